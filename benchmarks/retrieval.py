@@ -24,7 +24,7 @@ from rich.table import Table
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.settings import settings
 from pipeline.corpus.prose import sentences
-from pipeline.evaluation.scores.estimate import estimate
+from pipeline.evaluation.scores.estimate import mean_of
 from pipeline.evaluation.scores.retrieval import recall, reciprocal_rank
 from pipeline.families.contexts.documents import Documentation, searched_text
 from pipeline.families.contexts.retrieval import Retriever, retrievers
@@ -93,7 +93,7 @@ def scores(found: Found) -> dict[str, Any]:
 
 
 def _mean(values: Sequence[float]) -> list[float]:
-    figure = estimate([[value] for value in values], 1)
+    figure = mean_of(values)
     return [round(value, 3) for value in (figure.mean, figure.low, figure.high) if value is not None]
 
 

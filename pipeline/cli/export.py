@@ -14,12 +14,12 @@ from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_tabl
 from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import index_url, settings
-from pipeline.core.vocabularies.exports import ExportFormat, NotHeld
-from pipeline.evaluation.export.errors import ExportError, NothingHeld
-from pipeline.evaluation.export.export import export as export_snapshot
+from pipeline.core.vocabularies.exports import ExportFormat, Unsupported
 from pipeline.evaluation.export.folder import Written
+from pipeline.evaluation.export.folder import export as export_snapshot
+from pipeline.evaluation.export.format import ExportError, NothingExported, Unpack
 from pipeline.evaluation.export.formats import FORMATS
-from pipeline.evaluation.export.projects import Unpack, from_index
+from pipeline.evaluation.export.projects import from_index
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.families.repository_tasks.tree import Tree
@@ -39,8 +39,8 @@ def export(
 ) -> None:
     """Write a snapshot as the files of VersiCode, LibEvolutionEval, GitChameleon, EvoCodeBench or Codev-Bench.
 
-    What the format cannot hold is listed in NOT_HELD.json and, row by row, in NOT_HELD.jsonl. The sources of projects
-    are fetched from the index. Ends with status 0, 1 where sources are missing, or 2 where
+    Unsupported columns and rows are in unsupported_columns.json and, row by row, in unsupported_columns.jsonl. Sources
+    of projects are fetched from the index. Ends with status 0, 1 where sources are missing, or 2 where
     there is nothing to export or nowhere to write it.
 
     Example: driftline export starter --format versicode --out exports/versicode
@@ -49,7 +49,7 @@ def export(
     try:
         with progress(f"writing the files of {wanted}"):
             written = export_snapshot(folder, wanted, out, _sources(wanted), unnoticed=unnoticed)
-    except NothingHeld as error:
+    except NothingExported as error:
         fail(str(error), PROBLEM)
     except (ExportError, SnapshotError) as error:
         fail(str(error), BAD_USAGE)
@@ -57,7 +57,7 @@ def export(
         print_json({"snapshot": str(folder), "format": wanted, "out": str(out), **as_json(written)})
     else:
         _print(written, wanted, out)
-    if any(reason == NotHeld.SOURCES_MISSING for _, reason in written.refused):
+    if any(reason == Unsupported.SOURCES_MISSING for _, reason in written.refused):
         raise typer.Exit(PROBLEM)
 
 
@@ -76,11 +76,11 @@ def as_json(written: Written) -> dict[str, Any]:
     return {
         "files": dict(sorted(written.records.items())),
         "attached_files": written.attached,
-        "rows_not_held": [
+        "unsupported_rows": [
             {"table": config, "reason": reason, "rows": rows}
             for (config, reason), rows in sorted(written.refused.items())
         ],
-        "columns_not_held": [
+        "unsupported_columns": [
             {"table": config, "column": column, "rows": rows}
             for (config, column), rows in sorted(written.columns.items())
         ],
@@ -99,9 +99,9 @@ def _by_folder(records: Mapping[str, int]) -> list[tuple[str, int]]:
 
 def _print(written: Written, wanted: ExportFormat, out: Path) -> None:
     print_table(f"{wanted}: {out}", ("file", "records"), _by_folder(written.records))
-    meanings = {str(reason): reason.meaning for reason in NotHeld}
+    meanings = {str(reason): reason.meaning for reason in Unsupported}
     for (config, reason), rows in sorted(written.refused.items()):
         say(f"{rows} rows of {config} left out, {reason}: {meanings[reason]}")
     attached = f", {written.attached} further files" if written.attached else ""
     records = f"{sum(written.records.values())} records in {len(written.records)} files{attached}"
-    say(f"{records}; {len(written.columns)} columns that {wanted} has no field for are in {out}/NOT_HELD.jsonl")
+    say(f"{records}; {len(written.columns)} columns without a field in {wanted} are in {out}/unsupported_columns.jsonl")

@@ -14,7 +14,7 @@ from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, progress, say
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.exports import ExportFormat
-from pipeline.evaluation.export.errors import ExportError
+from pipeline.evaluation.export.format import ExportError
 from pipeline.evaluation.export.importing import import_file
 from pipeline.evaluation.export.records import BadRecord, detect
 from pipeline.evaluation.export.samples import write_samples
@@ -47,10 +47,10 @@ def import_records(
         fail(str(error), BAD_USAGE)
     if json:
         bad = [{"record": one.number, "detail": one.detail} for one in imports.bad]
-        print_json({"format": format_, "new": dict(sorted(imports.new.items())), "known": imports.known, "bad": bad})
+        print_json({"format": format_, "new": dict(sorted(imports.new.items())), "known": imports.existing, "bad": bad})
     else:
         print_table(f"{format_}: {file}", ("library", "new rows"), sorted(imports.new.items()))
-        say(f"{imports.known} rows were there before")
+        say(f"{imports.existing} rows were there before")
     if imports.bad:
         tell_bad(file, imports.bad)
         raise typer.Exit(PROBLEM)

@@ -15,10 +15,9 @@ from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_tabl
 from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
-from pipeline.core.vocabularies.prompts import Given, NoPrompt
-from pipeline.evaluation.prompts.attempts import read_attempts
+from pipeline.core.vocabularies.prompts import NoPrompt, PromptInput
 from pipeline.evaluation.prompts.make import Prompt, Without, prompts
-from pipeline.evaluation.prompts.rows import Attempts
+from pipeline.evaluation.prompts.rows import Attempts, read_attempts
 from pipeline.evaluation.prompts.rules import PromptRules, prompt_rules
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.lake.tables import replacing
@@ -57,7 +56,7 @@ def write_prompts(
         fail(f"{setting}: no such setting; there are {', '.join(known)}", BAD_USAGE)
     folder = find_snapshot(snapshot)
     ignore_case = load(settings().rules / "masking.yaml", MaskingRules).ignore_case
-    if attempts and Given.ATTEMPT not in known[setting].settings[setting].given:
+    if attempts and PromptInput.ATTEMPT not in known[setting].settings[setting].inputs:
         fail(
             f"{setting} shows no failed answers: leave out --attempts, or name a setting for self-debugging", BAD_USAGE
         )

@@ -19,8 +19,8 @@ from pipeline.core.settings import settings
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.core.vocabularies.scores import Facet, Metric
-from pipeline.evaluation.scores.machine import runners_at
 from pipeline.evaluation.scores.rules import ScoreRules
+from pipeline.evaluation.scores.running import runners_at
 from pipeline.evaluation.scores.score import Scored, score_predictions, write
 from pipeline.execution.caches.using import use_caches
 from pipeline.families.all_families import BY_NAME
@@ -113,7 +113,7 @@ def _print(scored: Scored, rules: ScoreRules, by: Facet | None, folder: Path | N
         facet = by or BY_NAME[family].apart
         rows = [row for row in scored.rows if (row["family"], row["facet"]) == (family, facet)]
         most = sorted({row["value"]: row["tasks"] for row in rows}.items(), key=lambda group: (-group[1], group[0]))
-        for value, _ in sorted(most[: rules.shown]):
+        for value, _ in sorted(most[: rules.groups_in_picture]):
             name = family if facet is Facet.FAMILY else f"{family}, {facet} {value}"
             _print_group(name.replace("_", " "), [row for row in rows if row["value"] == value], rules.k)
     _tell_short(scored.rows)

@@ -22,7 +22,7 @@ from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print
 from pipeline.core.rules.load import load
 from pipeline.core.settings import index_url, settings
 from pipeline.core.vocabularies.running import Outcome, Process
-from pipeline.evaluation.export.errors import ExportError
+from pipeline.evaluation.export.format import ExportError
 from pipeline.evaluation.export.formats import FORMATS
 from pipeline.evaluation.export.in_projects import validate_in_projects
 from pipeline.evaluation.export.records import detect

@@ -458,14 +458,6 @@ class MigrationRow(InstanceHead):
     source_name: str
     target_name: str
 
-class NotHeldRow(TypedDict):
-    """A row of a snapshot that a benchmark's format cannot hold at all, as a line of NOT_HELD.jsonl of an export. Lines with `columns` are of rows that it holds in part."""
-
-    table: str
-    id: str
-    reason: str  # NotHeld
-    detail: str
-
 class OwnTestRunRow(TypedDict):
     """One run of the program of an own test in the pinned environment of a release, at home or in a neighbour."""
 
@@ -1050,6 +1042,14 @@ class TracedFunctionRow(TypedDict):
     tests: int
     executed_lines: Sequence[int]
 
+class UnsupportedRowRow(TypedDict):
+    """A row of a snapshot that a benchmark's format does not support, as a line of unsupported_columns.jsonl of an export. Lines with `columns` are of rows that it supports in part."""
+
+    table: str
+    id: str
+    reason: str  # Unsupported
+    detail: str
+
 class UsageRow(TypedDict):
     """One use of one public API in a snippet."""
 
@@ -1355,7 +1355,6 @@ class Tables(TypedDict, total=False):
     judgements: Sequence[JudgementRow]
     lifecycles: Sequence[LifecycleRow]
     migrations: Sequence[MigrationRow]
-    not_held: Sequence[NotHeldRow]
     own_test_environments: Sequence[OwnTestEnvironmentRow]
     own_test_runs: Sequence[OwnTestRunRow]
     own_tests: Sequence[OwnTestRow]
@@ -1393,6 +1392,7 @@ class Tables(TypedDict, total=False):
     survivals: Sequence[SurvivalRow]
     symbols: Sequence[SymbolRow]
     traced_functions: Sequence[TracedFunctionRow]
+    unsupported_rows: Sequence[UnsupportedRowRow]
     usages: Sequence[UsageRow]
     verdicts: Sequence[VerdictRow]
 
@@ -1450,8 +1450,6 @@ class TypedReads:
     def read(self, name: Literal["lifecycles"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[LifecycleRow]: ...
     @overload
     def read(self, name: Literal["migrations"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[MigrationRow]: ...
-    @overload
-    def read(self, name: Literal["not_held"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[NotHeldRow]: ...
     @overload
     def read(self, name: Literal["own_test_environments"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[OwnTestEnvironmentRow]: ...
     @overload
@@ -1526,6 +1524,8 @@ class TypedReads:
     def read(self, name: Literal["symbols"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[SymbolRow]: ...
     @overload
     def read(self, name: Literal["traced_functions"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[TracedFunctionRow]: ...
+    @overload
+    def read(self, name: Literal["unsupported_rows"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[UnsupportedRowRow]: ...
     @overload
     def read(self, name: Literal["usages"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[UsageRow]: ...
     @overload

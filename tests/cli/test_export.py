@@ -24,7 +24,7 @@ def test_an_export(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None
     assert result.status == 0, result.text
     assert re.search(r"^token_completion\.json +1$", result.out, re.MULTILINE)
     assert "9 records in 9 files; " in result.err
-    assert (tmp_path / "out" / "NOT_HELD.json").is_file()
+    assert (tmp_path / "out" / "unsupported_columns.json").is_file()
 
 
 def test_a_profile_and_a_program(
@@ -34,8 +34,8 @@ def test_a_profile_and_a_program(
     result = driftline("export", "mine", "--format", "gitchameleon", "--out", tmp_path / "out", "--json")
     assert result.status == 0, result.text
     assert result.json["files"] == {"problems.jsonl": 1}
-    assert (result.json["attached_files"], result.json["rows_not_held"]) == (1, [])
-    assert {"table": "problems", "column": "canary", "rows": 1} in result.json["columns_not_held"]
+    assert (result.json["attached_files"], result.json["unsupported_rows"]) == (1, [])
+    assert {"table": "problems", "column": "canary", "rows": 1} in result.json["unsupported_columns"]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_silent_index(at_nothing: None, driftline: Driftline, snapshot: Path, 
 def test_sources_that_are_gone(at_demo: object, driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
     result = driftline("export", snapshot, "--format", "codevbench", "--out", tmp_path / "out")
     assert result.status == 1
-    assert "codevbench can hold none of the 7 rows, so nothing was written: sources_missing (7 of scenes)" in result.err
+    assert "codevbench supports none of the 7 rows, so nothing was written: sources_missing (7 of scenes)" in result.err
 
 
 def test_an_import(driftline: Driftline, data: Path, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_problems_and_answers_to_them(driftline: Driftline, tmp_path: Path) -> N
     [
         (TOKEN, ("--answers", "x.json"), "versicode keeps answers in its records"),
         (TOKEN, ("--answers", "nowhere"), "--answers nowhere: no such file"),
-        ({"namespace": "a", "completion_path": "b"}, (), "no projects.jsonl beside it"),
+        ({"namespace": "a", "completion_path": "b"}, (), "environments are in projects.jsonl"),
         ({"namespace": "a", "completion_path": "b"}, ("--coverage",), "runs in projects"),
         ({"id": 1}, ("--answers", "x.json"), "of no benchmark's format"),
         ({"id": 1}, ("--format", "humaneval"), "'humaneval'"),

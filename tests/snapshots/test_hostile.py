@@ -12,9 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.core.vocabularies.exports import ExportFormat
-from pipeline.evaluation.export.errors import ExportError
 from pipeline.evaluation.export.folder import write_export
-from pipeline.evaluation.export.results import Attached, Further, Layout
+from pipeline.evaluation.export.format import Attached, ExportError, Further, Layout
 from pipeline.evaluation.scores.tasks import read_tasks, rows_of
 from pipeline.execution.environments.resolution.pinned import lock_id_of
 from pipeline.execution.environments.resolution.rules import environment_rules

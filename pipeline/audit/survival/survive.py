@@ -23,8 +23,8 @@ from pipeline.core.rules.fingerprint import plain
 from pipeline.core.rules.load import load
 from pipeline.core.settings import Settings
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.evaluation.scores.machine import runners_at
 from pipeline.evaluation.scores.planning import Sources
+from pipeline.evaluation.scores.running import runners_at
 from pipeline.evaluation.scores.runs import RunFile
 from pipeline.execution.caches.using import use_caches
 from pipeline.execution.environments.resolution.rules import environment_rules

@@ -20,9 +20,10 @@ class RecordKind(Term):
     SCENE = "scene", "a block of a project to be filled in"
 
 
-class NotHeld(Term):
-    MASK_IN_CODE = "mask_in_code", "the code itself holds the text that the format takes for a mask"
+class Unsupported(Term):
+    """Why a format does not support a row."""
+
+    MASK_IN_CODE = "mask_in_code", "the code itself contains the mask of the format"
     NOT_DISCRIMINATING = "not_discriminating", "its tests do not notice an empty answer; --unnoticed takes it in"
-    NO_CONTEXT = "no_context", "no context was made of the row, which the format needs"
-    SAME_NAME = "same_name", "records are told apart by this name alone, and a newer release of the project has it"
-    SOURCES_MISSING = "sources_missing", "the sources of the project could not be had"
+    SAME_NAME = "same_name", "this name alone identifies records, and a newer release of the project has it"
+    SOURCES_MISSING = "sources_missing", "the sources of the project are not available"

@@ -3,14 +3,14 @@
 from pipeline.core.vocabularies.term import Term
 
 
-class Given(Term):
-    """What a setting puts into a prompt beside what is asked; templates ask for it by these names."""
+class PromptInput(Term):
+    """Inputs that a setting adds to a prompt; templates test for them by these names."""
 
     VERSION = "version", "the version of the library"
     IMPORTS = "imports", "the imports of the masked code"
     BM25 = "bm25", "the documents of the version that BM25 found"
     EMBEDDING = "embedding", "the documents of the version that the embedding found"
-    DOCUMENTS = "documents", "the documents of the version that bear on the reference"
+    DOCUMENTS = "documents", "the documents of the APIs that the reference uses, as of the version"
     ATTEMPT = "attempt", "an answer that failed, and the trace of the visible test"
     CONTEXTS_ABOVE = "contexts_above", "the file above the function"
     CONTEXTS_BELOW = "contexts_below", "the file below the function"

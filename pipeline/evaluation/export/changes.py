@@ -1,4 +1,4 @@
-"""Records that run in a project: which file they change, how, and the tests that judge it."""
+"""Records that run in a project: the file they change, the change, and the tests that judge it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from pipeline.core.vocabularies.exports import ExportFormat
 from pipeline.evaluation.export.codevbench import below_sources
+from pipeline.evaluation.export.format import Record
 from pipeline.evaluation.export.programs import SCENE, TASK
 from pipeline.evaluation.export.records import Fields, RecordError, answers_in, checked, numbered
-from pipeline.evaluation.export.results import Record
 
 _ANSWER_OF_TASK: Fields = {"completion": (str, list), "indent": int}
 _ANSWER_OF_SCENE: Fields = {"response": (str, list)}
@@ -18,7 +18,7 @@ _ANSWER_OF_SCENE: Fields = {"response": (str, list)}
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file of a project with what a model wrote in it, or as it is; `folder` is the project's."""
+    """A change of a file of a project, or its reference; `folder` is the project's."""
 
     name: str
     folder: str
@@ -27,14 +27,14 @@ class Change:
     rewrite: Callable[[str], str]
 
 
-def changes_of(wanted: ExportFormat, record: Record) -> list[Change]:
-    """Return the changes that a record of EvoCodeBench or Codev-Bench asks for, one for each answer it carries.
+def changes_of(export_format: ExportFormat, record: Record) -> list[Change]:
+    """Return the changes of a record of EvoCodeBench or Codev-Bench, one for each answer in it.
 
-    Answers are in `completion` or `response`; a record without any is its reference.
+    Answers are in `completion` or `response`; a record without any stands for its reference.
 
     Errors: RecordError.
     """
-    if wanted is ExportFormat.EVOCODEBENCH:
+    if export_format is ExportFormat.EVOCODEBENCH:
         checked(record, TASK, _ANSWER_OF_TASK)
         name, path, tests = record["namespace"], record["completion_path"], record["tests"]
         rewrites = [_with_body(record, answer) for answer in answers_in(record, "completion") or (None,)]
@@ -46,7 +46,7 @@ def changes_of(wanted: ExportFormat, record: Record) -> list[Change]:
             _with_middle(record, answer) for answer in answers_in(record, "response") or [record["test_middle"]]
         ]
     names = numbered(name, len(rewrites))
-    return [_change(one, path, tests, rewrite) for one, rewrite in zip(names, rewrites, strict=True)]
+    return [_change(answer_name, path, tests, rewrite) for answer_name, rewrite in zip(names, rewrites, strict=True)]
 
 
 def _change(name: str, path: str, tests: list[object], rewrite: Callable[[str], str]) -> Change:
@@ -64,9 +64,9 @@ def _with_middle(record: Record, middle: str) -> Callable[[str], str]:
 
 
 def _with_body(record: Record, completion: str | None) -> Callable[[str], str]:
-    """Return what puts a completion in the place of the body, whose lines count from 1.
+    """Return a function that replaces the body, whose lines count from 1, by a completion.
 
-    One that is not indented as the record says is moved there, as the benchmark's scorer moves all.
+    A completion with another indentation than the record's is moved, as the benchmark's scorer moves all.
     """
     position = record["body_position"]
     if len(position) != 2 or not all(type(line) is int for line in position) or not 0 < position[0] <= position[1]:
@@ -76,7 +76,7 @@ def _with_body(record: Record, completion: str | None) -> Callable[[str], str]:
     def rewrite(text: str) -> str:
         if completion is None:
             return text
-        # Lines as Python counts them: str.splitlines would end one at a form feed too.
+        # str.splitlines would also split at form feeds, unlike Python's line numbers.
         lines = text.split("\n")
         body = _indented(completion, record.get("indent")).removesuffix("\n")
         return "\n".join([*lines[: first - 1], body, *lines[last:]])

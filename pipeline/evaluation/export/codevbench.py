@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from pipeline.core.vocabularies.exports import NotHeld
+from pipeline.core.vocabularies.exports import Unsupported
 from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.evaluation.export.evocodebench import path_of
-from pipeline.evaluation.export.format import Format
-from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, Unpack, folder_of
-from pipeline.evaluation.export.results import Layout, Placed, Record, Refused, Result
+from pipeline.evaluation.export.format import Format, Layout, Placed, Record, Refused, Result, Unpack
+from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, folder_of
 from pipeline.families.scenes.family import is_unnoticed
 from pipeline.lake.rows import ProjectRow, PublishedSceneRow
 from pipeline.lake.schema import Row
@@ -25,7 +24,7 @@ _FILES: dict[str, str] = {
     Scene.OTHER_FILES: "complete_block_of_other_files",
     Scene.SIMILAR_CODE: "complete_block_of_similar_code",
 }
-"""Names of the files of the scenes; those of the scenes 3 and 4, which the benchmark announces, are ours."""
+"""File names of the scenes; those of scenes 3 and 4, which the benchmark only announces, are our own."""
 
 _EXACT = {
     "METHOD": BlockType.FUNCTION,
@@ -42,7 +41,7 @@ _TYPES: dict[str, str] = {str(block): name for name, block in _EXACT.items()} | 
     **dict.fromkeys((BlockType.WITH, BlockType.COMMENT), "STATEMENT"),
     BlockType.FINALLY: "TRY",
 }
-"""Types as the benchmark's scorer counts them; it knows these seven and stops at any other."""
+"""Types as the benchmark's scorer counts them; it stops at any other than these seven."""
 
 _LAYOUT = Layout(
     families=("scenes",),
@@ -51,32 +50,34 @@ _LAYOUT = Layout(
     notes=(
         f"below {SOURCES} each file with scenes has a copy of its project's source distribution; unit tests are pytest"
         f" node ids in the copy's own folder; {PROJECTS} has the lock of the environment they were run in",
-        "in that file blank lines stand in place of what its scenes ask for; copies of it, bytecode and archives are"
+        "in that file blank lines replace the blocks that its scenes hide; copies of it, bytecode and archives are"
         " left out; copies for other files have it whole. A scorer replaces the file before it runs a test",
-        "what is run is test_prefix + response + test_suffix in the place of the file; evaluate.py runs prefix +"
+        "tests run with test_prefix + response + test_suffix in the place of the file; evaluate.py runs prefix +"
         " response + suffix, which in scenes 1.2 and 1.3 is not the whole file",
         "block_type is one of the seven that evaluate.py counts, the nearest where there is no such one",
-        "metadatas/, from which evaluate.py takes the commands of unit tests, is not written: unit_test_ids say them",
+        "metadatas/, from which evaluate.py takes the commands of unit tests, is not written: unit_test_ids name them",
         "item_dids are the unit_test_ids; the benchmark's files _with_evidence are not made",
     ),
 )
 
 
 def codevbench(snapshot: Snapshot, unpack: Unpack, *, unnoticed: bool = False) -> Iterator[Result]:
-    """Yield the scenes of a snapshot as records, with the sources of their projects; `unnoticed` ones if asked for.
+    """Yield the scenes of a snapshot as records, with the sources of their projects.
+
+    Scenes whose tests do not notice an empty answer are refused unless `unnoticed`.
 
     Errors: Unreachable where the index that has the sources does not answer.
     """
     rows = snapshot.rows("scenes")
     sources = Sources(snapshot.rows("projects"), unpack)
-    taken = [row for row in rows if unnoticed or not is_unnoticed(row)]
+    included = [row for row in rows if unnoticed or not is_unnoticed(row)]
     yield from (
-        Refused("scenes", row["id"], NotHeld.NOT_DISCRIMINATING, NotHeld.NOT_DISCRIMINATING.meaning)
+        Refused("scenes", row["id"], Unsupported.NOT_DISCRIMINATING, Unsupported.NOT_DISCRIMINATING.meaning)
         for row in rows
         if not unnoticed and is_unnoticed(row)
     )
-    yield from sources.attached(_copies(taken, sources.projects))
-    for row in taken:
+    yield from sources.attached(_copies(included, sources.projects))
+    for row in included:
         project = sources.projects[row["project_id"]]
         if refusal := sources.refusal("scenes", row, folder_of(project, row["path"])):
             yield refusal
@@ -86,7 +87,7 @@ def codevbench(snapshot: Snapshot, unpack: Unpack, *, unnoticed: bool = False) -
 
 
 def _copies(rows: Iterable[Row], projects: Mapping[str, ProjectRow]) -> Iterator[Masked]:
-    """Yield a copy of a project for each file that has scenes, without what these ask for."""
+    """Yield a copy of a project for each file that has scenes, without the blocks that they hide."""
     spans: dict[tuple[str, str], set[tuple[int, int]]] = defaultdict(set)
     for row in rows:
         first = row["prefix"].count("\n") + 1
@@ -94,8 +95,8 @@ def _copies(rows: Iterable[Row], projects: Mapping[str, ProjectRow]) -> Iterator
             spans[row["project_id"], row["path"]].add((first, first + row["middle"].removesuffix("\n").count("\n")))
         else:
             spans[row["project_id"], row["path"]] |= set()
-    for (project_id, path), asked in spans.items():
-        yield Masked(folder_of(projects[project_id], path), project_id, path, sorted(asked))
+    for (project_id, path), lines in spans.items():
+        yield Masked(folder_of(projects[project_id], path), project_id, path, sorted(lines))
 
 
 def file_of(scene: str) -> str:
@@ -104,7 +105,7 @@ def file_of(scene: str) -> str:
 
 
 def below_sources(path: str) -> str:
-    """Return a path below the folder of the sources, wherever that stands: the benchmark has absolute ones."""
+    """Return a path relative to the folder of the sources; the benchmark has absolute ones."""
     return path.rpartition(f"{SOURCES}/")[2] if path.startswith(("/", f"{SOURCES}/")) else path
 
 
@@ -129,13 +130,13 @@ def scene_record(row: PublishedSceneRow, project: ProjectRow) -> Record:
 
 
 def prompt_of(row: PublishedSceneRow) -> str:
-    """Return the prompt of a scene to fill in the middle; other code that it relies on stands before the file."""
-    related = "".join(f"<filename>{one['path']}{one['code']}" for one in row["related"])
+    """Return the fill-in-the-middle prompt of a scene; code that it relies on precedes the file."""
+    related = "".join(f"<filename>{block['path']}{block['code']}" for block in row["related"])
     return f"{related}<filename>{row['path']}<fim_prefix>{row['prefix']}<fim_suffix>{row['suffix']}<fim_middle>"
 
 
 def scene_row(record: Record, scene: str | None) -> Row:
-    """Return the columns of `published_scenes` that a record tells."""
+    """Return the columns of `published_scenes` that can be read from a record."""
     block_key = path_of(below_sources(record["block_key"]))
     prefix = record["prefix"]
     return {

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pipeline.core.vocabularies.exports import NotHeld
-from pipeline.evaluation.export.format import Format
-from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, Unpack, folder_of
-from pipeline.evaluation.export.results import Further, Layout, Placed, Record, Refused, Result
+from pipeline.core.vocabularies.exports import Unsupported
+from pipeline.evaluation.export.format import Format, Further, Layout, Placed, Record, Refused, Result, Unpack
+from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, folder_of
 from pipeline.lake.rows import ProjectRow, PublishedRepositoryTaskRow
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
@@ -41,10 +40,10 @@ def evocodebench(snapshot: Snapshot, unpack: Unpack) -> Iterator[Result]:
     sources = Sources(snapshot.rows("projects"), unpack)
     yield from sources.attached(_copy(row, sources.projects[row["project_id"]]) for row in newest.values())
     for row in rows:
-        taken = newest[row["namespace"]]
-        if taken is not row:
-            detail = f"{row['namespace']} of {taken['project']} {taken['version']} is taken"
-            yield Refused("repository_tasks", row["id"], NotHeld.SAME_NAME, detail)
+        exported = newest[row["namespace"]]
+        if exported is not row:
+            detail = f"{row['namespace']} of {exported['project']} {exported['version']} is exported"
+            yield Refused("repository_tasks", row["id"], Unsupported.SAME_NAME, detail)
             continue
         project = sources.projects[row["project_id"]]
         if refusal := sources.refusal("repository_tasks", row, _folder(row, project)):
@@ -58,13 +57,13 @@ def _folder(row: PublishedRepositoryTaskRow, project: ProjectRow) -> str:
 
 
 def _copy(row: PublishedRepositoryTaskRow, project: ProjectRow) -> Masked:
-    """Return the copy of a project in which a task is done."""
+    """Return the copy of a project without the body of a task."""
     body = row["body_first_line"], row["body_last_line"]
     return Masked(_folder(row, project), project["id"], row["path"], [body], "raise NotImplementedError")
 
 
 def _newest(rows: list[PublishedRepositoryTaskRow]) -> Mapping[str, PublishedRepositoryTaskRow]:
-    """Return the row of each namespace that is taken, that of the newest release."""
+    """Return the exported row of each namespace: that of the newest release."""
     return {row["namespace"]: row for row in sorted(rows, key=lambda row: (row["release_time"], row["id"]))}
 
 
@@ -92,7 +91,7 @@ def task_record(row: PublishedRepositoryTaskRow, project: ProjectRow) -> Record:
 
 
 def prompt_elements(row: PublishedRepositoryTaskRow, record: Record) -> Record:
-    """Return a repository task with what its prompts are made of."""
+    """Return a repository task with the elements of its prompts."""
     return record | {
         "class_name": row["class_name"] or "",
         "function_name": row["name"],
@@ -103,10 +102,10 @@ def prompt_elements(row: PublishedRepositoryTaskRow, record: Record) -> Record:
 
 
 def task_row(record: Record) -> Row:
-    """Return the columns of `published_repository_tasks` that a record, or its prompt elements, tell."""
+    """Return the columns of `published_repository_tasks` that can be read from a record or its prompt elements."""
     first, last = record["signature_position"]
     body_first, body_last = record["body_position"]
-    told = {
+    columns = {
         "namespace": record["namespace"],
         "type": record["type"],
         "path": path_of(record["completion_path"]),
@@ -121,15 +120,15 @@ def task_row(record: Record) -> Row:
         "arguments": record["requirement"]["Arguments"],
         "domain": record.get("domain") or None,
     }
-    elements = {"input_code": "input_code", "contexts_above": "contexts_above", "contexts_below": "contexts_below"}
-    told |= {column: record[name] for column, name in elements.items() if name in record}
+    elements = ("input_code", "contexts_above", "contexts_below")
+    columns |= {column: record[column] for column in elements if column in record}
     if "function_name" in record:
-        told |= {"name": record["function_name"], "class_name": record["class_name"] or None}
-    return told
+        columns |= {"name": record["function_name"], "class_name": record["class_name"] or None}
+    return columns
 
 
 def path_of(completion_path: str) -> str:
-    """Return the path of a file in its project, of a path below the sources."""
+    """Return the path of a file in its project from its path below the sources."""
     return completion_path.split("/", 1)[-1]
 
 

@@ -1,4 +1,4 @@
-"""The folder of an export: records as JSON or JSON lines, and beside them what the format cannot hold."""
+"""The folder of an export: records as JSON or JSON lines, and rows and columns that the format does not support."""
 
 from __future__ import annotations
 
@@ -12,25 +12,39 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from packaging.version import InvalidVersion
+
 from pipeline.core.build import build_version
 from pipeline.core.vocabularies.exports import ExportFormat
-from pipeline.evaluation.export.errors import ExportError, NothingHeld
-from pipeline.evaluation.export.results import Attached, Further, Layout, Placed, Record, Refused, Result
+from pipeline.evaluation.export.format import (
+    Attached,
+    ExportError,
+    Further,
+    Layout,
+    NothingExported,
+    Placed,
+    Record,
+    Refused,
+    Result,
+    Unpack,
+)
+from pipeline.evaluation.export.formats import FORMATS
 from pipeline.lake.names import UnsafeName, inner_path
 from pipeline.lake.runner import write_json
 from pipeline.lake.schema import table
+from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
 from pipeline.snapshots.format.tables import TABLES
 
-SUMMARY = "NOT_HELD.json"
-ROWS = "NOT_HELD.jsonl"
+SUMMARY = "unsupported_columns.json"
+ROWS = "unsupported_columns.jsonl"
 ATTRIBUTION = "ATTRIBUTION.md"
 _BUFFER = 1 << 24
 
 
 @dataclass(slots=True)
 class Written:
-    """What came of an export: records by file, attached files, and what the format does not hold."""
+    """Result of an export: records by file, attached files, and unsupported columns and rows."""
 
     records: Counter[str] = field(default_factory=Counter)
     attached: int = 0
@@ -40,19 +54,19 @@ class Written:
 
 
 def write_export(
-    out: Path, wanted: ExportFormat, layout: Layout, snapshot: Snapshot, results: Iterable[Result]
+    out: Path, format_: ExportFormat, layout: Layout, snapshot: Snapshot, results: Iterable[Result]
 ) -> Written:
-    """Write an export to a folder that is new or empty; it appears under its name when it is whole.
+    """Write an export to a folder that is new or empty; it is renamed into place when it is complete.
 
-    Equal snapshots give equal bytes. Errors: ExportError where the folder is in use or no row is to be exported,
-    NothingHeld where none can be.
+    Equal snapshots give equal bytes. Errors: ExportError where the folder is in use or the snapshot has no such rows,
+    NothingExported where the format supports none of them.
     """
     check_folder(out, snapshot.folder)
     if not snapshot.count(layout.families):
         families = ", ".join(layout.families)
         raise ExportError(
-            f"{snapshot.folder} has no rows of {families}, which are what {wanted} holds, so nothing was written."
-            " Refresh libraries that have such rows (the card tells what each snapshot has), or choose another format"
+            f"{snapshot.folder} has no rows of {families}, the families of {format_}, so nothing was written."
+            " Refresh libraries that have such rows (the card lists the rows of a snapshot), or choose another format"
         )
     draft = out.parent / f".{out.name}.{os.getpid()}.tmp"
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -60,23 +74,21 @@ def write_export(
     try:
         written = _write(draft, results)
         if not written.records:
-            raise NothingHeld(_nothing(wanted, written))
-        _tell(draft, wanted, layout, snapshot, written)
+            refused = sorted(written.refused.items())
+            reasons = ", ".join(f"{reason} ({rows} of {config})" for (config, reason), rows in refused)
+            raise NothingExported(
+                f"{format_} supports none of the {written.refused.total()} rows, so nothing was written: {reasons}."
+                f" {written.first_refusal}"
+            )
+        _write_summary(draft, format_, layout, snapshot, written)
         draft.replace(out)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return written
 
 
-def _nothing(wanted: ExportFormat, written: Written) -> str:
-    """Say why an export would be empty."""
-    reasons = ", ".join(f"{reason} ({rows} of {config})" for (config, reason), rows in sorted(written.refused.items()))
-    rows = written.refused.total()
-    return f"{wanted} can hold none of the {rows} rows, so nothing was written: {reasons}. {written.first_refusal}"
-
-
 def check_folder(out: Path, snapshot: Path) -> None:
-    """Raise ExportError where an export would stand among other files, or in the snapshot itself."""
+    """Raise ExportError for a folder that is in use or inside the snapshot."""
     if out.resolve().is_relative_to(snapshot.resolve()):
         raise ExportError(f"--out {out} is in the snapshot, which nothing may change; name a folder elsewhere")
     if out.exists() and not out.is_dir():
@@ -98,9 +110,9 @@ def _write(draft: Path, results: Iterable[Result]) -> Written:
             case Refused():
                 written.refused[result.config, result.reason] += 1
                 written.first_refusal = written.first_refusal or result.detail
-                told = {"table": result.config, "id": result.id, "reason": result.reason, "detail": result.detail}
-                table("not_held").check(told)
-                lines.add(ROWS, told)
+                refusal = {"table": result.config, "id": result.id, "reason": result.reason, "detail": result.detail}
+                table("unsupported_rows").check(refusal)
+                lines.add(ROWS, refusal)
             case Attached():
                 path = draft / _inside(result.file)
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -111,9 +123,9 @@ def _write(draft: Path, results: Iterable[Result]) -> Written:
 
 
 def _inside(file: str) -> str:
-    """Return the name of a file of an export, which may be made of an id of a stranger's snapshot.
+    """Return a file name of an export, which may contain ids of an untrusted snapshot.
 
-    Errors: ExportError where it would lie elsewhere.
+    Errors: ExportError where it would lie outside of the folder.
     """
     try:
         return inner_path(file, "a file of the export")
@@ -131,23 +143,23 @@ def _place(placed: Placed, written: Written, lines: _Lines) -> None:
 
 
 class _Lines:
-    """Files of records that grow side by side; `.json` is VersiCode's {"data": [ … ]}, any other a record a line."""
+    """Files of records, written in parallel; `.json` is VersiCode's {"data": [ … ]}, any other has a record a line."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True)
-        self._known: set[str] = set()
+        self._opened: set[str] = set()
         self._buffers: dict[str, list[str]] = {}
         self._size = 0
 
     def add(self, file: str, record: Mapping[str, Any]) -> None:
-        # ASCII: a reader that parts lines at U+2028 or U+0085 reads the same records.
+        # ASCII: a reader that splits lines at U+2028 or U+0085 reads the same records.
         text = json.dumps(record, default=_plain)
         if file.endswith(".json"):
-            text = (",\n" if file in self._known else '{"data": [\n') + text
+            text = (",\n" if file in self._opened else '{"data": [\n') + text
         else:
             text += "\n"
-        self._known.add(file)
+        self._opened.add(file)
         self._buffers.setdefault(file, []).append(text)
         self._size += len(text)
         if self._size > _BUFFER:
@@ -162,23 +174,23 @@ class _Lines:
         self._buffers, self._size = {}, 0
 
     def close(self) -> None:
-        for file in self._known:
+        for file in self._opened:
             if file.endswith(".json"):
                 self._buffers.setdefault(file, []).append("\n]}\n")
         self._flush()
 
 
 def _plain(value: object) -> str:
-    """Return a value of a row that JSON does not have as text."""
+    """Serialize times, for which JSON has no type."""
     if isinstance(value, datetime):
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} is no type of a column")
 
 
-def _tell(draft: Path, wanted: ExportFormat, layout: Layout, snapshot: Snapshot, written: Written) -> None:
-    """Write what was made, and what it does not hold, and hand on whom the licences ask to name."""
+def _write_summary(draft: Path, format_: ExportFormat, layout: Layout, snapshot: Snapshot, written: Written) -> None:
+    """Write the counts of records and of unsupported columns and rows, and copy the attribution of the snapshot."""
     summary = {
-        "format": wanted,
+        "format": format_,
         "driftline": build_version(),
         "snapshot": snapshot.name,
         "manifest_sha256": snapshot.sha256,
@@ -186,12 +198,12 @@ def _tell(draft: Path, wanted: ExportFormat, layout: Layout, snapshot: Snapshot,
         "attached_files": written.attached,
         "added_fields": dict(layout.added),
         "notes": list(layout.notes),
-        "columns_not_held": [_column(*key, rows) for key, rows in sorted(written.columns.items())],
-        "rows_not_held": [
+        "unsupported_columns": [_column(*key, rows) for key, rows in sorted(written.columns.items())],
+        "unsupported_rows": [
             {"table": config, "reason": reason, "rows": rows}
             for (config, reason), rows in sorted(written.refused.items())
         ],
-        "tables_not_held": {
+        "unsupported_tables": {
             config: rows for config in sorted({*TABLES} - {*layout.configs}) if (rows := snapshot.count([config]))
         },
     }
@@ -202,3 +214,20 @@ def _tell(draft: Path, wanted: ExportFormat, layout: Layout, snapshot: Snapshot,
 def _column(config: str, name: str, rows: int) -> Record:
     meanings = {column.name: column.meaning for column in table(TABLES[config]).columns}
     return {"table": config, "column": name, "meaning": meanings.get(name, ""), "rows": rows}
+
+
+def export(folder: Path, export_format: ExportFormat, out: Path, unpack: Unpack, *, unnoticed: bool = False) -> Written:
+    """Write the snapshot in a folder as the files of a benchmark, with unsupported_columns.json beside them.
+
+    Rows whose tests do not notice an empty answer are refused unless `unnoticed`.
+
+    Errors: ExportError, NothingExported, SnapshotError; Unreachable where the index does not answer for sources.
+    """
+    snapshot = Snapshot(folder)
+    try:
+        exporter = FORMATS[export_format]
+        return write_export(
+            out, export_format, exporter.layout, snapshot, exporter.results(snapshot, unpack, unnoticed)
+        )
+    except InvalidVersion as error:
+        raise SnapshotError(f"{folder}: {error}. Get the snapshot from its publisher again") from None

@@ -1,22 +1,99 @@
-"""What a benchmark's format is: how a snapshot becomes its files, and how its files are recognised."""
+"""Declaration of a benchmark's format: conversion of a snapshot to its files, and recognition of its files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from pipeline.evaluation.export.projects import Unpack
-from pipeline.evaluation.export.results import Layout, Result
+from pipeline.core.vocabularies.exports import Unsupported
+from pipeline.families.repository_tasks.tree import Tree
+from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
+
+
+class ExportError(ValueError):
+    """An export or import is impossible; the message has the reason and what to do."""
+
+
+class NothingExported(ExportError):
+    """The snapshot has rows of the format's families, and the format supports none of them."""
+
+
+Unpack = Callable[[Row], Tree]
+"""Returns the tree of a project's source distribution. Errors: SourcesMissing."""
+
+Record = dict[str, Any]
+"""One object of a benchmark's file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A row as a record of a file; `restorable` are the columns that can be read from the record again."""
+
+    file: str
+    record: Record
+    config: str
+    row: Row
+    restorable: Row
+
+    @property
+    def rest(self) -> Row:
+        """The columns that cannot be read from the record: `restorable` and `rest` together are the row."""
+        missing = {name: value for name, value in self.row.items() if self.restorable.get(name) != value}
+        return missing | dict.fromkeys(sorted(self.restorable.keys() - self.row.keys()))
+
+
+@dataclass(frozen=True, slots=True)
+class Further:
+    """A further record of a row that is placed in another file."""
+
+    file: str
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A row that the format does not support."""
+
+    config: str
+    id: str
+    reason: Unsupported
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A file that is no list of records: hidden tests, sources of a project."""
+
+    file: str
+    content: bytes
+
+
+Result = Placed | Further | Refused | Attached
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Configurations, fields and notes of a format.
+
+    `configs` are the supported configurations of a snapshot; one of those in `families` must have rows. `added` are
+    fields that the benchmark lacks and its tools ignore, `notes` are for users of the files.
+    """
+
+    families: tuple[str, ...]
+    configs: tuple[str, ...]
+    added: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A format; how one of its records is read to be run stands in `programs.py`."""
+    """A format; `programs.py` reads its records as programs."""
 
     layout: Layout
     results: Callable[[Snapshot, Unpack, bool], Iterator[Result]]
-    """What the rows of a snapshot become; True takes in rows whose tests do not notice an empty answer."""
+    """Converts the rows of a snapshot; True includes rows whose tests do not notice an empty answer."""
     recognised_by: tuple[frozenset[str], ...] = ()
     """Fields of the first record of a file of JSON lines; none where a file is one object {"data": [ … ]}."""
     answers: tuple[str, str] | None = None

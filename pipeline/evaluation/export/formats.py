@@ -1,4 +1,4 @@
-"""The formats that there are."""
+"""The registry of formats."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pipeline.core.vocabularies.changes import GitChameleonCategory
-from pipeline.evaluation.export.format import Format
-from pipeline.evaluation.export.results import Attached, Layout, Placed, Record, Result
+from pipeline.evaluation.export.format import Attached, Format, Layout, Placed, Record, Result
 from pipeline.lake.rows import PublishedProblemRow
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
@@ -48,13 +47,13 @@ def module_of(example_id: object) -> str:
 
 
 def renamed_tests(row: PublishedProblemRow) -> str:
-    """Return the hidden tests of a problem, importing the program by the name that its id gives it."""
-    given, name = row["module"], module_of(row["id"])
-    if given == name:
+    """Return the hidden tests of a problem, which import the program by the name of its id."""
+    module, name = row["module"], module_of(row["id"])
+    if module == name:
         return str(row["hidden_tests"])
-    bare = re.compile(rf"^(\s*import\s+){re.escape(given)}(?=\s*$)", re.MULTILINE)
-    named = re.compile(rf"^(\s*(?:from|import)\s+){re.escape(given)}(?=\s+(?:as|import)\b)", re.MULTILINE)
-    return named.sub(rf"\g<1>{name}", bare.sub(rf"\g<1>{name} as {given}", row["hidden_tests"]))
+    bare = re.compile(rf"^(\s*import\s+){re.escape(module)}(?=\s*$)", re.MULTILINE)
+    named = re.compile(rf"^(\s*(?:from|import)\s+){re.escape(module)}(?=\s+(?:as|import)\b)", re.MULTILINE)
+    return named.sub(rf"\g<1>{name}", bare.sub(rf"\g<1>{name} as {module}", row["hidden_tests"]))
 
 
 def problem_record(row: PublishedProblemRow) -> Record:
@@ -81,7 +80,7 @@ def problem_record(row: PublishedProblemRow) -> Record:
 
 
 def problem_row(record: Record, hidden_tests: str | None) -> Row:
-    """Return the columns of `published_problems` that a record and its hidden tests tell."""
+    """Return the columns of `published_problems` that can be read from a record and its hidden tests."""
     return {
         "id": record["example_id"],
         "python": record["python_version"],
@@ -105,7 +104,7 @@ def problem_row(record: Record, hidden_tests: str | None) -> Row:
 
 
 def _flag(value: object) -> bool:
-    """Read 0 and 1, which the files have as numbers or texts."""
+    """Read 0 and 1, which the files write as numbers or texts."""
     return str(value).lower() in {"1", "true"}
 
 

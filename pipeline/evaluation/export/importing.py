@@ -1,4 +1,4 @@
-"""Files of the benchmarks in the lake: the table `imported`, in which each row says where it comes from."""
+"""Files of the benchmarks in the lake: the table `imported`, with the file of each row."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from filelock import FileLock
 from packaging.utils import InvalidName, canonicalize_name
 
 from pipeline.core.vocabularies.exports import ExportFormat
-from pipeline.evaluation.export.errors import ExportError
+from pipeline.evaluation.export.format import ExportError, Record
 from pipeline.evaluation.export.programs import Program, Read, read_record
 from pipeline.evaluation.export.records import BadRecord, RecordError, read_records
-from pipeline.evaluation.export.results import Record
 from pipeline.lake.ids import content_id, sha256_file
 from pipeline.lake.rows import FoundRow
 from pipeline.lake.schema import Row
@@ -26,29 +25,29 @@ IMPORTED = "imported"
 
 @dataclass(slots=True)
 class Imports:
-    """How many rows of each library are new, how many were there, and which records could not be read, and why."""
+    """New rows by library, number of existing rows, and unreadable records with reasons."""
 
     new: Counter[str] = field(default_factory=Counter)
-    known: int = 0
+    existing: int = 0
     bad: list[BadRecord] = field(default_factory=list)
 
 
-def import_file(path: Path, wanted: ExportFormat, lake: Lake) -> Imports:
-    """Add the records of a file to the lake, beside what was imported before; a record that is there stays as it is.
+def import_file(path: Path, export_format: ExportFormat, lake: Lake) -> Imports:
+    """Add the records of a file to those in the lake; existing records do not change.
 
-    Errors: ExportError where the file as a whole cannot be read or holds nothing of the format.
+    Errors: ExportError for an unreadable file, or one without a record of the format.
     """
-    found: dict[str, dict[str, FoundRow]] = {}
+    by_library: dict[str, dict[str, FoundRow]] = {}
     imports = Imports()
-    for one in _rows(path, wanted):
-        if isinstance(one, BadRecord):
-            imports.bad.append(one)
+    for row in _rows(path, export_format):
+        if isinstance(row, BadRecord):
+            imports.bad.append(row)
         else:
-            found.setdefault(one["library"], {})[one["id"]] = one
-    if not found:
+            by_library.setdefault(row["library"], {})[row["id"]] = row
+    if not by_library:
         why = f"; the first problem is record {imports.bad[0].number}: {imports.bad[0].detail}" if imports.bad else ""
-        raise ExportError(f"{path}: no record of {wanted} can be read{why}")
-    for library, rows in sorted(found.items()):
+        raise ExportError(f"{path}: no record of {export_format} can be read{why}")
+    for library, rows in sorted(by_library.items()):
         _add(lake, library, rows, imports)
     return imports
 
@@ -57,41 +56,41 @@ def _add(lake: Lake, library: str, rows: dict[str, Row], imports: Imports) -> No
     locks = lake.root / "_locks"
     locks.mkdir(parents=True, exist_ok=True)
     with FileLock(locks / f"{library}.lock"):
-        known = {row["id"]: row for row in lake.read(IMPORTED, library)}
-        new = {key: row for key, row in rows.items() if key not in known}
+        existing = {row["id"]: row for row in lake.read(IMPORTED, library)}
+        new = {key: row for key, row in rows.items() if key not in existing}
         if new:
-            lake.write(IMPORTED, library, [*known.values(), *new.values()])
-    imports.known += len(rows) - len(new)
+            lake.write(IMPORTED, library, [*existing.values(), *new.values()])
+    imports.existing += len(rows) - len(new)
     if new:
         imports.new[library] += len(new)
 
 
-def _rows(path: Path, wanted: ExportFormat) -> Iterator[Row | BadRecord]:
+def _rows(path: Path, export_format: ExportFormat) -> Iterator[Row | BadRecord]:
     sha256 = sha256_file(path) or ""
-    for one in read_records(path):
-        if isinstance(one, BadRecord):
-            yield one
+    for entry in read_records(path):
+        if isinstance(entry, BadRecord):
+            yield entry
             continue
-        number, record = one
+        number, record = entry
         try:
-            read = read_record(wanted, record, number, path)
+            read = read_record(export_format, record, number, path)
             for program in read.programs:
-                yield _row(wanted, read, program, record, path.name, sha256)
+                yield _row(export_format, read, program, record, path.name, sha256)
         except RecordError as error:
             yield BadRecord(number, str(error))
 
 
-def _row(wanted: ExportFormat, read: Read, program: Program, record: Record, file: str, sha256: str) -> Row:
+def _row(export_format: ExportFormat, read: Read, program: Program, record: Record, file: str, sha256: str) -> Row:
     text = json.dumps(record, sort_keys=True, ensure_ascii=False)
     try:
         library = canonicalize_name(program.library.strip(), validate=True)
     except InvalidName:
         raise RecordError(f"library: {program.library!r:.60} is not a name that a package index can have") from None
     return {
-        "id": content_id(wanted, file, program.name, text),
+        "id": content_id(export_format, file, program.name, text),
         "library": library,
         "version": program.version,
-        "format": wanted,
+        "format": export_format,
         "kind": read.kind,
         "name": program.name,
         "python": program.python,

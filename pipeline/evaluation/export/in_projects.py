@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pipeline.core.progress import ReportProgress
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.vocabularies.exports import ExportFormat
 from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.evaluation.export.changes import Change, changes_of
-from pipeline.evaluation.export.errors import ExportError
+from pipeline.evaluation.export.format import ExportError, Record
 from pipeline.evaluation.export.projects import PROJECTS
 from pipeline.evaluation.export.records import BadRecord, Fields, RecordError, checked, read_answered, read_records
-from pipeline.evaluation.export.results import Record
 from pipeline.execution.environments.resolution.failures import IndexUnreachable, StepFailed
 from pipeline.execution.validation.samples.validate import Summary
 from pipeline.execution.validation.samples.verdict_file import Verdict, VerdictFile
@@ -29,8 +29,6 @@ from pipeline.index.http import BadAnswer, NotFound, Unreachable, WrongHash
 from pipeline.lake.ids import content_id, sha256_json
 from pipeline.lake.schema import Row
 
-Tell = Callable[[str, int, int], None]
-
 _OUTCOMES = {
     TestOutcome.PASSED: Outcome.PASSED,
     TestOutcome.FAILED: Outcome.FAILED_ASSERTION,
@@ -41,11 +39,11 @@ _OUTCOMES = {
 }
 _SILENT = (IndexUnreachable, Unreachable)
 _GONE = (StepFailed, NotFound, BadAnswer, WrongHash, TooLarge, BadArchive, UnsafeArchive, ValueError)
-_TOLD = 5
-"""Tests of which a verdict tells how they came out."""
+_LISTED_TESTS = 5
+"""Tests of a verdict whose outcomes are listed."""
 
 _BATCH = 16
-"""Records of one project between two looks at what is done."""
+"""Records of one project between two reports of progress."""
 
 
 _NEEDED: Fields = {
@@ -55,8 +53,8 @@ _NEEDED: Fields = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A record: the change it asks for, None where it cannot be run, and its verdict but for the outcome."""
+class _Request:
+    """The change of a record, None where it cannot be run, and its verdict before the run."""
 
     verdict: Verdict
     change: Change | None = None
@@ -64,125 +62,129 @@ class _Asked:
 
 def validate_in_projects(
     path: Path,
-    wanted: ExportFormat,
+    export_format: ExportFormat,
     verdicts: Path,
     workshop: Workshop,
-    tell: Tell,
+    report: ReportProgress,
     answers: Path | None = None,
     *,
     again: bool,
     restart: bool,
 ) -> Summary:
-    """Run every record of a file of EvoCodeBench or Codev-Bench, and write a verdict of each in their order.
+    """Run every record of a file of EvoCodeBench or Codev-Bench, and write their verdicts in order.
 
-    With a file of answers only what it answers is run. A killed run goes on where it was.
+    With a file of answers only answered records run. A killed run resumes.
 
-    Errors: ExportError where no project is known; NoVerdicts.
+    Errors: ExportError without a file of projects; NoVerdicts.
     """
     began = time.monotonic()
     projects = _projects(path)
     with VerdictFile(verdicts, forget=restart) as file:
-        known = dict(file.known)
-        asked = [*_asked(read_answered(path, wanted, answers), wanted, projects, workshop)]
-        settled = {key for key, outcome in known.items() if outcome is Outcome.PASSED or not again}
-        new = [one for one in asked if one.verdict.key not in settled]
-        _run(new, projects, workshop, file, tell)
-        file.finish((one.verdict.key, one.verdict.line or 0) for one in asked)
-        order = [one.verdict.key for one in asked]
+        previous = dict(file.known)
+        requests = [*_requests(read_answered(path, export_format, answers), export_format, projects, workshop)]
+        settled = {key for key, outcome in previous.items() if outcome is Outcome.PASSED or not again}
+        new = [request for request in requests if request.verdict.key not in settled]
+        _run(new, projects, workshop, file, report)
+        file.finish((request.verdict.key, request.verdict.line or 0) for request in requests)
+        order = [request.verdict.key for request in requests]
         outcomes = Counter(file.known[key] for key in order)
-    environments = len({one.verdict.lock_id for one in new if one.verdict.lock_id})
+    environments = len({request.verdict.lock_id for request in new if request.verdict.lock_id})
     seconds = round(time.monotonic() - began, 1)
-    return Summary(outcomes, order, len(asked) - len(new), environments, seconds, {})
+    return Summary(outcomes, order, len(requests) - len(new), environments, seconds, {})
 
 
 def _projects(path: Path) -> Mapping[str, Row]:
-    """Return the projects that stand beside a file, or one folder above it, by their folders."""
+    """Return the projects by folder, from the file of projects beside a file or one folder above it."""
     places = [folder / PROJECTS for folder in (path.parent, path.parent.parent)]
-    found = next((place for place in places if place.is_file()), None)
-    if found is None:
+    file = next((place for place in places if place.is_file()), None)
+    if file is None:
         raise ExportError(
-            f"{path}: runs in projects, and no {PROJECTS} beside it tells in which environments. `driftline export`"
-            " writes one; put it beside the file"
+            f"{path}: its records run in projects, whose environments are in {PROJECTS}; no such file is beside it."
+            " `driftline export` writes one; put it beside the file"
         )
     projects: dict[str, Row] = {}
-    for one in read_records(found):
-        number = one.number if isinstance(one, BadRecord) else one[0]
+    for entry in read_records(file):
+        number = entry.number if isinstance(entry, BadRecord) else entry[0]
         try:
-            row = checked(_record(one), _NEEDED, {"size": int})
+            row = checked(_record(entry), _NEEDED, {"size": int})
         except RecordError as error:
-            raise ExportError(f"{found}: line {number}: {error}. Take the file that was exported") from None
+            raise ExportError(f"{file}: line {number}: {error}. Use the exported file") from None
         projects[row["folder"]] = row | {"size": row.get("size") or 0}
     return projects
 
 
-def _record(one: tuple[int, Record] | BadRecord) -> Record:
-    """Return what was read. Errors: RecordError where it is no record."""
-    if isinstance(one, BadRecord):
-        raise RecordError(one.detail)
-    return one[1]
+def _record(entry: tuple[int, Record] | BadRecord) -> Record:
+    """Return the record of an entry. Errors: RecordError for a bad one."""
+    if isinstance(entry, BadRecord):
+        raise RecordError(entry.detail)
+    return entry[1]
 
 
-def _asked(
+def _requests(
     records: Iterable[tuple[int, Record] | BadRecord],
-    wanted: ExportFormat,
+    export_format: ExportFormat,
     projects: Mapping[str, Row],
     workshop: Workshop,
-) -> Iterator[_Asked]:
-    """Yield what each record asks for, equal ones with keys of their own."""
+) -> Iterator[_Request]:
+    """Yield the request of each change of each record; equal ones have different keys."""
     rules = sha256_json(plain(workshop.rules))
-    seen: Counter[str] = Counter()
-    for one in records:
-        number = one.number if isinstance(one, BadRecord) else one[0]
+    copies: Counter[str] = Counter()
+    for entry in records:
+        number = entry.number if isinstance(entry, BadRecord) else entry[0]
         try:
-            record = _record(one)
-            changes = changes_of(wanted, record)
+            record = _record(entry)
+            changes = changes_of(export_format, record)
         except RecordError as error:
             detail = f"record {number}: {error}"
             key = content_id(number, detail)
-            yield _Asked(Verdict(f"record {number}", Outcome.BAD_SAMPLE, detail=detail, line=number, key=key))
+            yield _Request(Verdict(f"record {number}", Outcome.BAD_SAMPLE, detail=detail, line=number, key=key))
             continue
         for change in changes:
             project = projects.get(change.folder, {})
-            key = content_id(wanted, record, project.get("lock_id"), project.get("sha256"), rules)
-            seen[key] += 1
-            begun = Verdict(change.name, Outcome.NO_ENVIRONMENT, line=number, key=f"{key}-{seen[key]}")
+            key = content_id(export_format, record, project.get("lock_id"), project.get("sha256"), rules)
+            copies[key] += 1
+            begun = Verdict(change.name, Outcome.NO_ENVIRONMENT, line=number, key=f"{key}-{copies[key]}")
             yield _in_project(begun, change, project)
 
 
-def _in_project(begun: Verdict, change: Change, project: Row) -> _Asked:
+def _in_project(begun: Verdict, change: Change, project: Row) -> _Request:
     if not project:
         detail = f"record {begun.line}: {PROJECTS} has no project in {change.folder}; add its line"
-        return _Asked(replace(begun, detail=detail))
-    told = {name: project[name] for name in ("python", "lock_id", "version")}
-    return _Asked(replace(begun, **told, library=project["project"]), change)
+        return _Request(replace(begun, detail=detail))
+    release = {name: project[name] for name in ("python", "lock_id", "version")}
+    return _Request(replace(begun, **release, library=project["project"]), change)
 
 
 def _run(
-    asked: Sequence[_Asked], projects: Mapping[str, Row], workshop: Workshop, file: VerdictFile, tell: Tell
+    queue: Sequence[_Request],
+    projects: Mapping[str, Row],
+    workshop: Workshop,
+    file: VerdictFile,
+    report: ReportProgress,
 ) -> None:
-    """Run what can be run, project by project, and append a verdict of each record."""
-    # The copies of a project differ in what they lack, and answers are run in the whole tree.
+    """Run the requests project by project, and append their verdicts."""
+    # Copies of a project lack different lines, and answers run in the complete tree.
     groups: dict[tuple[str, str], list[tuple[Verdict, Change]]] = defaultdict(list)
-    for one in asked:
-        if one.change is None:
-            file.append(one.verdict)
+    for request in queue:
+        if request.change is None:
+            file.append(request.verdict)
         else:
-            project = projects[one.change.folder]
-            groups[project["sha256"], project["lock_id"]].append((one.verdict, one.change))
+            project = projects[request.change.folder]
+            groups[project["sha256"], project["lock_id"]].append((request.verdict, request.change))
     total, done = sum(map(len, groups.values())), 0
     for group in groups.values():
         project = projects[group[0][1].folder]
         for start in range(0, len(group), _BATCH):
-            tell(project["project"], done, total)
+            report(project["project"], done, total)
             batch = group[start : start + _BATCH]
             for verdict in _judged(project, batch, workshop):
                 file.append(verdict)
             done += len(batch)
-            tell(project["project"], done, total)
+            report(project["project"], done, total)
 
 
 def _judged(row: Row, group: Sequence[tuple[Verdict, Change]], workshop: Workshop) -> Iterator[Verdict]:
-    """Run the changes of one project and yield a verdict of each."""
+    """Run the changes of one project and yield their verdicts."""
     try:
         project = open_project(row, workshop)
     except (*_SILENT, *_GONE) as error:
@@ -203,10 +205,12 @@ def _judged(row: Row, group: Sequence[tuple[Verdict, Change]], workshop: Worksho
 
 
 def _verdict(begun: Verdict, run: TestRun) -> Verdict:
-    """Return the verdict of a run: it passed if all of its tests did."""
+    """Return the verdict of a run, which passes if all of its tests do."""
     seconds = round(run.duration_s, 3)
     if run.outcome is not Outcome.PASSED:
         return replace(begun, outcome=run.outcome, detail=run.detail, duration_s=seconds)
     others = [f"{test}: {outcome}" for test, outcome in run.outcomes.items() if outcome is not TestOutcome.PASSED]
-    detail = "\n".join([*others[:_TOLD], *([f"and {len(others) - _TOLD} more"] if len(others) > _TOLD else [])])
+    detail = "\n".join(
+        [*others[:_LISTED_TESTS], *([f"and {len(others) - _LISTED_TESTS} more"] if len(others) > _LISTED_TESTS else [])]
+    )
     return replace(begun, outcome=_OUTCOMES[run.worst], detail=detail or None, duration_s=seconds)

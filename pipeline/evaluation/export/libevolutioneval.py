@@ -8,8 +8,7 @@ from typing import Any
 
 from packaging.version import Version
 
-from pipeline.evaluation.export.format import Format
-from pipeline.evaluation.export.results import Further, Layout, Placed, Record, Result
+from pipeline.evaluation.export.format import Format, Further, Layout, Placed, Record, Result
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import (
     ApiDocumentRow,
@@ -35,8 +34,8 @@ _LAYOUT = Layout(
         " documents of every version that has an example",
         "the names of the fields for the reference call and the natural-language hint are not stated by the paper:"
         " here reference_call and natural_language_hint",
-        "where the name of the API stands elsewhere in a context it is [token-mask]; the original leaves it there",
-        "a prompt is imports, prompt, code_str; what is to be completed is what follows code_str in reference_call",
+        "other occurrences of the API's name in a context are [token-mask]; the original does not mask them",
+        "a prompt is imports, prompt, code_str; the completion is the rest of reference_call after code_str",
     ),
 )
 
@@ -44,29 +43,29 @@ _LAYOUT = Layout(
 def libevolutioneval(snapshot: Snapshot) -> Iterator[Result]:
     """Yield the contexts, controlled completions and API documents of a snapshot as records, version by version."""
     completions = {row["id"]: row for row in snapshot.rows("completions")}
-    wanted: set[tuple[str, str]] = set()
+    releases: set[tuple[str, str]] = set()
     for row in snapshot.rows("contexts"):
         completion = completions[row["completion_id"]]
         record = context_record(row, completion)
         yield Placed(_file("examples", completion), record, "contexts", row, context_row(record))
-        wanted.add((completion["library"], completion["version"]))
+        releases.add((completion["library"], completion["version"]))
     for row in snapshot.rows("controlled_completions"):
         record = controlled_record(row)
         yield Placed(_file("controlled", row), record, "controlled_completions", row, controlled_row(record))
-        wanted.add((row["library"], row["version"]))
-    yield from _documents(snapshot.rows("api_documents"), wanted)
+        releases.add((row["library"], row["version"]))
+    yield from _documents(snapshot.rows("api_documents"), releases)
 
 
-def _documents(documents: Iterable[ApiDocumentRow], wanted: Iterable[tuple[str, str]]) -> Iterator[Result]:
-    """Yield the documents that hold in each wanted version; those of one library come together."""
+def _documents(documents: Iterable[ApiDocumentRow], releases: Iterable[tuple[str, str]]) -> Iterator[Result]:
+    """Yield the documents that hold in each of some releases, grouped by library."""
     versions: dict[str, list[str]] = {}
-    for library, version in sorted(wanted, key=lambda one: (one[0], Version(one[1]))):
+    for library, version in sorted(releases, key=lambda release: (release[0], Version(release[1]))):
         versions.setdefault(library, []).append(version)
     for library, rows in groupby(documents, key=lambda row: row["library"]):
-        kept, placed = list(rows), set()
+        documented, placed = list(rows), set()
         for version in versions.get(library, ()):
             file = _file("documentation", {"library": library, "version": version})
-            for row in holding_at(kept, version):
+            for row in holding_at(documented, version):
                 record = document_record(row)
                 if row["id"] in placed:
                     yield Further(file, record)
@@ -91,7 +90,7 @@ def context_record(row: PublishedContextRow, completion: PublishedCompletionRow)
 
 
 def context_row(record: Record) -> Row:
-    """Return the columns of `published_contexts` that a record tells."""
+    """Return the columns of `published_contexts` that can be read from a record."""
     return {
         "completion_id": record.get("id"),
         "library": record.get("library"),
@@ -106,7 +105,7 @@ def context_row(record: Record) -> Row:
 
 
 def controlled_record(row: PublishedControlledCompletionRow) -> Record:
-    """Return a controlled completion as LibEvolutionEval has it; nothing stands to its right."""
+    """Return a controlled completion as LibEvolutionEval has it; its right context is empty."""
     return {
         "id": row["id"],
         "prompt": row["left_context"],
@@ -121,7 +120,7 @@ def controlled_record(row: PublishedControlledCompletionRow) -> Record:
 
 
 def controlled_row(record: Record) -> Row:
-    """Return the columns of `published_controlled_completions` that a record tells."""
+    """Return the columns of `published_controlled_completions` that can be read from a record."""
     return {
         "id": record.get("id"),
         "library": record.get("library"),
@@ -136,17 +135,17 @@ def controlled_row(record: Record) -> Row:
 
 
 def document_record(row: ApiDocumentRow) -> Record:
-    """Return what the documentation says of an API as LibEvolutionEval has it."""
+    """Return the documentation of an API as LibEvolutionEval has it."""
     return {
         "API_Call": row["path"],
         "Signature": f"{row['path']}{row['signature'] or ''}",
         "Detailed_Description": row["description"],
-        "Parameters": {one["name"]: one["description"] or "" for one in row["parameters"]},
+        "Parameters": {parameter["name"]: parameter["description"] or "" for parameter in row["parameters"]},
     }
 
 
 def document_row(record: Record) -> Row:
-    """Return the columns of `api_documents` that a record tells."""
+    """Return the columns of `api_documents` that can be read from a record."""
     return {
         "path": record["API_Call"],
         "signature": record["Signature"].removeprefix(record["API_Call"]) or None,
@@ -173,7 +172,7 @@ def file_of(version: str) -> str:
 
 
 def version_of(file: str) -> str | None:
-    """Return the version that the name of a file tells, None where it tells none."""
+    """Return the version in a file name, None where there is none."""
     stem = file.rpartition("/")[2].removesuffix(".jsonl")
     return stem.removeprefix("v_").replace("_", ".") if stem.startswith("v_") else None
 

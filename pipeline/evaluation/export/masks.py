@@ -1,11 +1,11 @@
-"""VersiCode's masks: its released files write `<mask>` for every mask, ours tell them apart."""
+"""VersiCode's masks: its released files write `<mask>` for every mask, ours distinguish them."""
 
 from __future__ import annotations
 
 from pipeline.core.vocabularies.samples import Granularity
 
 MASK = "<mask>"
-"""What the released files write where the paper has [token-mask], [line-mask] and [block-mask]."""
+"""The mask of the released files for [token-mask], [line-mask] and [block-mask] of the paper."""
 
 _MASKS = {str(granularity): f"[{granularity}-mask]" for granularity in Granularity}
 _NAME = _MASKS[Granularity.TOKEN]
@@ -19,10 +19,10 @@ def as_released(masked_code: str) -> str:
 
 
 def from_released(masked: str, code: str, core_token: str, granularity: str) -> tuple[str, str] | None:
-    """Return the masked code with masks that tell what they hide, and the answer; the inverse of `as_released`.
+    """Return the masked code with distinguished masks, and the answer; the inverse of `as_released`.
 
-    Every mask but one hides the core token; the one of the granularity hides what makes the code whole. None where
-    no mask does.
+    Every mask but one hides the core token; that of the granularity hides the rest of the code. None where no
+    assignment gives the code.
     """
     parts = masked.split(MASK)
     if granularity == Granularity.TOKEN:
@@ -37,14 +37,14 @@ def from_released(masked: str, code: str, core_token: str, granularity: str) -> 
 
 
 def filled(masked: str, completion: str, core_token: str, granularity: str, code: str) -> str:
-    """Return the program that a completion makes of masked code; other masks hide the core token.
+    """Return the program of a completion in masked code; other masks hide the core token.
 
-    Where the masks cannot be told apart the first is taken for that of the granularity.
+    Where the masks cannot be distinguished, the first counts as that of the granularity.
     """
     if granularity == Granularity.TOKEN:
         return masked.replace(MASK, completion)
-    told = from_released(masked, code, core_token, granularity)
+    restored = from_released(masked, code, core_token, granularity)
     mine = _MASKS[granularity]
-    whole = told[0] if told else masked.replace(MASK, mine, 1).replace(MASK, _NAME)
+    whole = restored[0] if restored else masked.replace(MASK, mine, 1).replace(MASK, _NAME)
     before, mask, after = whole.partition(mine)
     return before.replace(_NAME, core_token) + (completion if mask else "") + after.replace(_NAME, core_token)

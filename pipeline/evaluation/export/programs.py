@@ -1,4 +1,4 @@
-"""What is to be run of a record: the reference, or what a model answered, as samples have it."""
+"""Programs of a record to run: the reference, or answers of a model."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pipeline.core.vocabularies.exports import ExportFormat, RecordKind
 from pipeline.core.vocabularies.samples import Direction, Granularity, Language
 from pipeline.evaluation.export import gitchameleon, libevolutioneval, versicode
 from pipeline.evaluation.export.codevbench import below_sources
+from pipeline.evaluation.export.format import Record
 from pipeline.evaluation.export.masks import MASK, filled
 from pipeline.evaluation.export.records import Fields, RecordError, answers_in, checked, numbered
-from pipeline.evaluation.export.results import Record
 
 _COMPLETION: Fields = {"dependency": str, "version": str, "code": str, "masked_code": str, "answer": str}
 _OF_COMPLETION: Fields = {"id": (str, int)} | dict.fromkeys(("core_token", "masked_line", "description", "time"), str)
@@ -32,12 +32,12 @@ TASK: Fields = {"namespace": str, "completion_path": str, "body_position": list,
 SCENE: Fields = {"block_key": str, "test_prefix": str, "test_suffix": str, "test_middle": str, "unit_test_ids": list}
 
 _PROJECT = re.compile(r"(.+?)-(\d[\w.!+]*)(?:-[0-9a-f]{12})?")
-"""The folder of a project whose release is known: name, version, and which copy it is where there are several."""
+"""The folder of a release of a project: name, version, and hash of the copy where there are several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program of a record, with what a sample says beside it; `code` is None where it runs in a project."""
+    """A program of a record with the other fields of a sample; `code` is None where it runs in a project."""
 
     name: str
     library: str
@@ -52,19 +52,19 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A record: what it is, its programs with the reference, and what a model answered, if anything."""
+    """A record: its kind, its programs with the reference, and answers of a model."""
 
     kind: RecordKind
     programs: tuple[Program, ...]
     answers: tuple[Program, ...] = ()
 
 
-def read_record(wanted: ExportFormat, record: Record, number: int, path: Path) -> Read:
-    """Read a record of a file in a format; what stands beside the file (hidden tests) is read with it.
+def read_record(export_format: ExportFormat, record: Record, number: int, path: Path) -> Read:
+    """Read a record of a file in a format, with the hidden tests beside the file.
 
     Errors: RecordError.
     """
-    match wanted:
+    match export_format:
         case ExportFormat.VERSICODE if "old_code" in record:
             return _migration(record, number, path)
         case ExportFormat.VERSICODE:
@@ -88,32 +88,32 @@ def _completion(record: Record, number: int, path: Path) -> Read:
     granularity = str(record.get("granularity") or _granularity_of(path))
     if granularity not in set(Granularity):
         raise RecordError(f"granularity: {granularity!r:.40}; give {', '.join(Granularity)}")
-    told = versicode.completion_row(record | {"granularity": granularity})
+    columns = versicode.completion_row(record | {"granularity": granularity})
     name = _name(record, number)
-    reference = Program(name, told["library"], told["version"], record["code"])
+    reference = Program(name, columns["library"], columns["version"], record["code"])
     answers = [
         replace(
             reference,
             name=f"{name}#{at}",
-            code=filled(record["masked_code"], one, told["core_token"], granularity, record["code"]),
+            code=filled(record["masked_code"], answer, columns["core_token"], granularity, record["code"]),
         )
-        for at, one in enumerate(_outputs(record, granularity), 1)
+        for at, answer in enumerate(_outputs(record, granularity), 1)
     ]
     if MASK not in record["masked_code"] and answers:
-        raise RecordError(f"masked_code: holds no {MASK}, so no completion has a place; write it where one belongs")
+        raise RecordError(f"masked_code: holds no {MASK}, so no completion can be inserted; mark its place")
     return Read(RecordKind.COMPLETION, (reference,), tuple(answers))
 
 
 def _granularity_of(path: Path) -> str:
-    """Return the granularity that the name of a file tells, as the released files have it."""
-    found = [granularity for granularity in Granularity if granularity in path.name]
-    if not found:
+    """Return the granularity in the name of a file, as the released files have it."""
+    granularities = [granularity for granularity in Granularity if granularity in path.name]
+    if not granularities:
         raise RecordError("granularity: missing; give token, line or block")
-    return found[0]
+    return granularities[0]
 
 
 def _outputs(record: Record, granularity: str) -> list[str]:
-    """Return what a model wrote: a list, or a text that evaluates to one."""
+    """Return a model's outputs: a list, or a text that evaluates to one."""
     field = f"model_output_{granularity}_clear"
     value: Any = record.get(field)
     if value is None:
@@ -122,31 +122,31 @@ def _outputs(record: Record, granularity: str) -> list[str]:
         outputs = ast.literal_eval(value) if isinstance(value, str) else value
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         outputs = None
-    if not isinstance(outputs, list) or not all(isinstance(one, str) for one in outputs):
+    if not isinstance(outputs, list) or not all(isinstance(output, str) for output in outputs):
         raise RecordError(f"{field}: {value!r:.60} is no list of texts; write one, as Python does")
     return outputs
 
 
 def _migration(record: Record, number: int, path: Path) -> Read:
-    """Read a migration; which side is to be written is in the record, or in the name of the file."""
+    """Read a migration; its direction is in the record, or in the name of the file."""
     checked(record, _MIGRATION, {"id": (str, int)})
-    told = record.get("direction") or (Direction.NEW_TO_OLD if Direction.NEW_TO_OLD in path.name else None)
-    direction = str(told or Direction.OLD_TO_NEW)
+    recorded = record.get("direction") or (Direction.NEW_TO_OLD if Direction.NEW_TO_OLD in path.name else None)
+    direction = str(recorded or Direction.OLD_TO_NEW)
     if direction not in set(Direction):
         raise RecordError(f"direction: {direction!r:.40}; give {', '.join(Direction)}")
     name, library = _name(record, number), record["dependency"]
     old = Program(f"{name}/old", library, versicode.bare_version(record["old_version"]), record["old_code"])
     new = Program(f"{name}/new", library, versicode.bare_version(record["new_version"]), record["new_code"])
     outputs = enumerate(_outputs(record, Granularity.BLOCK), 1)
-    wanted = new if direction == Direction.OLD_TO_NEW else old
-    answers = tuple(replace(wanted, name=f"{name}#{at}", code=one) for at, one in outputs)
+    target = new if direction == Direction.OLD_TO_NEW else old
+    answers = tuple(replace(target, name=f"{name}#{at}", code=output) for at, output in outputs)
     return Read(RecordKind.MIGRATION, (new, old), answers)
 
 
 def _in_line(record: Record, number: int, path: Path) -> Read:
     """Read an in-line completion; library and version are in the record, or in the names of folder and file."""
     if "API_Call" in record:
-        raise RecordError("API_Call: a document of an API, of which nothing is run; give a file of examples")
+        raise RecordError("API_Call: a document of an API is no program; give a file of examples")
     checked(record, _IN_LINE, _OF_IN_LINE)
     version = record.get("version") or libevolutioneval.version_of(path.name)
     if version is None:
@@ -161,7 +161,7 @@ def _in_line(record: Record, number: int, path: Path) -> Read:
 
 
 def _last_name(record: Record) -> str:
-    """Return the name that masks in the context hide: the last of the reference, before its arguments."""
+    """Return the name that masks in the context hide: the last one of the reference before its arguments."""
     reference = record["reference_call"]
     try:
         node: ast.AST = ast.parse(reference.strip(), mode="eval").body
@@ -196,7 +196,7 @@ def _problem(record: Record, path: Path) -> Read:
 
 
 def _hidden_tests(path: Path, module: str) -> str | None:
-    """Return the hidden tests of a problem, which stand beside its file or in a folder there."""
+    """Return the hidden tests of a problem, from beside its file or from a folder there."""
     if not module.isidentifier():
         raise RecordError(f"example_id: nothing can be imported as {module!r:.60}; give letters, digits and _ alone")
     for folder in (path.parent / gitchameleon.HIDDEN_TESTS, path.parent):
@@ -210,7 +210,7 @@ def _hidden_tests(path: Path, module: str) -> str | None:
 
 
 def _in_project(name: str, path: str) -> Program:
-    """Return what is known of a record that runs in a project: the project, by the first folder of its path."""
+    """Return a record that runs in a project, with the release in the first folder of its path."""
     folder, _, inside = path.partition("/")
     if not folder or not inside:
         raise RecordError(f"{path!r:.80}: not below the folder of a project; give PROJECT/… as the benchmark does")

@@ -1,18 +1,18 @@
-"""The projects of repository tasks and scenes: where they stand in an export, and their sources without the references.
+"""The projects of repository tasks and scenes in an export: their folders, and their sources without the references.
 
-Each function that is asked for has a copy of its project (each file, where a scorer replaces whole files): the tests of
-one task may need the function of another, so that no copy can lack them all.
+Each task has a copy of its project (each file, where a scorer replaces whole files): the tests of one task may need the
+function of another, so that no copy can lack them all.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from pipeline.core.vocabularies.exports import NotHeld
-from pipeline.evaluation.export.results import Attached, Further, Refused, Result
+from pipeline.core.vocabularies.exports import Unsupported
+from pipeline.evaluation.export.format import Attached, Further, Refused, Result, Unpack
 from pipeline.families.repository_tasks.sdists import ProjectSources, TooLarge
 from pipeline.families.repository_tasks.tree import Tree
 from pipeline.index.archives import BadArchive, UnsafeArchive
@@ -25,15 +25,11 @@ SOURCES = "Source_Code"
 _DIGITS = 12
 _LINE_END = re.compile(rb"\r\n?")
 PROJECTS = "projects.jsonl"
-"""The rows of `projects`, with the folder of each below the sources: which environment its tests run in."""
+"""The rows of `projects`, each with its folder below the sources and the environment of its tests."""
 
 
 class SourcesMissing(Exception):
-    """The source distribution of a project cannot be had any more, or is not what it was."""
-
-
-Unpack = Callable[[Row], Tree]
-"""Gives the tree of a project's source distribution. Errors: SourcesMissing."""
+    """The source distribution of a project is no longer available, or has changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +47,7 @@ class Masked:
 
 
 def folder_of(project: ProjectRow, masked: str) -> str:
-    """Return the folder below the sources of a copy of a project that lacks something: both scorers run tests in the
-    first folder of a path.
-    """
+    """Return the folder of a masked copy of a project: both scorers run tests in the first folder of a path."""
     return f"{_plain(project['project'])}-{_plain(project['version'])}-{sha256_text(masked)[:_DIGITS]}"
 
 
@@ -62,15 +56,15 @@ def _plain(text: str) -> str:
 
 
 class Sources:
-    """The sources of projects as parts of an export; `lacking` says of folders why they cannot be had."""
+    """The sources of projects as parts of an export; `missing` has the reasons of unavailable folders."""
 
     def __init__(self, projects: Iterable[ProjectRow], unpack: Unpack) -> None:
         self.projects = {row["id"]: row for row in projects}
         self.unpack = unpack
-        self.lacking: dict[str, str] = {}
+        self.missing: dict[str, str] = {}
 
     def attached(self, copies: Iterable[Masked]) -> Iterator[Result]:
-        """Yield the files of copies of projects, and what their tests run in.
+        """Yield the files of copies of projects, and the environments of their tests.
 
         Errors: Unreachable where the index that has the sources does not answer.
         """
@@ -80,11 +74,11 @@ class Sources:
             try:
                 tree = self.unpack(project)
             except SourcesMissing as error:
-                self.lacking |= {copy.folder: str(error) for copy in group}
+                self.missing |= {copy.folder: str(error) for copy in group}
                 continue
             for copy in group:
                 if copy.path not in tree.files:
-                    self.lacking[copy.folder] = f"{project['sdist']}: has no file {copy.path}"
+                    self.missing[copy.folder] = f"{project['sdist']}: has no file {copy.path}"
                     continue
                 files = {**tree.without([copy.path]), copy.path: masked(tree.files[copy.path], copy.spans, copy.stub)}
                 for path, content in sorted(files.items()):
@@ -93,8 +87,8 @@ class Sources:
 
     def refusal(self, config: str, row: Row, folder: str) -> Refused | None:
         """Return why a row cannot be exported, if the sources of its project are missing."""
-        why = self.lacking.get(folder)
-        return Refused(config, row["id"], NotHeld.SOURCES_MISSING, why) if why else None
+        why = self.missing.get(folder)
+        return Refused(config, row["id"], Unsupported.SOURCES_MISSING, why) if why else None
 
 
 def masked(content: bytes, spans: Iterable[tuple[int, int]], stub: str) -> bytes:
@@ -112,9 +106,9 @@ def masked(content: bytes, spans: Iterable[tuple[int, int]], stub: str) -> bytes
 
 
 def from_index(sources: ProjectSources) -> Unpack:
-    """Return what gives the sources of projects as the index has them, by the hash that the snapshot has of them.
+    """Return a function that gets the sources of projects from the index by their hashes in the snapshot.
 
-    Errors of its calls: SourcesMissing, Unreachable.
+    Errors of the function: SourcesMissing, Unreachable.
     """
 
     def unpack(row: ProjectRow) -> Tree:

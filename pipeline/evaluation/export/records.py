@@ -1,4 +1,4 @@
-"""Files of the benchmarks as anybody has them: which format one has, and its records, good and bad."""
+"""Files of the benchmarks: detection of their format, and their records, good and bad."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from pathlib import Path
 from typing import IO, Any
 
 from pipeline.core.vocabularies.exports import ExportFormat
-from pipeline.evaluation.export.errors import ExportError
+from pipeline.evaluation.export.format import ExportError, Record
 from pipeline.evaluation.export.formats import FORMATS
-from pipeline.evaluation.export.results import Record
 
 LINE_BYTES = 64 << 20
 _FILE_BYTES = 4 << 30
 
 
 Fields = Mapping[str, type | tuple[type, ...]]
-"""Names of fields and what their values are."""
+"""Types of fields by name."""
 
 
 class RecordError(ValueError):
-    """A record cannot be used; the message says which field, what is wrong with it and what to do."""
+    """A record cannot be used; the message has the field, the problem and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +33,18 @@ class BadRecord:
 
 
 def detect(path: Path) -> ExportFormat | None:
-    """Return the format of a file by its first record, None where it has none of the formats."""
+    """Return the format of a file by its first record, None for another format."""
     with path.open("rb") as file:
         if is_whole_json(file):
-            return next((wanted for wanted, known in FORMATS.items() if not known.recognised_by), None)
+            return next((name for name, format_ in FORMATS.items() if not format_.recognised_by), None)
         first = next((line for line in _lines(file) if line.strip()), b"")
     try:
         fields = set(json.loads(first))
     except (ValueError, TypeError, RecursionError):
         return None
     return next(
-        (wanted for wanted, known in FORMATS.items() if any(one <= fields for one in known.recognised_by)), None
+        (name for name, format_ in FORMATS.items() if any(required <= fields for required in format_.recognised_by)),
+        None,
     )
 
 
@@ -93,40 +93,42 @@ def _judged(number: int, line: bytes) -> tuple[int, Record] | BadRecord:
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield lines; of one that is too long only as much as tells that it is."""
+    """Yield lines, overlong ones cut one byte after the limit."""
     while line := file.readline(LINE_BYTES + 1):
         yield line
         while len(line) > LINE_BYTES and not line.endswith(b"\n"):
             line = file.readline(LINE_BYTES + 1)
 
 
-def read_answered(path: Path, wanted: ExportFormat, answers: Path | None) -> Iterator[tuple[int, Record] | BadRecord]:
-    """Yield the records of a file; with a file of answers those that it answers, with what it says in them.
+def read_answered(
+    path: Path, export_format: ExportFormat, answers: Path | None
+) -> Iterator[tuple[int, Record] | BadRecord]:
+    """Yield the records of a file; with a file of answers only the answered ones, with their answers.
 
     An answer to no record is a BadRecord. Errors: ExportError for a format that keeps answers in its records.
     """
     if answers is None:
         yield from read_records(path)
         return
-    stand_in = FORMATS[wanted].answers
+    stand_in = FORMATS[export_format].answers
     if stand_in is None:
-        raise ExportError(f"{answers}: {wanted} keeps answers in its records; leave out --answers")
+        raise ExportError(f"{answers}: {export_format} keeps answers in its records; leave out --answers")
     key, field = stand_in
-    found: dict[str, list[tuple[int, str]]] = {}
-    for one in read_records(answers):
-        if isinstance(one, BadRecord):
-            yield BadRecord(one.number, f"{answers.name}: {one.detail}")
-        elif not isinstance(one[1].get(key), str | int) or not isinstance(one[1].get(field), str):
-            yield BadRecord(one[0], f"{answers.name}: {key} or {field} is missing, or no text; give both")
+    by_record: dict[str, list[tuple[int, str]]] = {}
+    for entry in read_records(answers):
+        if isinstance(entry, BadRecord):
+            yield BadRecord(entry.number, f"{answers.name}: {entry.detail}")
+        elif not isinstance(entry[1].get(key), str | int) or not isinstance(entry[1].get(field), str):
+            yield BadRecord(entry[0], f"{answers.name}: {key} or {field} is missing, or no text; give both")
         else:
-            found.setdefault(str(one[1][key]), []).append((one[0], one[1][field]))
-    for one in read_records(path):
-        if isinstance(one, BadRecord):
-            yield one
-        elif told := found.pop(str(one[1].get(key)), None):
-            yield one[0], one[1] | {field: [text for _, text in told]}
-    for name, told in found.items():
-        yield BadRecord(told[0][0], f"{answers.name}: {path.name} has no record with {key} {name!r:.80}")
+            by_record.setdefault(str(entry[1][key]), []).append((entry[0], entry[1][field]))
+    for entry in read_records(path):
+        if isinstance(entry, BadRecord):
+            yield entry
+        elif texts := by_record.pop(str(entry[1].get(key)), None):
+            yield entry[0], entry[1] | {field: [text for _, text in texts]}
+    for name, texts in by_record.items():
+        yield BadRecord(texts[0][0], f"{answers.name}: {path.name} has no record with {key} {name!r:.80}")
 
 
 def answers_in(record: Record, field: str) -> list[str]:
@@ -135,35 +137,35 @@ def answers_in(record: Record, field: str) -> list[str]:
     Errors: RecordError.
     """
     value = record.get(field)
-    found: list[Any] = [] if value is None else value if isinstance(value, list) else [value]
-    if not all(isinstance(one, str) for one in found):
+    answers: list[Any] = [] if value is None else value if isinstance(value, list) else [value]
+    if not all(isinstance(answer, str) for answer in answers):
         raise RecordError(f"{field}: {value!r:.60} does not fit; give a text, or a list of texts")
-    return found
+    return answers
 
 
 def numbered(name: str, number: int) -> list[str]:
-    """Return names for some answers to one record: its own, with a number where there are several."""
+    """Return the names of answers to one record: its own, with a number where there are several."""
     return [name] if number == 1 else [f"{name}#{at}" for at in range(1, number + 1)]
 
 
 def checked(record: Record, fields: Fields, optional: Fields) -> Record:
-    """Return a record that has some fields, each of its type, and others of their types or not at all.
+    """Return a record with all required fields; fields, and optional ones where present, have their types.
 
-    Errors: RecordError naming every field that is missing, or the first of another type.
+    Errors: RecordError naming every missing field, or the first of another type.
     """
     missing = [name for name in fields if record.get(name) is None]
     if missing:
         raise RecordError(f"{', '.join(missing)}: missing; complete the record, or leave it out")
-    for name, wanted in {**fields, **optional}.items():
+    for name, types in {**fields, **optional}.items():
         value: Any = record.get(name)
         if value is None:
             continue
-        if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is int):
-            raise RecordError(f"{name}: {value!r:.60} does not fit; give {_told(wanted)}")
+        if not isinstance(value, types) or (isinstance(value, bool) and types is int):
+            raise RecordError(f"{name}: {value!r:.60} does not fit; give {_type_names(types)}")
     return record
 
 
-def _told(wanted: type | tuple[type, ...]) -> str:
+def _type_names(types: type | tuple[type, ...]) -> str:
     names = {str: "a text", int: "a number", list: "a list", dict: "an object", bool: "true or false"}
-    kinds = wanted if isinstance(wanted, tuple) else (wanted,)
+    kinds = types if isinstance(types, tuple) else (types,)
     return " or ".join(names[kind] for kind in kinds)

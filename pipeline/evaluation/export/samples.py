@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from pipeline.core.vocabularies.exports import ExportFormat
-from pipeline.evaluation.export.errors import ExportError
+from pipeline.evaluation.export.format import ExportError
 from pipeline.evaluation.export.formats import FORMATS
 from pipeline.evaluation.export.programs import Program, read_record
 from pipeline.evaluation.export.records import BadRecord, RecordError, read_answered
@@ -17,25 +17,25 @@ from pipeline.evaluation.export.records import BadRecord, RecordError, read_answ
 
 @dataclass(slots=True)
 class Converted:
-    """How many samples a file came to, whether they are answers of a model, and which records are none, and why."""
+    """Number of samples of a file and of answers among them, and bad records with reasons."""
 
     samples: int = 0
     answers: int = 0
     bad: list[BadRecord] = field(default_factory=list)
 
 
-def write_samples(path: Path, wanted: ExportFormat, out: IO[str], answers: Path | None = None) -> Converted:
-    """Write the records of a file as lines of samples: what a model answered where there is any, else references.
+def write_samples(path: Path, export_format: ExportFormat, out: IO[str], answers: Path | None = None) -> Converted:
+    """Write the records of a file as lines of samples: answers of a model where there are any, else references.
 
-    With a file of answers only what it answers is written. A record that cannot be used becomes a line that no sample
-    can have, so that it gets a verdict too.
+    With a file of answers only answered records are written. A bad record becomes an invalid line, so that it gets a
+    verdict too.
 
-    Errors: ExportError where the file as a whole cannot be used.
+    Errors: ExportError for an unusable file.
     """
-    if FORMATS[wanted].in_projects:
-        raise ExportError(f"{path}: records of {wanted} are no programs: they run in a project, with its tests")
+    if FORMATS[export_format].in_projects:
+        raise ExportError(f"{path}: records of {export_format} are no programs: they run in a project, with its tests")
     converted = Converted()
-    for programs, answered, bad in _programs(path, wanted, answers):
+    for programs, answered, bad in _programs(path, export_format, answers):
         if bad:
             converted.bad.append(bad)
             out.write(json.dumps({"id": f"record {bad.number}", "unusable": bad.detail}) + "\n")
@@ -44,20 +44,20 @@ def write_samples(path: Path, wanted: ExportFormat, out: IO[str], answers: Path 
         converted.samples += len(programs)
         converted.answers += len(programs) if answered else 0
     if not converted.samples and not converted.bad:
-        raise ExportError(f"{path}: holds no record of {wanted}; give a file with some")
+        raise ExportError(f"{path}: holds no record of {export_format}; give a file with some")
     return converted
 
 
 def _programs(
-    path: Path, wanted: ExportFormat, answers: Path | None
+    path: Path, export_format: ExportFormat, answers: Path | None
 ) -> Iterator[tuple[tuple[Program, ...], bool, BadRecord | None]]:
-    for one in read_answered(path, wanted, answers):
-        if isinstance(one, BadRecord):
-            yield (), False, one
+    for entry in read_answered(path, export_format, answers):
+        if isinstance(entry, BadRecord):
+            yield (), False, entry
             continue
-        number, record = one
+        number, record = entry
         try:
-            read = read_record(wanted, record, number, path)
+            read = read_record(export_format, record, number, path)
         except RecordError as error:
             yield (), False, BadRecord(number, str(error))
         else:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from pipeline.core.vocabularies.exports import NotHeld
+from pipeline.core.vocabularies.exports import Unsupported
 from pipeline.core.vocabularies.functions import TestKind
 from pipeline.core.vocabularies.samples import Direction, Granularity, SnippetSource
-from pipeline.evaluation.export.format import Format
+from pipeline.evaluation.export.format import Format, Layout, Placed, Record, Refused, Result
 from pipeline.evaluation.export.masks import MASK, as_released, from_released
-from pipeline.evaluation.export.results import Layout, Placed, Record, Refused, Result
 from pipeline.lake.rows import (
     AnyRow,
     PublishedBlockCompletionRow,
@@ -25,24 +24,24 @@ _LAYOUT = Layout(
     families=("completions", "migrations", "block_completions", "functions"),
     configs=("completions", "migrations", "block_completions", "functions"),
     added={
-        "id": "the row's id, so that predictions find it again",
-        "core_token": "line and block: the API's name, which EM@k looks for; it stands in `answer` too",
+        "id": "the row's id, by which predictions refer to it",
+        "core_token": "line and block: the API's name, which EM@k looks for; it is in `answer` too",
         "source": "the data source of the paper's tables",
         "language": "block completions of other languages",
         "function": "executable subset: name of the task function",
         "module": "executable subset: name under which the tests import the completed program",
-        "tests": "executable subset: a pytest module; the names of its tests tell their kinds",
-        "test_cases": "executable subset: how many tests there are of each kind",
+        "tests": "executable subset: a pytest module; the names of its tests have their kinds",
+        "test_cases": "executable subset: number of tests of each kind",
         "direction": "migrations: which side is given, old_to_new or new_to_old",
     },
     notes=(
-        "[token-mask], [line-mask] and [block-mask] are all <mask>, as in the released files; they can be told apart"
-        " by `code` and `core_token`",
+        "[token-mask], [line-mask] and [block-mask] are all <mask>, as in the released files; `code` and `core_token`"
+        " distinguish them",
         "documentation sites count as Library Source Code, GitHub as Downstream Application",
         "old_ is the side of the older version in both directions, as the published scorer has it: the reference of"
         " new_to_old is old_code",
-        "the executable subset is executable_<granularity>_completion.json: task functions with tests, of which the"
-        " paper tells what they are, not how their files look",
+        "the executable subset is executable_<granularity>_completion.json: task functions with tests, whose file"
+        " format the paper does not describe",
         "`type` is the tag of the lifecycle (addition, deprecation, general)",
     ),
 )
@@ -70,10 +69,10 @@ def versicode(snapshot: Snapshot) -> Iterator[Result]:
 
 
 def _held(placed: Placed) -> Result:
-    """Return the record of a completion, unless its code holds what the format takes for a mask."""
+    """Return the record of a completion, unless its code contains the mask of the format."""
     if MASK not in placed.row["code"]:
         return placed
-    return Refused(placed.config, placed.row["id"], NotHeld.MASK_IN_CODE, f"the code holds {MASK}")
+    return Refused(placed.config, placed.row["id"], Unsupported.MASK_IN_CODE, f"the code holds {MASK}")
 
 
 def completion_record(row: PublishedCompletionRow | PublishedFunctionRow) -> Record:
@@ -99,11 +98,11 @@ def completion_record(row: PublishedCompletionRow | PublishedFunctionRow) -> Rec
 
 
 def completion_row(record: Record) -> Row:
-    """Return the columns of `published_completions` that a record tells."""
+    """Return the columns of `published_completions` that can be read from a record."""
     granularity = record["granularity"]
     core_token = record.get("core_token") or record["answer"]
-    told = from_released(record["masked_code"], record["code"], core_token, granularity)
-    masked_code, answer = told or (record["masked_code"], record.get("masked_line"))
+    restored = from_released(record["masked_code"], record["code"], core_token, granularity)
+    masked_code, answer = restored or (record["masked_code"], record.get("masked_line"))
     return {
         "id": record.get("id"),
         "library": record["dependency"],
@@ -133,9 +132,9 @@ def function_record(row: PublishedFunctionRow) -> Record:
 
 
 def function_row(record: Record) -> Row:
-    """Return the columns of `published_functions` that a record tells."""
-    told = {name: record[name] for name in ("function", "module", "tests")}
-    return {**completion_row(record), **told, **record["test_cases"]}
+    """Return the columns of `published_functions` that can be read from a record."""
+    tested = {name: record[name] for name in ("function", "module", "tests")}
+    return {**completion_row(record), **tested, **record["test_cases"]}
 
 
 def migration_record(row: PublishedMigrationRow) -> Record:
@@ -158,19 +157,19 @@ def migration_record(row: PublishedMigrationRow) -> Record:
 
 
 def migration_row(record: Record) -> Row:
-    """Return the columns of `published_migrations` that a record tells."""
-    given, wanted = ("old", "new") if record["direction"] == Direction.OLD_TO_NEW else ("new", "old")
+    """Return the columns of `published_migrations` that can be read from a record."""
+    source, target = ("old", "new") if record["direction"] == Direction.OLD_TO_NEW else ("new", "old")
     return {
         "id": record.get("id"),
         "library": record["dependency"],
-        "version": bare_version(record[f"{given}_version"]),
-        "target_version": bare_version(record[f"{wanted}_version"]),
+        "version": bare_version(record[f"{source}_version"]),
+        "target_version": bare_version(record[f"{target}_version"]),
         "direction": record["direction"],
         "description": record.get("description") or None,
-        "source_code": record[f"{given}_code"],
-        "target_code": record[f"{wanted}_code"],
-        "source_name": record[f"{given}_name"],
-        "target_name": record[f"{wanted}_name"],
+        "source_code": record[f"{source}_code"],
+        "target_code": record[f"{target}_code"],
+        "source_name": record[f"{source}_name"],
+        "target_name": record[f"{target}_name"],
     }
 
 
@@ -192,7 +191,7 @@ def foreign_record(row: PublishedBlockCompletionRow) -> Record:
 
 
 def foreign_row(record: Record) -> Row:
-    """Return the columns of `published_block_completions` that a record tells."""
+    """Return the columns of `published_block_completions` that can be read from a record."""
     columns = completion_row(record)
     own = ("id", "library", "version", "description", "code", "masked_code", "answer", "core_token", "source")
     return {name: columns[name] for name in own} | {"language": record["language"]}
@@ -204,14 +203,11 @@ def bare_version(version: str) -> str:
 
 
 def _time(text: str | None) -> datetime | None:
-    """Return the time that a record of ours has; others write it in ways of their own."""
+    """Return the time of an exported record; files of others have various formats."""
     try:
         return datetime.fromisoformat(text) if text else None
     except ValueError:
         return None
 
 
-FORMAT = Format(
-    layout=_LAYOUT,
-    results=lambda snapshot, unpack, unnoticed: versicode(snapshot),
-)
+FORMAT = Format(layout=_LAYOUT, results=lambda snapshot, unpack, unnoticed: versicode(snapshot))

@@ -16,13 +16,13 @@ Tokens = Sequence[tokenize.TokenInfo]
 
 
 class UnreadableCode(ValueError):
-    """The code cannot be parted into tokens of Python."""
+    """The code cannot be split into tokens of Python."""
 
 
 def without_imports(masked_code: str) -> str:
-    """Return masked code without its import statements, whose lines go as a whole where nothing else stands there.
+    """Return masked code without its import statements; lines without other statements are removed.
 
-    What remains need not run: a function of which only imports were left has no body.
+    The rest need not run: a function with nothing but imports has no body.
 
     Errors: UnreadableCode.
     """
@@ -31,9 +31,9 @@ def without_imports(masked_code: str) -> str:
         code = code.replace(mask, _STAND_IN.format(granularity))
     lines = list(io.StringIO(code))
     for statements in reversed(list(_logical_lines(code))):
-        kept = [statement for statement in statements if statement[0].string not in ("import", "from")]
-        if len(kept) < len(statements):
-            _replace(lines, statements, kept)
+        remaining = [statement for statement in statements if statement[0].string not in ("import", "from")]
+        if len(remaining) < len(statements):
+            _replace(lines, statements, remaining)
     code = "".join(lines)
     for granularity, mask in MASKS.items():
         code = code.replace(_STAND_IN.format(granularity), mask)
@@ -41,7 +41,7 @@ def without_imports(masked_code: str) -> str:
 
 
 def _logical_lines(code: str) -> Iterator[list[Tokens]]:
-    """Yield the logical lines as lists of simple statements; a compound statement's header is one with what follows."""
+    """Yield logical lines as lists of simple statements; a compound header includes the rest of its line."""
     line: list[tokenize.TokenInfo] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):
@@ -59,12 +59,12 @@ def _statements(line: Tokens) -> list[Tokens]:
     return [list(tokens) for is_end, tokens in parts if not is_end]
 
 
-def _replace(lines: list[str], statements: Sequence[Tokens], kept: Sequence[Tokens]) -> None:
-    """Put what is kept of a logical line in the place of its physical lines."""
+def _replace(lines: list[str], statements: Sequence[Tokens], remaining: Sequence[Tokens]) -> None:
+    """Replace the physical lines of a logical line by its remaining statements."""
     first, last = statements[0][0].start[0] - 1, statements[-1][-1].end[0] - 1
     indent = lines[first][: statements[0][0].start[1]]
-    text = "; ".join(_text(lines, statement) for statement in kept)
-    lines[first : last + 1] = [f"{indent}{text}\n"] if kept else []
+    text = "; ".join(_text(lines, statement) for statement in remaining)
+    lines[first : last + 1] = [f"{indent}{text}\n"] if remaining else []
 
 
 def _text(lines: Sequence[str], statement: Tokens) -> str:

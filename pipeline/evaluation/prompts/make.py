@@ -1,4 +1,4 @@
-"""The prompts of a setting, made of the rows of a snapshot."""
+"""The prompts of a setting for the rows of a snapshot."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pipeline.core.vocabularies.families import Family
-from pipeline.core.vocabularies.prompts import Given, NoPrompt
+from pipeline.core.vocabularies.prompts import NoPrompt, PromptInput
 from pipeline.evaluation.prompts.code import UnreadableCode
 from pipeline.evaluation.prompts.rows import Attempts, rows_of
 from pipeline.evaluation.prompts.rules import PromptRules, columns_of
@@ -19,10 +19,7 @@ from pipeline.snapshots.format.reader import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model is given for a row; `system` where the setting has a system prompt.
-
-    `canary` is the row's: whoever trains on it can be found out.
-    """
+    """The prompt for a row, with its canary; `system` is None where the setting has no system prompt."""
 
     id: str
     family: Family
@@ -58,35 +55,39 @@ def prompts(
     attempts: Attempts | None = None,
     unnoticed: bool = False,
 ) -> Iterator[Prompt | Without]:
-    """Yield the prompt of each row that a setting is for, or why it has none, in the order of the snapshot.
+    """Yield the prompt of each row of a setting's family, or the reason why it has none, in the order of the snapshot.
 
-    `attempts` are failed answers by id, for the settings that show one; `ignore_case` is that of `masking.yaml`. Scenes
-    whose tests do not notice an empty answer have one only if `unnoticed` takes them in.
+    `attempts` are failed answers by id, for settings that include one; `ignore_case` is that of `masking.yaml`. Scenes
+    whose tests do not notice an empty answer have a prompt only if `unnoticed`.
 
-    Errors: those of the snapshot's `rows`; ValueError for a row that the template cannot take.
+    Errors: those of the snapshot's `rows`; ValueError for a row that the template cannot render.
     """
     rule = rules.settings[setting]
     family = rules.templates[rule.template].family
-    shown = _shown(rules, rule.template)
-    for row_id, row in rows_of(snapshot, family, rule.given, attempts or {}):
+    columns = _text_columns(rules, rule.template)
+    for row_id, row in rows_of(snapshot, family, rule.inputs, attempts or {}):
         if BY_NAME[family].unnoticed(row):
             reason = NoPrompt.NOT_DISCRIMINATING
-            made = _of_row(row_id, row, setting, rules, shown, ignore_case=ignore_case) if unnoticed else None
-            yield replace(made, is_unnoticed=True) if isinstance(made, Prompt) else made or Without(row_id, reason, "")
+            prompt = _of_row(row_id, row, setting, rules, columns, ignore_case=ignore_case) if unnoticed else None
+            yield (
+                replace(prompt, is_unnoticed=True)
+                if isinstance(prompt, Prompt)
+                else prompt or Without(row_id, reason, "")
+            )
             continue
-        yield _of_row(row_id, row, setting, rules, shown, ignore_case=ignore_case)
+        yield _of_row(row_id, row, setting, rules, columns, ignore_case=ignore_case)
 
 
 def _of_row(
-    row_id: str, row: Row, setting: str, rules: PromptRules, shown: list[str], *, ignore_case: bool
+    row_id: str, row: Row, setting: str, rules: PromptRules, columns: list[str], *, ignore_case: bool
 ) -> Prompt | Without:
     rule = rules.settings[setting]
     template = rules.templates[rule.template]
     if row.get("documents") == []:
-        return Without(row_id, NoPrompt.NO_DOCUMENT, "nothing was found for it, or nothing bears on it")
-    if Given.ATTEMPT in rule.given and row["attempt"] is None:
+        return Without(row_id, NoPrompt.NO_DOCUMENT, "no document was retrieved for it, or none documents its APIs")
+    if PromptInput.ATTEMPT in rule.inputs and row["attempt"] is None:
         return Without(row_id, NoPrompt.NO_ATTEMPT, "name a file with its failed answer and the trace")
-    if template.hidden and (leak := leaking(row, template.hidden, shown, ignore_case=ignore_case)):
+    if template.hidden and (leak := leaking(row, template.hidden, columns, ignore_case=ignore_case)):
         return Without(row_id, NoPrompt.LEAKS_ANSWER, leak)
     try:
         system, text = rules.render(setting, row)
@@ -97,20 +98,20 @@ def _of_row(
     return Prompt(row_id, template.family, setting, system, text, row["canary"])
 
 
-def leaking(row: Mapping[str, Any], hidden: str, shown: list[str], *, ignore_case: bool) -> str | None:
-    """Return in which of the columns that are shown a hidden name can be read, and how; None if in none.
+def leaking(row: Mapping[str, Any], hidden: str, columns: list[str], *, ignore_case: bool) -> str | None:
+    """Return the first column in a prompt that reveals a hidden name, and the spelling; None if none does.
 
-    The documents that a retriever found are no columns: they are what the documentation has, answer and all.
+    Retrieved documents are no columns: they may contain the answer.
     """
-    for column in shown:
-        found = readable(row[column] or "", row[hidden], ignore_case=ignore_case)
-        if found is not None:
-            return f"{found!r} is to be read in {column}"
+    for column in columns:
+        spelling = readable(row[column] or "", row[hidden], ignore_case=ignore_case)
+        if spelling is not None:
+            return f"{spelling!r} occurs in {column}"
     return None
 
 
-def _shown(rules: PromptRules, template: str) -> list[str]:
-    """Return the columns with texts that a template shows; a term of a vocabulary tells of no name."""
+def _text_columns(rules: PromptRules, template: str) -> list[str]:
+    """Return the columns with free text that a template uses; terms of a vocabulary reveal no name."""
     family = rules.templates[template].family
     declared = {column.name: column.type for column in columns_of(family)}
     return sorted(name for name in rules.columns(template) if declared[name] == "string")

@@ -1,25 +1,28 @@
-"""What a prompt is made of: the rows of a family with what stands in other tables of the snapshot."""
+"""Inputs of prompts: the rows of a family, joined with documents of the snapshot and failed attempts."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
 
 from pipeline.core.vocabularies.families import Family
-from pipeline.core.vocabularies.prompts import Given
+from pipeline.core.vocabularies.prompts import PromptInput
 from pipeline.families.all_families import BY_NAME
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import ApiDocumentRow
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 
-_RETRIEVED = (Given.BM25, Given.EMBEDDING)
+_RETRIEVED = (PromptInput.BM25, PromptInput.EMBEDDING)
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An answer that failed: the code as it was answered, and the trace of the visible test."""
+    """A failed answer: its code, and the trace of the visible test."""
 
     solution: str
     trace: str
@@ -30,21 +33,21 @@ Attempts = Mapping[str, Attempt]
 
 
 def rows_of(
-    snapshot: Snapshot, family: Family, given: Sequence[Given], attempts: Attempts
+    snapshot: Snapshot, family: Family, inputs: Sequence[PromptInput], attempts: Attempts
 ) -> Iterator[tuple[str, Row]]:
     """Yield the rows of a family with their ids, in the order of the snapshot.
 
-    A context has the columns of its completion too, and its id. What else is given stands in `documents`, rows of
-    `api_documents`, the best first, which may be none, and in `attempt`, which may be None.
+    A context has the columns and the id of its completion too. Further inputs are in `documents`, rows of
+    `api_documents` with the best first, possibly none, and in `attempt`, possibly None.
 
     Errors: those of the snapshot's `rows`.
     """
-    documents = _documents(snapshot, family, given)
+    documents = _documents(snapshot, family, inputs)
     for row_id, row in _joined(snapshot, family):
         added: Row = {}
         if documents is not None:
             added["documents"] = documents.of(row_id, row)
-        if Given.ATTEMPT in given:
+        if PromptInput.ATTEMPT in inputs:
             added["attempt"] = attempts.get(row_id)
         yield row_id, row | added
 
@@ -55,13 +58,13 @@ def _joined(snapshot: Snapshot, family: Family) -> Iterator[tuple[str, Row]]:
     if declared.view_of is None:
         yield from ((row[declared.key], row) for row in rows)
         return
-    shown = {row["id"]: row for row in snapshot.rows(BY_NAME[declared.view_of].table)}
+    viewed = {row["id"]: row for row in snapshot.rows(BY_NAME[declared.view_of].table)}
     for row in rows:
-        yield row[declared.key], shown[row[declared.key]] | row
+        yield row[declared.key], viewed[row[declared.key]] | row
 
 
 class _Documents:
-    """The documents of a snapshot: by what was retrieved for a row, or by the paths that the row names."""
+    """The documents of a snapshot for a row: those retrieved for it, or those of the paths that it names."""
 
     def __init__(self, documents: Iterable[ApiDocumentRow], retrievals: Iterable[Row]) -> None:
         self._by_id: dict[str, Row] = {}
@@ -81,10 +84,41 @@ class _Documents:
         return [document for group in named for document in holding_at(group, row["version"])]
 
 
-def _documents(snapshot: Snapshot, family: Family, given: Sequence[Given]) -> _Documents | None:
-    retrievers = [one for one in _RETRIEVED if one in given]
-    if not retrievers and Given.DOCUMENTS not in given:
+def _documents(snapshot: Snapshot, family: Family, inputs: Sequence[PromptInput]) -> _Documents | None:
+    retrievers = [retriever for retriever in _RETRIEVED if retriever in inputs]
+    if not retrievers and PromptInput.DOCUMENTS not in inputs:
         return None
     retrievals = snapshot.rows("retrievals") if retrievers and family is Family.CONTEXT else []
-    wanted = (row for row in retrievals if row["retriever"] in retrievers)
-    return _Documents(snapshot.rows("api_documents"), wanted)
+    relevant = (row for row in retrievals if row["retriever"] in retrievers)
+    return _Documents(snapshot.rows("api_documents"), relevant)
+
+
+class _Line(msgspec.Struct, frozen=True):
+    id: str
+    solution: str
+    trace: str
+
+
+def read_attempts(path: Path) -> dict[str, Attempt]:
+    """Read failed answers, JSON lines with `id`, `solution` and `trace`; blank lines are passed over.
+
+    Errors: ValueError that names file and line, for what is no such object and for an id that is there twice; OSError.
+    """
+    with path.open("rb") as file:
+        return _read(path.name, file)
+
+
+def _read(name: str, lines: Iterable[bytes]) -> dict[str, Attempt]:
+    decoder = msgspec.json.Decoder(_Line)
+    attempts: dict[str, Attempt] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            read = decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise ValueError(f"{name}:{number}: no object with id, solution and trace: {error}") from None
+        if read.id in attempts:
+            raise ValueError(f"{name}:{number}: {read.id!r} is there twice; leave the one that is to be shown")
+        attempts[read.id] = Attempt(read.solution, read.trace)
+    return attempts

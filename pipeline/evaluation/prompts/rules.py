@@ -1,4 +1,4 @@
-"""The rules of `curation_rules/prompts/`: a file for each benchmark, with its templates and its paper's settings."""
+"""The rules of `curation_rules/prompts/`: a file for each benchmark, with templates and the settings of its paper."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from pydantic import Field, model_validator
 from pipeline.core.rules.load import Rule, RuleError, load
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.families import Family
-from pipeline.core.vocabularies.prompts import Given
+from pipeline.core.vocabularies.prompts import PromptInput
 from pipeline.evaluation.prompts.templates import Templates
 from pipeline.families.all_families import BY_NAME
 from pipeline.lake.schema import Column, table
 
-_ADDED: Mapping[Given, str] = {
-    Given.BM25: "documents",
-    Given.EMBEDDING: "documents",
-    Given.DOCUMENTS: "documents",
-    Given.ATTEMPT: "attempt",
+_ADDED: Mapping[PromptInput, str] = {
+    PromptInput.BM25: "documents",
+    PromptInput.EMBEDDING: "documents",
+    PromptInput.DOCUMENTS: "documents",
+    PromptInput.ATTEMPT: "attempt",
 }
-"""What a template finds beside the columns where something is given: rows of `api_documents`, or an attempt."""
+"""Names that inputs add to the columns of a row: documents are rows of `api_documents`."""
 
-_ALWAYS = frozenset({"given", "limits"})
+_ALWAYS = frozenset({"inputs", "limits"})
 
 
 class Example(Rule):
-    """A row, as far as the template looks at it, and what the template makes of it."""
+    """The columns of a row that the template uses, and the expected prompt."""
 
     setting: str
     row: dict[str, Any]
@@ -38,7 +38,7 @@ class Example(Rule):
 
 
 class TemplateRule(Rule):
-    """What is said of a row of a family; `hidden` is the column with a name that must not be readable in it."""
+    """The prompt for a row of a family; `hidden` is the column with the name that the prompt must not reveal."""
 
     family: Family
     hidden: str | None = None
@@ -47,20 +47,20 @@ class TemplateRule(Rule):
 
 
 class SettingRule(Rule):
-    """A setting of a paper: a template and what is given."""
+    """A setting of a paper: a template and its inputs."""
 
     meaning: str
     template: str
-    given: tuple[Given, ...] = ()
+    inputs: tuple[PromptInput, ...] = ()
 
 
 class PromptRules(Rule):
     """The prompts of one benchmark.
 
-    `limits` are characters that templates cut contexts to, `parts` what several templates include.
+    `limits` are lengths of contexts in characters; templates include `parts`.
     """
 
-    source: str = Field(description="the paper, and what of it is in its words")
+    source: str = Field(description="the paper, and which texts are quoted from it")
     limits: dict[str, int] = Field(default_factory=dict)
     parts: dict[str, str] = Field(default_factory=dict)
     templates: dict[str, TemplateRule]
@@ -69,24 +69,24 @@ class PromptRules(Rule):
 
     @functools.cached_property
     def texts(self) -> Templates:
-        """The templates, those of systems as `NAME.system`."""
+        """The templates; system prompts are named `NAME.system`."""
         systems = {f"{name}.system": rule.system for name, rule in self.templates.items() if rule.system}
         return Templates(self.parts | systems | {name: rule.prompt for name, rule in self.templates.items()})
 
     def columns(self, template: str) -> frozenset[str]:
-        """Return the columns of its rows that a template looks at."""
-        return self._asked(template) & _columns(self.templates[template].family)
+        """Return the columns of its rows that a template uses."""
+        return self._names_used(template) & _columns(self.templates[template].family)
 
-    def _asked(self, template: str) -> frozenset[str]:
+    def _names_used(self, template: str) -> frozenset[str]:
         system = self.texts.names_in(f"{template}.system") if self.templates[template].system else frozenset()
         return self.texts.names_in(template) | system
 
     def _added(self, template: str) -> set[str]:
-        given = {one for setting in self.settings.values() if setting.template == template for one in setting.given}
-        return {_ADDED[one] for one in given if one in _ADDED}
+        inputs = {item for setting in self.settings.values() if setting.template == template for item in setting.inputs}
+        return {_ADDED[item] for item in inputs if item in _ADDED}
 
     @model_validator(mode="after")
-    def _templates_are_known(self) -> PromptRules:
+    def _check_templates(self) -> PromptRules:
         if twice := sorted(self.parts.keys() & self.templates.keys()):
             raise ValueError(f"both a part and a template: {', '.join(twice)}; rename one of them")
         for name, setting in self.settings.items():
@@ -96,46 +96,46 @@ class PromptRules(Rule):
         return self
 
     @model_validator(mode="after")
-    def _names_are_known(self) -> PromptRules:
+    def _check_names(self) -> PromptRules:
         for name, rule in self.templates.items():
             columns = _columns(rule.family)
-            if unknown := sorted(self._asked(name) - columns - _ALWAYS - self._added(name)):
+            if unknown := sorted(self._names_used(name) - columns - _ALWAYS - self._added(name)):
                 raise ValueError(f"template {name}: {rule.family} rows have no {', '.join(unknown)}; correct the name")
             if rule.hidden is not None and rule.hidden not in columns:
                 raise ValueError(f"template {name}: {rule.family} rows have no column {rule.hidden} to hide")
         return self
 
     @model_validator(mode="after")
-    def _examples_hold(self) -> PromptRules:
+    def _check_examples(self) -> PromptRules:
         for example in self.examples:
             if example.setting not in self.settings:
                 raise ValueError(f"example: no setting {example.setting!r}")
             system, prompt = self.render(example.setting, example.row)
             if (system, prompt) != (example.system or system, example.prompt):
-                raise ValueError(f"example of {example.setting}: the template makes of it {prompt!r}")
-        if lacking := self.templates.keys() - {self.settings[example.setting].template for example in self.examples}:
-            raise ValueError(f"templates without an example: {', '.join(sorted(lacking))}; write one for each")
+                raise ValueError(f"example of {example.setting}: the template renders {prompt!r}")
+        if untested := self.templates.keys() - {self.settings[example.setting].template for example in self.examples}:
+            raise ValueError(f"templates without an example: {', '.join(sorted(untested))}; write one for each")
         return self
 
     def render(self, setting: str, values: Mapping[str, Any]) -> tuple[str | None, str]:
         """Return the system prompt, where there is one, and the prompt of a row in a setting.
 
-        Errors: ValueError for a value that is asked for and not there; UnreadableCode.
+        Errors: ValueError for a missing value that the template uses; UnreadableCode.
         """
         rule = self.settings[setting]
-        known = {**values, "given": rule.given, "limits": self.limits}
+        context = {**values, "inputs": rule.inputs, "limits": self.limits}
         system = self.templates[rule.template].system
         return (
-            self.texts.render(f"{rule.template}.system", known) if system else None,
-            self.texts.render(rule.template, known),
+            self.texts.render(f"{rule.template}.system", context) if system else None,
+            self.texts.render(rule.template, context),
         )
 
 
 def columns_of(family: Family) -> list[Column]:
-    """Return the columns that a row of a family has in a prompt; one that is a view has those of what it shows, too."""
+    """Return the columns of a row of a family in a prompt; a view also has those of the viewed table."""
     declared = BY_NAME[family]
-    shown = [BY_NAME[declared.view_of]] if declared.view_of else []
-    return [column for each in (*shown, declared) for column in table(each.published).columns]
+    viewed = [BY_NAME[declared.view_of]] if declared.view_of else []
+    return [column for each in (*viewed, declared) for column in table(each.published).columns]
 
 
 @functools.cache
@@ -144,14 +144,14 @@ def _columns(family: Family) -> frozenset[str]:
 
 
 def prompt_rules(folder: Path | None = None) -> dict[str, PromptRules]:
-    """Read `prompts/` of a folder of rules, by default that of the settings: by setting, the rules it stands in.
+    """Return the prompt rules by setting from `prompts/` of a folder of rules, by default that of the settings.
 
-    Errors: RuleError for what is wrong in a file, and for a setting that two files have.
+    Errors: RuleError for an invalid file, and for a setting that two files have.
     """
-    found: dict[str, PromptRules] = {}
+    by_setting: dict[str, PromptRules] = {}
     for path in sorted(((folder or settings().rules) / "prompts").glob("*.yaml")):
         rules = load(path, PromptRules)
-        if twice := sorted(found.keys() & rules.settings.keys()):
+        if twice := sorted(by_setting.keys() & rules.settings.keys()):
             raise RuleError(f"{path.name}: settings that another file has too: {', '.join(twice)}; rename them")
-        found |= dict.fromkeys(rules.settings, rules)
-    return found
+        by_setting |= dict.fromkeys(rules.settings, rules)
+    return by_setting

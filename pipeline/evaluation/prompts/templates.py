@@ -1,4 +1,4 @@
-"""Templates of prompts: Jinja in a sandbox, in which a name that nobody gave is an error."""
+"""Templates of prompts: Jinja in a sandbox, in which undefined names are errors."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pipeline.evaluation.prompts.code import without_imports
 
 
 def comment(text: str) -> str:
-    """Return a text as lines of comments; empty lines stay comments, so that the text stays together."""
+    """Return a text as lines of comments, empty lines included."""
     return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
 
 
 def tail(text: str, characters: int) -> str:
-    """Return the last lines of a text that have so many characters at most; of a longer line its end."""
+    """Return the last lines of a text with at most so many characters, or the end of its last line."""
     if len(text) <= characters:
         return text
     cut = text[len(text) - characters :]
@@ -25,7 +25,7 @@ def tail(text: str, characters: int) -> str:
 
 
 def head(text: str, characters: int) -> str:
-    """Return the first lines of a text that have so many characters at most; of a longer line its beginning."""
+    """Return the first lines of a text with at most so many characters, or the beginning of its first line."""
     if len(text) <= characters:
         return text
     cut = text[:characters]
@@ -35,7 +35,7 @@ def head(text: str, characters: int) -> str:
 class Templates:
     """The templates of one rule file by name; each may include the others.
 
-    Errors: ValueError for what is no template.
+    Errors: ValueError for an invalid template.
     """
 
     def __init__(self, texts: Mapping[str, str]) -> None:
@@ -57,7 +57,7 @@ class Templates:
         self._texts = texts
 
     def names_in(self, name: str) -> frozenset[str]:
-        """Return the names that a template, and what it includes, takes from outside."""
+        """Return the undeclared names of a template and of all templates that it includes."""
         return self._names_in(name, ())
 
     def _names_in(self, name: str, within: tuple[str, ...]) -> frozenset[str]:
@@ -76,7 +76,7 @@ class Templates:
     def render(self, name: str, values: Mapping[str, Any]) -> str:
         """Fill a template.
 
-        Errors: ValueError for a value that it asks for and is not given, or cannot be used as it wants; UnreadableCode.
+        Errors: ValueError for a missing value, or one of the wrong kind; UnreadableCode.
         """
         try:
             return self._environment.get_template(name).render(values)

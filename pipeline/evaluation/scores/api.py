@@ -15,47 +15,45 @@ from pipeline.evaluation.scores.reading import REMEMBERED, read
 _CALLS = frozenset({"call", "decorator"})
 
 
-def api_hit(answer: str, reference_calls: Collection[str], given: str = "") -> bool | None:
+def api_hit(answer: str, reference_calls: Collection[str], preceding: str = "") -> bool | None:
     """Return whether an answer calls every API that the reference calls; None where the reference calls none.
 
-    `reference_calls` are dotted names as `calls_of` gives them; the imports of `given`, the code that the answer goes
-    on from, hold in the answer. A call on an object, whose type no one can read off the text, is known by its last
-    name (GitChameleon 2.0, 2507.12367, section 4).
+    `reference_calls` are dotted names as `calls_of` returns them; imports of `preceding` code hold in the answer.
+    A call on an object matches by its last name, since its type is unknown (GitChameleon 2.0, 2507.12367, section 4).
     """
     if not reference_calls:
         return None
-    called = set(calls_of(answer, given))
+    called = set(calls_of(answer, preceding))
     last = {name.rpartition(".")[2] for name in called}
     return all(name in called or ("." in name and name.rpartition(".")[2] in last) for name in reference_calls)
 
 
-def api_f1(prediction: str, reference: str, given: str = "") -> float | None:
+def api_f1(prediction: str, reference: str, preceding: str = "") -> float | None:
     """Return the F1, 0 to 1, of the API expressions of a completion against the reference's, None if it has none.
 
-    An expression is the dotted name of a call, or of an attribute that is not called, as often as it stands there
-    (LibEvolutionEval, 2412.04478, section 4). Both sides begin with `given`, whose own expressions do not count.
+    An expression is the dotted name of a call, or of an attribute that is not called; each occurrence counts
+    (LibEvolutionEval, 2412.04478, section 4). Both sides begin with `preceding`, whose own expressions do not count.
     """
-    wanted, found = (_beyond(expressions_of(given + code), given) for code in (reference, prediction))
-    if not wanted:
+    expected, predicted = (_beyond(expressions_of(preceding + code), preceding) for code in (reference, prediction))
+    if not expected:
         return None
-    if found == wanted:
+    if predicted == expected:
         return 1.0
-    return 2 * (Counter(found) & Counter(wanted)).total() / (len(found) + len(wanted))
+    return 2 * (Counter(predicted) & Counter(expected)).total() / (len(predicted) + len(expected))
 
 
-def _beyond(expressions: Sequence[str], given: str) -> Sequence[str]:
-    if not given:
+def _beyond(expressions: Sequence[str], preceding: str) -> Sequence[str]:
+    if not preceding:
         return expressions
-    return tuple((Counter(expressions) - Counter(expressions_of(given))).elements())
+    return tuple((Counter(expressions) - Counter(expressions_of(preceding))).elements())
 
 
-def calls_of(code: str, given: str = "") -> list[str]:
-    """Return the dotted names that code calls, in their order, each as often as it is called.
+def calls_of(code: str, preceding: str = "") -> list[str]:
+    """Return the dotted names that code calls, in order and with repetitions; invalid code is read as far as it parses.
 
-    Names that imports bind, those of `given` too, are spelled out: `np.zeros` is `numpy.zeros`. What does not parse is
-    read as far as it does.
+    Names that imports bind, also in `preceding`, are spelled out: `np.zeros` is `numpy.zeros`.
     """
-    bound = dict((*_called_and_bound(given)[1], *_called_and_bound(code)[1]))
+    bound = dict((*_called_and_bound(preceding)[1], *_called_and_bound(code)[1]))
     return [_spelled_out(name, bound) for name in _called_and_bound(code)[0]]
 
 
@@ -79,13 +77,13 @@ def expressions_of(code: str) -> Sequence[str]:
 @functools.lru_cache(REMEMBERED)
 def _expressions(code: str) -> Sequence[str]:
     """Read the expressions of code that is not valid, as far as it can be read."""
-    found: list[str] = []
+    expressions: list[str] = []
     for node in _walk(_tree(code)):
         name = _called(node) if node.type == "call" else None
         if node.type == "attribute" and not _is_part(node):
             name = _dotted(node)
-        found += [name] if name else []
-    return tuple(found)
+        expressions += [name] if name else []
+    return tuple(expressions)
 
 
 @functools.cache
@@ -98,7 +96,7 @@ def _tree(code: str) -> Node:
 
 
 def _walk(root: Node) -> Iterator[Node]:
-    """Yield every node in the order of the text; no recursion, since predictions nest as deep as they like."""
+    """Yield every node in the order of the text; no recursion, since the depth of predictions has no limit."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -114,7 +112,7 @@ def _called(node: Node) -> str | None:
 
 
 def _dotted(node: Node) -> str | None:
-    """Return `a.b.c`; of `f(x).g` and `x[0].g` what follows the object, `.g`."""
+    """Return `a.b.c`; of `f(x).g` and `x[0].g` only `.g`."""
     names: list[str] = []
     while node.type == "attribute":
         name, owner = node.child_by_field_name("attribute"), node.child_by_field_name("object")

@@ -1,7 +1,7 @@
-"""Answers that leave everything out: where such a control passes too, running a prediction says nothing.
+"""Controls: empty answers. If the control of a task passes, running predictions of it measures nothing.
 
-Of many lines of examples nothing is displayed, and nothing depends on them. Most controls need no run, since they are
-certain to fail: a name that is not there cannot be imported, and what displays nothing displays no stated output.
+Many lines of examples display nothing, and nothing depends on them. Most controls need no run, since they are certain
+to fail: a missing name cannot be imported, and an empty statement displays no output.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pipeline.lake.schema import Row
 NO_NAME = "driftline_has_no_such_name"
 _NOTHING, _NO_CONDITION = "pass", "if True:"
 _TRACEBACK = "Traceback"
-# What may keep a name from being looked up when its statement runs.
+# Constructs in which a name may be looked up later than its statement runs, or never.
 _LATER = (
     *(ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.BoolOp, ast.IfExp),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
@@ -27,9 +27,9 @@ _LATER = (
 
 
 def control(task: Task) -> str | None:
-    """Return an answer that leaves everything out; None where runs of the snapshot have shown that such a one fails."""
+    """Return an empty answer to a task; None where runs of the snapshot have proved that it fails."""
     if task.family is Family.FUNCTION and task.row["granularity"] == Granularity.BLOCK:
-        # The gate has let a body that does nothing fail.
+        # Acceptance required that an empty body fails.
         return None
     if task.family in (Family.COMPLETION, Family.FUNCTION):
         if task.row["granularity"] == Granularity.TOKEN:
@@ -40,16 +40,16 @@ def control(task: Task) -> str | None:
 
 def fails_for_certain(task: Task, example: Row) -> bool:
     """Say whether the control of a task need not be run, since it cannot pass."""
-    stated = [check for check in example["checks"] if check["expected"] is not None]
-    if any(check["expected"].lstrip().startswith(_TRACEBACK) for check in stated):
+    with_output = [check for check in example["checks"] if check["expected"] is not None]
+    if any(check["expected"].lstrip().startswith(_TRACEBACK) for check in with_output):
         return False
     if task.family is Family.MIGRATION:
-        return any(_shows(check["expected"]) for check in stated)
+        return any(_shows(check["expected"]) for check in with_output)
     if task.row["granularity"] == Granularity.TOKEN:
         program = parse_program(task.row["masked_code"].replace(MASKS[Granularity.TOKEN], NO_NAME))
         return program is not None and any(_looks_up(statement) for statement in program.body)
-    left_out = f"\n{task.row['answer']}\n"
-    return any(_shows(check["expected"]) and f"\n{check['statement'].strip()}\n" in left_out for check in stated)
+    removed = f"\n{task.row['answer']}\n"
+    return any(_shows(check["expected"]) and f"\n{check['statement'].strip()}\n" in removed for check in with_output)
 
 
 def _shows(expected: str) -> bool:

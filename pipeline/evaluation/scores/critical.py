@@ -1,4 +1,4 @@
-"""Exact match and the critical diff check of VersiCode: does the prediction use the API as the reference does."""
+"""Exact match and the critical diff check of VersiCode, which compares how code uses an API."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def holds(code: str, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CriticalDiff:
-    """The five rules of the critical diff check (VersiCode, 2406.07411, appendix E.1), each apart.
+    """The five rules of the critical diff check (VersiCode, 2406.07411, appendix E.1).
 
-    The last three are None where the reference asks for nothing: it does not call the core token, has no `with`, or
-    its call no keywords. Nothing can break them then.
+    The last three are None where they do not apply: the reference does not call the core token, has no `with`, or its
+    call has no keywords.
     """
 
     core_token: bool
@@ -50,33 +50,32 @@ class CriticalDiff:
 
 
 def critical_diff(prediction: str, reference: str, core_token: str) -> CriticalDiff:
-    """Check the code that a model wrote against what stood there; `core_token` is the name of the API.
+    """Compare predicted statements, at any indentation, with the reference; `core_token` is the name of the API.
 
-    Both are statements, at any indentation; the header of a compound statement without its body counts as valid.
-    Rules 3 and 5 hold the reference's first call of the core token against one of the prediction, that which keeps
-    most of both: as many arguments, and the same keywords. A prediction that does not parse fails rules 2 to 5 as far
-    as the reference asks for something.
+    The header of a compound statement without its body counts as valid. Rules 3 (number of arguments) and 5 (keywords)
+    compare the reference's first call of the core token with the most similar call of the prediction.
+    A prediction that does not parse fails those of rules 2 to 5 that apply.
     """
-    wanted, found = read(reference), read(prediction)
-    first = next((call for call in wanted.calls if call.name == core_token), None)
-    arguments, keywords = _as_called(first, found.calls) if first else (None, None)
+    expected, predicted = read(reference), read(prediction)
+    first = next((call for call in expected.calls if call.name == core_token), None)
+    arguments, keywords = _as_called(first, predicted.calls) if first else (None, None)
     return CriticalDiff(
         core_token=holds(prediction, core_token),
-        valid=found.valid,
+        valid=predicted.valid,
         arguments=arguments,
-        with_statement=found.has_with if wanted.has_with else None,
+        with_statement=predicted.has_with if expected.has_with else None,
         keywords=keywords,
     )
 
 
-def _as_called(wanted: Call, calls: Iterable[Call]) -> tuple[bool, bool | None]:
-    """Return of the call that is most like the wanted one whether rules 3 and 5 hold; rule 5 asks for keywords."""
+def _as_called(expected: Call, calls: Iterable[Call]) -> tuple[bool, bool | None]:
+    """Return whether rules 3 and 5 hold for the call that is most similar to the expected one."""
     judged = [
-        (call.arguments == wanted.arguments, call.keywords == wanted.keywords if wanted.keywords else None)
+        (call.arguments == expected.arguments, call.keywords == expected.keywords if expected.keywords else None)
         for call in calls
-        if call.name == wanted.name
+        if call.name == expected.name
     ]
-    missing = (False, False if wanted.keywords else None)
+    missing = (False, False if expected.keywords else None)
     return max(judged, key=lambda rules: rules.count(True), default=missing)
 
 

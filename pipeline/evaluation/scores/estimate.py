@@ -1,4 +1,4 @@
-"""From the scores of samples to a figure for a model: the expectation over k samples, and how sure it is."""
+"""Estimates of a model's score: the expected best of k samples, its mean over tasks, and a confidence interval."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def expected_best(scores: Sequence[float], k: int) -> float | None:
 
 @functools.lru_cache(1024)
 def _draws(n: int, k: int) -> tuple[tuple[int, ...], int]:
-    """Return of how many draws of k the i-th smallest of n (from 0) is the best, and how many draws there are."""
+    """Return the number of draws of k in which the i-th smallest of n (from 0) is the best, and of all draws."""
     # The other k - 1 samples of such a draw are among the i before it.
     return tuple(comb(i, k - 1) for i in range(n)), comb(n, k)
 
@@ -52,26 +52,21 @@ class Estimate:
     short: int
 
 
-def estimate(tasks: Sequence[Sequence[float]], k: int) -> Estimate:
-    """Return the mean over tasks of the expected best of k, given the scores of each task's samples."""
-    return mean_of([expected_best(scores, k) for scores in tasks])
-
-
 def mean_of(values: Sequence[float | None], resamples: int = RESAMPLES) -> Estimate:
-    """Return the mean over tasks of a value of each, of which None says that it has too few samples.
+    """Return the mean over tasks of one value for each, None for a task with too few samples.
 
     The interval is the percentile bootstrap over tasks (Efron and Tibshirani 1993, chapter 13), with a fixed seed.
     """
-    known = np.array([value for value in values if value is not None])
-    short = len(values) - len(known)
-    if not len(known):
+    scored = np.array([value for value in values if value is not None])
+    short = len(values) - len(scored)
+    if not len(scored):
         return Estimate(None, None, None, 0, short)
-    low, high = _interval(known, resamples)
-    return Estimate(float(known.mean()), low, high, len(known), short)
+    low, high = _interval(scored, resamples)
+    return Estimate(float(scored.mean()), low, high, len(scored), short)
 
 
 def _interval(values: np.ndarray[tuple[int], np.dtype[np.float64]], resamples: int) -> tuple[float, float]:
-    # Distinct values are few, so that drawing how often each comes is the same as drawing tasks, and cheap.
+    # Few values are distinct: drawing the count of each is equivalent to drawing tasks, and cheaper.
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) == 1:
         return float(distinct[0]), float(distinct[0])

@@ -1,4 +1,4 @@
-"""What is measured of a prediction of each family without running it: the metrics of the paper that it is of."""
+"""The metrics of each family that need no run, as the paper of its benchmark defines them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from pipeline.lake.rows import (
 from pipeline.lake.schema import Row
 
 Values = Mapping[Metric, float | None]
-"""What one sample came to, 0 to 1 each; None where the reference asks for nothing that the metric could hold."""
+"""Scores of one sample, 0 to 1 each; None where a metric does not apply to the reference."""
 
 
 def completion(task: PublishedCompletionRow, sample: str) -> Values:
-    """Score what is to stand where the mask is: of a token EM, of a line or block all metrics of `fragment`."""
+    """Score the code in place of the mask: a token by EM, a line or block by all metrics of `fragment`."""
     if task["granularity"] == Granularity.TOKEN:
         return {Metric.EM: exact_match(sample, task["core_token"], Granularity.TOKEN)}
     if task["granularity"] == Granularity.BLOCK:
@@ -63,7 +63,7 @@ def fragment(sample: str, reference: str, core_token: str, block: bool) -> Value
 
 
 def block_completion(task: PublishedBlockCompletionRow, sample: str) -> Values:
-    """Score a block of another language, of which no grammar is asked."""
+    """Score a block of another language, without a check of its grammar."""
     named = holds(sample, task["core_token"])
     return {
         Metric.EM: named,
@@ -73,13 +73,13 @@ def block_completion(task: PublishedBlockCompletionRow, sample: str) -> Values:
 
 
 def expression(task: PublishedContextRow, sample: str) -> Values:
-    """Score what follows the hint, up to where the code goes on below (LibEvolutionEval, 2412.04478, section 3)."""
+    """Score the code after the hint, up to the next line of the context (LibEvolutionEval, 2412.04478, section 3)."""
     hint, below = task["hint"], task.get("right_context_few_lines") or ""
     return {Metric.API_F1: api_f1(_before(sample, below), task["reference_call"].removeprefix(hint), hint)}
 
 
 def _before(sample: str, below: str) -> str:
-    """Cut a completion where it repeats the next line; what stands right of the cursor is no line of its own."""
+    """Cut a completion where it repeats the next line; text right of the cursor is no line of its own."""
     following = next((line.strip() for line in below.split("\n")[1:] if line.strip()), None)
     lines = sample.split("\n")
     at = next((i for i, line in enumerate(lines) if i and line.strip() == following), len(lines))
@@ -87,20 +87,20 @@ def _before(sample: str, below: str) -> str:
 
 
 def problem(task: PublishedProblemRow, sample: str) -> Values:
-    """Score a solution by what the reference calls; what the starting code calls is no merit of either."""
-    given = task["starting_code"]
-    wanted = [name for name in task["api_calls"] if api_hit(task["solution"], [name], given)]
-    return {Metric.API_HIT: api_hit(beyond(given, sample), wanted, given)}
+    """Score a solution by the APIs that the reference calls; calls of the starting code do not count."""
+    starting_code = task["starting_code"]
+    calls = [name for name in task["api_calls"] if api_hit(task["solution"], [name], starting_code)]
+    return {Metric.API_HIT: api_hit(beyond(starting_code, sample), calls, starting_code)}
 
 
 def repository_task(task: PublishedRepositoryTaskRow, sample: str) -> Values:
     """Score a body by the dependencies that the reference names (EvoCodeBench).
 
-    What only ran with it, such as an operator's method, no text can name.
+    Dependencies that only ran, such as an operator's method, occur in no text and do not count.
     """
     ran = [*task["intra_class"], *task["intra_file"], *task["cross_file"]]
-    wanted = mentioned(task["reference"], ran)
-    return {Metric.RECALL: recall(mentioned(sample, wanted), wanted)}
+    dependencies = mentioned(task["reference"], ran)
+    return {Metric.RECALL: recall(mentioned(sample, dependencies), dependencies)}
 
 
 def scene(task: PublishedSceneRow, sample: str) -> Values:

@@ -1,4 +1,4 @@
-"""The program that a prediction makes: of masked code, of a problem's starting code, of a file of a project."""
+"""Insert a prediction into masked code, a problem's starting code, or a file of a project."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _GRANULARITIES = {granularity.value: granularity for granularity in Granularity}
 
 
 def filled(task: Row, sample: str) -> str:
-    """Return the program of a completion with a sample where the mask is; other masks hide the core token.
+    """Return the program of a completion with a sample in place of the mask; other masks hide the core token.
 
-    A sample may be indented as it would stand there, or as a text of its own, with or without its first line. For a
-    block it may be the whole program: one that defines at its top what stands there before the mask.
+    A sample may be indented for its place or for itself, with or without its first line. For a block it may be the
+    whole program, which then has all top-level definitions of the code before the mask.
     """
     granularity = _GRANULARITIES[task["granularity"]]
     if granularity is Granularity.TOKEN:
@@ -34,7 +34,7 @@ def filled(task: Row, sample: str) -> str:
 
 
 def inside(task: Row, sample: str) -> str:
-    """Return what of a block's sample stands where the mask is, where the sample has the code around that too."""
+    """Return a block's sample without the code around the mask, where the sample repeats that code."""
     masked = task["masked_code"].replace(MASKS[Granularity.TOKEN], task["core_token"])
     before, _, after = (part.strip() for part in masked.partition(MASKS[Granularity.BLOCK]))
     text = sample.strip("\n").rstrip()
@@ -44,19 +44,19 @@ def inside(task: Row, sample: str) -> str:
 
 
 def _defined(program: str) -> set[str]:
-    """Return the functions and classes that a program defines at its top; none where it is not valid."""
+    """Return the top-level functions and classes of a program; none where it is not valid."""
     tree = parse_program(program)
     definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     return {node.name for node in tree.body if isinstance(node, definitions)} if tree else set()
 
 
 def _margin(code: str, mask: str) -> str:
-    """Return the blanks that stand before a mask on its line."""
+    """Return the indentation of a mask's line."""
     return _blanks(code[: code.index(mask)].rpartition("\n")[2])
 
 
 def _shapes(sample: str, margin: str) -> Iterator[str]:
-    """Yield a sample as it may stand behind a margin, the likeliest first."""
+    """Yield a sample in its possible indentations after a margin, the most likely first."""
     text = sample.strip("\n").rstrip()
     moved = textwrap.indent(textwrap.dedent(text), margin).removeprefix(margin)
     following = [line for line in text.split("\n")[1:] if line.strip()]
@@ -65,9 +65,9 @@ def _shapes(sample: str, margin: str) -> Iterator[str]:
 
 
 def solved(starting_code: str, sample: str) -> str:
-    """Return the program of a solution, which goes on where the starting code ends, or has it in itself already.
+    """Return the program of a solution, which continues the starting code or repeats it.
 
-    GitChameleon 2.0 asks for the second (2507.12367, figure 17) and stores the first.
+    GitChameleon 2.0 prompts for the whole program (2507.12367, figure 17) and stores the continuation.
     """
     program = f"{starting_code}{sample}"
     return sample if parse_program(program) is None and parse_program(sample) else program
@@ -81,11 +81,11 @@ def beyond(starting_code: str, sample: str) -> str:
 def body_in(text: str, body: str, lines: tuple[int, int]) -> str:
     """Return a file with some of its lines, from 1 and with both ends, replaced by a body (EvoCodeBench).
 
-    A body that is indented in another way is moved to the indentation of the old one.
+    A body with another indentation is moved to that of the old one.
     """
-    kept, (first, last) = text.split("\n"), lines
-    old = next((line for line in kept[first - 1 : last] if _is_code(line)), "")
-    return "\n".join([*kept[: first - 1], _moved(body, _blanks(old)), *kept[last:]])
+    file_lines, (first, last) = text.split("\n"), lines
+    old = next((line for line in file_lines[first - 1 : last] if _is_code(line)), "")
+    return "\n".join([*file_lines[: first - 1], _moved(body, _blanks(old)), *file_lines[last:]])
 
 
 def _moved(body: str, margin: str) -> str:
@@ -101,5 +101,4 @@ def _is_code(line: str) -> bool:
 
 
 def _blanks(line: str) -> str:
-    """Return the blanks that a line begins with."""
     return line[: len(line) - len(line.lstrip())]

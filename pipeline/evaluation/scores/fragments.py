@@ -1,7 +1,7 @@
-"""Fragments of code, as predictions are, made into programs that a parser takes.
+"""Parse predictions, which are fragments of code, by completing them to programs.
 
-A prediction may be a line out of the middle of a function, a block whose first line has lost its indentation, or the
-header of a statement without its body.
+A prediction may be a line from the middle of a function, a block whose first line lost its indentation, or the header
+of a statement without its body. Chat models put it into a Markdown code block, as GitChameleon's prompts require.
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ import ast
 import re
 from collections.abc import Iterator
 
+from pipeline.core.vocabularies.families import Family
+from pipeline.families.all_families import BY_NAME
+
 _MARGIN = re.compile(r"\n([ \t]+)(?=\S)")
 _MARGINS = 4
-# What a fragment that begins so goes on from; a name such as `excepting` only looks like it.
+# The statement that a fragment with this beginning continues; a name such as `excepting` is no such beginning.
 _OPENERS = ((re.compile(r"(elif|else)\b"), "if x: pass"), (re.compile(r"(except|finally)\b"), "try: pass"))
 _CASE = re.compile(r"case\b")
 
@@ -20,7 +23,7 @@ _CASE = re.compile(r"case\b")
 def parse_fragment(code: str) -> ast.Module | None:
     """Parse statements at any indentation, or the header of a compound statement; None where they are not valid.
 
-    Wrapped as it had to be to parse: what stands around the fragment's own statements has no calls and no attributes.
+    The result may be wrapped in further statements, which have no calls and no attributes.
     """
     for attempt in _attempts(code.strip("\n").rstrip()):
         if (tree := parse_program(attempt)) is not None:
@@ -59,15 +62,15 @@ def _flush(text: str) -> str:
 
 
 def _hanging(text: str) -> Iterator[str]:
-    """Give the first line the indentation of one of the next: of what stood at a cursor only they kept it."""
+    """Indent the first line as one of the next: text completed at a cursor has no indentation in its first line."""
     opener = _opener(text)
-    for margin in sorted({found[1] for found in _MARGIN.finditer(text)}, key=len)[:_MARGINS]:
+    for margin in sorted({match[1] for match in _MARGIN.finditer(text)}, key=len)[:_MARGINS]:
         before = f"{margin}{opener}\n" if opener else ""
         yield f"if x:\n{before}{margin}{text}"
 
 
 def _continued(text: str) -> Iterator[str]:
-    """Put in front of `else:` and its like what they continue, and behind a decorator what it decorates."""
+    """Put a matching statement before `else:` and similar headers, and a function after a decorator."""
     body = f"{text} pass" if text.endswith(":") else text
     if opener := _opener(text):
         yield f"{opener}\n{body}"
@@ -80,3 +83,20 @@ def _continued(text: str) -> Iterator[str]:
 def _opener(text: str) -> str | None:
     """Return the statement that a fragment continues, if it does."""
     return next((opener for begins, opener in _OPENERS if begins.match(text)), None)
+
+
+_FENCE = "```"
+# Of an answer that was cut off the end is missing.
+_BLOCK = re.compile(r"^ {0,3}```[^`\n]*\n(.*?)(?:^ {0,3}```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+
+
+def unfenced(family: Family, sample: str) -> str:
+    """Return what stands in the last code block of a sample; the sample itself if it has none, or is code as it stands.
+
+    The last one, since reasoning comes before the answer (GitChameleon 2.0, 2507.12367, figure 17). A scene's text
+    goes to a cursor as it is: there a fence may be what is missing, as in a docstring.
+    """
+    if _FENCE not in sample or BY_NAME[family].verbatim:
+        return sample
+    blocks = _BLOCK.findall(sample.replace("\r\n", "\n"))
+    return blocks[-1] if blocks and parse_fragment(sample) is None else sample

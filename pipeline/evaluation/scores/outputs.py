@@ -1,7 +1,7 @@
-"""The outputs that an example states, asked of a program that a model wrote in its place.
+"""The expected outputs of an example, assigned to the statements of a predicted program.
 
-A prediction is judged by what its statements display, as the example itself was: what stands as it stood must display
-what it did, and what was written anew must display together what the statements displayed that it replaces.
+Unchanged statements must display their own outputs. New statements together must display the outputs of the statements
+that they replace.
 """
 
 from __future__ import annotations
@@ -19,21 +19,20 @@ _ANYTHING = "..."
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """Statements of the reference that display one output, and what is stated of it."""
+    """Statements of the reference that display one output, and its expected text."""
 
     statements: int
     expected: str | None
     options: tuple[str, ...]
 
 
-def stated_outputs(
+def expected_outputs(
     preamble: str, checks: Sequence[SnippetCheck], reference: str, program: str
 ) -> list[SnippetCheck] | None:
-    """Return the `checks` of a program that stands in the place of a reference, which is `preamble` and what they say.
+    """Return the `checks` of a program that replaces a reference, which is `preamble` and the statements of its checks.
 
-    A program that cannot be read here, but perhaps by its own Python, is one statement that displays it all.
-    None where nothing is stated, or where statements and outputs of the reference cannot be told apart: then the
-    program only has to run.
+    A program that only another Python may parse counts as one statement that displays all outputs. None where no
+    output is expected, or statements of the reference cannot be matched with outputs: then the program only has to run.
     """
     was = parse_program(reference)
     units = _units(preamble, checks)
@@ -49,30 +48,30 @@ def stated_outputs(
 def _aligned(units: Sequence[_Unit], was: ast.Module, now: ast.Module, program: str) -> list[SnippetCheck]:
     lines = program.split("\n")
     if len(now.body) == len(was.body):
-        return [*_one_to_one(units, now.body, lines)]
+        return [*_unit_checks(units, now.body, lines)]
     first, last = _common(units, was.body, now.body)
     before, middle, after = units[:first], units[first:last], units[last:]
     start, end = (sum(unit.statements for unit in some) for some in (before, after))
     stop = len(now.body) - end
     return [
-        *_one_to_one(before, now.body[:start], lines),
+        *_unit_checks(before, now.body[:start], lines),
         *_together(middle, now.body[start:stop]),
-        *_one_to_one(after, now.body[stop:], lines),
+        *_unit_checks(after, now.body[stop:], lines),
     ]
 
 
 def _units(preamble: str, checks: Sequence[SnippetCheck]) -> list[_Unit] | None:
-    given = parse_program(preamble)
+    preamble_tree = parse_program(preamble)
     parsed = [parse_program(check["statement"]) for check in checks]
-    if given is None or None in parsed:
+    if preamble_tree is None or None in parsed:
         return None
-    units = [_Unit(1, None, ()) for _ in given.body]
+    units = [_Unit(1, None, ()) for _ in preamble_tree.body]
     for check, tree in zip(checks, parsed, strict=True):
         units.append(_Unit(len(tree.body) if tree else 0, check["expected"], tuple(check["options"])))
     return units
 
 
-def _one_to_one(units: Sequence[_Unit], body: Sequence[ast.stmt], lines: Sequence[str]) -> Iterator[SnippetCheck]:
+def _unit_checks(units: Sequence[_Unit], body: Sequence[ast.stmt], lines: Sequence[str]) -> Iterator[SnippetCheck]:
     at = 0
     for unit in units:
         statements = body[at : at + unit.statements]
@@ -88,7 +87,7 @@ def _first_line(statement: ast.stmt) -> int:
 
 
 def _common(units: Sequence[_Unit], was: Sequence[ast.stmt], now: Sequence[ast.stmt]) -> tuple[int, int]:
-    """Return how many units at the beginning, and from which on to the end, stand as they stood."""
+    """Return the number of unchanged units at the beginning, and the index of the first unchanged one of the end."""
     old, new = [ast.dump(statement) for statement in was], [ast.dump(statement) for statement in now]
     first = start = 0
     while first < len(units) and old[start : (stop := start + units[first].statements)] == new[start:stop]:
@@ -103,7 +102,7 @@ def _common(units: Sequence[_Unit], was: Sequence[ast.stmt], now: Sequence[ast.s
 
 
 def _together(units: Sequence[_Unit], body: Sequence[ast.stmt]) -> Iterator[SnippetCheck]:
-    """Ask of statements together what is stated of others; a block of one statement displays what each of them does."""
+    """Check the joint output of statements: as one block they display the outputs of all."""
     if not units and not body:
         return
     whole = ast.If(test=ast.Constant(value=True), body=list(body) or [ast.Pass()], orelse=[])
@@ -116,9 +115,9 @@ def _whole(units: Sequence[_Unit], statement: str) -> SnippetCheck:
 
 
 def _joined(units: Sequence[_Unit]) -> str | None:
-    """Return the outputs one after the other; an exception alone, since nothing is displayed beside it."""
-    stated = [unit.expected for unit in units]
-    if all(text is None for text in stated):
+    """Return the concatenated outputs; an exception alone, since nothing is displayed beside it."""
+    outputs = [unit.expected for unit in units]
+    if all(text is None for text in outputs):
         return None
-    raised = next((text for text in stated if text and text.lstrip().startswith(_TRACEBACK)), None)
-    return raised or "".join(_ANYTHING if text is None else text for text in stated)
+    raised = next((text for text in outputs if text and text.lstrip().startswith(_TRACEBACK)), None)
+    return raised or "".join(_ANYTHING if text is None else text for text in outputs)

@@ -1,7 +1,7 @@
 """The picture of scores as SVG: a panel for each family and facet, a dot for each group, its 95% interval as a line.
 
-Colours are those of Okabe and Ito (jfly.uni-koeln.de/color), and each metric has a marker of its own, for those who do
-not see them. Equal input gives equal bytes.
+Colours are those of Okabe and Ito (jfly.uni-koeln.de/color); markers tell the metrics apart without colours.
+Equal input gives equal bytes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _PANEL_IN = 0.75
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """One facet of one family: its groups from top to bottom, and a row of each metric for each."""
+    """One facet of one family: its groups from top to bottom, and their rows by metric and group."""
 
     family: Family
     facet: Facet
@@ -64,13 +64,13 @@ class _Panel:
         return [metric for metric in _DRAWN if any(key[0] == metric for key in self.rows)]
 
 
-def scores_svg(title: str, rows: Sequence[Row], facets: Sequence[Facet], shown: int) -> str:
-    """Draw the scores of one sample (k = 1) by facet; of each facet the `shown` groups with the most tasks.
+def scores_svg(title: str, rows: Sequence[Row], facets: Sequence[Facet], limit: int) -> str:
+    """Draw the scores of one sample (k = 1) by facet, at most `limit` groups of each: those with the most tasks.
 
     Errors: ValueError where there is nothing to draw.
     """
-    panels = [panel for family in Family for facet in facets if (panel := _panel(family, facet, rows, shown))]
-    panels = panels or [panel for family in Family if (panel := _panel(family, Facet.FAMILY, rows, shown))]
+    panels = [panel for family in Family for facet in facets if (panel := _panel(family, facet, rows, limit))]
+    panels = panels or [panel for family in Family if (panel := _panel(family, Facet.FAMILY, rows, limit))]
     if not panels:
         raise ValueError("no score to draw: no task has a sample")
     with mpl.rc_context():
@@ -82,19 +82,19 @@ def scores_svg(title: str, rows: Sequence[Row], facets: Sequence[Facet], shown: 
     return _described(written.getvalue(), panels)
 
 
-def _panel(family: Family, facet: Facet, rows: Sequence[Row], shown: int) -> _Panel | None:
-    found = {
+def _panel(family: Family, facet: Facet, rows: Sequence[Row], limit: int) -> _Panel | None:
+    drawn = {
         (row["metric"], row["value"]): row
         for row in rows
         if (row["family"], row["facet"], row["k"]) == (family, facet, 1)
         and row["metric"] in _DRAWN
         and row["mean"] is not None
     }
-    tasks = {value: max(row["tasks"] for (_, of), row in found.items() if of == value) for _, value in found}
+    tasks = {value: max(row["tasks"] for (_, of), row in drawn.items() if of == value) for _, value in drawn}
     if len(tasks) < 2 and facet is not Facet.FAMILY:
-        return None  # it would say again what another panel says
-    most = sorted(tasks, key=lambda value: (-tasks[value], value))[:shown]
-    return _Panel(family, facet, sorted(most), found) if most else None
+        return None  # it would repeat another panel
+    most = sorted(tasks, key=lambda value: (-tasks[value], value))[:limit]
+    return _Panel(family, facet, sorted(most), drawn) if most else None
 
 
 def _draw(title: str, panels: Sequence[_Panel]) -> Figure:
@@ -114,7 +114,7 @@ def _draw(title: str, panels: Sequence[_Panel]) -> Figure:
 
 
 def _bands(panels: Sequence[_Panel]) -> Iterator[Sequence[_Panel]]:
-    """Yield the panels that stand side by side: of one family, and of about as many groups."""
+    """Yield rows of panels: those of one family with similar numbers of groups."""
     for family in dict.fromkeys(panel.family for panel in panels):
         own = sorted((panel for panel in panels if panel.family is family), key=lambda panel: len(panel.groups))
         few = len(own) % _ACROSS
@@ -156,7 +156,7 @@ def _name(metric: Metric) -> str:
 
 
 def _described(svg: str, panels: Sequence[_Panel]) -> str:
-    """Add what a screen reader reads: every figure as text."""
+    """Add every figure as text, for screen readers."""
     svg = re.sub(r"<svg ", '<svg role="img" ', svg, count=1)
     lines = "\n".join(
         f"{panel.family}, {panel.facet} {value}, {metric}@1: {row['mean']} ({row['low']} to {row['high']}), "

@@ -1,4 +1,4 @@
-"""Which runs tell whether a sample passes: the program that it makes, with the outputs or tests of its task."""
+"""The runs that decide whether a sample passes: its program with the outputs or tests of the task."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.controls import control, fails_for_certain
 from pipeline.evaluation.scores.filling import body_in, filled, solved
-from pipeline.evaluation.scores.outputs import stated_outputs
+from pipeline.evaluation.scores.outputs import expected_outputs
 from pipeline.evaluation.scores.runs import CaseRun, ProjectRun, Run
 from pipeline.evaluation.scores.tasks import Task, rows_of
 from pipeline.execution.validation.cases import Case
@@ -43,9 +43,9 @@ _ENVIRONMENT = ("library", "version", "outcome", "python", "lock_id", "lock", "i
 
 @dataclass(frozen=True)
 class Sources:
-    """What a snapshot holds beside its tasks that runs need: examples and rewritten ones by id, environments by lock.
+    """Rows that runs need beside tasks: examples and rewrites by id, environments by lock, projects by id.
 
-    `projects` are by id; `settings` decide beside a case how its run comes out.
+    `settings` are the rules that influence the outcome of a run.
     """
 
     examples: Mapping[str, Row]
@@ -81,9 +81,7 @@ _OF_EXAMPLES = frozenset({Family.COMPLETION, Family.MIGRATION})
 
 
 def plan(task: Task, sample: str, sources: Sources) -> Sequence[Run]:
-    """Return the runs of a sample; none where its task's reference was never run by itself, or no run would tell.
-
-    None either for tests that cannot be parted into inputs and expectations, see `unparted`.
+    """Return the runs of a sample; none if the reference was never run, no run is conclusive, or tests are `unparted`.
 
     Errors: SnapshotError.
     """
@@ -92,18 +90,18 @@ def plan(task: Task, sample: str, sources: Sources) -> Sequence[Run]:
 
 
 def plan_control(task: Task, sources: Sources) -> Sequence[Run]:
-    """Return the run of the answer that leaves everything out, where it is not known how that comes out.
+    """Return the run of the empty answer, unless it is certain to fail.
 
     Errors: SnapshotError.
     """
-    left_out = control(task)
-    if left_out is None or (task.family in _OF_EXAMPLES and fails_for_certain(task, _example(task, sources))):
+    empty_answer = control(task)
+    if empty_answer is None or (task.family in _OF_EXAMPLES and fails_for_certain(task, _example(task, sources))):
         return []
-    return [replace(run, control=True) for run in plan(task, left_out, sources)]
+    return [replace(run, control=True) for run in plan(task, empty_answer, sources)]
 
 
 def _example(task: Task, sources: Sources) -> Row:
-    """Return what a completion was made from, or what the target side of a migration was."""
+    """Return the example of a completion, or of the target side of a migration."""
     row = task.row
     of = row["snippet_id"] if task.family is Family.COMPLETION else _target(row)
     return sources.example(of)
@@ -127,8 +125,8 @@ def _migration(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
 
 
 def _displaying(example: Row, reference: str, program: str) -> Case:
-    """Return the case of a program: its statements with what they are to display, or all of it, which has to run."""
-    checks = stated_outputs(example["preamble"], example["checks"], reference, program)
+    """Return the case of a program: its statements with their expected outputs, or the whole, which has to run."""
+    checks = expected_outputs(example["preamble"], example["checks"], reference, program)
     return Case("", "", program, checks or ())
 
 
@@ -154,7 +152,7 @@ def _problem(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
 
 
 def unparted(task: Task) -> str | None:
-    """Return why tests of a task are not run: what they expect would have to be in the process of the answer."""
+    """Return why tests of a task are not run: expected values would have to be in the process of the answer."""
     row = task.row
     if task.family is Family.FUNCTION:
         tests = [(row["tests"], row["module"])]
@@ -162,8 +160,8 @@ def unparted(task: Task) -> str | None:
         tests = [(row["hidden_tests"], row["module"]), (row["test"], None)]
     else:
         return None
-    found = (_parts(*each) for each in tests)
-    return next((each for each in found if isinstance(each, str)), None)
+    parts = (_parts(*each) for each in tests)
+    return next((each for each in parts if isinstance(each, str)), None)
 
 
 def _parted(tests: str, module: str | None) -> Parted | None:

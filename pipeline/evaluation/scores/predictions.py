@@ -14,13 +14,13 @@ from pipeline.core.vocabularies.scores import Exclusion
 from pipeline.evaluation.scores.rules import ScoreRules
 
 _CHUNK = 1 << 20
-_KEPT = 4096
+_HEAD_BYTES = 4096
 
 
 class Prediction(msgspec.Struct, frozen=True):
-    """What a model answered for one task: samples, or documents with the best first.
+    """A model's answer to one task: samples, or documents with the best first.
 
-    `family` says which task is meant where tasks of several families share the id.
+    `family` is required where tasks of several families share the id.
     """
 
     id: str
@@ -31,10 +31,7 @@ class Prediction(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """A line of the predictions, from 1, or a task, that is left out of a figure, and why.
-
-    `line` is None for what stands on none.
-    """
+    """A line of the predictions, from 1, or a task without a line, that is left out of a figure, and why."""
 
     reason: Exclusion
     detail: str
@@ -43,10 +40,7 @@ class Excluded:
 
 
 def read_predictions(file: IO[bytes], rules: ScoreRules) -> Iterator[tuple[int, Prediction | Excluded]]:
-    """Yield what each line that is not blank has, with its number from 1.
-
-    Samples that are too long are still there: whoever scores them leaves them out.
-    """
+    """Yield the prediction of each line that is not blank, with its number from 1; overlong samples are included."""
     decoder = msgspec.json.Decoder(Prediction)
     longest = rules.line_mib << 20
     number = 0
@@ -55,7 +49,8 @@ def read_predictions(file: IO[bytes], rules: ScoreRules) -> Iterator[tuple[int, 
         if len(line) > longest:
             _skip(file, line)
             problem = f"longer than {rules.line_mib} MiB; leave out what no scorer reads"
-            yield number, Excluded(Exclusion.LINE_TOO_LONG, problem, _id_in(line[:_KEPT]), number)
+            id_ = _id_in(line[:_HEAD_BYTES])
+            yield number, Excluded(Exclusion.LINE_TOO_LONG, problem, id_, number)
             continue
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
@@ -68,22 +63,22 @@ def _decoded(decoder: msgspec.json.Decoder[Prediction], line: bytes, number: int
         return decoder.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         problem = f'{error}; write one object {{"id": …, "completions": [text, …]}} on each line'
-        return Excluded(Exclusion.NOT_A_PREDICTION, problem, _id_in(line[:_KEPT]), number)
+        return Excluded(Exclusion.NOT_A_PREDICTION, problem, _id_in(line[:_HEAD_BYTES]), number)
 
 
-def _checked(found: Prediction | Excluded, number: int, rules: ScoreRules) -> Prediction | Excluded:
-    if isinstance(found, Excluded):
-        return found
-    if (found.completions is None) == (found.documents is None):
-        problem = "neither completions nor documents" if found.completions is None else "completions and documents"
-        return Excluded(Exclusion.NOT_A_PREDICTION, f"{problem}; give one of them", found.id, number)
-    samples = found.completions if found.completions is not None else found.documents
+def _checked(answer: Prediction | Excluded, number: int, rules: ScoreRules) -> Prediction | Excluded:
+    if isinstance(answer, Excluded):
+        return answer
+    if (answer.completions is None) == (answer.documents is None):
+        problem = "neither completions nor documents" if answer.completions is None else "completions and documents"
+        return Excluded(Exclusion.NOT_A_PREDICTION, f"{problem}; give one of them", answer.id, number)
+    samples = answer.completions if answer.completions is not None else answer.documents
     if not samples:
-        return Excluded(Exclusion.NO_SAMPLES, 'an empty list; a model that said nothing has said ""', found.id, number)
+        return Excluded(Exclusion.NO_SAMPLES, 'an empty list; a model that said nothing has said ""', answer.id, number)
     if len(samples) > rules.samples:
         problem = f"{len(samples)} samples, more than {rules.samples} (curation_rules/scores.yaml)"
-        return Excluded(Exclusion.TOO_MANY_SAMPLES, problem, found.id, number)
-    return found
+        return Excluded(Exclusion.TOO_MANY_SAMPLES, problem, answer.id, number)
+    return answer
 
 
 def _skip(file: IO[bytes], part: bytes) -> None:
@@ -98,7 +93,7 @@ def _id_in(head: bytes) -> str | None:
     if not colon or before.strip("\ufeff \t{") != '"id"':
         return None
     try:
-        found, _ = json.JSONDecoder().raw_decode(after.lstrip())
+        value, _ = json.JSONDecoder().raw_decode(after.lstrip())
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, str) else None
+    return value if isinstance(value, str) else None

@@ -1,7 +1,4 @@
-"""What a prediction says as code: whether it is valid, what it calls and with what, which API expressions it has.
-
-Python's own parser reads them, and all metrics share one reading.
-"""
+"""Syntax of a prediction: validity, calls with their arguments, API expressions. All metrics share one parse."""
 
 from __future__ import annotations
 
@@ -14,12 +11,12 @@ from typing import ClassVar
 from pipeline.evaluation.scores.fragments import parse_fragment
 
 REMEMBERED = 512
-"""Texts whose reading is kept: the samples of a task share a reference, and several metrics read a sample."""
+"""Parsed texts in memory: the samples of a task share a reference, and several metrics read a sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call: the dotted name of what is called, its place, how many arguments it has, and the keywords among them."""
+    """A call: dotted name, line and column, number of arguments, and keywords among them."""
 
     dotted: str
     place: tuple[int, int]
@@ -28,16 +25,16 @@ class Call:
 
     @property
     def name(self) -> str:
-        """The last name of what is called."""
+        """The last part of the dotted name."""
         return self.dotted.rpartition(".")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A fragment of code as it was read; what is not `valid` has nothing else.
+    """A parsed fragment of code; all fields are empty unless it is `valid`.
 
-    `calls` are in order of place. `expressions` are the dotted names that are called or are attributes, each as often
-    as it stands there; `decorators` those that are not called; `bound` are names that imports bind, and what to.
+    `calls` are in order of place. `expressions` are dotted names that are called or are attributes, with repetitions;
+    `decorators` those that are not called; `bound` are names that imports bind, with their targets.
     """
 
     valid: bool
@@ -49,7 +46,7 @@ class Reading:
 
 
 _BROKEN = Reading(valid=False)
-# What a syntax tree holds beside further nodes and lists of them.
+# Values in a syntax tree that hold no further nodes.
 _LEAVES = frozenset(
     {type(None), bool, int, float, complex, str, bytes, type(...), ast.Load, ast.Store, ast.Del, ast.Name}
 )
@@ -63,7 +60,7 @@ def read(code: str) -> Reading:
 
 
 class _Reader:
-    """One walk over a syntax tree, and what it has found."""
+    """One walk over a syntax tree, with its results."""
 
     def __init__(self) -> None:
         self.waiting: list[ast.AST] = []
@@ -74,7 +71,7 @@ class _Reader:
         self.has_with = False
 
     def read(self, tree: ast.Module) -> Reading:
-        """Walk over the tree; no recursion, since predictions nest as deep as they like."""
+        """Walk over the tree; no recursion, since the depth of predictions has no limit."""
         special, waiting = self._special, self.waiting
         waiting.append(tree)
         for node in waiting:
@@ -87,12 +84,7 @@ class _Reader:
                         waiting.append(value)
         self.calls.sort(key=lambda call: call.place)
         return Reading(
-            True,
-            self.has_with,
-            tuple(self.calls),
-            tuple(self.expressions),
-            tuple(self.decorators),
-            tuple(self.bound),
+            True, self.has_with, tuple(self.calls), tuple(self.expressions), tuple(self.decorators), tuple(self.bound)
         )
 
     def _call(self, node: ast.Call) -> None:
@@ -111,7 +103,7 @@ class _Reader:
         self.waiting += [keyword.value for keyword in node.keywords]
 
     def _attribute(self, node: ast.Attribute) -> None:
-        """Note `a.b.c`; of `f(x).g` and `x[0].g` what follows the object, `.g`."""
+        """Record `a.b.c`; of `f(x).g` and `x[0].g` only `.g`."""
         names, owner = [node.attr], node.value
         while type(owner) is ast.Attribute:
             names.append(owner.attr)
@@ -142,7 +134,7 @@ class _Reader:
         module = f"{'.' * node.level}{node.module or ''}."
         self.bound += [(alias.asname or alias.name, module + alias.name) for alias in node.names]
 
-    # What is said of a kind of node; whether to look into it as into any other.
+    # Handlers by kind of node; a true result lets the walk visit its children too.
     _special: ClassVar[dict[type[ast.AST], Callable[..., bool | None]]] = {
         ast.Call: _call,
         ast.Attribute: _attribute,

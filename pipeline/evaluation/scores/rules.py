@@ -1,4 +1,4 @@
-"""What a curator sets about scoring."""
+"""Parameters of scoring."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ class ScoreRules(Rule):
     samples: int = Field(ge=1)
     line_mib: int = Field(ge=1)
     resamples: int = Field(ge=100)
-    shown: int = Field(ge=1)
+    groups_in_picture: int = Field(ge=1)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from pipeline.core.progress import ReportProgress
+from pipeline.core.rules.load import load
+from pipeline.core.settings import index_url, settings
 from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.scores import Exclusion, Metric
@@ -15,16 +19,19 @@ from pipeline.evaluation.scores.runs import UNJUDGED, CaseRun, ProjectRun, Run, 
 from pipeline.evaluation.scores.tally import Answered
 from pipeline.evaluation.scores.tasks import Task, Tasks
 from pipeline.execution.environments.resolution.failures import IndexUnreachable, StepFailed
+from pipeline.execution.environments.resolution.rules import environment_rules
+from pipeline.execution.environments.store import EnvironmentStore
+from pipeline.execution.sandbox.probe import find_sandbox
+from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.samples.engine import Engine
 from pipeline.families.repository_tasks.answers import Answer, judge_answers
 from pipeline.families.repository_tasks.project import Project
 from pipeline.families.repository_tasks.project_context import Workshop, open_project
-from pipeline.index.http import BadAnswer, NotFound, Unreachable
+from pipeline.families.repository_tasks.rules import RepositoryRules
+from pipeline.families.repository_tasks.sdists import ProjectSources
+from pipeline.index.http import BadAnswer, Fetcher, NotFound, Unreachable
 from pipeline.lake.schema import Row
-
-Tell = Callable[[str, int, int], None]
-"""Hears what is being done, how many runs are done, and how many there are."""
 
 _REASONS = {Outcome.NO_ENVIRONMENT: Exclusion.NO_ENVIRONMENT, Outcome.HARNESS_ERROR: Exclusion.NOT_JUDGED}
 _NOT_THERE = (StepFailed, IndexUnreachable, Unreachable, NotFound, BadAnswer, ValueError)
@@ -32,7 +39,7 @@ _NOT_THERE = (StepFailed, IndexUnreachable, Unreachable, NotFound, BadAnswer, Va
 
 @dataclass(frozen=True)
 class Runners:
-    """What running samples takes: the engine of validation, and the workshop in which projects are run."""
+    """The engine that validates cases, and the context in which tests of projects run."""
 
     engine: Engine
     workshop: Workshop
@@ -40,7 +47,7 @@ class Runners:
 
 @dataclass(slots=True)
 class Passes:
-    """Whether the samples of each task passed, by metric, in their order; and what could not be run or judged."""
+    """Passed samples of each task by metric, in order; exclusions, and samples without a verdict (`open`)."""
 
     scores: dict[Answered, dict[Metric, list[float]]] = field(default_factory=dict)
     excluded: list[Excluded] = field(default_factory=list)
@@ -54,55 +61,56 @@ def run_samples(
     sources: Sources,
     runners: Runners,
     file: RunFile,
-    tell: Tell,
+    report: ReportProgress,
     *,
     unnoticed: bool = False,
 ) -> Passes:
-    """Run the samples of tasks, equal ones once, and those not at all of which the file knows how they came out.
+    """Run the samples of tasks, equal ones once; outcomes in the file are reused.
 
-    A sample passes if its run does, on every repeat that the rules ask for. What could not be judged, by no fault of
-    the sample's, is run once more; what then is still open has no score.
+    A sample passes if all repeats of its run pass. Runs without a verdict are repeated once, and then have no score.
 
     Errors: SnapshotError.
     """
-    found = Passes()
-    planned = {key: _plan(found, tasks[key[1]][key[0]], texts, sources, unnoticed) for key, texts in samples.items()}
+    passes = Passes()
+    planned = {key: _plan(passes, tasks[key[1]][key[0]], texts, sources, unnoticed) for key, texts in samples.items()}
     every = {run.key: run for runs in planned.values() for run in runs}
     new = [run for run in every.values() if run.key not in file.outcomes]
-    found.runs = len(new)
-    run_planned(new, sources, runners, file, tell)
-    run_planned([run for run in new if file.outcomes[run.key] in UNJUDGED], sources, runners, file, tell)
+    passes.runs = len(new)
+    run_planned(new, sources, runners, file, report)
+    run_planned([run for run in new if file.outcomes[run.key] in UNJUDGED], sources, runners, file, report)
     for answered, runs in planned.items():
-        _judge(found, tasks[answered[1]][answered[0]], samples[answered], runs, file)
-    return found
+        _judge(passes, tasks[answered[1]][answered[0]], samples[answered], runs, file)
+    return passes
 
 
-def run_planned(runs: Collection[Run], sources: Sources, runners: Runners, file: RunFile, tell: Tell) -> None:
-    """Run what was planned, an environment or project at a time; how each came out is kept in the file."""
+def run_planned(
+    runs: Collection[Run], sources: Sources, runners: Runners, file: RunFile, report: ReportProgress
+) -> None:
+    """Run planned runs, one environment or project after the other, and store their outcomes in the file."""
     done = 0
     for (where, in_project), group in _by_place(runs).items():
         row = (sources.projects if in_project else sources.environments).get(where)
-        tell(f"{row.get('project') or row['library']} {row['version']}" if row else where, done, len(runs))
+        report(f"{row.get('project') or row['library']} {row['version']}" if row else where, done, len(runs))
         run_group = _run_in_project if in_project else _run_in_environment
         try:
             run_group(row, group, runners, file)
-        except Exception as error:  # noqa: BLE001 - told of each run that it kept from being judged
-            left = [run for run in group if run.key not in file.outcomes]
-            _give_up(left, error, file, Outcome.HARNESS_ERROR)
+        except Exception as error:  # noqa: BLE001 - stored with each run that it stopped
+            unfinished = [run for run in group if run.key not in file.outcomes]
+            _give_up(unfinished, error, file, Outcome.HARNESS_ERROR)
         done += len(group)
 
 
-def _plan(found: Passes, task: Task, texts: Sequence[str], sources: Sources, unnoticed: bool) -> list[Run]:
+def _plan(passes: Passes, task: Task, texts: Sequence[str], sources: Sources, unnoticed: bool) -> list[Run]:
     """Return the runs of a task's samples, and of its control."""
     if task.is_unnoticed and not unnoticed:
-        found.excluded.append(_not_discriminating(task))
+        passes.excluded.append(_not_discriminating(task))
         return []
     runs = [run for text in dict.fromkeys(texts) for run in plan(task, text, sources)]
     if texts and (why := unparted(task)):
-        found.excluded.append(Excluded(Exclusion.TESTS_NOT_PARTED, why, task.id))
+        passes.excluded.append(Excluded(Exclusion.TESTS_NOT_PARTED, why, task.id))
     elif texts and not runs:
         reason = Exclusion.NOT_RUNNABLE
-        found.excluded.append(Excluded(reason, f"{task.family}: {reason.meaning}", task.id))
+        passes.excluded.append(Excluded(reason, f"{task.family}: {reason.meaning}", task.id))
     return [*runs, *(plan_control(task, sources) if runs else ())]
 
 
@@ -149,7 +157,7 @@ def _run_in_project(row: Row | None, runs: Sequence[Run], runners: Runners, file
         _give_up(runs, error, file)
         return
     for run, ran in zip(of_project, judge_answers(project, answers, runners.workshop.workers), strict=True):
-        # Tests that fail are a run that came to its end.
+        # A run with failing tests is complete.
         outcome = ran.outcome
         if outcome is Outcome.PASSED and ran.worst is not TestOutcome.PASSED:
             outcome = Outcome.TIMED_OUT if ran.worst is TestOutcome.TIMED_OUT else Outcome.FAILED_ASSERTION
@@ -165,7 +173,7 @@ def _answer(project: Project, run: ProjectRun) -> Answer:
 
 def _there(row: Row | None) -> Row:
     if row is None:
-        raise ValueError("the snapshot does not have what the task names: run `driftline verify` on it")
+        raise ValueError("the snapshot lacks an environment or project of the task: run `driftline verify` on it")
     return row
 
 
@@ -174,22 +182,42 @@ def _give_up(runs: Iterable[Run], error: Exception, file: RunFile, outcome: Outc
         file.keep(run, outcome, f"{type(error).__name__}: {error}")
 
 
-def _judge(found: Passes, task: Task, texts: Sequence[str], runs: Sequence[Run], file: RunFile) -> None:
-    """Turn the outcomes of a task's runs into scores of its samples; what was not judged has none."""
+def _judge(passes: Passes, task: Task, texts: Sequence[str], runs: Sequence[Run], file: RunFile) -> None:
+    """Turn the outcomes of a task's runs into scores of its samples; runs without a verdict have none."""
     if any(run.control and file.outcomes[run.key] is Outcome.PASSED for run in runs):
-        found.excluded.append(_not_discriminating(task))
+        passes.excluded.append(_not_discriminating(task))
         return
     keys = {(run.metric, run.sample): run.key for run in runs if not run.control}
     unjudged: dict[Outcome, list[str]] = defaultdict(list)
     for metric in dict.fromkeys(metric for metric, _ in keys):
-        scores = found.scores.setdefault((task.family, task.id), {}).setdefault(metric, [])
+        scores = passes.scores.setdefault((task.family, task.id), {}).setdefault(metric, [])
         for key in (keys[metric, text] for text in texts):
             outcome = file.outcomes[key]
             if outcome in UNJUDGED:
                 unjudged[outcome].append(file.details.get(key, ""))
-                waiting = found.open.setdefault((task.family, task.id), {})
+                waiting = passes.open.setdefault((task.family, task.id), {})
                 waiting[metric] = waiting.get(metric, 0) + 1
             else:
                 scores.append(float(outcome is Outcome.PASSED))
     for outcome, details in unjudged.items():
-        found.excluded.append(Excluded(_REASONS[outcome], f"{len(details)} runs: {details[0]}", task.id))
+        passes.excluded.append(Excluded(_REASONS[outcome], f"{len(details)} runs: {details[0]}", task.id))
+
+
+def runners_at(cache: Path) -> Runners:
+    """Return what runs samples and projects, with environments and sources below a folder.
+
+    Errors: RuleError, SettingsError, SandboxUnavailable.
+    """
+    current, sandbox = settings(), find_sandbox()
+    store = EnvironmentStore(
+        cache / "environments",
+        index_url=index_url(),
+        rules=environment_rules(),
+        workers=current.workers,
+        sandbox=sandbox,
+    )
+    engine = Engine(store, sandbox, load(current.rules / "validation.yaml", ValidationRules), current.workers)
+    of_projects = load(current.rules / "repository.yaml", RepositoryRules)
+    fetcher = Fetcher(timeout_s=current.timeout_s)
+    projects = ProjectSources(cache / "projects", fetcher, index_url(), of_projects)
+    return Runners(engine, Workshop(projects, store, sandbox, of_projects, current.workers))

@@ -1,4 +1,4 @@
-"""What is to be run to know whether predictions pass, and what came of it; a killed run goes on where it was."""
+"""Runs of predictions and the files that store their outcomes, so that a killed scoring resumes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,13 @@ from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.tally import Answered
 from pipeline.execution.validation.cases import Case
 
-# What another try may bring: these are told, and not remembered.
+# Outcomes that another try may change: they are reported, not stored.
 UNJUDGED = frozenset({Outcome.HARNESS_ERROR, Outcome.NO_ENVIRONMENT})
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run that a sample's Pass@k asks for; `key` is a hash of all that decides how it comes out.
-
-    Of a `control` the sample leaves the answer out.
-    """
+    """A run for a sample's Pass@k; `key` hashes everything that decides its outcome. A `control` is an empty answer."""
 
     answered: Answered
     sample: str
@@ -42,7 +39,7 @@ class CaseRun(Run):
 
 @dataclass(frozen=True, slots=True)
 class ProjectRun(Run):
-    """Tests of a project with one of its files rewritten: `rewrite` makes its text of the one that is there."""
+    """Tests of a project with one of its files rewritten: `rewrite` returns the new text of the file."""
 
     project_id: str
     path: str
@@ -51,9 +48,9 @@ class ProjectRun(Run):
 
 
 class RunFile:
-    """The runs of one scoring: outcomes by key, kept as they come in a file of it, those of controls in one for all.
+    """Outcomes of runs by key, appended to the file of a scoring; controls have one file for all models.
 
-    Lines that a killed run left unfinished, or that are of no run, are passed over.
+    Unfinished lines of a killed run, and lines that are no run, are skipped.
     """
 
     def __init__(self, own: Path | None, controls: Path | None) -> None:
@@ -76,12 +73,12 @@ class RunFile:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a+b")
         file.seek(0)
-        known, line = {outcome.value: outcome for outcome in Outcome}, b""
+        by_name, line = {outcome.value: outcome for outcome in Outcome}, b""
         for line in file:
             try:
-                found = json.loads(line)
-                self.outcomes[str(found["key"])] = known[found["outcome"]]
-                self.details[str(found["key"])] = str(found.get("detail") or "")
+                record = json.loads(line)
+                self.outcomes[str(record["key"])] = by_name[record["outcome"]]
+                self.details[str(record["key"])] = str(record.get("detail") or "")
             except (ValueError, KeyError, TypeError):
                 continue
         if line and not line.endswith(b"\n"):
@@ -89,13 +86,13 @@ class RunFile:
         return file
 
     def keep(self, run: Run, outcome: Outcome, detail: str | None) -> None:
-        """Remember how a run came out, and write it down unless another try may bring something else."""
+        """Store the outcome of a run; the file gets it unless another try may change it."""
         family, of = run.answered
-        told = {"key": run.key, "id": of, "family": family, "metric": run.metric, "outcome": outcome}
+        record = {"key": run.key, "id": of, "family": family, "metric": run.metric, "outcome": outcome}
         with self._writing:
             self.outcomes[run.key] = outcome
             self.details[run.key] = detail or ""
             file = self._files[run.control]
             if file and outcome not in UNJUDGED:
-                file.write(json.dumps(told | {"detail": detail, "sample": run.sample}).encode() + b"\n")
+                file.write(json.dumps(record | {"detail": detail, "sample": run.sample}).encode() + b"\n")
                 file.flush()

@@ -1,4 +1,4 @@
-"""One scoring: a file of predictions against a snapshot, with all that came of it."""
+"""Score a file of predictions against a snapshot."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
+from pipeline.core.progress import ReportProgress, no_progress
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.families import Family
@@ -17,7 +18,7 @@ from pipeline.core.vocabularies.scores import Exclusion, Metric
 from pipeline.evaluation.scores.planning import Sources
 from pipeline.evaluation.scores.predictions import Excluded, read_predictions
 from pipeline.evaluation.scores.rules import ScoreRules
-from pipeline.evaluation.scores.running import Runners, Tell, run_samples
+from pipeline.evaluation.scores.running import Runners, run_samples
 from pipeline.evaluation.scores.runs import RunFile
 from pipeline.evaluation.scores.table import Open, score_rows
 from pipeline.evaluation.scores.tally import tally
@@ -32,7 +33,7 @@ FILES = ("scores.parquet", "scores.csv", "excluded.csv", "scores.svg")
 """What `write` leaves in a folder; runs are in `runs.jsonl`."""
 
 CONTROLS = Path("scores", "controls.jsonl")
-"""Below the cache: how answers that leave everything out came out, which is the same for every model."""
+"""Below the cache: outcomes of empty answers, which are the same for every model."""
 
 _TASKS_ONLY = frozenset(
     {
@@ -44,7 +45,7 @@ _TASKS_ONLY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What predictions came to: rows of `scores`, what was not counted, samples scored, and tasks answered of all."""
+    """Result of a scoring: rows of `scores`, exclusions, number of samples, and answered of all tasks by family."""
 
     rows: Sequence[ScoreRow]
     excluded: Sequence[Excluded]
@@ -54,12 +55,12 @@ class Scored:
 
     @property
     def reasons(self) -> Mapping[Exclusion, int]:
-        """How much was not counted, by reason."""
+        """The number of exclusions by reason."""
         return Counter(excluded.reason for excluded in self.excluded)
 
     @property
     def flawed(self) -> bool:
-        """Whether a prediction, and not only a task, is in no figure or not in all."""
+        """Whether a prediction, and not only a task, is missing from a figure."""
         return any(reason not in _TASKS_ONLY for reason in self.reasons)
 
 
@@ -69,33 +70,33 @@ def score_predictions(
     rules: ScoreRules,
     runners: Runners | None = None,
     runs: Path | None = None,
-    tell: Tell = lambda what, done, total: None,
+    report: ReportProgress = no_progress,
     *,
     unnoticed: bool = False,
 ) -> Scored:
-    """Score a file of predictions; with runners, run them too. `runs` is the file in which their runs are kept.
+    """Score a file of predictions; with runners, run them too. `runs` is the file that stores outcomes.
 
-    Tasks whose tests do not notice an empty answer are asked for only if `unnoticed` takes them in.
+    Tasks whose tests do not notice an empty answer count only if `unnoticed`.
 
     Errors: SnapshotError.
     """
-    known, keep = Snapshot(snapshot), runners is not None
-    tasks = read_tasks(known, rules.facets, running=keep)
-    documents = _Documents(known)
+    reader, keep = Snapshot(snapshot), runners is not None
+    tasks = read_tasks(reader, rules.facets, running=keep)
+    documents = _Documents(reader)
     answers = read_predictions(predictions, rules)
     counted = tally(tasks, answers, rules, documents.of, keep, unnoticed=unnoticed)
-    scores: dict[Any, dict[Metric, Sequence[float]]] = {key: dict(found) for key, found in counted.scores.items()}
+    scores: dict[Any, dict[Metric, Sequence[float]]] = {key: dict(values) for key, values in counted.scores.items()}
     excluded, ran = counted.excluded, None
     unjudged: Open = {}
     if runners is not None:
-        sources = Sources.read(known, [runners.engine.settings, plain(runners.workshop.rules)])
+        sources = Sources.read(reader, [runners.engine.settings, plain(runners.workshop.rules)])
         with RunFile(runs, settings().cache / CONTROLS) as file:
-            passes = run_samples(counted.samples, tasks, sources, runners, file, tell, unnoticed=unnoticed)
-        for key, found in passes.scores.items():
-            scores.setdefault(key, {}).update(found)
+            passes = run_samples(counted.samples, tasks, sources, runners, file, report, unnoticed=unnoticed)
+        for key, values in passes.scores.items():
+            scores.setdefault(key, {}).update(values)
         excluded, ran, unjudged = excluded + passes.excluded, passes.runs, passes.open
-    asked_for = (task for of_id in tasks.values() for task in of_id.values() if unnoticed or not task.is_unnoticed)
-    there = Counter(task.family for task in asked_for)
+    answerable = (task for of_id in tasks.values() for task in of_id.values() if unnoticed or not task.is_unnoticed)
+    there = Counter(task.family for task in answerable)
     answered = Counter(family for family, _ in {answered for answered, _ in counted.answers})
     rows = score_rows(scores, tasks, rules.k, rules.resamples, unjudged)
     of = {family: (answered[family], there[family]) for family in Family if answered[family]}
@@ -103,7 +104,7 @@ def score_predictions(
 
 
 class _Documents:
-    """Which documents a retriever should find; the snapshot's are read when a task asks for the first time."""
+    """The relevant documents of tasks; those of the snapshot are read with the first task."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -111,11 +112,11 @@ class _Documents:
     @cached_property
     def _by_path(self) -> Mapping[tuple[str, str], list[ApiDocumentRow]]:
         columns = ("id", "library", "path", "canonical_path", "first_version", "last_version")
-        found: dict[tuple[str, str], list[ApiDocumentRow]] = {}
+        by_path: dict[tuple[str, str], list[ApiDocumentRow]] = {}
         for row in rows_of(self._snapshot, "api_documents", columns):
             for path in {row["path"], row["canonical_path"] or row["path"]}:
-                found.setdefault((row["library"], path), []).append(row)
-        return found
+                by_path.setdefault((row["library"], path), []).append(row)
+        return by_path
 
     def of(self, task: Task) -> Collection[str]:
         """Return the ids of the documents of a task's core API in its version, under any of its public paths."""
@@ -130,7 +131,7 @@ class _Documents:
 
 
 def write(scored: Scored, folder: Path, title: str, rules: ScoreRules) -> None:
-    """Write the table, for programs and for spreadsheets, the picture, and what was not counted.
+    """Write the table as Parquet and CSV, the picture, and the exclusions.
 
     Errors: OSError.
     """
@@ -142,7 +143,9 @@ def write(scored: Scored, folder: Path, title: str, rules: ScoreRules) -> None:
         from pipeline.evaluation.scores.picture import scores_svg
 
         with replacing(folder / FILES[3]) as temporary:
-            temporary.write_text(scores_svg(title, scored.rows, rules.facets, rules.shown), encoding="utf-8")
+            temporary.write_text(
+                scores_svg(title, scored.rows, rules.facets, rules.groups_in_picture), encoding="utf-8"
+            )
 
 
 def _write_csv(path: Path, name: str, rows: Iterable[AnyRow]) -> None:

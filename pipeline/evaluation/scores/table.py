@@ -13,38 +13,35 @@ from pipeline.evaluation.scores.tasks import Task, Tasks
 from pipeline.lake.schema import Row
 
 _DIGITS = 4
-# Of a query there is one answer.
-_OF_ONE = frozenset({Metric.MRR})
+# Metrics of queries, which have one answer each.
+_SINGLE_ANSWER = frozenset({Metric.MRR})
 
 Scores = Mapping[Answered, Mapping[Metric, Sequence[float]]]
 Open = Mapping[Answered, Mapping[Metric, int]]
-"""How many samples of a task have no score as yet, since the harness or the machine failed."""
+"""Samples of a task without a score, since the harness or the machine failed."""
 
 
 def score_rows(
     scores: Scores, tasks: Tasks, ks: Iterable[int], resamples: int, unjudged: Open | None = None
 ) -> list[Row]:
-    """Return the rows of the table `scores`.
-
-    Where no task of a family has k samples, there is one row that says so; its groups have none.
-    """
+    """Return the rows of the table `scores`; a family without a task of k samples has one row, its groups have none."""
     ks = sorted(set(ks))
     rows: list[Row] = []
     for family, metric, answers in _by_metric(scores, tasks):
-        for k in ks if metric not in _OF_ONE else [1]:
+        for k in ks if metric not in _SINGLE_ANSWER else [1]:
             values = [expected_best(samples, k) for _, samples in answers]
             for (facet, value), members in _groups(answers).items():
-                found = mean_of([values[at] for at in members], resamples)
+                figure = mean_of([values[at] for at in members], resamples)
                 counted = sum(len(answers[at][1]) for at in members if values[at] is not None)
                 keys = ((family, answers[at][0].id) for at in members)
                 waiting = sum((unjudged or {}).get(key, {}).get(metric, 0) for key in keys)
-                if found.tasks or facet is Facet.FAMILY:
-                    rows.append(_row(family, metric, k, facet, value, found, counted) | {"open": waiting})
+                if figure.tasks or facet is Facet.FAMILY:
+                    rows.append(_row(family, metric, k, facet, value, figure, counted) | {"open": waiting})
     return sorted(rows, key=_place)
 
 
 def _place(row: Row) -> tuple[int, int, int, int, str]:
-    """Return where a row stands: vocabularies in their own order."""
+    """Return the sort key of a row: vocabularies in their own order."""
     family, metric, facet = (
         list(terms).index(row[name]) for name, terms in (("family", Family), ("metric", Metric), ("facet", Facet))
     )
@@ -55,11 +52,11 @@ Answers = list[tuple[Task, Sequence[float]]]
 
 
 def _by_metric(scores: Scores, tasks: Tasks) -> Iterator[tuple[Family, Metric, Answers]]:
-    found: dict[tuple[Family, Metric], Answers] = defaultdict(list)
+    groups: dict[tuple[Family, Metric], Answers] = defaultdict(list)
     for (family, of), by_metric in scores.items():
         for metric, samples in by_metric.items():
-            found[family, metric].append((tasks[of][family], samples))
-    for (family, metric), answers in found.items():
+            groups[family, metric].append((tasks[of][family], samples))
+    for (family, metric), answers in groups.items():
         yield family, metric, sorted(answers, key=lambda answer: answer[0].id)
 
 
@@ -71,19 +68,19 @@ def _groups(answers: Answers) -> dict[tuple[Facet, str], list[int]]:
     return groups
 
 
-def _row(family: Family, metric: Metric, k: int, facet: Facet, value: str, found: Estimate, samples: int) -> Row:
+def _row(family: Family, metric: Metric, k: int, facet: Facet, value: str, figure: Estimate, samples: int) -> Row:
     return {
         "family": family,
         "metric": metric,
         "k": k,
         "facet": facet,
         "value": value,
-        "mean": _rounded(found.mean),
-        "low": _rounded(found.low),
-        "high": _rounded(found.high),
-        "tasks": found.tasks,
+        "mean": _rounded(figure.mean),
+        "low": _rounded(figure.low),
+        "high": _rounded(figure.high),
+        "tasks": figure.tasks,
         "samples": samples,
-        "short": found.short,
+        "short": figure.short,
     }
 
 

@@ -1,4 +1,4 @@
-"""Predictions against tasks: the scores of every sample, and every prediction that could not be counted."""
+"""Match predictions with tasks: the scores of every sample, and the excluded predictions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Exclusion, Metric
 from pipeline.evaluation.scores.families import SCORERS, Values
-from pipeline.evaluation.scores.fences import unfenced
+from pipeline.evaluation.scores.fragments import unfenced
 from pipeline.evaluation.scores.predictions import Excluded, Prediction
 from pipeline.evaluation.scores.retrieval import reciprocal_rank
 from pipeline.evaluation.scores.rules import ScoreRules
@@ -21,16 +21,16 @@ Answered = tuple[Family, str]
 """A task that was answered, by family and id."""
 
 Documents = Callable[[Task], Collection[str]]
-"""Tells the ids of the documents that a retriever should find for a task."""
+"""Returns the ids of the relevant documents of a task."""
 
 _RETRIEVAL = frozenset(family.name for family in FAMILIES if family.retrieves)
 
 
 @dataclass(slots=True)
 class Tally:
-    """What was counted: scores of the samples of each task by metric, in the order of the samples, and what was not.
+    """Scores of the samples of each task by metric, in the order of the samples, and exclusions.
 
-    `samples` are kept where they are to be run. `answers` says on which line each task was answered.
+    `samples` are filled where they are to be run. `answers` has the lines that answer each task.
     """
 
     scores: dict[Answered, dict[Metric, list[float]]] = field(default_factory=dict)
@@ -51,51 +51,50 @@ def tally(
 ) -> Tally:
     """Score every sample of every prediction without running it; `keep` the samples, to run them later.
 
-    A task that several lines answer is not counted at all, since nobody knows which was meant; one that no line
-    answers, of a family of which some task was answered, is told.
+    A task with several lines is excluded, and so is an unanswered task of a family with answers.
     """
-    found = Tally()
+    counts = Tally()
     with without_collector(), warnings.catch_warnings():
-        # A prediction's invalid escape is a fault of its own, not of whoever scores it.
+        # Invalid escapes in predictions are no problem of the scorer.
         warnings.simplefilter("ignore")
         for line, prediction in predictions:
             excluded = (
                 prediction
                 if isinstance(prediction, Excluded)
-                else _count(found, tasks, line, prediction, rules, documents, keep)
+                else _count(counts, tasks, line, prediction, rules, documents, keep)
             )
             if excluded is not None:
-                found.excluded.append(excluded)
-    found.excluded += _twice(found)
-    found.excluded += _unanswered(found, tasks, unnoticed)
-    return found
+                counts.excluded.append(excluded)
+    counts.excluded += _twice(counts)
+    counts.excluded += _unanswered(counts, tasks, unnoticed)
+    return counts
 
 
 def _count(
-    found: Tally, tasks: Tasks, line: int, prediction: Prediction, rules: ScoreRules, documents: Documents, keep: bool
+    counts: Tally, tasks: Tasks, line: int, prediction: Prediction, rules: ScoreRules, documents: Documents, keep: bool
 ) -> Excluded | None:
     task = _task(tasks, prediction, line)
     if isinstance(task, Excluded):
         return task
     answered = (task.family, task.id)
-    lines = found.answers.setdefault((answered, prediction.documents is not None), [])
+    lines = counts.answers.setdefault((answered, prediction.documents is not None), [])
     lines.append(line)
     if len(lines) > 1:
         return None
     if prediction.documents is not None:
-        found.counted += 1
-        wanted = documents(task)
-        if not wanted:
+        counts.counted += 1
+        relevant = documents(task)
+        if not relevant:
             return Excluded(Exclusion.NO_DOCUMENT, Exclusion.NO_DOCUMENT.meaning, task.id, line)
-        found.scores.setdefault(answered, {})[Metric.MRR] = [reciprocal_rank(prediction.documents, wanted)]
+        counts.scores.setdefault(answered, {})[Metric.MRR] = [reciprocal_rank(prediction.documents, relevant)]
         return None
     written = prediction.completions or ()
-    # An answer that is too long is a wrong one, which must not raise the figure by being left out.
+    # An overlong answer counts as wrong: leaving it out would raise the figure.
     samples = [unfenced(task.family, sample) if len(sample) <= rules.sample_chars else "" for sample in written]
-    found.counted += len(samples)
-    found.scores.setdefault(answered, {}).update(score(task, samples))
+    counts.counted += len(samples)
+    counts.scores.setdefault(answered, {}).update(score(task, samples))
     if keep:
-        found.samples[answered] = samples
+        counts.samples[answered] = samples
     if too_long := sum(len(sample) > rules.sample_chars for sample in written):
         problem = f"{too_long} samples longer than {rules.sample_chars} characters (curation_rules/scores.yaml)"
         return Excluded(Exclusion.SAMPLE_TOO_LONG, problem, task.id, line)
@@ -103,14 +102,14 @@ def _count(
 
 
 def score(task: Task, samples: Iterable[str]) -> dict[Metric, list[float]]:
-    """Return the scores of the samples of a task by metric; those that say nothing of this task are not there."""
+    """Return the scores of the samples of a task by metric; metrics that do not apply are left out."""
     scorer, row = SCORERS[task.family], task.row
     scores: dict[Metric, list[float]] = {}
-    seen: dict[str, Values] = {}
+    by_sample: dict[str, Values] = {}
     for sample in samples:
-        values = seen.get(sample)
+        values = by_sample.get(sample)
         if values is None:
-            values = seen[sample] = scorer(row, sample)
+            values = by_sample[sample] = scorer(row, sample)
         for metric, value in values.items():
             if value is not None:
                 scores.setdefault(metric, []).append(float(value))
@@ -137,24 +136,24 @@ def _task(tasks: Tasks, prediction: Prediction, line: int) -> Task | Excluded:
 
 
 def _other_kind(families: Sequence[Family], prediction: Prediction) -> str:
-    """Say why a prediction answers none of the tasks that have its id."""
+    """Return why a prediction answers none of the tasks with its id."""
     if prediction.family not in (None, *families):
         return f"the snapshot has this id as {', '.join(families)}, not as {prediction.family}"
     return f"`documents` answer queries ({', '.join(sorted(_RETRIEVAL))}); the task of this id is {', '.join(families)}"
 
 
-def _twice(found: Tally) -> list[Excluded]:
-    """Take out what several lines answer."""
+def _twice(counts: Tally) -> list[Excluded]:
+    """Remove the scores of tasks that several lines answer, and return the lines as exclusions."""
     excluded = []
-    for (answered, retrieval), lines in found.answers.items():
+    for (answered, retrieval), lines in counts.answers.items():
         if len(lines) == 1:
             continue
-        scores = found.scores.get(answered, {})
+        scores = counts.scores.get(answered, {})
         gone = [metric for metric in scores if (metric is Metric.MRR) == retrieval]
         for metric in gone:
             del scores[metric]
         if not retrieval:
-            found.samples.pop(answered, None)
+            counts.samples.pop(answered, None)
         problem = "all samples of a task stand on one line; this one is answered on the lines " + ", ".join(
             map(str, lines)
         )
@@ -162,8 +161,8 @@ def _twice(found: Tally) -> list[Excluded]:
     return excluded
 
 
-def _unanswered(found: Tally, tasks: Tasks, unnoticed: bool) -> list[Excluded]:
-    answered = {each for each, _ in found.answers}
+def _unanswered(counts: Tally, tasks: Tasks, unnoticed: bool) -> list[Excluded]:
+    answered = {each for each, _ in counts.answers}
     families = {family for family, _ in answered}
     return [
         Excluded(Exclusion.NOT_PREDICTED, f"no line answers this {family}", task.id)

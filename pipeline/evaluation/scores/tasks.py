@@ -1,4 +1,4 @@
-"""The tasks of a snapshot: which rows of which table a prediction can answer, and by what they are grouped."""
+"""The tasks of a snapshot: rows that predictions can answer, and their groups."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ COLUMNS: Mapping[Facet, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A row that can be answered, and the groups that it belongs to."""
+    """A row that a prediction can answer, and its groups."""
 
     id: str
     family: Family
@@ -49,7 +49,7 @@ class Task:
 
     @property
     def is_unnoticed(self) -> bool:
-        """Whether its tests pass with an empty answer, so that a run says nothing about any other."""
+        """Whether its tests pass with an empty answer, so that runs measure nothing."""
         return BY_NAME[self.family].unnoticed(self.row)
 
 
@@ -58,18 +58,18 @@ Tasks = Mapping[str, Mapping[Family, Task]]
 
 
 def read_tasks(snapshot: Snapshot, facets: Iterable[Facet], running: bool = False) -> Tasks:
-    """Read the tasks of a snapshot; families that it does not have are passed over.
+    """Read the tasks of all families of a snapshot.
 
     Errors: SnapshotError.
     """
-    found: dict[str, dict[Family, Task]] = {}
+    tasks: dict[str, dict[Family, Task]] = {}
     facets = tuple(facets)
     for family in Family:
         for task in _tasks(snapshot, family, facets, running):
-            found.setdefault(task.id, {})[family] = task
-    if not found:
+            tasks.setdefault(task.id, {})[family] = task
+    if not tasks:
         raise SnapshotError(f"{snapshot.folder}: no task of any family in it, so there is nothing to score against")
-    return found
+    return tasks
 
 
 def _tasks(snapshot: Snapshot, family: Family, facets: Collection[Facet], running: bool) -> Iterator[Task]:
@@ -78,7 +78,7 @@ def _tasks(snapshot: Snapshot, family: Family, facets: Collection[Facet], runnin
     columns = {facet: declared.release_time if facet is Facet.YEAR else COLUMNS[facet] for facet in facets}
     rows = rows_of(snapshot, declared.table, needed, columns.values())
     if declared.view_of is not None:
-        rows = _with_shown(snapshot, declared, rows, facets)
+        rows = _with_viewed(snapshot, declared, rows, facets)
     if family is Family.SCENE and Facet.YEAR in facets:
         rows = _with_projects(snapshot, rows)
     for row in rows:
@@ -86,27 +86,27 @@ def _tasks(snapshot: Snapshot, family: Family, facets: Collection[Facet], runnin
 
 
 def _with_projects(snapshot: Snapshot, scenes: list[SceneRow]) -> list[Row]:
-    """Add the time of the release that a scene is of."""
+    """Add the release time of each scene's project."""
     projects = rows_of(snapshot, "projects", ("id",), [COLUMNS[Facet.YEAR]]) if scenes else []
     times = {row["id"]: row.get(COLUMNS[Facet.YEAR]) for row in projects}
     return [row | {COLUMNS[Facet.YEAR]: times.get(row["project_id"])} for row in scenes]
 
 
-def _with_shown(snapshot: Snapshot, view: InstanceFamily, rows: list[Row], facets: Iterable[Facet]) -> list[Row]:
-    """Add the tags, source and version of the row that each row of a view shows."""
+def _with_viewed(snapshot: Snapshot, view: InstanceFamily, rows: list[Row], facets: Iterable[Facet]) -> list[Row]:
+    """Add the tags, source and version of the row behind each row of a view."""
     assert view.view_of is not None
     columns = [COLUMNS[facet] for facet in facets if facet is not Facet.GRANULARITY]
-    shown = rows_of(snapshot, BY_NAME[view.view_of].table, ("id", "path", "version"), columns) if rows else []
-    by_id = {row["id"]: row for row in shown}
+    viewed = rows_of(snapshot, BY_NAME[view.view_of].table, ("id", "path", "version"), columns) if rows else []
+    by_id = {row["id"]: row for row in viewed}
     return [by_id.get(row[view.key], {}) | row for row in rows]
 
 
 def rows_of(
     snapshot: Snapshot, config: str, needed: Collection[str], others: Iterable[str] = (), library: str | None = None
 ) -> list[Row]:
-    """Read columns of a table: those needed, and of the others those that it has; [] where there is no such table.
+    """Read the needed columns of a table, and the others as far as it has them; [] where the snapshot lacks the table.
 
-    All rows, or those of one library.
+    `library` restricts the rows to one library.
 
     Errors: SnapshotError.
     """

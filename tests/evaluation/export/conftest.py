@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.rules.load import RULES, load
-from pipeline.evaluation.export.projects import Unpack, from_index
+from pipeline.evaluation.export.format import Unpack
+from pipeline.evaluation.export.projects import from_index
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.index.http import Fetcher

@@ -1,4 +1,4 @@
-"""The rows that an export was made from, out of its records and NOT_HELD.jsonl alone."""
+"""The rows that an export was made from, out of its records and unsupported_columns.jsonl alone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def records(folder: Path, file: str) -> list[dict[str, Any]]:
 def restored(folder: Path) -> dict[str, list[Row]]:
     """The rows of each configuration, in the order of their key."""
     rows: dict[str, list[Row]] = {}
-    for line in (folder / "NOT_HELD.jsonl").read_text().splitlines():
+    for line in (folder / "unsupported_columns.jsonl").read_text().splitlines():
         held = json.loads(line)
         if "file" not in held:
             continue

@@ -11,15 +11,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.core.vocabularies.exports import ExportFormat, NotHeld
+from pipeline.core.vocabularies.exports import ExportFormat, Unsupported
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.core.vocabularies.scenes import Scene
-from pipeline.evaluation.export.errors import ExportError
-from pipeline.evaluation.export.export import export
-from pipeline.evaluation.export.folder import write_export
+from pipeline.evaluation.export.folder import export, write_export
+from pipeline.evaluation.export.format import Attached, ExportError, Further, Result, Unpack
 from pipeline.evaluation.export.formats import FORMATS
-from pipeline.evaluation.export.projects import Unpack
-from pipeline.evaluation.export.results import Attached, Further, Result
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
 from tests.evaluation.export.columns import TIME
@@ -88,15 +85,15 @@ def test_an_export_made_again_is_the_same(
 
 def test_the_summary_counts_what_is_not_held(snapshot: Path, sources: Unpack, tmp_path: Path) -> None:
     export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)
-    summary = json.loads((tmp_path / "out" / "NOT_HELD.json").read_text())
+    summary = json.loads((tmp_path / "out" / "unsupported_columns.json").read_text())
     assert summary["files"] == FILES[ExportFormat.VERSICODE]
     assert summary["manifest_sha256"] == Snapshot(snapshot).sha256
-    columns = {(one["table"], one["column"]): one for one in summary["columns_not_held"]}
+    columns = {(one["table"], one["column"]): one for one in summary["unsupported_columns"]}
     assert columns["completions", "licence"]["rows"] == 3
     assert columns["completions", "licence"]["meaning"] == "SPDX expression of the source"
     assert ("completions", "code") not in columns
-    assert summary["tables_not_held"]["problems"] == 1
-    assert "completions" not in summary["tables_not_held"]
+    assert summary["unsupported_tables"]["problems"] == 1
+    assert "completions" not in summary["unsupported_tables"]
     assert (tmp_path / "out" / "ATTRIBUTION.md").read_bytes() == (snapshot / "ATTRIBUTION.md").read_bytes()
 
 
@@ -134,8 +131,8 @@ def test_code_that_holds_the_mask_is_left_out_and_told(sources: Unpack, tmp_path
     content = lake_tables()
     content["published_completions"].append(masked)
     written = export(snapshot_of(content, tmp_path), ExportFormat.VERSICODE, tmp_path / "out", sources)
-    assert written.refused == {("completions", NotHeld.MASK_IN_CODE): 1}
-    told = [json.loads(line) for line in (tmp_path / "out" / "NOT_HELD.jsonl").read_text().splitlines()]
+    assert written.refused == {("completions", Unsupported.MASK_IN_CODE): 1}
+    told = [json.loads(line) for line in (tmp_path / "out" / "unsupported_columns.jsonl").read_text().splitlines()]
     assert [one["id"] for one in told if "reason" in one] == ["masked"]
     assert written.records["token_completion.json"] == 1
 
@@ -151,7 +148,7 @@ def test_of_a_namespace_the_newest_release_is_taken(demo: str, index: Index, sou
     (folder,) = (path.name for path in (tmp_path / "out" / "Source_Code").iterdir())
     assert record["completion_path"] == f"{folder}/demo/counting.py"
     assert folder.startswith("demo-2.0-")
-    assert written.refused == {("repository_tasks", NotHeld.SAME_NAME): 1}
+    assert written.refused == {("repository_tasks", Unsupported.SAME_NAME): 1}
 
 
 def test_a_project_whose_sources_are_gone(demo: str, sources: Unpack, tmp_path: Path) -> None:
@@ -159,7 +156,7 @@ def test_a_project_whose_sources_are_gone(demo: str, sources: Unpack, tmp_path: 
     content["projects"].append(project("0" * 64, "3.0"))
     content["published_scenes"].append(scene(Scene.WHOLE_BLOCK, "3.0"))
     written = export(snapshot_of(content, tmp_path), ExportFormat.CODEVBENCH, tmp_path / "out", sources)
-    assert written.refused == {("scenes", NotHeld.SOURCES_MISSING): 1}
+    assert written.refused == {("scenes", Unsupported.SOURCES_MISSING): 1}
     assert "no source distribution of demo 3.0" in written.first_refusal
     assert sum(written.records.values()) == 8
 
@@ -173,7 +170,7 @@ def test_scenes_whose_tests_notice_nothing_are_taken_in_and_marked_if_asked_for(
     )
     folder = snapshot_of(content, tmp_path)
     written = export(folder, ExportFormat.CODEVBENCH, tmp_path / "out", sources)
-    assert written.refused == {("scenes", NotHeld.NOT_DISCRIMINATING): 1}
+    assert written.refused == {("scenes", Unsupported.NOT_DISCRIMINATING): 1}
     whole = export(folder, ExportFormat.CODEVBENCH, tmp_path / "whole", sources, unnoticed=True)
     assert sum(whole.records.values()) == sum(written.records.values()) + 1
     (file,) = (tmp_path / "whole" / "prompts").glob("prefix_suffix_full*")
@@ -201,7 +198,7 @@ def test_an_export_that_breaks_off_leaves_nothing(snapshot: Path, tmp_path: Path
 
 def test_a_snapshot_without_such_rows(sources: Unpack, tmp_path: Path) -> None:
     without = lake_tables() | {"published_problems": []}
-    with pytest.raises(ExportError, match="has no rows of problems, which are what gitchameleon holds"):
+    with pytest.raises(ExportError, match="has no rows of problems, the families of gitchameleon"):
         export(snapshot_of(without, tmp_path), ExportFormat.GITCHAMELEON, tmp_path / "out", sources)
     assert not (tmp_path / "out").exists()
 

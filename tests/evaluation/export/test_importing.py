@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.vocabularies.exports import ExportFormat, RecordKind
-from pipeline.evaluation.export.errors import ExportError
-from pipeline.evaluation.export.export import export
+from pipeline.evaluation.export.folder import export
+from pipeline.evaluation.export.format import ExportError, Unpack
 from pipeline.evaluation.export.importing import IMPORTED, import_file
-from pipeline.evaluation.export.projects import Unpack
 from pipeline.lake.ids import sha256_file
 from pipeline.lake.schema import table
 from pipeline.lake.tables import Lake
@@ -50,7 +49,7 @@ def test_a_file_imported_again_adds_nothing(tmp_path: Path) -> None:
     assert import_file(path, ExportFormat.VERSICODE, lake).new == {"lib": 3}
     before = lake.path(IMPORTED, "lib").read_bytes()
     again = import_file(path, ExportFormat.VERSICODE, lake)
-    assert (again.new, again.known) == ({}, 3)
+    assert (again.new, again.existing) == ({}, 3)
     assert lake.path(IMPORTED, "lib").read_bytes() == before
     more = write(tmp_path / "y.jsonl", PROBLEM)
     assert import_file(more, ExportFormat.GITCHAMELEON, lake).new == {"lib": 1}

@@ -14,10 +14,9 @@ import pytest
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.exports import ExportFormat
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.evaluation.export.errors import ExportError
-from pipeline.evaluation.export.export import export
+from pipeline.evaluation.export.folder import export
+from pipeline.evaluation.export.format import ExportError, Unpack
 from pipeline.evaluation.export.in_projects import validate_in_projects
-from pipeline.evaluation.export.projects import Unpack
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.probe import find_sandbox
@@ -184,7 +183,7 @@ def test_a_silent_index_is_told_and_tried_again(
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        (None, "no projects.jsonl beside it"),
+        (None, "environments are in projects.jsonl"),
         ("{}", "line 1: folder, outcome, project"),
         ('{"folder": "a/b"}', "line 1: outcome, project"),
     ],

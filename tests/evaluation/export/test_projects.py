@@ -15,8 +15,9 @@ import pytest
 
 from pipeline.core.vocabularies.exports import ExportFormat
 from pipeline.core.vocabularies.scenes import Scene
-from pipeline.evaluation.export.export import export
-from pipeline.evaluation.export.projects import Unpack, masked
+from pipeline.evaluation.export.folder import export
+from pipeline.evaluation.export.format import Unpack
+from pipeline.evaluation.export.projects import masked
 from pipeline.lake.schema import Row
 from tests.evaluation.export.demo import DEMO, FILES, SOURCE, scene, task
 from tests.evaluation.export.restore import records
@@ -126,7 +127,7 @@ def test_the_body_of_a_task_is_not_in_its_folder(tables: Any, sources: Unpack, t
         assert shown[last:] == SOURCE.split("\n")[last:]
         # All that has the body: the records of this task and others, and copies for other tasks.
         elsewhere = {name.split("/")[0] for name in holding(tmp_path / "out", lines)}
-        assert elsewhere <= {"NOT_HELD.jsonl", "prompt", "Source_Code"}
+        assert elsewhere <= {"unsupported_columns.jsonl", "prompt", "Source_Code"}
 
 
 def test_what_a_scene_asks_for_is_not_in_its_folder(tables: Any, sources: Unpack, tmp_path: Path) -> None:

@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.core.vocabularies.exports import ExportFormat
-from pipeline.evaluation.export.errors import ExportError
-from pipeline.evaluation.export.export import export
+from pipeline.evaluation.export.folder import export
+from pipeline.evaluation.export.format import ExportError, Unpack
 from pipeline.evaluation.export.programs import read_record
-from pipeline.evaluation.export.projects import Unpack
 from pipeline.evaluation.export.records import BadRecord, RecordError, detect, read_records
 from pipeline.evaluation.export.samples import write_samples
 from pipeline.execution.validation.samples.samples import read_sample

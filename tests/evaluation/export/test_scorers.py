@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from pipeline.core.vocabularies.exports import ExportFormat
-from pipeline.evaluation.export.export import export
+from pipeline.evaluation.export.folder import export
+from pipeline.evaluation.export.format import Unpack
 from pipeline.evaluation.export.programs import read_record
-from pipeline.evaluation.export.projects import Unpack
 from tests.evaluation.export.demo import SOURCE, task
 from tests.evaluation.export.restore import records
 

@@ -13,9 +13,8 @@ from pipeline.core.vocabularies.prompts import NoPrompt
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.core.vocabularies.scenes import Scene
 from pipeline.evaluation.export.codevbench import prompt_of
-from pipeline.evaluation.prompts.attempts import read_attempts
 from pipeline.evaluation.prompts.make import Prompt, Without, prompts
-from pipeline.evaluation.prompts.rows import Attempt
+from pipeline.evaluation.prompts.rows import Attempt, read_attempts
 from pipeline.evaluation.prompts.rules import PromptRules, prompt_rules
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
@@ -137,9 +136,9 @@ def test_a_scene_is_shown_as_its_export_has_it(tmp_path: Path) -> None:
 
 
 LEAKS = {
-    "in the description": ({"description": "Use Fetch to get it."}, "'Fetch' is to be read in description"),
-    "as the library": ({"library": "fetch"}, "'fetch' is to be read in library"),
-    "in the code": ({"masked_code": "x = [token-mask](1)  # fetch\n"}, "'fetch' is to be read in masked_code"),
+    "in the description": ({"description": "Use Fetch to get it."}, "'Fetch' occurs in description"),
+    "as the library": ({"library": "fetch"}, "'fetch' occurs in library"),
+    "in the code": ({"masked_code": "x = [token-mask](1)  # fetch\n"}, "'fetch' occurs in masked_code"),
 }
 
 

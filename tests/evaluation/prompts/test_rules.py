@@ -18,11 +18,11 @@ RULE = {
     "parts": {"end": "Say it."},
     "templates": {
         "one": {"family": "completion", "hidden": "core_token", "prompt": '{{ masked_code }}{% include "end" %}'},
-        "two": {"family": "context", "prompt": '{% if "bm25" in given %}{{ documents[0].path }}{% endif %}{{ hint }}'},
+        "two": {"family": "context", "prompt": '{% if "bm25" in inputs %}{{ documents[0].path }}{% endif %}{{ hint }}'},
     },
     "settings": {
         "first": {"meaning": "one", "template": "one"},
-        "second": {"meaning": "two", "template": "two", "given": ["bm25"]},
+        "second": {"meaning": "two", "template": "two", "inputs": ["bm25"]},
     },
     "examples": [
         {"setting": "first", "row": {"masked_code": "x"}, "prompt": "xSay it."},
@@ -55,14 +55,14 @@ ONE, TWO = RULE["templates"]["one"], RULE["templates"]["two"]  # type: ignore[in
 WRONG: dict[str, tuple[dict[str, object], str]] = {
     "a column that is none": ({"templates": {"one": {**ONE, "prompt": "{{ masked }}"}, "two": TWO}}, "have no masked"),
     "a column of another family": ({"templates": {"one": {**ONE, "prompt": "{{ hint }}"}, "two": TWO}}, "have no hint"),
-    "what is never given": ({"templates": {"one": {**ONE, "prompt": "{{ documents }}"}, "two": TWO}}, "have no documents"),
+    "an input of no setting": ({"templates": {"one": {**ONE, "prompt": "{{ documents }}"}, "two": TWO}}, "have no documents"),
     "no template": ({"templates": {"one": {**ONE, "prompt": "{% if %}"}, "two": TWO}}, "template one"),
     "a part that is none": ({"parts": {}}, "template one"),
     "nothing to hide": ({"templates": {"one": {**ONE, "hidden": "name"}, "two": TWO}}, "no column name to hide"),
     "a template that is none": ({"settings": {"first": {"meaning": "one", "template": "three"}}}, "no template 'three'"),
     "an example that does not hold": (
         {"examples": [{"setting": "first", "row": {"masked_code": "x"}, "prompt": "y"}, RULE["examples"][1]]},  # type: ignore[index]
-        "makes of it 'xSay it.'",
+        "renders 'xSay it.'",
     ),
     "an example without a value": (
         {"examples": [{"setting": "first", "row": {}, "prompt": "y"}, RULE["examples"][1]]},  # type: ignore[index]
@@ -81,8 +81,8 @@ WRONG: dict[str, tuple[dict[str, object], str]] = {
     ),
     "an unknown key": ({"setting": {}}, "unknown key"),
     "what nothing gives": (
-        {"settings": {"first": {"meaning": "one", "template": "one", "given": ["luck"]}}},
-        "settings.first.given.0",
+        {"settings": {"first": {"meaning": "one", "template": "one", "inputs": ["luck"]}}},
+        "settings.first.inputs.0",
     ),
     "a way out of the sandbox": (
         {"templates": {"one": {**ONE, "prompt": "{{ masked_code.__class__.__mro__ }}"}, "two": TWO}},

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.evaluation.scores.estimate import estimate, expected_best
+from pipeline.evaluation.scores.estimate import expected_best, mean_of
 
 SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 
@@ -50,24 +50,23 @@ def test_k_counts_samples() -> None:
 
 
 def test_tasks_with_too_few_samples_are_left_out_and_counted() -> None:
-    found = estimate([[1, 1, 1], [0, 0, 0], [1]], 3)
-    assert (found.mean, found.tasks, found.short) == (0.5, 2, 1)
-    assert estimate([[1]], 3).mean is None
-    assert estimate([], 1).tasks == 0
+    figure = mean_of([expected_best(scores, 3) for scores in ([1, 1, 1], [0, 0, 0], [1])])
+    assert (figure.mean, figure.tasks, figure.short) == (0.5, 2, 1)
+    assert mean_of([None]).mean is None
+    assert mean_of([]).tasks == 0
 
 
-@given(st.lists(st.floats(0, 1).map(lambda score: [score]), min_size=1, max_size=30))
-def test_the_interval_holds_the_mean_of_its_values_and_is_the_same_each_time(tasks: list[list[float]]) -> None:
-    found = estimate(tasks, 1)
-    assert found.low is not None
-    assert found.high is not None
-    values = [score for (score,) in tasks]
-    assert min(values) - 1e-9 <= found.low <= found.high <= max(values) + 1e-9
-    assert estimate(tasks, 1) == found
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_the_interval_holds_the_mean_of_its_values_and_is_the_same_each_time(values: list[float]) -> None:
+    figure = mean_of(values)
+    assert figure.low is not None
+    assert figure.high is not None
+    assert min(values) - 1e-9 <= figure.low <= figure.high <= max(values) + 1e-9
+    assert mean_of(values) == figure
 
 
 def test_more_tasks_make_it_narrower() -> None:
-    few, many = (estimate([[1.0], [0.0]] * count, 1) for count in (10, 1000))
+    few, many = (mean_of([1.0, 0.0] * count) for count in (10, 1000))
     assert few.low is not None
     assert few.high is not None
     assert many.low is not None

@@ -114,6 +114,6 @@ def test_calls_are_the_same_in_broken_code() -> None:
     code = "import numpy as np\nx = np.zeros(1).sum()\n@f\ndef g(): pass\n"
     assert api_hit(code, ["numpy.zeros", ".sum", "f"]) is True
     assert api_hit(code + "(", ["numpy.zeros", ".sum", "f"]) is True
-    assert api_hit("zeros(1)", ["numpy.zeros"], given="from numpy import zeros") is True
-    assert api_hit("pass", ["numpy.zeros"], given="from numpy import zeros\nzeros(1)") is False
+    assert api_hit("zeros(1)", ["numpy.zeros"], preceding="from numpy import zeros") is True
+    assert api_hit("pass", ["numpy.zeros"], preceding="from numpy import zeros\nzeros(1)") is False
     assert len(list(_walk(_tree(code)))) > len(_called_and_bound(code)[0])

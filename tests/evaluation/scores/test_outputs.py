@@ -11,7 +11,7 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.evaluation.scores.controls import control, fails_for_certain
 from pipeline.evaluation.scores.filling import beyond, body_in, filled, solved
-from pipeline.evaluation.scores.outputs import stated_outputs
+from pipeline.evaluation.scores.outputs import expected_outputs
 from pipeline.evaluation.scores.tasks import Task
 from pipeline.execution.sandbox.environment import bare_environment
 from pipeline.execution.sandbox.probe import find_sandbox
@@ -113,7 +113,7 @@ REFERENCE = PREAMBLE + "".join(check["statement"] for check in CHECKS)
 
 
 def expected_of(program: str) -> list[tuple[str, str | None]]:
-    found = stated_outputs(PREAMBLE, CHECKS, REFERENCE, program)
+    found = expected_outputs(PREAMBLE, CHECKS, REFERENCE, program)
     return [(check["statement"], check["expected"]) for check in found or ()]
 
 
@@ -149,13 +149,13 @@ def test_an_exception_that_is_stated_is_all_that_is_asked() -> None:
         {"statement": "f()\n", "expected": "1\n", "options": []},
         {"statement": "g()\n", "expected": raised, "options": []},
     ]
-    found = stated_outputs("", checks, "f()\ng()\n", "h()\n")
+    found = expected_outputs("", checks, "f()\ng()\n", "h()\n")
     assert found == [{"statement": "if True:\n    h()\n", "expected": raised, "options": ["ELLIPSIS"]}]
 
 
 def test_without_outputs_a_program_only_has_to_run() -> None:
-    assert stated_outputs("", [], "f()\n", "g()\n") is None
-    assert stated_outputs("", CHECKS, "lines = (", "g()\n") is None
+    assert expected_outputs("", [], "f()\n", "g()\n") is None
+    assert expected_outputs("", CHECKS, "lines = (", "g()\n") is None
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_without_outputs_a_program_only_has_to_run() -> None:
     ],
 )
 def test_programs_run_as_they_should(program: str, outcome: Outcome) -> None:
-    checks = stated_outputs(PREAMBLE, CHECKS, REFERENCE, program) or ()
+    checks = expected_outputs(PREAMBLE, CHECKS, REFERENCE, program) or ()
     rules = load(RULES / "validation.yaml", ValidationRules).model_copy(update={"repeats": 1})
     (result,) = run_cases(bare_environment(), [Case("a", "", program, checks)], find_sandbox(), rules)
     assert result.outcome == outcome, result.detail

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.core.vocabularies.families import Family
-from pipeline.evaluation.scores.fences import unfenced
+from pipeline.evaluation.scores.fragments import unfenced
 
 DOCUMENTED = 'def f():\n    """Show.\n\n```\nx\n```\n"""\n'
 

@@ -1,0 +1,10 @@
+"""Progress of a long operation, as functions below the command line report it."""
+
+from collections.abc import Callable
+
+ReportProgress = Callable[[str, int, int], None]
+"""Takes the current step, the number of finished items, and the number of all items."""
+
+
+def no_progress(step: str, done: int, total: int) -> None:
+    """Report nothing."""
