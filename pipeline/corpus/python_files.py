@@ -21,8 +21,8 @@ from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.pins.matrix import Narrow, Published
 from pipeline.corpus.pins.read import is_pin_file, read_pins
-from pipeline.corpus.pins.stated import Pins
-from pipeline.corpus.pins.version import KnownVersion, version_of
+from pipeline.corpus.pins.statements import Pins
+from pipeline.corpus.pins.version import ResolvedVersion, version_of
 from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 
@@ -105,14 +105,14 @@ def pins_of(files: Mapping[str, bytes], rules: PythonFileRules) -> Pins:
     )
 
 
-def dated(paths: Sequence[str], pins: Pins, target: Target, as_of: datetime) -> dict[str, KnownVersion | Reject]:
+def dated(paths: Sequence[str], pins: Pins, target: Target, as_of: datetime) -> dict[str, ResolvedVersion | Reject]:
     """Return for each file the release of the library that is stated for its folder, or why nobody can tell."""
-    by_folder: dict[str, KnownVersion | Reject] = {}
+    by_folder: dict[str, ResolvedVersion | Reject] = {}
     for path in paths:
         if dirname(path) not in by_folder:
             by_folder[dirname(path)] = version_of(
                 target.library,
-                pins.stated,
+                pins.statements,
                 target.releases,
                 as_of,
                 file=path,

@@ -12,7 +12,7 @@ from pipeline.corpus.code_source import Found
 from pipeline.corpus.dependents.about import About
 from pipeline.corpus.dependents.choosing import DependentRelease
 from pipeline.corpus.dependents.sdists import Sdist
-from pipeline.corpus.pins.version import KnownVersion
+from pipeline.corpus.pins.version import ResolvedVersion
 from pipeline.corpus.python_files import PythonFileRules, Target, dated, pins_of, using
 from pipeline.lake.stage import Reject
 
@@ -50,7 +50,7 @@ def _inside(release: DependentRelease, refused: Reject) -> Reject:
     return replace(refused, key=f"{release.purl}#{refused.key}")
 
 
-def _undated(release: DependentRelease, known: Mapping[str, KnownVersion | Reject]) -> Iterator[Reject]:
+def _undated(release: DependentRelease, known: Mapping[str, ResolvedVersion | Reject]) -> Iterator[Reject]:
     """Yield why the version of files is not known, once for the release and not for each of them."""
     refused = Counter(version for version in known.values() if isinstance(version, Reject))
     for reject, count in refused.items():
@@ -58,7 +58,9 @@ def _undated(release: DependentRelease, known: Mapping[str, KnownVersion | Rejec
         yield Reject(release.purl, reject.reason, detail)
 
 
-def _found(release: DependentRelease, about: About, target: Target, known: KnownVersion, path: str, text: str) -> Found:
+def _found(
+    release: DependentRelease, about: About, target: Target, known: ResolvedVersion, path: str, text: str
+) -> Found:
     return Found(
         source=SnippetSource.DOWNSTREAM,
         library=target.library,

@@ -10,7 +10,7 @@ from pipeline.core.vocabularies.samples import Language, SnippetSource
 from pipeline.corpus.code_source import Found
 from pipeline.corpus.github.client import Client, Commit, Repository
 from pipeline.corpus.github.rules import TakeRules
-from pipeline.corpus.pins.version import KnownVersion
+from pipeline.corpus.pins.version import ResolvedVersion
 from pipeline.corpus.python_files import PythonFileRules, Target, dated, pins_of, using
 from pipeline.index.release_selection import Period
 from pipeline.lake.stage import Reject
@@ -63,7 +63,7 @@ def pieces(
         yield Reject(f"github:{place}#{reject.key}", reject.reason, reject.detail)
 
 
-def _found(repository: Repository, commit: Commit, library: str, path: str, text: str, known: KnownVersion) -> Found:
+def _found(repository: Repository, commit: Commit, library: str, path: str, text: str, known: ResolvedVersion) -> Found:
     return Found(
         source=SnippetSource.GITHUB,
         library=library,

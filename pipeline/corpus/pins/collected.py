@@ -13,13 +13,13 @@ _PUTS_TOGETHER = frozenset({"sum", "chain", "from_iterable", "union"})
 _OF_TEXT = frozenset({"split", "splitlines", "strip", "copy"})
 
 
-def entries(bound: Bound, bindings: Bindings, seen: set[str] | None = None) -> Iterator[tuple[str, Bound]]:
+def entries(bound: Bound, bindings: Bindings, followed: set[str] | None = None) -> Iterator[tuple[str, Bound]]:
     """Yield the entries of what is a dict: a literal, `dict(…)`, a name of one, and what was set in it later.
 
     `seen` are the names that were followed already.
     """
     node = bound.value
-    seen = set() if seen is None else seen
+    followed = set() if followed is None else followed
     if isinstance(node, ast.Dict):
         for key, value in zip(node.keys, node.values, strict=True):
             inner = Bound(value, bound.condition)
@@ -27,68 +27,68 @@ def entries(bound: Bound, bindings: Bindings, seen: set[str] | None = None) -> I
             if text is not None:
                 yield text, inner
             elif key is None:
-                yield from entries(inner, bindings, seen)
+                yield from entries(inner, bindings, followed)
     elif isinstance(node, ast.Call):
         yield from ((keyword.arg, Bound(keyword.value, bound.condition)) for keyword in node.keywords if keyword.arg)
         for argument in node.args if called(node) in PASSES_ON else ():
-            yield from entries(Bound(argument, bound.condition), bindings, seen)
-    elif isinstance(node, ast.Name) and node.id not in seen:
-        seen.add(node.id)
-        yield from _named_entries(node.id, bound, bindings, seen)
+            yield from entries(Bound(argument, bound.condition), bindings, followed)
+    elif isinstance(node, ast.Name) and node.id not in followed:
+        followed.add(node.id)
+        yield from _named_entries(node.id, bound, bindings, followed)
 
 
-def _named_entries(name: str, bound: Bound, bindings: Bindings, seen: set[str]) -> Iterator[tuple[str, Bound]]:
-    for one in bindings.names.get(name, ()):
-        yield from entries(Bound(one.value, both(one.condition, bound.condition)), bindings, seen)
-    for subscript, one in bindings.items.get(name, ()):
+def _named_entries(name: str, bound: Bound, bindings: Bindings, followed: set[str]) -> Iterator[tuple[str, Bound]]:
+    for binding in bindings.names.get(name, ()):
+        yield from entries(Bound(binding.value, both(binding.condition, bound.condition)), bindings, followed)
+    for subscript, binding in bindings.items.get(name, ()):
         text = text_of(subscript, bindings)
         if text is not None:
-            yield text, Bound(one.value, both(one.condition, bound.condition))
+            yield text, Bound(binding.value, both(binding.condition, bound.condition))
 
 
-def items(bound: Bound, bindings: Bindings, seen: set[str] | None = None) -> Iterator[Bound]:
+def items(bound: Bound, bindings: Bindings, followed: set[str] | None = None) -> Iterator[Bound]:
     """Yield the expressions that stand in what is a list of strings, and those that nobody can take apart.
 
     `seen` are the names that were followed already: each adds what it stands for once.
     """
     node = bound.value
-    seen = set() if seen is None else seen
-    parts = _parts(node, bindings, seen)
+    followed = set() if followed is None else followed
+    parts = _parts(node, bindings, followed)
     if parts is not None:
         for part in parts:
-            yield from items(Bound(part.value, both(part.condition, bound.condition)), bindings, seen)
+            yield from items(Bound(part.value, both(part.condition, bound.condition)), bindings, followed)
     elif not (isinstance(node, ast.Constant) and not isinstance(node.value, str)):
         yield bound  # but for None in place of a list
 
 
-def _parts(node: ast.expr, bindings: Bindings, seen: set[str]) -> Sequence[Bound] | None:
+def _parts(node: ast.expr, bindings: Bindings, followed: set[str]) -> Sequence[Bound] | None:
     """Return what an expression is put together from; None for one that is looked at as it is."""
     if isinstance(node, ast.Name):
-        return _once(node.id, bindings.names.get(node.id), seen)
+        return _once(node.id, bindings.names.get(node.id), followed)
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-        return _once(ast.unparse(node), _subscribed(node, node.value, bindings), seen)
+        return _once(ast.unparse(node), _subscribed(node, node.value, bindings), followed)
     if isinstance(node, ast.Call) and called(node) == "values" and isinstance(node.func, ast.Attribute):
         values = [value for _, value in entries(Bound(node.func.value, None), bindings)]
-        return _once(ast.unparse(node), values or None, seen)
+        return _once(ast.unparse(node), values or None, followed)
     if isinstance(node, ast.Call) and not node.args and called(node) in bindings.functions:
-        return _once(f"{called(node)}()", bindings.returned(called(node)), seen)
+        return _once(f"{called(node)}()", bindings.returned(called(node)), followed)
     inner = _inner(node, bindings)
-    return None if inner is None else [Bound(one, None) for one in inner]
+    return None if inner is None else [Bound(element, None) for element in inner]
 
 
 def _subscribed(node: ast.Subscript, of: ast.Name, bindings: Bindings) -> Sequence[Bound] | None:
     """Return what stands in a dict under a key, or the whole of a list for `x[:]`."""
     if isinstance(node.slice, ast.Slice):
         return None if any(ast.iter_child_nodes(node.slice)) else [Bound(of, None)]
-    wanted = text_of(node.slice, bindings)
-    return [value for key, value in entries(Bound(of, None), bindings) if key == wanted] or None
+    subscript = text_of(node.slice, bindings)
+    return [value for key, value in entries(Bound(of, None), bindings) if key == subscript] or None
 
 
-def _once(name: str, found: Sequence[Bound] | None, seen: set[str]) -> Sequence[Bound] | None:
-    if name in seen:
+def _once(name: str, bindings: Sequence[Bound] | None, followed: set[str]) -> Sequence[Bound] | None:
+    if name in followed:
         return []
-    seen.add(name)
-    return found
+    followed.add(name)
+    return bindings
 
 
 def _inner(node: ast.expr, bindings: Bindings) -> Sequence[ast.expr] | None:

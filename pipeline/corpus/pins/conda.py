@@ -9,7 +9,7 @@ import yaml
 
 from pipeline.corpus.pins.requirement import specified
 from pipeline.corpus.pins.requirements_txt import read_line
-from pipeline.corpus.pins.stated import Said, refused
+from pipeline.corpus.pins.statements import FileEntry, refused
 
 _NAME = re.compile(r"(?:[\w./:-]+::?)?(?P<name>[\w.-]+)(?P<rest>(?:[\s=<>!~*\[].*)?)")
 _INSIDE = re.compile(r"""\bversion\s*=\s*(?:'([^']*)'|"([^"]*)"|([^\s,\]]*))""")
@@ -18,7 +18,7 @@ _BUILT = re.compile(r"(?P<version>={0,2}[^=\s<>!~|,]+)[=\s]\s*(?P<build>[^=\s]+)
 _LONGEST = 1000
 
 
-def read(file: str, text: str, group: str | None, names: Mapping[str, str]) -> Iterator[Said]:
+def read(file: str, text: str, group: str | None, names: Mapping[str, str]) -> Iterator[FileEntry]:
     """Yield what the `dependencies` of an environment state, those of pip too; other YAML says nothing.
 
     `names` are Conda's names of packages to those of the package index, where they differ.
@@ -37,11 +37,13 @@ def read(file: str, text: str, group: str | None, names: Mapping[str, str]) -> I
         if isinstance(item, yaml.ScalarNode):
             yield match_spec(item.value, file, line, group, names)
         else:
-            for one in _list(item, "pip"):
-                if isinstance(one, yaml.ScalarNode):
-                    yield from read_line(file, one.start_mark.line + 1, one.value.strip(), group)
+            for requirement_node in _list(item, "pip"):
+                if isinstance(requirement_node, yaml.ScalarNode):
+                    yield from read_line(
+                        file, requirement_node.start_mark.line + 1, requirement_node.value.strip(), group
+                    )
                 else:
-                    yield refused(file, one.start_mark.line + 1, "no requirement of pip")
+                    yield refused(file, requirement_node.start_mark.line + 1, "no requirement of pip")
 
 
 def _list(node: yaml.Node | None, key: str) -> list[yaml.Node]:
@@ -52,27 +54,29 @@ def _list(node: yaml.Node | None, key: str) -> list[yaml.Node]:
     return []
 
 
-def match_spec(text: str, file: str, line: int, group: str | None, names: Mapping[str, str]) -> Said:
+def match_spec(text: str, file: str, line: int, group: str | None, names: Mapping[str, str]) -> FileEntry:
     """Read a package as Conda specifies it: `conda-forge::pandas=1.3`, `pandas 1.3.5 py38_0`, `pandas>=1,<2|3.*`."""
-    found = _NAME.fullmatch(text.split(" #")[0].strip()) if len(text) <= _LONGEST else None
-    if found is None:
+    match = _NAME.fullmatch(text.split(" #")[0].strip()) if len(text) <= _LONGEST else None
+    if match is None:
         return refused(file, line, f"{text[:200]!r}: no match specification of Conda")
-    version, _, brackets = found["rest"].partition("[")
+    version, _, brackets = match["rest"].partition("[")
     inside = _INSIDE.search(brackets)
     version = _SPACES.sub("", next(filter(None, inside.groups()), "") if inside else version.strip())
     built = _BUILT.fullmatch(version)
-    name = found["name"].lower()
+    name = match["name"].lower()
     specifier = pep440(built["version"] if built else version, built is not None)
     return specified(names.get(name, name), specifier, file, line, None, group)
 
 
 def pep440(version: str, built: bool) -> str:
     """Return a version of Conda as a specifier; `=1.3` means 1.3 and what begins so, with a build that very release."""
-    alternatives = [",".join(_one(part, built) for part in one.split(",") if part) for one in version.split("|")]
+    alternatives = [
+        ",".join(_clause(part, built) for part in alternative.split(",") if part) for alternative in version.split("|")
+    ]
     return " || ".join(alternatives)
 
 
-def _one(part: str, built: bool) -> str:
+def _clause(part: str, built: bool) -> str:
     part = part.strip()
     if part.strip("=*") == "":
         return ""

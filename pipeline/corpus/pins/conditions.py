@@ -23,8 +23,8 @@ def marker_of(test: ast.expr, holds: bool = True) -> str | None:
     if isinstance(test, ast.BoolOp):
         parts = [marker_of(value, holds) for value in test.values]
         word = "and" if isinstance(test.op, ast.And) == holds else "or"
-        known = [f"({part})" for part in parts if part]
-        return f" {word} ".join(known) if len(known) == len(parts) else None
+        markers = [f"({part})" for part in parts if part]
+        return f" {word} ".join(markers) if len(markers) == len(parts) else None
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         return _compared(test.left, test.ops[0], test.comparators[0], holds)
     return None
@@ -45,7 +45,7 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, holds: bool) -> st
 
 
 def _version(node: ast.expr) -> tuple[int, ...] | None:
-    values = [one.value if isinstance(one, ast.Constant) else None for one in getattr(node, "elts", [node])]
+    values = [element.value if isinstance(element, ast.Constant) else None for element in getattr(node, "elts", [node])]
     numbers = tuple(value for value in values if isinstance(value, int))
     return numbers if numbers and len(numbers) == len(values) else None
 

@@ -9,7 +9,7 @@ from posixpath import dirname, join, normpath
 
 from pipeline.corpus.pins.requirement import requirement, specified
 from pipeline.corpus.pins.requirements_txt import logical_lines, read_line
-from pipeline.corpus.pins.stated import PYTHON, Include, Said, refused
+from pipeline.corpus.pins.statements import PYTHON, FileEntry, Include, refused
 from pipeline.corpus.pins.text import Lines
 from pipeline.lake.stage import Reject
 
@@ -19,7 +19,7 @@ _LONGEST = 10_000
 _ROOT = re.compile(r"\{(?:toxinidir|tox_root)\}[/\\]?")
 
 
-def read_setup(file: str, text: str) -> Iterator[Said]:
+def read_setup(file: str, text: str) -> Iterator[FileEntry]:
     """Yield what `[options]` and `[options.extras_require]` of a setup.cfg state, and which files they take in."""
     parser = _parse(file, text)
     if isinstance(parser, Reject):
@@ -64,7 +64,7 @@ def _value(parser: ConfigParser, section: str, key: str) -> str:
         return parser.get(section, key, fallback="", raw=True)
 
 
-def _listed(file: str, value: str, lines: Lines, start: int, group: str | None) -> Iterator[Said]:
+def _listed(file: str, value: str, lines: Lines, start: int, group: str | None) -> Iterator[FileEntry]:
     """Yield the requirements of a value: one on each line, or on one line with `;` between them, or `file:`."""
     value = value.strip()
     if value.startswith("file:"):
@@ -77,12 +77,12 @@ def _listed(file: str, value: str, lines: Lines, start: int, group: str | None) 
         number = lines.line(each[offset - 1].strip(), start)
         whole = requirement(bare, file, number, group)
         if isinstance(whole, Reject) and ";" in bare and len(each) == 1:
-            yield from (requirement(one, file, number, group) for one in bare.split(";") if one.strip())
+            yield from (requirement(text, file, number, group) for text in bare.split(";") if text.strip())
         else:
             yield whole
 
 
-def read_tox(file: str, text: str) -> Iterator[Said]:
+def read_tox(file: str, text: str) -> Iterator[FileEntry]:
     """Yield the `deps` of every section of a tox.ini; environments and factors are groups."""
     parser = _parse(file, text)
     if isinstance(parser, Reject):
@@ -97,7 +97,7 @@ def read_tox(file: str, text: str) -> Iterator[Said]:
                 yield from _dependency(file, lines.line(line.strip(), start), bare, section)
 
 
-def _dependency(file: str, number: int, line: str, section: str) -> Iterator[Said]:
+def _dependency(file: str, number: int, line: str, section: str) -> Iterator[FileEntry]:
     factors = _FACTORS.match(line)
     group = f"{section} {factors[0].strip(': ')}" if factors else section
     bare = _ROOT.sub("", line[factors.end() :] if factors else line).strip()

@@ -10,7 +10,7 @@ from packaging.pylock import Package, Pylock, PylockUnsupportedVersionError, Pyl
 
 from pipeline.corpus.pins.poetry import pep440
 from pipeline.corpus.pins.requirement import addressed, locked, normal, specified
-from pipeline.corpus.pins.stated import PYTHON, Said, refused
+from pipeline.corpus.pins.statements import PYTHON, FileEntry, refused
 from pipeline.corpus.pins.toml import Document, items, parse, table, texts
 from pipeline.lake.stage import Reject
 
@@ -18,26 +18,26 @@ _OWN = ("virtual", "editable", "directory")
 _IN_GROUP = re.compile(r"""["']([\w.-]+)["']\s+in\s+(?:extras|dependency_groups)""")
 _ADDRESSES = ("git", "url", "path", "file")
 
-ReadPackage = Callable[[str, int, dict[str, Any]], Iterator[Said]]
+ReadPackage = Callable[[str, int, dict[str, Any]], Iterator[FileEntry]]
 """(path, line, package) to what a lock says of it."""
 
 
-def read_poetry(file: str, text: str) -> Iterator[Said]:
+def read_poetry(file: str, text: str) -> Iterator[FileEntry]:
     """Yield what a poetry.lock names; its groups stand with each package, in old ones its category."""
     yield from _packages(file, text, _of_poetry)
 
 
-def read_uv(file: str, text: str) -> Iterator[Said]:
+def read_uv(file: str, text: str) -> Iterator[FileEntry]:
     """Yield what a uv.lock names, without what of it is the project itself."""
     yield from _packages(file, text, _of_uv)
 
 
-def read_pdm(file: str, text: str) -> Iterator[Said]:
+def read_pdm(file: str, text: str) -> Iterator[FileEntry]:
     """Yield what a pdm.lock names."""
     yield from _packages(file, text, _of_pdm)
 
 
-def _packages(file: str, text: str, read: ReadPackage) -> Iterator[Said]:
+def _packages(file: str, text: str, read: ReadPackage) -> Iterator[FileEntry]:
     document = parse(file, text)
     if isinstance(document, Reject):
         yield document
@@ -58,19 +58,19 @@ def _lines(document: Document, key: str, count: int) -> list[int]:
     return lines if len(lines) == count else [1] * count
 
 
-def _python(document: Document) -> Iterator[Said]:
+def _python(document: Document) -> Iterator[FileEntry]:
     """Yield the Pythons that a lock was made for: uv's `requires-python`, Poetry's and PDM's in `[metadata]`."""
     metadata = table(document.top, "metadata")
     for where, key in ((document.top, "requires-python"), (metadata, "python-versions"), (metadata, "requires_python")):
-        if isinstance(asked := where.get(key), str):
+        if isinstance(constraint := where.get(key), str):
             line = document.lines.key(key)
             try:
-                yield specified(PYTHON, pep440(asked), document.file, line)
+                yield specified(PYTHON, pep440(constraint), document.file, line)
             except ValueError as error:
                 yield refused(document.file, line, f"{key}: {error}"[:400])
 
 
-def _of_poetry(file: str, line: int, package: dict[str, Any]) -> Iterator[Said]:
+def _of_poetry(file: str, line: int, package: dict[str, Any]) -> Iterator[FileEntry]:
     groups = texts(package.get("groups", package.get("category", "main")))
     kind = table(package, "source").get("type")
     address = str(kind) if kind in ("git", "directory", "file", "url") else None
@@ -80,15 +80,15 @@ def _of_poetry(file: str, line: int, package: dict[str, Any]) -> Iterator[Said]:
         yield _entry(file, line, package, address, marker, group)
 
 
-def _of_uv(file: str, line: int, package: dict[str, Any]) -> Iterator[Said]:
+def _of_uv(file: str, line: int, package: dict[str, Any]) -> Iterator[FileEntry]:
     source = table(package, "source")
     if not any(key in source for key in _OWN):
         address = next((str(source[key]) for key in _ADDRESSES if key in source), None)
-        marker = " or ".join(f"({one})" for one in texts(package.get("resolution-markers"))) or None
+        marker = " or ".join(f"({marker_text})" for marker_text in texts(package.get("resolution-markers"))) or None
         yield _entry(file, line, package, address, marker, None)
 
 
-def _of_pdm(file: str, line: int, package: dict[str, Any]) -> Iterator[Said]:
+def _of_pdm(file: str, line: int, package: dict[str, Any]) -> Iterator[FileEntry]:
     address = next((str(package[key]) for key in _ADDRESSES if key in package), None)
     groups = texts(package.get("groups", "default"))
     for group in _asking(groups, "default"):
@@ -100,7 +100,9 @@ def _asking(groups: list[str], main: str) -> list[str | None]:
     return [None] if main in groups or not groups else list(groups)
 
 
-def _entry(file: str, line: int, package: dict[str, Any], address: str | None, marker: Any, group: str | None) -> Said:
+def _entry(
+    file: str, line: int, package: dict[str, Any], address: str | None, marker: Any, group: str | None
+) -> FileEntry:
     try:
         condition = normal(marker if isinstance(marker, str) else None)
     except ValueError as error:
@@ -112,7 +114,7 @@ def _entry(file: str, line: int, package: dict[str, Any], address: str | None, m
     return locked(package["name"], str(package["version"]), file, line, condition, group)
 
 
-def read_pylock(file: str, text: str) -> Iterator[Said]:
+def read_pylock(file: str, text: str) -> Iterator[FileEntry]:
     """Yield what a pylock.toml names (PEP 751); one that breaks the standard is refused whole."""
     document = parse(file, text)
     if isinstance(document, Reject):
@@ -129,7 +131,7 @@ def read_pylock(file: str, text: str) -> Iterator[Said]:
         yield from _of_pylock(file, line, package)
 
 
-def _of_pylock(file: str, line: int, package: Package) -> Iterator[Said]:
+def _of_pylock(file: str, line: int, package: Package) -> Iterator[FileEntry]:
     if package.directory is not None and package.version is None:
         return  # the project itself, or a part of it
     marker = str(package.marker) if package.marker else None

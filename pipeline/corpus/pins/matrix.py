@@ -12,7 +12,7 @@ from packaging.version import Version
 from pipeline.core.vocabularies.samples import VersionEvidence
 from pipeline.corpus.pins.pythons import admits, holds
 from pipeline.corpus.pins.scopes import nearest, scope
-from pipeline.corpus.pins.stated import PYTHON, Stated, StatementKind
+from pipeline.corpus.pins.statements import PYTHON, Statement, StatementKind
 from pipeline.index.index import Project
 from pipeline.index.release_selection import finals_of
 from pipeline.lake.rows import ReleaseRow
@@ -55,10 +55,10 @@ def published_in(releases: Iterable[ReleaseRow]) -> tuple[Published, ...]:
 
 
 def by_matrix(
-    asked: Sequence[Stated],
-    near: Sequence[Stated],
+    requirements: Sequence[Statement],
+    near: Sequence[Statement],
     pythons: Sequence[str],
-    known: Sequence[Published],
+    published: Sequence[Published],
     as_of: datetime,
     narrow: Narrow | None,
 ) -> Chosen | str:
@@ -67,20 +67,24 @@ def by_matrix(
     Where the project itself does not ask for the library, its groups do. Of the Pythons that the project admits that
     counts which has the newest release. A prefix that only one release has (`==1.3.5.*`) is as good as a pin.
     """
-    ranges = [one for one in asked if one.kind is not StatementKind.LOCK]
-    main = nearest([one for one in ranges if one.group is None] or ranges)
+    ranges = [statement for statement in requirements if statement.kind is not StatementKind.LOCK]
+    main = nearest([statement for statement in ranges if statement.group is None] or ranges)
     if not main:
         return "a lock names it in more than one version"
-    if any(one.kind is StatementKind.ADDRESS for one in main):
-        return f"{said(main)}: which release that is cannot be told"
-    there = sorted((one for one in known if one.uploaded <= as_of), key=lambda one: Version(one.version), reverse=True)
-    found = [(Version(best), best, python) for python in pythons if (best := _newest(there, main, python))]
-    if not found:
-        return f"{said(main)}: no release that was there on {as_of:%Y-%m-%d} is allowed by that"
-    newest, spelled, python = max(found, key=lambda one: one[0])
-    if _alone(main, python, known):
-        return Chosen(spelled, VersionEvidence.EXACT_PIN, said(main))
-    words = f"{said(main)}, newest on {as_of:%Y-%m-%d} for Python {python}"
+    if any(statement.kind is StatementKind.ADDRESS for statement in main):
+        return f"{listing(main)}: which release that is cannot be told"
+    there = sorted(
+        (release for release in published if release.uploaded <= as_of),
+        key=lambda release: Version(release.version),
+        reverse=True,
+    )
+    allowed = [(Version(best), best, python) for python in pythons if (best := _newest(there, main, python))]
+    if not allowed:
+        return f"{listing(main)}: no release that was there on {as_of:%Y-%m-%d} is allowed by that"
+    newest, spelled, python = max(allowed, key=lambda candidate: candidate[0])
+    if _alone(main, python, published):
+        return Chosen(spelled, VersionEvidence.EXACT_PIN, listing(main))
+    words = f"{listing(main)}, newest on {as_of:%Y-%m-%d} for Python {python}"
     chosen = _narrowed(near, main, pythons[pythons.index(python) :], as_of, narrow) if narrow else None
     if chosen and Version(chosen) != newest:
         return Chosen(chosen, VersionEvidence.DEPENDENCY_MATRIX, f"{words}, narrowed by the other requirements")
@@ -88,7 +92,7 @@ def by_matrix(
 
 
 def _narrowed(
-    near: Sequence[Stated], main: Sequence[Stated], pythons: Sequence[str], as_of: datetime, narrow: Narrow
+    near: Sequence[Statement], main: Sequence[Statement], pythons: Sequence[str], as_of: datetime, narrow: Narrow
 ) -> str | None:
     """Return what a resolver takes on the newest Python on which it finds anything; a few are tried."""
     for python in pythons[:_TRIED]:
@@ -98,53 +102,57 @@ def _narrowed(
     return None
 
 
-def bounds(stated: Iterable[Stated], python: str) -> list[str]:
+def bounds(statements: Iterable[Statement], python: str) -> list[str]:
     """Return the specifiers of those statements that hold on a Python."""
-    return [one.specifier for one in stated if holds(one.marker, python, one.group)]
+    return [statement.specifier for statement in statements if holds(statement.marker, python, statement.group)]
 
 
 def allows(specifiers: Iterable[str], version: str) -> bool:
     """Whether all specifiers allow a release; alternatives stand beside `||`."""
     return all(
-        any(SpecifierSet(one).contains(version, prereleases=True) for one in specifier.split("||"))
+        any(SpecifierSet(alternative).contains(version, prereleases=True) for alternative in specifier.split("||"))
         for specifier in specifiers
     )
 
 
-def said(stated: Iterable[Stated]) -> str:
+def listing(statements: Iterable[Statement]) -> str:
     """Return what is stated and where, each requirement once."""
     once: dict[tuple[str, str | None], str] = {}
-    for one in stated:
-        once.setdefault((one.specifier, one.marker), one.words)
+    for statement in statements:
+        once.setdefault((statement.specifier, statement.marker), statement.words)
     return ", ".join(once.values())
 
 
-def _newest(there: Sequence[Published], main: Sequence[Stated], python: str) -> str | None:
+def _newest(there: Sequence[Published], main: Sequence[Statement], python: str) -> str | None:
     """Return the newest of the releases, which stand from new to old, that is allowed on a Python."""
-    asked = bounds(main, python)
-    if not asked:
+    specifiers = bounds(main, python)
+    if not specifiers:
         return None
-    fitting = (one.version for one in there if admits(one.requires_python or "", python))
-    return next((version for version in fitting if allows(asked, version)), None)
+    fitting = (release.version for release in there if admits(release.requires_python or "", python))
+    return next((version for version in fitting if allows(specifiers, version)), None)
 
 
-def _alone(main: Sequence[Stated], python: str, known: Sequence[Published]) -> bool:
+def _alone(main: Sequence[Statement], python: str, published: Sequence[Published]) -> bool:
     """Whether a prefix is asked for that only one of all releases has."""
-    asked = bounds(main, python)
-    prefixed = any(one.strip().startswith("==") and one.strip().endswith(".*") for one in asked)
-    return prefixed and sum(allows(asked, one.version) for one in known) == 1
+    specifiers = bounds(main, python)
+    prefixed = any(specifier.strip().startswith("==") and specifier.strip().endswith(".*") for specifier in specifiers)
+    return prefixed and sum(allows(specifiers, release.version) for release in published) == 1
 
 
-def _requirements(near: Sequence[Stated], main: Sequence[Stated], python: str) -> list[str]:
+def _requirements(near: Sequence[Statement], main: Sequence[Statement], python: str) -> list[str]:
     """Return what the project asks for on a Python, the library first, as lines that a resolver reads."""
     place = scope(main[0].file)
     others = (
-        one
-        for one in near
-        if one.group is None
-        and one.kind in (StatementKind.RANGE, StatementKind.EXACT_PIN)
-        and one.library != PYTHON
-        and scope(one.file) == place
+        statement
+        for statement in near
+        if statement.group is None
+        and statement.kind in (StatementKind.RANGE, StatementKind.EXACT_PIN)
+        and statement.library != PYTHON
+        and scope(statement.file) == place
     )
-    lines = (f"{one.library}{one.specifier}" for one in [*main, *others] if holds(one.marker, python, one.group))
+    lines = (
+        f"{statement.library}{statement.specifier}"
+        for statement in [*main, *others]
+        if holds(statement.marker, python, statement.group)
+    )
     return list(dict.fromkeys(line for line in lines if "||" not in line))

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from pipeline.corpus.pins.requirement import requirement, specified
 from pipeline.corpus.pins.requirements_txt import logical_lines
-from pipeline.corpus.pins.stated import PYTHON, Said
+from pipeline.corpus.pins.statements import PYTHON, FileEntry
 
 _EXTRA = re.compile(r"""\bextra\s*==\s*["']([^"']+)["']""")
 
 
-def read(file: str, text: str) -> Iterator[Said]:
+def read(file: str, text: str) -> Iterator[FileEntry]:
     """Yield what Requires-Dist and Requires-Python state; the extra in a marker is the group."""
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -25,7 +25,7 @@ def read(file: str, text: str) -> Iterator[Said]:
             yield specified(PYTHON, value.strip(), file, number)
 
 
-def read_requires(file: str, text: str) -> Iterator[Said]:
+def read_requires(file: str, text: str) -> Iterator[FileEntry]:
     """Yield what setuptools wrote into the requires.txt of an egg, in sections: `[extra]`, `[extra:marker]`."""
     group: str | None = None
     marker: str | None = None

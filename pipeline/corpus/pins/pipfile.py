@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pipeline.corpus.pins.requirement import addressed, both, locked, normal, requirement, specified
-from pipeline.corpus.pins.stated import PYTHON, Said, Stated, refused
+from pipeline.corpus.pins.statements import PYTHON, FileEntry, Statement, refused
 from pipeline.corpus.pins.text import Lines
 from pipeline.corpus.pins.toml import Document, parse, table
 from pipeline.lake.stage import Reject
@@ -17,7 +17,7 @@ _MARKERS = ("os_name", "sys_platform", "platform_machine", "platform_system", "p
 _NOT_PACKAGES = frozenset({"source", "requires", "scripts", "pipenv", "pipfile", "build-system"})
 
 
-def read(file: str, text: str) -> Iterator[Said]:
+def read(file: str, text: str) -> Iterator[FileEntry]:
     """Yield what a Pipfile asks for; each category but `packages` is a group."""
     document = parse(file, text)
     if isinstance(document, Reject):
@@ -29,30 +29,30 @@ def read(file: str, text: str) -> Iterator[Said]:
     yield from _python(file, table(document.top, "requires"), document.lines)
 
 
-def _category(document: Document, category: str) -> Iterator[Said]:
+def _category(document: Document, category: str) -> Iterator[FileEntry]:
     start = document.lines.table(category)
     group = None if category == "packages" else category.removesuffix("-packages")
-    for name, asked in table(document.top, category).items():
-        yield _asked(document.file, document.lines.key(name, start), name, asked, group)
+    for name, entry in table(document.top, category).items():
+        yield _entry(document.file, document.lines.key(name, start), name, entry, group)
 
 
-def _asked(file: str, line: int, name: str, asked: Any, group: str | None) -> Said:
-    entry = asked if isinstance(asked, dict) else {"version": asked}
+def _entry(file: str, line: int, name: str, value: Any, group: str | None) -> FileEntry:
+    entry = value if isinstance(value, dict) else {"version": value}
     marker: str | None = None
     for text in (str(entry.get("markers", "")), *(f"{key} {entry[key]}" for key in _MARKERS if key in entry)):
         marker = both(text, marker)
     address = next((str(entry[key]) for key in _ADDRESSES if key in entry), None)
     version = str(entry.get("version", "*"))
-    wanted = "" if version.strip() in ("*", "") else version.strip()
-    if wanted[:1].isalnum():
+    specifier = "" if version.strip() in ("*", "") else version.strip()
+    if specifier[:1].isalnum():
         return refused(file, line, f"{name[:200]} {version[:200]!r}: a version without an operator")
-    stated = requirement(f"{name}{wanted}" + (f"; {marker}" if marker else ""), file, line, group)
-    if address is not None and isinstance(stated, Stated):
-        return addressed(name, address, file, line, stated.marker, group)
-    return stated
+    statement = requirement(f"{name}{specifier}" + (f"; {marker}" if marker else ""), file, line, group)
+    if address is not None and isinstance(statement, Statement):
+        return addressed(name, address, file, line, statement.marker, group)
+    return statement
 
 
-def read_lock(file: str, text: str) -> Iterator[Said]:
+def read_lock(file: str, text: str) -> Iterator[FileEntry]:
     """Yield what a Pipfile.lock names; each category but `default` is a group."""
     try:
         document = json.loads(text)
@@ -69,7 +69,7 @@ def read_lock(file: str, text: str) -> Iterator[Said]:
     yield from _python(file, table(document, "_meta", "requires"), lines)
 
 
-def _locked(file: str, line: int, name: str, entry: Any, group: str | None) -> Said:
+def _locked(file: str, line: int, name: str, entry: Any, group: str | None) -> FileEntry:
     pinned = table(entry)
     try:
         marker = normal(str(pinned.get("markers", "")))
@@ -84,7 +84,7 @@ def _locked(file: str, line: int, name: str, entry: Any, group: str | None) -> S
     return locked(name, version.lstrip("="), file, line, marker, group)
 
 
-def _python(file: str, requires: dict[str, Any], lines: Lines) -> Iterator[Said]:
+def _python(file: str, requires: dict[str, Any], lines: Lines) -> Iterator[FileEntry]:
     for key in ("python_version", "python_full_version"):
         if key in requires:
             version = str(requires[key])

@@ -10,14 +10,14 @@ from poetry.core.constraints.version import parse_constraint
 from poetry.core.packages.dependency import Dependency
 
 from pipeline.corpus.pins.requirement import addressed, both, normal, specified
-from pipeline.corpus.pins.stated import Said, refused
+from pipeline.corpus.pins.statements import FileEntry, refused
 from pipeline.corpus.pins.toml import Document, items, table
 
 _ADDRESSES = ("git", "url", "path", "file", "hg", "svn")
 _NUMBER = re.compile(r"\d{100}")
 
 
-def read(document: Document) -> Iterator[Said]:
+def read(document: Document) -> Iterator[FileEntry]:
     """Yield what the tables of `[tool.poetry]` state."""
     poetry = ("tool", "poetry")
     yield from _table(document, None, *poetry, "dependencies")
@@ -26,17 +26,17 @@ def read(document: Document) -> Iterator[Said]:
         yield from _table(document, group, *poetry, "group", group, "dependencies")
 
 
-def _table(document: Document, group: str | None, *path: str) -> Iterator[Said]:
+def _table(document: Document, group: str | None, *path: str) -> Iterator[FileEntry]:
     start = document.lines.table(*path)
-    for name, asked in table(document.top, *path).items():
+    for name, value in table(document.top, *path).items():
         line = document.lines.key(name, start)
-        for one in items(asked) or [asked]:
-            yield from dependency(document.file, line, name, one, group)
+        for constraint in items(value) or [value]:
+            yield from dependency(document.file, line, name, constraint, group)
 
 
-def dependency(file: str, line: int, name: str, asked: Any, group: str | None) -> Iterator[Said]:
+def dependency(file: str, line: int, name: str, value: Any, group: str | None) -> Iterator[FileEntry]:
     """Yield what one entry asks for: a constraint, or a table with `version`, `python`, `markers` or an address."""
-    entry = {"version": asked} if isinstance(asked, str) else asked
+    entry = {"version": value} if isinstance(value, str) else value
     if not isinstance(entry, dict):
         yield refused(file, line, f"{name[:200]}: neither a constraint nor a table")
         return
@@ -56,9 +56,9 @@ def dependency(file: str, line: int, name: str, asked: Any, group: str | None) -
 
 def on_pythons(constraint: str) -> str | None:
     """Return the marker for the Pythons that a constraint allows, None for all. Errors: ValueError."""
-    asked = Dependency("python-marker", "*")
-    asked.python_versions = _readable(constraint)
-    return None if asked.marker.is_any() else str(asked.marker)
+    interpreter = Dependency("python-marker", "*")
+    interpreter.python_versions = _readable(constraint)
+    return None if interpreter.marker.is_any() else str(interpreter.marker)
 
 
 def pep440(constraint: str) -> str:
@@ -66,10 +66,10 @@ def pep440(constraint: str) -> str:
 
     Errors: ValueError (ParseConstraintError) for what is no constraint, or allows nothing.
     """
-    found = parse_constraint(_readable(constraint))
-    if found.is_empty():
+    parsed = parse_constraint(_readable(constraint))
+    if parsed.is_empty():
         raise ValueError(f"{constraint!r} allows nothing")
-    return " || ".join(_alternative(one) for one in str(found).split(" || "))
+    return " || ".join(_alternative(alternative) for alternative in str(parsed).split(" || "))
 
 
 def _readable(constraint: str) -> str:

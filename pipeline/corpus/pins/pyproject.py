@@ -12,12 +12,12 @@ from typing import Any
 from pipeline.corpus.pins import poetry
 from pipeline.corpus.pins.requirement import requirement, specified
 from pipeline.corpus.pins.requirements_txt import read_line
-from pipeline.corpus.pins.stated import PYTHON, Include, Said
+from pipeline.corpus.pins.statements import PYTHON, FileEntry, Include
 from pipeline.corpus.pins.toml import Document, parse, table, texts
 from pipeline.lake.stage import Reject
 
 
-def read(file: str, text: str) -> Iterator[Said]:
+def read(file: str, text: str) -> Iterator[FileEntry]:
     """Yield what a pyproject.toml states."""
     document = parse(file, text)
     if isinstance(document, Reject):
@@ -31,11 +31,11 @@ def read(file: str, text: str) -> Iterator[Said]:
     yield from _files(document)
 
 
-def _python(document: Document, *path: str) -> Iterator[Said]:
-    asked = table(document.top, *path[:-1]).get(path[-1])
-    if isinstance(asked, str):
+def _python(document: Document, *path: str) -> Iterator[FileEntry]:
+    specifier = table(document.top, *path[:-1]).get(path[-1])
+    if isinstance(specifier, str):
         line = document.lines.key(path[-1], document.lines.table(*path[:-1]))
-        yield specified(PYTHON, asked, document.file, line)
+        yield specified(PYTHON, specifier, document.file, line)
 
 
 def _lists(top: dict[str, Any]) -> Iterator[tuple[str | None, tuple[str, ...]]]:
@@ -59,7 +59,7 @@ def _lists(top: dict[str, Any]) -> Iterator[tuple[str | None, tuple[str, ...]]]:
             yield environment, (*hatch, "envs", environment, key)
 
 
-def _listed(document: Document, group: str | None, *path: str) -> Iterator[Said]:
+def _listed(document: Document, group: str | None, *path: str) -> Iterator[FileEntry]:
     """Yield the requirements of a list; what stands in it besides, such as PEP 735's include-group, asks for none."""
     start = document.lines.table(*path[:-1])
     for text in texts(table(document.top, *path[:-1]).get(path[-1])):

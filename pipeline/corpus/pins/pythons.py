@@ -49,16 +49,20 @@ def existing(as_of: datetime) -> list[str]:
 def admits(specifier: str, python: str) -> bool:
     """Whether Requires-Python admits some release of Python X.Y; what cannot be read admits all."""
     try:
-        alternatives = [SpecifierSet(one) for one in specifier.split("||")]
+        alternatives = [SpecifierSet(alternative) for alternative in specifier.split("||")]
     except InvalidSpecifier:
         return True
-    return any(one.contains(f"{python}.{patch}", prereleases=True) for patch in _PATCHES for one in alternatives)
+    return any(
+        alternative.contains(f"{python}.{patch}", prereleases=True)
+        for patch in _PATCHES
+        for alternative in alternatives
+    )
 
 
 def admitted(specifiers: Iterable[str], as_of: datetime) -> list[str]:
     """Return the Pythons that were there at a time and that all specifiers admit, the newest first."""
-    asked = list(specifiers)
-    return [python for python in existing(as_of) if all(admits(one, python) for one in asked)]
+    constraints = list(specifiers)
+    return [python for python in existing(as_of) if all(admits(constraint, python) for constraint in constraints)]
 
 
 @lru_cache(maxsize=1 << 14)
@@ -69,8 +73,8 @@ def holds(marker: str | None, python: str, group: str | None = None) -> bool:
     full = f"{python}.{_PATCHES[0]}"
     versions = {"python_version": python, "python_full_version": full, "implementation_version": full}
     groups = frozenset({group} if group else ())
-    asked: dict[str, str | frozenset[str]] = {"extra": group or "", "extras": groups, "dependency_groups": groups}
+    context: dict[str, str | frozenset[str]] = {"extra": group or "", "extras": groups, "dependency_groups": groups}
     try:
-        return Marker(marker).evaluate({**_SYSTEM, **versions, **asked}, context="lock_file")
+        return Marker(marker).evaluate({**_SYSTEM, **versions, **context}, context="lock_file")
     except (ValueError, UndefinedEnvironmentName, RecursionError):
         return True

@@ -15,7 +15,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.pins import conda, ini, locks, metadata, pipfile, pyproject, requirements_txt, setup_py
 from pipeline.corpus.pins.rules import PinRules, pin_rules
 from pipeline.corpus.pins.scopes import SHELVES
-from pipeline.corpus.pins.stated import Pins, Reader, Said, Stated, refused
+from pipeline.corpus.pins.statements import FileEntry, Pins, Reader, Statement, refused
 from pipeline.corpus.pins.text import decoded
 from pipeline.lake.stage import Reject
 
@@ -54,33 +54,33 @@ def read_pins(files: Mapping[str, bytes], rules: PinRules | None = None) -> Pins
     is fetched.
     """
     rules = rules or pin_rules()
-    stated: dict[Stated, None] = {}
+    statements: dict[Statement, None] = {}
     rejects: dict[Reject, None] = {}
     todo = deque((path, make(rules)) for path in sorted(files) if (make := _reader(path)))
     included: set[tuple[str, str | None]] = set()
     while todo:
         path, reader = todo.popleft()
-        for one in _read(path, files[path], reader):
-            if isinstance(one, Stated):
-                stated[one] = None
-            elif isinstance(one, Reject):
-                rejects[one] = None
-            elif (taken := _taken_in(one.path, files)) is None:
-                detail = f"{one.path[:200]!r} is taken in here and is not there"
-                rejects[refused(one.file, one.line, detail)] = None
-            elif (taken, one.group) not in included:
-                included.add((taken, one.group))
-                todo.append((taken, partial(requirements_txt.read, group=one.group)))
-    return Pins(tuple(sorted(stated, key=_order)), tuple(rejects))
+        for entry in _read(path, files[path], reader):
+            if isinstance(entry, Statement):
+                statements[entry] = None
+            elif isinstance(entry, Reject):
+                rejects[entry] = None
+            elif (included_path := _included_path(entry.path, files)) is None:
+                detail = f"{entry.path[:200]!r} is taken in here and is not there"
+                rejects[refused(entry.file, entry.line, detail)] = None
+            elif (included_path, entry.group) not in included:
+                included.add((included_path, entry.group))
+                todo.append((included_path, partial(requirements_txt.read, group=entry.group)))
+    return Pins(tuple(sorted(statements, key=_order)), tuple(rejects))
 
 
-def _taken_in(path: str, files: Mapping[str, bytes]) -> str | None:
+def _included_path(path: str, files: Mapping[str, bytes]) -> str | None:
     """Return the file that is meant: scripts leave out the folder that holds nothing but requirements."""
     shelves = (join(dirname(path), shelf, basename(path)) for shelf in sorted(SHELVES))
-    return next((one for one in (path, *shelves) if one in files), None)
+    return next((candidate for candidate in (path, *shelves) if candidate in files), None)
 
 
-def _read(path: str, content: bytes, reader: Reader) -> Iterator[Said]:
+def _read(path: str, content: bytes, reader: Reader) -> Iterator[FileEntry]:
     if len(content) > MAX_BYTES:
         yield Reject(path, RejectReason.TOO_LARGE, f"{len(content)} bytes, more than {MAX_BYTES}")
         return
@@ -118,11 +118,18 @@ def _reader(path: str) -> Callable[[PinRules], Reader] | None:
 def group_of(path: str, rules: PinRules) -> str | None:
     """Return for what a requirements file is by its name: `requirements-dev.txt` for `dev`, None for the project."""
     name = basename(path)
-    found = _REQUIREMENTS.fullmatch(name) or _ENVIRONMENT.fullmatch(name)
-    words = [found["before"], found["after"]] if found else [name.rsplit(".", 1)[0]]
+    match = _REQUIREMENTS.fullmatch(name) or _ENVIRONMENT.fullmatch(name)
+    words = [match["before"], match["after"]] if match else [name.rsplit(".", 1)[0]]
     group = "-".join(word for word in words if word).lower()
     return None if not group or group in rules.project else group
 
 
-def _order(one: Stated) -> tuple[str, int, str, str, str, str]:
-    return one.file, one.line, one.library, one.specifier, one.marker or "", one.group or ""
+def _order(statement: Statement) -> tuple[str, int, str, str, str, str]:
+    return (
+        statement.file,
+        statement.line,
+        statement.library,
+        statement.specifier,
+        statement.marker or "",
+        statement.group or "",
+    )

@@ -11,7 +11,7 @@ from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
-from pipeline.corpus.pins.stated import Stated, StatementKind, refused
+from pipeline.corpus.pins.statements import Statement, StatementKind, refused
 from pipeline.lake.stage import Reject
 
 # Until packaging 22 this was allowed: `>=1.0.*` for `>=1.0`, and a comma too many.
@@ -20,21 +20,21 @@ _COMMA = re.compile(r",\s*(?=,|;|$)")
 # What no version has: Python refuses to read such a number.
 _NUMBER = re.compile(r"\d{100}")
 _LONGEST = 10_000
-_SHOWN = 200
+_MAX_DETAIL = 200
 
 
 def requirement(
     text: str, file: str, line: int, group: str | None = None, condition: str | None = None
-) -> Stated | Reject:
+) -> Statement | Reject:
     """Read a requirement by PEP 508, or as older tools wrote it; `condition` is a marker that holds besides its own."""
     try:
-        found = _parsed(text)
-        marker = both(str(found.marker) if found.marker else None, normal(condition))
+        parsed = _parsed(text)
+        marker = both(str(parsed.marker) if parsed.marker else None, normal(condition))
     except (InvalidRequirement, InvalidMarker, RecursionError) as error:
-        return refused(file, line, f"{text[:_SHOWN]!r}: {str(error).splitlines()[0]}")
-    if found.url:
-        return addressed(found.name, found.url, file, line, marker, group)
-    return specified(found.name, str(found.specifier), file, line, marker, group)
+        return refused(file, line, f"{text[:_MAX_DETAIL]!r}: {str(error).splitlines()[0]}")
+    if parsed.url:
+        return addressed(parsed.name, parsed.url, file, line, marker, group)
+    return specified(parsed.name, str(parsed.specifier), file, line, marker, group)
 
 
 def _parsed(text: str) -> Requirement:
@@ -65,33 +65,35 @@ def both(marker: str | None, condition: str | None) -> str | None:
 
 def specified(
     name: str, specifier: str, file: str, line: int, marker: str | None = None, group: str | None = None
-) -> Stated | Reject:
+) -> Statement | Reject:
     """State a requirement whose specifier is that of PEP 440, or alternatives of it."""
     try:
         specifier = _mended(specifier)
         version = exact(specifier)
     except InvalidSpecifier as error:
-        return refused(file, line, f"{name[:_SHOWN]}: {error}"[: 2 * _SHOWN])
+        return refused(file, line, f"{name[:_MAX_DETAIL]}: {error}"[: 2 * _MAX_DETAIL])
     kind = StatementKind.EXACT_PIN if version else StatementKind.RANGE
-    return Stated(canonicalize_name(name), specifier, version, kind, file, line, marker, group)
+    return Statement(canonicalize_name(name), specifier, version, kind, file, line, marker, group)
 
 
 def locked(
     name: str, version: str, file: str, line: int, marker: str | None = None, group: str | None = None
-) -> Stated | Reject:
+) -> Statement | Reject:
     """State what a lock file names."""
-    stated = specified(name, f"=={version}", file, line, marker, group)
-    if isinstance(stated, Reject) or stated.version is None:
-        return refused(file, line, f"{name[:_SHOWN]} {version[:_SHOWN]!r}: no version by PEP 440")
-    return Stated(stated.library, stated.specifier, version, StatementKind.LOCK, file, line, marker, group)
+    statement = specified(name, f"=={version}", file, line, marker, group)
+    if isinstance(statement, Reject) or statement.version is None:
+        return refused(file, line, f"{name[:_MAX_DETAIL]} {version[:_MAX_DETAIL]!r}: no version by PEP 440")
+    return Statement(statement.library, statement.specifier, version, StatementKind.LOCK, file, line, marker, group)
 
 
-def addressed(name: str, url: str, file: str, line: int, marker: str | None = None, group: str | None = None) -> Stated:
+def addressed(
+    name: str, url: str, file: str, line: int, marker: str | None = None, group: str | None = None
+) -> Statement:
     """State a requirement that comes from an address; a wheel's name says which release it is."""
     version = wheel_version(url)
     kind = StatementKind.EXACT_PIN if version else StatementKind.ADDRESS
     specifier = f"=={version}" if version else ""
-    return Stated(canonicalize_name(name), specifier, version, kind, file, line, marker, group)
+    return Statement(canonicalize_name(name), specifier, version, kind, file, line, marker, group)
 
 
 def wheel_version(url: str) -> str | None:
@@ -109,16 +111,16 @@ def exact(specifier: str) -> str | None:
     """
     if _NUMBER.search(specifier):
         raise InvalidSpecifier("a number of more than a hundred digits")
-    alternatives = [SpecifierSet(one) for one in specifier.split("||")]
-    pins = [pin for one in alternatives[0] if (pin := _pinned(one))]
+    alternatives = [SpecifierSet(alternative) for alternative in specifier.split("||")]
+    pins = [pin for alternative in alternatives[0] if (pin := _pinned(alternative))]
     return pins[0] if pins and len(alternatives) == 1 else None
 
 
-def _pinned(one: Specifier) -> str | None:
-    if one.operator not in ("==", "===") or one.version.endswith(".*"):
+def _pinned(clause: Specifier) -> str | None:
+    if clause.operator not in ("==", "===") or clause.version.endswith(".*"):
         return None
     try:
-        Version(one.version)
+        Version(clause.version)
     except ValueError:
-        raise InvalidSpecifier(f"{one.version!r} is no version by PEP 440") from None
-    return one.version
+        raise InvalidSpecifier(f"{clause.version!r} is no version by PEP 440") from None
+    return clause.version

@@ -8,7 +8,7 @@ from posixpath import dirname, join, normpath
 from urllib.parse import parse_qs, urlsplit
 
 from pipeline.corpus.pins.requirement import addressed, requirement, wheel_version
-from pipeline.corpus.pins.stated import Include, Said, refused
+from pipeline.corpus.pins.statements import FileEntry, Include, refused
 
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
 _INCLUDE = re.compile(r"(?:-r|-c|--requirements?|--constraints?)(?:\s*=\s*|\s*)(\S.*)")
@@ -27,13 +27,13 @@ _PATH = re.compile(r"\.{0,2}[/\\]|\.{1,2}(?:\[|$)|~|[A-Za-z]:[/\\]|[^\s;]*\.(?:w
 _EGG = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 
 
-def read(file: str, text: str, group: str | None = None) -> Iterator[Said]:
+def read(file: str, text: str, group: str | None = None) -> Iterator[FileEntry]:
     """Yield what a requirements or constraints file states, and the files that it includes (pip's own format)."""
     for number, line in logical_lines(text):
         yield from read_line(file, number, line, group)
 
 
-def read_line(file: str, number: int, line: str, group: str | None, folder: str | None = None) -> Iterator[Said]:
+def read_line(file: str, number: int, line: str, group: str | None, folder: str | None = None) -> Iterator[FileEntry]:
     """Yield what a line says as pip reads it; included paths count from `folder`, by default that of the file."""
     if included := _INCLUDE.fullmatch(line):
         path = included[1].strip().strip("\"'")
@@ -65,7 +65,7 @@ def logical_lines(text: str) -> Iterator[tuple[int, str]]:
             parts = []
 
 
-def _address(file: str, number: int, address: str, group: str | None) -> Iterator[Said]:
+def _address(file: str, number: int, address: str, group: str | None) -> Iterator[FileEntry]:
     """Yield what an address names: by `#egg=`, else by the name of the wheel or repository that it leads to.
 
     A folder is the project's own.

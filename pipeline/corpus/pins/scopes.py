@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from posixpath import dirname, normpath
 
-from pipeline.corpus.pins.stated import Stated
+from pipeline.corpus.pins.statements import Statement
 
 SHELVES = frozenset({"requirements", "requirement", "reqs", "constraints"})
 """Folders that hold nothing but requirements, for the folder around them."""
@@ -29,19 +29,19 @@ def scope(path: str) -> tuple[str, ...]:
     return parts
 
 
-def in_scope(stated: Iterable[Stated], file: str | None) -> list[Stated]:
+def in_scope(statements: Iterable[Statement], file: str | None) -> list[Statement]:
     """Return the statements that count for a file, those of the nearest folder first; for all where it is None."""
     if file is None:
-        return sorted(stated, key=lambda one: len(scope(one.file)))
+        return sorted(statements, key=lambda statement: len(scope(statement.file)))
     folder = _parts(dirname(file))
-    near = [one for one in stated if folder[: len(scope(one.file))] == scope(one.file)]
-    return sorted(near, key=lambda one: -len(scope(one.file)))
+    near = [statement for statement in statements if folder[: len(scope(statement.file))] == scope(statement.file)]
+    return sorted(near, key=lambda item: -len(scope(item.file)))
 
 
-def nearest(stated: Iterable[Stated]) -> list[Stated]:
+def nearest(statements: Iterable[Statement]) -> list[Statement]:
     """Return of statements in the order of `in_scope` those that stand for the same folder as the first."""
-    found = list(stated)
-    return [one for one in found if scope(one.file) == scope(found[0].file)]
+    ordered = list(statements)
+    return [statement for statement in ordered if scope(statement.file) == scope(ordered[0].file)]
 
 
 def _parts(folder: str) -> tuple[str, ...]:

@@ -14,19 +14,19 @@ from pipeline.corpus.pins.collected import entries, items
 from pipeline.corpus.pins.metadata import extra_of
 from pipeline.corpus.pins.requirement import both, requirement, specified
 from pipeline.corpus.pins.requirements_txt import logical_lines
-from pipeline.corpus.pins.stated import PYTHON, Include, Said, refused
+from pipeline.corpus.pins.statements import PYTHON, FileEntry, Include, refused
 from pipeline.corpus.pins.static import Bindings, Bound, bindings_of, called
 from pipeline.corpus.pins.strings import text_of
 
 _FILES = (".txt", ".in", ".pip")
 _PLACE = re.compile(r"\{\w*\}|%s|%\(\w+\)s")
 _WORD = re.compile(r"\w[\w.-]*")
-_SHOWN = 120
+_MAX_DETAIL = 120
 _MOST = 1000
 """So many requirements are read of one list; no real one comes near."""
 
 
-def read(file: str, text: str) -> Iterator[Said]:
+def read(file: str, text: str) -> Iterator[FileEntry]:
     """Yield what a setup.py states; what it computes is a reject that says how."""
     tree = _parse(text)
     if isinstance(tree, SyntaxError):
@@ -57,7 +57,7 @@ def _parse(text: str) -> ast.Module | SyntaxError:
         return SyntaxError(str(error) or "nested too deeply")
 
 
-def _keyword(file: str, key: str, bound: Bound, bindings: Bindings) -> Iterator[Said]:
+def _keyword(file: str, key: str, bound: Bound, bindings: Bindings) -> Iterator[FileEntry]:
     if key == "python_requires":
         text = text_of(bound.value, bindings)
         if text is not None:
@@ -73,14 +73,14 @@ def _keyword(file: str, key: str, bound: Bound, bindings: Bindings) -> Iterator[
 
 def _listed(
     file: str, key: str, bound: Bound, bindings: Bindings, group: str | None, marker: str | None
-) -> Iterator[Said]:
+) -> Iterator[FileEntry]:
     for item in islice(items(bound, bindings), _MOST):
         line = item.value.lineno
         text = text_of(item.value, bindings)
         if text is not None:
-            for offset, one in logical_lines(text):
+            for offset, requirement_text in logical_lines(text):
                 number = min(line + offset - 1, item.value.end_lineno or line)
-                yield requirement(one, file, number, group, both(item.condition, marker))
+                yield requirement(requirement_text, file, number, group, both(item.condition, marker))
         elif paths := _paths(file, item.value, bindings):
             yield from (Include(path, file, line, group) for path in paths)
         else:
@@ -92,34 +92,36 @@ def _paths(file: str, node: ast.expr, bindings: Bindings) -> list[str]:
 
     Where a function puts a name together, `"%s.txt" % name`, the words that it is called with stand for it.
     """
-    found = dict.fromkeys(_names_of_files(node, bindings, set()))
-    words = [word for one in ast.walk(node) if (word := _string(one)) and _WORD.fullmatch(word)]
+    file_names = dict.fromkeys(_names_of_files(node, bindings, set()))
+    words = [word for child in ast.walk(node) if (word := _string(child)) and _WORD.fullmatch(word)]
     named: list[str] = []
-    for name in found:
+    for name in file_names:
         put_together = name.startswith(".") or _PLACE.search(name)
         named += [_PLACE.sub(word, name) if _PLACE.search(name) else word + name for word in words if put_together]
         named += [] if put_together else [name]
-    longest = [one for one in named if not any(other.endswith(f"/{one}") for other in named)]
-    return [normpath(join(dirname(file), one)) for one in longest]
+    longest = [path for path in named if not any(other.endswith(f"/{path}") for other in named)]
+    return [normpath(join(dirname(file), path)) for path in longest]
 
 
-def _names_of_files(node: ast.AST, bindings: Bindings, seen: set[str]) -> list[str]:
-    found = [name for one in ast.walk(node) if (name := _name_of_file(one))]
-    if found:
-        return [name for name in found if not name.startswith(".")] or found
-    names = dict.fromkeys(one.id for one in ast.walk(node) if isinstance(one, ast.Name) and one.id not in seen)
-    seen.update(names)
+def _names_of_files(node: ast.AST, bindings: Bindings, followed: set[str]) -> list[str]:
+    file_names = [name for child in ast.walk(node) if (name := _name_of_file(child))]
+    if file_names:
+        return [name for name in file_names if not name.startswith(".")] or file_names
+    names = dict.fromkeys(
+        child.id for child in ast.walk(node) if isinstance(child, ast.Name) and child.id not in followed
+    )
+    followed.update(names)
     for name in names:
-        values = [one.value for one in bindings.names.get(name, ())]
+        values = [binding.value for binding in bindings.names.get(name, ())]
         for inner in (bindings.functions.get(name), *values):
-            found += _names_of_files(inner, bindings, seen) if inner else []
-    return found
+            file_names += _names_of_files(inner, bindings, followed) if inner else []
+    return file_names
 
 
 def _name_of_file(node: ast.AST) -> str | None:
     """Return the name of a file of requirements: a string, or what `join` puts together of strings."""
     if isinstance(node, ast.Call) and called(node) == "join":
-        name = "/".join(word for one in node.args if (word := _string(one)))
+        name = "/".join(word for argument in node.args if (word := _string(argument)))
     elif isinstance(node, ast.JoinedStr):
         name = "".join(_string(part) or "{}" for part in node.values)
     else:
@@ -131,7 +133,7 @@ def _string(node: ast.AST) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-def _computed(file: str, key: str, node: ast.expr) -> Said:
-    shown = " ".join(ast.unparse(node).split())
-    shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
-    return refused(file, node.lineno, f"{key} is computed, and nothing is run: {shown}")
+def _computed(file: str, key: str, node: ast.expr) -> FileEntry:
+    source = " ".join(ast.unparse(node).split())
+    source = source if len(source) <= _MAX_DETAIL else f"{source[: _MAX_DETAIL - 1]}…"
+    return refused(file, node.lineno, f"{key} is computed, and nothing is run: {source}")

@@ -36,21 +36,21 @@ class Bindings:
 
     def returned(self, function: str) -> list[Bound]:
         """Return what a function returns, wherever it does."""
-        found = (one.value for one in ast.walk(self.functions[function]) if isinstance(one, ast.Return))
-        return [Bound(value, None) for value in found if value]
+        values = (child.value for child in ast.walk(self.functions[function]) if isinstance(child, ast.Return))
+        return [Bound(value, None) for value in values if value]
 
 
 def bindings_of(tree: ast.Module) -> Bindings:
     """Collect what a script binds: assignments, `+=`, `append`, `update`, items that are set, open files, loops."""
-    found = Bindings()
+    bindings = Bindings()
     _Locals().visit(tree)
     for statement, condition, always in _statements(tree.body, None, True):
         if isinstance(statement, ast.FunctionDef):
-            found.functions[statement.name] = statement
+            bindings.functions[statement.name] = statement
         for target, value in _targets(statement):
             replaces = always and isinstance(statement, ast.Assign | ast.AnnAssign)
-            _bind(found, target, Bound(value, condition), replaces)
-    return found
+            _bind(bindings, target, Bound(value, condition), replaces)
+    return bindings
 
 
 class _Locals(ast.NodeTransformer):
@@ -58,12 +58,12 @@ class _Locals(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         self.generic_visit(node)
-        names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
-        shared = {name for one in ast.walk(node) if isinstance(one, ast.Global) for name in one.names}
-        local = {one.id for one in names if isinstance(one.ctx, ast.Store)} - shared
-        for one in names:
-            if one.id in local and "." not in one.id:
-                one.id = f"{node.name}.{one.id}"
+        names = [child for child in ast.walk(node) if isinstance(child, ast.Name)]
+        shared = {name for child in ast.walk(node) if isinstance(child, ast.Global) for name in child.names}
+        local = {name_node.id for name_node in names if isinstance(name_node.ctx, ast.Store)} - shared
+        for name_node in names:
+            if name_node.id in local and "." not in name_node.id:
+                name_node.id = f"{node.name}.{name_node.id}"
         return node
 
 
@@ -76,7 +76,7 @@ def _targets(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
     elif isinstance(statement, ast.For):
         yield statement.target, statement.iter
     elif isinstance(statement, ast.With):
-        yield from ((one.optional_vars, one.context_expr) for one in statement.items if one.optional_vars)
+        yield from ((item.optional_vars, item.context_expr) for item in statement.items if item.optional_vars)
     elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         yield from _changed(statement.value)
 
@@ -104,19 +104,19 @@ def _statements(
         else:
             for part in ("body", "handlers", "orelse", "finalbody"):
                 inner = getattr(statement, part, [])
-                for one in inner if isinstance(inner, list) else ():
-                    block = one.body if isinstance(one, ast.ExceptHandler) else [one]
+                for child in inner if isinstance(inner, list) else ():
+                    block = child.body if isinstance(child, ast.ExceptHandler) else [child]
                     yield from _statements(block, condition, False)
 
 
-def _bind(found: Bindings, target: ast.expr, bound: Bound, replaces: bool) -> None:
+def _bind(bindings: Bindings, target: ast.expr, bound: Bound, replaces: bool) -> None:
     if isinstance(target, ast.Name):
         if replaces and not _repeated(target.id, bound.value):
-            found.names[target.id].clear()
-            found.items.pop(target.id, None)
-        found.names[target.id].append(bound)
+            bindings.names[target.id].clear()
+            bindings.items.pop(target.id, None)
+        bindings.names[target.id].append(bound)
     elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-        found.items[target.value.id].append((target.slice, bound))
+        bindings.items[target.value.id].append((target.slice, bound))
 
 
 def _repeated(name: str, value: ast.expr) -> bool:

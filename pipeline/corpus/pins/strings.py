@@ -50,14 +50,14 @@ def _formatted(node: ast.expr, bindings: Bindings) -> str | None:
     """Return what `"…%s" % name` and `"…{}".format(name)` make."""
     named: dict[str, ast.expr] = {}
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-        form, given = node.left, node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+        form, arguments = node.left, node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        form, given = node.func.value, node.args
+        form, arguments = node.func.value, node.args
         named = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
     else:
         return None
     text = text_of(form, bindings)
-    values = [text_of(one, bindings) for one in given]
+    values = [text_of(argument, bindings) for argument in arguments]
     keys = {key: text_of(value, bindings) for key, value in named.items()}
     if text is None or None in values or None in keys.values():
         return None

@@ -42,11 +42,11 @@ def _encodings(content: bytes) -> list[str]:
     marked = next((encoding for mark, encoding in _BOMS if content.startswith(mark)), None)
     if marked:
         return [marked]
-    stated = [
-        found[1].decode("ascii", "replace") for line in content.split(b"\n", 2)[:2] if (found := _COOKIE.match(line))
+    declared = [
+        match[1].decode("ascii", "replace") for line in content.split(b"\n", 2)[:2] if (match := _COOKIE.match(line))
     ]
     wide = ["utf-16-le" if content[1:2] == b"\0" else "utf-16-be"] if b"\0" in content[:2] else []
-    return [*stated, "utf-8", *wide, "cp1252"]
+    return [*declared, "utf-8", *wide, "cp1252"]
 
 
 class Lines:
@@ -80,25 +80,25 @@ class Lines:
 
     @cached_property
     def _literals(self) -> dict[str, list[int]]:
-        return _index((number, found[1] or found[2] or "") for number, found in self._found(_LITERAL))
+        return _index((number, match[1] or match[2] or "") for number, match in self._matches(_LITERAL))
 
     @cached_property
     def _keys(self) -> dict[str, list[int]]:
-        return _index((number, found[1]) for number, found in self._found(_KEY))
+        return _index((number, match[1]) for number, match in self._matches(_KEY))
 
     @cached_property
     def _whole(self) -> dict[str, list[int]]:
         return _index((number, line.strip()) for number, line in enumerate(self._lines, 1))
 
-    def _found(self, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
+    def _matches(self, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
         for number, line in enumerate(self._lines, 1):
-            for found in pattern.finditer(line):
-                yield number, found
+            for match in pattern.finditer(line):
+                yield number, match
 
 
-def _index(found: Iterator[tuple[int, str]]) -> dict[str, list[int]]:
+def _index(numbered: Iterator[tuple[int, str]]) -> dict[str, list[int]]:
     index: defaultdict[str, list[int]] = defaultdict(list)
-    for number, text in found:
+    for number, text in numbered:
         index[text].append(number)
     return dict(index)
 

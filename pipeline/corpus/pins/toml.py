@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.corpus.pins.stated import refused
+from pipeline.corpus.pins.statements import refused
 from pipeline.corpus.pins.text import Lines
 from pipeline.lake.stage import Reject
 
@@ -46,4 +46,4 @@ def items(value: Any) -> list[Any]:
 
 def texts(value: Any) -> list[str]:
     """Return the strings of a list, or the one that stands in place of it."""
-    return [one for one in (items(value) or [value]) if isinstance(one, str)]
+    return [item for item in (items(value) or [value]) if isinstance(item, str)]

@@ -18,12 +18,12 @@ from pipeline.corpus.pins.matrix import Narrow, Published, allows, bounds, by_ma
 from pipeline.corpus.pins.pythons import admitted, holds
 from pipeline.corpus.pins.rules import PinRules, pin_rules
 from pipeline.corpus.pins.scopes import in_scope, nearest, scope
-from pipeline.corpus.pins.stated import PYTHON, Stated, StatementKind
+from pipeline.corpus.pins.statements import PYTHON, Statement, StatementKind
 from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 
 
-class KnownVersion(NamedTuple):
+class ResolvedVersion(NamedTuple):
     """The release that code is for, spelled as the index does, how that is known, and the words that say so."""
 
     version: str
@@ -33,7 +33,7 @@ class KnownVersion(NamedTuple):
 
 def version_of(
     library: str,
-    stated: Iterable[Stated],
+    statements: Iterable[Statement],
     releases: Sequence[ReleaseRow],
     as_of: datetime,
     *,
@@ -41,7 +41,7 @@ def version_of(
     published: Sequence[Published] | None = None,
     narrow: Narrow | None = None,
     rules: PinRules | None = None,
-) -> KnownVersion | Reject:
+) -> ResolvedVersion | Reject:
     """Return the release of a library that the code of a project is for, or why nobody can tell.
 
     A lock goes before an exact pin, and that before the dependency matrix: the newest of the `published` releases that
@@ -55,84 +55,95 @@ def version_of(
     The key of a reject is the library. Errors: those of `narrow`.
     """
     name = canonicalize_name(library)
-    near = in_scope(stated, file)
-    asked = [one for one in near if one.library == name]
+    near = in_scope(statements, file)
+    requirements = [statement for statement in near if statement.library == name]
     if file is None:
-        asked = nearest(asked)  # what stands further down is for other code
-    if not asked:
+        requirements = nearest(requirements)  # what stands further down is for other code
+    if not requirements:
         return _unknown(name, "no requirement, pin or lock names it")
-    interpreters = nearest(one for one in near if one.library == PYTHON and one.group is None)
-    pythons = admitted((one.specifier for one in interpreters), as_of)
+    interpreters = nearest(statement for statement in near if statement.library == PYTHON and statement.group is None)
+    pythons = admitted((statement.specifier for statement in interpreters), as_of)
     if not pythons:
         return _unknown(name, f"the project admits no Python that existed on {as_of:%Y-%m-%d}")
-    pinned = _by_pin(asked, pythons, rules or pin_rules())
+    pinned = _by_pin(requirements, pythons, rules or pin_rules())
     if pinned:
         return _covered(name, pinned, releases)
-    known = published if published is not None else published_in(releases)
-    chosen = by_matrix(asked, near, pythons, known, as_of, narrow)
+    index_releases = published if published is not None else published_in(releases)
+    chosen = by_matrix(requirements, near, pythons, index_releases, as_of, narrow)
     if isinstance(chosen, str):
         return _unknown(name, chosen)
-    return _covered(name, KnownVersion(chosen.version, chosen.evidence, chosen.words), releases)
+    return _covered(name, ResolvedVersion(chosen.version, chosen.evidence, chosen.words), releases)
 
 
-def _by_pin(asked: Sequence[Stated], pythons: Sequence[str], rules: PinRules) -> KnownVersion | None:
+def _by_pin(requirements: Sequence[Statement], pythons: Sequence[str], rules: PinRules) -> ResolvedVersion | None:
     """Return what a lock names, else what is pinned by the project itself, else by all of its groups alike."""
-    main = nearest(one for one in asked if one.group is None and one.kind is not StatementKind.LOCK)
-    locks = [one for one in asked if one.kind is StatementKind.LOCK]
-    pins = [one for one in asked if one.kind is StatementKind.EXACT_PIN]
+    main = nearest(
+        statement for statement in requirements if statement.group is None and statement.kind is not StatementKind.LOCK
+    )
+    locks = [statement for statement in requirements if statement.kind is StatementKind.LOCK]
+    pins = [statement for statement in requirements if statement.kind is StatementKind.EXACT_PIN]
     for statements, evidence in (
-        ([one for one in locks if one.group is None], VersionEvidence.LOCK),
-        ([one for one in locks if one.group is not None], VersionEvidence.LOCK),
-        ([one for one in pins if one in main], VersionEvidence.EXACT_PIN),
-        ([one for one in pins if one.group is not None and not _is_aside(one, main, rules)], VersionEvidence.EXACT_PIN),
+        ([statement for statement in locks if statement.group is None], VersionEvidence.LOCK),
+        ([statement for statement in locks if statement.group is not None], VersionEvidence.LOCK),
+        ([statement for statement in pins if statement in main], VersionEvidence.EXACT_PIN),
+        (
+            [statement for statement in pins if statement.group is not None and not _is_aside(statement, main, rules)],
+            VersionEvidence.EXACT_PIN,
+        ),
     ):
-        found = _agreed(nearest(statements), main, pythons)
-        if found and found.version:
-            return KnownVersion(found.version, evidence, found.words)
+        pin = _agreed(nearest(statements), main, pythons)
+        if pin and pin.version:
+            return ResolvedVersion(pin.version, evidence, pin.words)
     return None
 
 
-def _is_aside(pin: Stated, main: Sequence[Stated], rules: PinRules) -> bool:
+def _is_aside(pin: Statement, main: Sequence[Statement], rules: PinRules) -> bool:
     """Whether the pin of a group says nothing of the project's code, which has a requirement of its own.
 
     A group that pins the lower bound of the project's range tries the oldest release, where the code is written for
     newer ones; others say by their name that they do so, or that they are for the documentation or for linting.
     """
     lower = {
-        Version(one.version)
-        for stated in main
-        for alternative in stated.specifier.split("||")
-        for one in SpecifierSet(alternative)
-        if one.operator in (">=", "~=")
+        Version(clause.version)
+        for statement in main
+        for alternative in statement.specifier.split("||")
+        for clause in SpecifierSet(alternative)
+        if clause.operator in (">=", "~=")
     }
     names = f"{pin.group} {basename(pin.file)}"  # a file says what it is for, whichever group takes it in
     return bool(main) and (Version(pin.version or "0") in lower or rules.aside.matches(names))
 
 
-def _agreed(statements: Sequence[Stated], main: Sequence[Stated], pythons: Sequence[str]) -> Stated | None:
+def _agreed(statements: Sequence[Statement], main: Sequence[Statement], pythons: Sequence[str]) -> Statement | None:
     """Return the one pin that holds on the newest Python on which all that hold name the same release.
 
     A lock or pin that the project's own requirements exclude, those beside or below it, is stale, and not believed.
     """
-    beside = [one for one in main if statements and len(scope(one.file)) >= len(scope(statements[0].file))]
+    beside = [
+        statement for statement in main if statements and len(scope(statement.file)) >= len(scope(statements[0].file))
+    ]
     for python in pythons:
         allowed = bounds(beside, python)
-        versions: dict[Version, Stated] = {}
-        for one in statements:
-            if one.version and holds(one.marker, python, one.group) and allows(allowed, one.version):
-                versions.setdefault(Version(one.version), one)
+        versions: dict[Version, Statement] = {}
+        for statement in statements:
+            if (
+                statement.version
+                and holds(statement.marker, python, statement.group)
+                and allows(allowed, statement.version)
+            ):
+                versions.setdefault(Version(statement.version), statement)
         if len(versions) == 1:
             return first(versions.values())
     return None
 
 
-def _covered(library: str, found: KnownVersion, releases: Sequence[ReleaseRow]) -> KnownVersion | Reject:
+def _covered(library: str, resolved: ResolvedVersion, releases: Sequence[ReleaseRow]) -> ResolvedVersion | Reject:
     """Spell a release as the lake does; a build of it (`1.13.0+cu117`) has the same API."""
-    wanted = Version(Version(found.version).public)
+    public_version = Version(Version(resolved.version).public)
     for row in releases:
-        if _parsed(row["version"]) == wanted:
-            return found._replace(version=row["version"])
-    detail = f"{library} {found.version} ({found.words}) is not among the {len(releases)} releases of the lake"
+        if _parsed(row["version"]) == public_version:
+            return resolved._replace(version=row["version"])
+    detail = f"{library} {resolved.version} ({resolved.words}) is not among the {len(releases)} releases of the lake"
     return Reject(library, RejectReason.VERSION_NOT_COVERED, detail)
 
 

@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 
 from pipeline.corpus.pins.read import is_pin_file, read_pins
 from pipeline.corpus.pins.scopes import SHELVES
-from pipeline.corpus.pins.stated import PYTHON, Stated, StatementKind
+from pipeline.corpus.pins.statements import PYTHON, Statement, StatementKind
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.tree import Tree
 
@@ -43,13 +43,13 @@ def asked_by_tests(tree: Tree, project: str, rules: RepositoryRules) -> Asked:
     does not count: `examples/tutorial` is another project.
     """
     pins = {path: content for path, content in tree.files.items() if is_pin_file(path) and _is_of_project(path, rules)}
-    ranked: dict[int, list[Stated]] = {0: [], 1: []}
-    for stated in read_pins(pins).stated:
+    ranked: dict[int, list[Statement]] = {0: [], 1: []}
+    for stated in read_pins(pins).statements:
         rank = rules.rank(stated.group, stated.file)
         if rank is not None:
             ranked[rank].append(stated)
     usable = [stated for stated in ranked[0] or ranked[1] if _is_usable(stated, project, rules)]
-    chosen: dict[str, Stated] = {}
+    chosen: dict[str, Statement] = {}
     for stated in sorted(usable, key=lambda one: one.kind is not StatementKind.EXACT_PIN):
         chosen.setdefault(canonicalize_name(stated.library), stated)
     lines = {name: _line(stated) for name, stated in chosen.items()}
@@ -66,7 +66,7 @@ def _is_of_project(path: str, rules: RepositoryRules) -> bool:
     return all(part in allowed or part.endswith(".egg-info") for part in folders)
 
 
-def _is_usable(stated: Stated, project: str, rules: RepositoryRules) -> bool:
+def _is_usable(stated: Statement, project: str, rules: RepositoryRules) -> bool:
     if stated.kind not in (StatementKind.EXACT_PIN, StatementKind.RANGE) or stated.library == PYTHON:
         return False
     if canonicalize_name(stated.library) == project or not rules.is_needed(stated.library):
@@ -78,7 +78,7 @@ def _is_usable(stated: Stated, project: str, rules: RepositoryRules) -> bool:
     return "||" not in stated.specifier
 
 
-def _line(stated: Stated) -> str:
+def _line(stated: Statement) -> str:
     """Return a statement as a requirement; a marker that asks for an extra is met by asking for its group."""
     marker = f"; {stated.marker}" if stated.marker and "extra" not in stated.marker else ""
     return f"{stated.library}{stated.specifier}{marker}"

@@ -14,7 +14,7 @@ from packaging.specifiers import SpecifierSet
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.pins.read import MAX_BYTES, is_pin_file, read_pins
-from pipeline.corpus.pins.stated import StatementKind
+from pipeline.corpus.pins.statements import StatementKind
 from pipeline.corpus.pins.version import version_of
 from tests.corpus.pins.test_formats import CASES
 
@@ -25,14 +25,14 @@ WHOLE = {path: text.encode() for path, (text, _) in CASES.items()}
 
 def check(files: dict[str, bytes]) -> None:
     pins = read_pins(files)
-    assert {one.file for one in pins.stated} <= set(files)
-    for one in pins.stated:
-        assert 1 <= one.line <= len(files[one.file].split(b"\n")) + files[one.file].count(b"\r")
-        assert (one.version is not None) == (one.kind in (StatementKind.LOCK, StatementKind.EXACT_PIN))
-        for alternative in one.specifier.split("||"):
+    assert {item.file for item in pins.statements} <= set(files)
+    for statement in pins.statements:
+        assert 1 <= statement.line <= len(files[statement.file].split(b"\n")) + files[statement.file].count(b"\r")
+        assert (statement.version is not None) == (statement.kind in (StatementKind.LOCK, StatementKind.EXACT_PIN))
+        for alternative in statement.specifier.split("||"):
             SpecifierSet(alternative)
-    for library in {one.library for one in pins.stated}:
-        version_of(library, pins.stated, RELEASES, datetime(2021, 1, 1, tzinfo=UTC))
+    for library in {item.library for item in pins.statements}:
+        version_of(library, pins.statements, RELEASES, datetime(2021, 1, 1, tzinfo=UTC))
     for reject in pins.rejects:
         assert reject.key.rsplit(":", 1)[0] in files or reject.key in files
         assert reject.detail
@@ -74,7 +74,7 @@ def written(name: str, specifier: str, marker: str | None) -> str:
     "path", ["requirements.txt", "pyproject.toml", "setup.py", "setup.cfg", "x.egg-info/requires.txt"]
 )
 @given(lines=LINES)
-def test_what_is_written_is_read(path: str, lines: list[tuple[str, str, str | None]]) -> None:
+def test_written_requirements_are_read(path: str, lines: list[tuple[str, str, str | None]]) -> None:
     texts = [written(*line) for line in lines]
     listed = ",\n".join(repr(text) for text in texts)
     content = {
@@ -86,20 +86,21 @@ def test_what_is_written_is_read(path: str, lines: list[tuple[str, str, str | No
     }[path]
     pins = read_pins({path: content.encode()})
     assert not pins.rejects
-    found = {(one.library, one.specifier, one.marker) for one in pins.stated}
-    assert found == {
+    result = {(statement.library, statement.specifier, statement.marker) for statement in pins.statements}
+    assert result == {
         (name, str(SpecifierSet(bound)), str(Marker(mark)) if mark else None) for name, bound, mark in lines
     }
 
 
 @given(lines=LINES)
-def test_words_say_it_again(lines: list[tuple[str, str, str | None]]) -> None:
-    stated = read_pins({"requirements.txt": "\n".join(written(*line) for line in lines).encode()}).stated
-    again = "\n".join(one.words.split(": ", 1)[1] for one in stated)
-    repeated = read_pins({"requirements.txt": again.encode()}).stated
-    assert {(one.library, one.specifier, one.version, one.kind, one.marker) for one in stated} == {
-        (one.library, one.specifier, one.version, one.kind, one.marker) for one in repeated
-    }
+def test_words_are_read_again(lines: list[tuple[str, str, str | None]]) -> None:
+    statements = read_pins({"requirements.txt": "\n".join(written(*line) for line in lines).encode()}).statements
+    again = "\n".join(statement.words.split(": ", 1)[1] for statement in statements)
+    repeated = read_pins({"requirements.txt": again.encode()}).statements
+    assert {
+        (statement.library, statement.specifier, statement.version, statement.kind, statement.marker)
+        for statement in statements
+    } == {(item.library, item.specifier, item.version, item.kind, item.marker) for item in repeated}
 
 
 ENCODED = {
@@ -120,7 +121,7 @@ ENCODED = {
 @pytest.mark.parametrize("name", ENCODED)
 def test_encodings(name: str) -> None:
     pins = read_pins({"requirements.txt": ENCODED[name]})
-    assert [(one.library, one.version) for one in pins.stated] == [("pandas", "1.3.5")]
+    assert [(statement.library, statement.version) for statement in pins.statements] == [("pandas", "1.3.5")]
     assert not pins.rejects
 
 
@@ -132,7 +133,7 @@ def test_encodings(name: str) -> None:
         (b"#" * (MAX_BYTES + 1), RejectReason.TOO_LARGE),
     ],
 )
-def test_what_is_no_text_is_a_reject(content: bytes, reason: RejectReason) -> None:
+def test_binary_is_a_reject(content: bytes, reason: RejectReason) -> None:
     (reject,) = read_pins({"requirements.txt": content}).rejects
     assert (reject.key, reject.reason) == ("requirements.txt", reason)
 
@@ -159,10 +160,10 @@ DEEP = 100_000
         ("poetry.lock", '[[package]]\nname = "x"\nversion = "' + "1" * DEEP + '"'),
     ],
 )
-def test_what_would_break_a_parser_is_a_reject(path: str, text: str) -> None:
+def test_hostile_files_are_rejects(path: str, text: str) -> None:
     pins = read_pins({path: text.encode()})
     assert {reject.reason for reject in pins.rejects} == {RejectReason.BAD_REQUIREMENT}
-    assert not pins.stated
+    assert not pins.statements
 
 
 def test_names_that_stand_for_each_other() -> None:
@@ -174,13 +175,13 @@ def test_names_that_stand_for_each_other() -> None:
         [*many, "s0 = 'a'", *longer, "d = dict(**d, x=d['x'])", "setup(install_requires=x0 + ['a', s60, t0], **d)"]
     )
     pins = read_pins({"setup.py": script.encode()})
-    assert [one.library for one in pins.stated] == ["a"]
+    assert [statement.library for statement in pins.statements] == ["a"]
     assert {reject.reason for reject in pins.rejects} == {RejectReason.BAD_REQUIREMENT}
 
 
 def test_files_that_take_in_each_other() -> None:
     files = {f"r{n}/requirements.txt": b"a\n" + b"-r ../r%d/requirements.txt\n" % ((n + 1) % 40) * 2 for n in range(40)}
-    assert len(read_pins(files).stated) == 40
+    assert len(read_pins(files).statements) == 40
 
 
 def test_which_files_are_read() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.pins.conda import match_spec
-from pipeline.corpus.pins.stated import Stated, StatementKind
+from pipeline.corpus.pins.statements import Statement, StatementKind
 from pipeline.lake.stage import Reject
 
 RANGE, PIN = StatementKind.RANGE, StatementKind.EXACT_PIN
@@ -40,13 +40,13 @@ RANGE, PIN = StatementKind.RANGE, StatementKind.EXACT_PIN
     ],
 )
 def test_a_specification(text: str, library: str, specifier: str, kind: StatementKind) -> None:
-    stated = match_spec(text, "environment.yml", 1, None, {"pytorch": "torch", "matplotlib-base": "matplotlib"})
-    assert isinstance(stated, Stated)
-    assert (stated.library, stated.specifier, stated.kind) == (library, specifier, kind)
+    statement = match_spec(text, "environment.yml", 1, None, {"pytorch": "torch", "matplotlib-base": "matplotlib"})
+    assert isinstance(statement, Statement)
+    assert (statement.library, statement.specifier, statement.kind) == (library, specifier, kind)
 
 
 @pytest.mark.parametrize("text", ["{{ package }}", "numpy=1.x.y", "numpy>=", "a b c d", "https://example.org/x.conda"])
-def test_what_is_none(text: str) -> None:
-    found = match_spec(text, "environment.yml", 7, None, {})
-    assert isinstance(found, Reject)
-    assert (found.key, found.reason) == ("environment.yml:7", RejectReason.BAD_REQUIREMENT)
+def test_no_specification(text: str) -> None:
+    result = match_spec(text, "environment.yml", 7, None, {})
+    assert isinstance(result, Reject)
+    assert (result.key, result.reason) == ("environment.yml:7", RejectReason.BAD_REQUIREMENT)

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.pins.read import read_pins
-from pipeline.corpus.pins.stated import Stated
+from pipeline.corpus.pins.statements import Statement
 
 REQUIREMENTS = r"""
     # what we need
@@ -442,16 +442,16 @@ def test_lines_that_no_parser_likes(path: str) -> None:
     ]
 
 
-def shown(one: Stated) -> str:
-    group = f" [{one.group}]" if one.group else ""
-    return f"{one.words.removeprefix(f'{one.file}:').replace(': ', ' ', 1)}{group}"
+def render(statement: Statement) -> str:
+    group = f" [{statement.group}]" if statement.group else ""
+    return f"{statement.words.removeprefix(f'{statement.file}:').replace(': ', ' ', 1)}{group}"
 
 
 @pytest.mark.parametrize("path", CASES)
 def test_a_format(path: str) -> None:
     text, expected = CASES[path]
     pins = read_pins({path: dedent(text).encode()})
-    assert [shown(one) for one in pins.stated] == dedent(expected).strip().splitlines()
-    found = [f"{one.key.removeprefix(f'{path}:')}: {one.detail}" for one in pins.rejects]
-    wanted = REJECTS.get(path, [])
-    assert [one[: len(start)] for one, start in zip(found, wanted, strict=True)] == wanted
+    assert [render(statement) for statement in pins.statements] == dedent(expected).strip().splitlines()
+    result = [f"{reject.key.removeprefix(f'{path}:')}: {reject.detail}" for reject in pins.rejects]
+    expectation = REJECTS.get(path, [])
+    assert [detail[: len(start)] for detail, start in zip(result, expectation, strict=True)] == expectation

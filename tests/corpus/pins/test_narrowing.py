@@ -13,7 +13,7 @@ from pipeline.core.vocabularies.samples import VersionEvidence
 from pipeline.corpus.pins.matrix import published_of
 from pipeline.corpus.pins.narrowing import narrowed_by
 from pipeline.corpus.pins.read import read_pins
-from pipeline.corpus.pins.version import KnownVersion, version_of
+from pipeline.corpus.pins.version import ResolvedVersion, version_of
 from pipeline.execution.environments.resolution.index_facts import IndexFacts
 from pipeline.execution.environments.resolution.interpreters import discover
 from pipeline.execution.environments.resolution.resolver import Resolver
@@ -40,11 +40,11 @@ def test_another_requirement_narrows_the_library(requirements: bytes, version: s
         pytest.skip("uv resolves for an interpreter that is there: install CPython 3.11")
     published = published_of(project(Fetcher(timeout_s=60), index_url(), "numpy"))
     rows: list[Any] = [
-        {"version": one.version, "release_time": one.uploaded, "requires_python": one.requires_python}
-        for one in published
+        {"version": item.version, "release_time": item.uploaded, "requires_python": item.requires_python}
+        for item in published
     ]
     narrow = narrowed_by(Resolver(IndexFacts(index_url()), tmp_path, 120), discover())
-    stated = read_pins({"requirements.txt": requirements}).stated
-    found = version_of("numpy", stated, rows, DAY, published=published, narrow=narrow)
-    assert isinstance(found, KnownVersion)
-    assert (found.version, found.evidence) == (version, VersionEvidence.DEPENDENCY_MATRIX)
+    statements = read_pins({"requirements.txt": requirements}).statements
+    result = version_of("numpy", statements, rows, DAY, published=published, narrow=narrow)
+    assert isinstance(result, ResolvedVersion)
+    assert (result.version, result.evidence) == (version, VersionEvidence.DEPENDENCY_MATRIX)

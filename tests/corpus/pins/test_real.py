@@ -9,7 +9,7 @@ import pytest
 from pipeline.core.settings import index_url
 from pipeline.core.vocabularies.surface import ArtifactKind
 from pipeline.corpus.pins.read import is_pin_file, read_pins
-from pipeline.corpus.pins.stated import PYTHON, Stated
+from pipeline.corpus.pins.statements import PYTHON, Statement
 from pipeline.index.archives import ArchiveLimits, read_members
 from pipeline.index.http import Fetcher
 from pipeline.index.index import project
@@ -51,14 +51,14 @@ def files_of(name: str, version: str) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(("name", "version"), RELEASES)
-def test_sources_say_what_the_build_wrote_down(name: str, version: str) -> None:
+def test_sources_agree_with_the_build(name: str, version: str) -> None:
     pins = read_pins(files_of(name, version))
-    own = [one for one in pins.stated if one.group is None and one.library != PYTHON]
-    built = {one.library for one in own if written_by_a_build(one)}
-    read = {one.library for one in own if not written_by_a_build(one)}
+    own = [statement for statement in pins.statements if statement.group is None and statement.library != PYTHON]
+    built = {item.library for item in own if written_by_a_build(item)}
+    read = {item.library for item in own if not written_by_a_build(item)}
     assert built
     assert built <= read
 
 
-def written_by_a_build(one: Stated) -> bool:
-    return one.file.endswith(("PKG-INFO", ".egg-info/requires.txt"))
+def written_by_a_build(statement: Statement) -> bool:
+    return statement.file.endswith(("PKG-INFO", ".egg-info/requires.txt"))

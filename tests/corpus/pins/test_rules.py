@@ -37,11 +37,11 @@ def test_a_capped_library_may_be_written_as_people_write_it(tmp_path: Path) -> N
         ("constraints.txt", None),
     ],
 )
-def test_the_name_of_a_file_says_for_what_it_is(path: str, group: str | None) -> None:
-    (stated,) = read_pins({path: b"pandas"}).stated
-    assert stated.group == group
+def test_a_file_name_gives_the_group(path: str, group: str | None) -> None:
+    (statement,) = read_pins({path: b"pandas"}).statements
+    assert statement.group == group
 
 
 def test_names_of_conda_are_those_of_the_index() -> None:
     pins = read_pins({"environment.yml": b"dependencies: [pytorch=1.13.1, pytables, ruamel_yaml, numpy]"})
-    assert [one.library for one in pins.stated] == ["numpy", "ruamel-yaml", "tables", "torch"]
+    assert [statement.library for statement in pins.statements] == ["numpy", "ruamel-yaml", "tables", "torch"]

@@ -221,11 +221,14 @@ SCRIPTS: list[tuple[str, str, dict[str, str], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("script", "files", "expected"), [one[1:] for one in SCRIPTS], ids=[one[0] for one in SCRIPTS])
+@pytest.mark.parametrize(
+    ("script", "files", "expected"), [item[1:] for item in SCRIPTS], ids=[item[0] for item in SCRIPTS]
+)
 def test_a_script(script: str, files: dict[str, str], expected: list[str]) -> None:
     texts = {"setup.py": dedent(script), **files}
     pins = read_pins({path: text.encode() for path, text in texts.items()})
-    found = {one.words.split(": ", 1)[1] + (f" [{one.group}]" if one.group else "") for one in pins.stated} | {
-        f"! {one.key}: {one.detail}" for one in pins.rejects
-    }
-    assert sorted(found) == expected
+    result = {
+        statement.words.split(": ", 1)[1] + (f" [{statement.group}]" if statement.group else "")
+        for statement in pins.statements
+    } | {f"! {reject.key}: {reject.detail}" for reject in pins.rejects}
+    assert sorted(result) == expected

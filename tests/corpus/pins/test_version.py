@@ -13,7 +13,7 @@ from pipeline.core.vocabularies.samples import VersionEvidence
 from pipeline.corpus.pins.matrix import published_in
 from pipeline.corpus.pins.pythons import RELEASED
 from pipeline.corpus.pins.read import read_pins
-from pipeline.corpus.pins.version import KnownVersion, version_of
+from pipeline.corpus.pins.version import ResolvedVersion, version_of
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.lake.stage import Reject
 
@@ -36,19 +36,19 @@ LOCK = VersionEvidence.LOCK
 
 def locked(*packages: str) -> str:
     """A poetry.lock: `pandas 1.3.5`, with a marker and a group behind it if need be."""
-    found = []
+    result = []
     for package in packages:
         name, version, *more = package.split(" ", 3)
         group = more[0] if more else "main"
         marker = f'markers = "{more[1]}"\n' if more[1:] else ""
-        found.append(f'[[package]]\nname = "{name}"\nversion = "{version}"\ngroups = ["{group}"]\n{marker}')
-    return "\n".join(found)
+        result.append(f'[[package]]\nname = "{name}"\nversion = "{version}"\ngroups = ["{group}"]\n{marker}')
+    return "\n".join(result)
 
 
-def found_in(files: dict[str, str], as_of: datetime, file: str | None = None) -> KnownVersion | Reject:
+def resolve_version(files: dict[str, str], as_of: datetime, file: str | None = None) -> ResolvedVersion | Reject:
     pins = read_pins({path: text.encode() for path, text in files.items()})
     assert not pins.rejects
-    return version_of("pandas", pins.stated, PANDAS, as_of, file=file)
+    return version_of("pandas", pins.statements, PANDAS, as_of, file=file)
 
 
 CASES: list[tuple[str, dict[str, str], datetime, str, VersionEvidence]] = [
@@ -184,9 +184,9 @@ CASES: list[tuple[str, dict[str, str], datetime, str, VersionEvidence]] = [
 def test_the_strongest_evidence_decides(
     files: dict[str, str], as_of: datetime, version: str, evidence: VersionEvidence
 ) -> None:
-    found = found_in(files, as_of)
-    assert isinstance(found, KnownVersion)
-    assert (found.version, found.evidence) == (version, evidence)
+    result = resolve_version(files, as_of)
+    assert isinstance(result, ResolvedVersion)
+    assert (result.version, result.evidence) == (version, evidence)
 
 
 @pytest.mark.parametrize(
@@ -210,10 +210,10 @@ def test_the_strongest_evidence_decides(
         ),
     ],
 )
-def test_what_cannot_be_told_is_a_reject(files: dict[str, str], reason: RejectReason, detail: str) -> None:
-    found = found_in(files, LATER)
-    assert isinstance(found, Reject)
-    assert (found.key, found.reason, found.detail[: len(detail)]) == ("pandas", reason, detail)
+def test_an_unknown_version_is_a_reject(files: dict[str, str], reason: RejectReason, detail: str) -> None:
+    result = resolve_version(files, LATER)
+    assert isinstance(result, Reject)
+    assert (result.key, result.reason, result.detail[: len(detail)]) == ("pandas", reason, detail)
 
 
 TREE = {
@@ -236,54 +236,54 @@ TREE = {
         (None, "1.0.5"),
     ],
 )
-def test_what_stands_nearest_counts(file: str | None, version: str) -> None:
-    found = found_in(TREE, LATER, file)
-    assert isinstance(found, KnownVersion)
-    assert found.version == version
+def test_the_nearest_statement_counts(file: str | None, version: str) -> None:
+    result = resolve_version(TREE, LATER, file)
+    assert isinstance(result, ResolvedVersion)
+    assert result.version == version
 
 
-def test_a_lake_with_gaps_is_not_taken_for_the_index() -> None:
-    stated = read_pins({"requirements.txt": b"pandas"}).stated
+def test_a_lake_with_gaps_is_not_the_index() -> None:
+    statements = read_pins({"requirements.txt": b"pandas"}).statements
     published = published_in(PANDAS)
-    known = version_of("pandas", stated, PANDAS[:-1], LATER, published=published)
-    assert isinstance(known, Reject)
-    assert known.reason is RejectReason.VERSION_NOT_COVERED
+    version = version_of("pandas", statements, PANDAS[:-1], LATER, published=published)
+    assert isinstance(version, Reject)
+    assert version.reason is RejectReason.VERSION_NOT_COVERED
 
 
 def test_words_name_place_and_day() -> None:
-    found = found_in({"requirements.txt": "# x\npandas>=1", "PKG-INFO": "Requires-Dist: pandas>=1\n"}, IN_2021)
-    assert isinstance(found, KnownVersion)
-    assert found.words == "PKG-INFO:1: pandas>=1, newest on 2021-06-01 for Python 3.9"
+    result = resolve_version({"requirements.txt": "# x\npandas>=1", "PKG-INFO": "Requires-Dist: pandas>=1\n"}, IN_2021)
+    assert isinstance(result, ResolvedVersion)
+    assert result.words == "PKG-INFO:1: pandas>=1, newest on 2021-06-01 for Python 3.9"
 
 
-def test_what_a_resolver_takes_goes_before_the_newest() -> None:
-    asked: list[tuple[str, list[str], str]] = []
+def test_a_resolved_version_goes_before_the_newest() -> None:
+    requests: list[tuple[str, list[str], str]] = []
 
     def narrow(library: str, requirements: Sequence[str], python: str, as_of: datetime) -> str | None:
-        asked.append((library, list(requirements), python))
+        requests.append((library, list(requirements), python))
         return "1.1.5"
 
     files = {
         "requirements.txt": b"pandas>=1\nnumpy<1.20; python_version>'3'\nx; os_name=='nt'",
         "dev/reqs.txt": b"scipy",
     }
-    found = version_of("pandas", read_pins(files).stated, PANDAS, LATER, narrow=narrow)
-    assert isinstance(found, KnownVersion)
-    assert (found.version, found.evidence) == ("1.1.5", MATRIX)
-    assert found.words.endswith("narrowed by the other requirements")
-    assert asked == [("pandas", ["pandas>=1", "numpy<1.20"], "3.10")]
+    version = version_of("pandas", read_pins(files).statements, PANDAS, LATER, narrow=narrow)
+    assert isinstance(version, ResolvedVersion)
+    assert (version.version, version.evidence) == ("1.1.5", MATRIX)
+    assert version.words.endswith("narrowed by the other requirements")
+    assert requests == [("pandas", ["pandas>=1", "numpy<1.20"], "3.10")]
 
 
 def test_an_older_python_is_resolved_for_where_the_newest_has_no_wheels() -> None:
-    asked: list[str] = []
+    requests: list[str] = []
 
     def narrow(library: str, requirements: Sequence[str], python: str, as_of: datetime) -> str | None:
-        asked.append(python)
+        requests.append(python)
         return "1.2.4" if python == "3.8" else None
 
-    found = version_of("pandas", read_pins({"requirements.txt": b"pandas"}).stated, PANDAS, LATER, narrow=narrow)
-    assert isinstance(found, KnownVersion)
-    assert (found.version, asked) == ("1.2.4", ["3.10", "3.9", "3.8"])
+    version = version_of("pandas", read_pins({"requirements.txt": b"pandas"}).statements, PANDAS, LATER, narrow=narrow)
+    assert isinstance(version, ResolvedVersion)
+    assert (version.version, requests) == ("1.2.4", ["3.10", "3.9", "3.8"])
 
 
 def test_the_days_of_pythons_are_those_of_the_environments() -> None:

@@ -23,7 +23,7 @@ class StatementKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class Statement:
     """What one line of a project says about the version of a distribution (or of `PYTHON`).
 
     `specifier` is that of PEP 440, empty for any version; alternatives stand beside `||`. `version` is the one release
@@ -43,9 +43,9 @@ class Stated:
     @property
     def words(self) -> str:
         """The place and the requirement, for the table `found`: `requirements.txt:3: pandas==1.3.5`."""
-        wanted = " @ an address" if self.kind is StatementKind.ADDRESS else self.specifier
+        specifier = " @ an address" if self.kind is StatementKind.ADDRESS else self.specifier
         marker = f"; {self.marker}" if self.marker else ""
-        return f"{self.file}:{self.line}: {self.library}{wanted}{marker}"
+        return f"{self.file}:{self.line}: {self.library}{specifier}{marker}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,10 @@ class Include:
     group: str | None = None
 
 
-Said = Stated | Include | Reject
+FileEntry = Statement | Include | Reject
 """What a reader finds in a file."""
 
-Reader = Callable[[str, str], Iterator[Said]]
+Reader = Callable[[str, str], Iterator[FileEntry]]
 """(path, text) to what the file says."""
 
 
@@ -69,7 +69,7 @@ Reader = Callable[[str, str], Iterator[Said]]
 class Pins:
     """What the files of a project state, in the order of their names and lines, and the lines that nobody can read."""
 
-    stated: tuple[Stated, ...]
+    statements: tuple[Statement, ...]
     rejects: tuple[Reject, ...]
 
 
