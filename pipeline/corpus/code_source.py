@@ -14,7 +14,7 @@ from pipeline.lake.stage import Reject
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CodeSample:
     """A file, or a block of a post or page, that may use a library; a row of the table `found`, whose schema says more.
 
     `version` is spelled as the index does. `origin` is whose work it is, for rules such as one example of an API from
@@ -50,11 +50,11 @@ class CodeSource(Protocol):
         """The source that its code is said to be of."""
         ...
 
-    def left_out(self) -> str | None:
+    def unavailable(self) -> str | None:
         """Return why this source cannot be asked (no token, no address, no answer) and what to do; None if it can."""
         ...
 
-    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[Found | Reject]:
+    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[CodeSample | Reject]:
         """Yield what uses a library, a piece at a time, or what of it was refused.
 
         `releases` are those of the lake, in their order: a version that is not among them is a reject. What was

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.corpus.code_source import CodeSource, Found
+from pipeline.corpus.code_source import CodeSample, CodeSource
 from pipeline.index.http import Unreachable
 from pipeline.index.reject_log import RejectLog, stopped
 from pipeline.index.release_selection import Period
@@ -21,7 +21,7 @@ from pipeline.lake.stage import Output, Reject
 def gather_stage(
     library: str,
     releases: Sequence[ReleaseRow],
-    known: Iterable[FoundRow],
+    stored: Iterable[FoundRow],
     sources: Iterable[CodeSource],
     period: Period,
     progress: Mapping[str, Any] | None = None,
@@ -34,35 +34,35 @@ def gather_stage(
     The unit is a piece of code. A source that cannot be asked, or stops answering, is a note, and the others go on;
     what it refused before stays too (`progress`).
     """
-    found = {row["id"]: row for row in known if end is None or row["created_time"] < end}
+    samples = {row["id"]: row for row in stored if end is None or row["created_time"] < end}
     refusals = RejectLog(progress, period)
     notes: list[Reject] = []
     for source in sources:
-        if why := source.left_out():
+        if why := source.unavailable():
             notes.append(Reject(source.name, RejectReason.SOURCE_LEFT_OUT, why))
             continue
         rejects: list[Reject] = []
         try:
             # a source guards its own units; one that fails as a whole leaves the others alone
-            failed = attempt(source.name, _take, source.find(library, releases, period), found, rejects)
+            failed = attempt(source.name, _take, source.find(library, releases, period), samples, rejects)
             notes += [failed] if failed else []
         except Unreachable as error:
             notes.append(stopped(source.name, error))
         refusals.put(source.name, rejects)
-    rows = [found[key] for key in sorted(found)]
+    rows = [samples[key] for key in sorted(samples)]
     refused = refusals.rejects(end)
     return Output({"found": rows}, len(rows) + len(refused), len(rows), refused, notes, progress=refusals.progress)
 
 
-def _take(pieces: Iterable[Found | Reject], found: dict[str, FoundRow], rejects: list[Reject]) -> None:
+def _take(pieces: Iterable[CodeSample | Reject], samples: dict[str, FoundRow], rejects: list[Reject]) -> None:
     for piece in pieces:
         if isinstance(piece, Reject):
             rejects.append(piece)
         else:
             row = _row(piece)
-            found[row["id"]] = row
+            samples[row["id"]] = row
 
 
-def _row(piece: Found) -> FoundRow:
-    made_of = (piece.library, piece.version, piece.place, piece.file, piece.line, piece.text)
-    return cast("FoundRow", {"id": content_id(*made_of), **asdict(piece)})
+def _row(piece: CodeSample) -> FoundRow:
+    identity = (piece.library, piece.version, piece.place, piece.file, piece.line, piece.text)
+    return cast("FoundRow", {"id": content_id(*identity), **asdict(piece)})

@@ -50,17 +50,17 @@ def _paragraphs(docstring: str) -> Iterator[str]:
     lines = _without_fences(docstring.expandtabs(8).splitlines())
     blocks = "\n".join(_without_headings(lines)).split("\n\n")
     for block in blocks:
-        kept: list[str] = []
+        paragraph: list[str] = []
         for line in block.strip("\n").split("\n"):
             if _ends_prose(line):
-                if kept:
-                    yield "\n".join(kept)
+                if paragraph:
+                    yield "\n".join(paragraph)
                 return
             if line.startswith((" ", ">>>", "..", "|")) or _BULLET.match(line) or _UNDERLINE.match(line):
                 break
-            kept.append(line)
-        if kept and any(kept):
-            yield "\n".join(kept)
+            paragraph.append(line)
+        if paragraph and any(paragraph):
+            yield "\n".join(paragraph)
 
 
 def _without_fences(lines: Sequence[str]) -> Iterator[str]:

@@ -66,9 +66,9 @@ class PythonFileRules(Rule):
     def out_of_scope(self, path: str, text: str) -> str | None:
         """Return why a file, by its path in the tree or its first lines, is no example; None if it may be."""
         head = "\n".join(text.split("\n", self.head_lines)[: self.head_lines])
-        found = [rule.why for rule in self.out_of_scope_paths if rule.pattern.search(path)]
-        found += [rule.why for rule in self.out_of_scope_heads if rule.pattern.search(head)]
-        return found[0] if found else None
+        reasons = [rule.why for rule in self.out_of_scope_paths if rule.pattern.search(path)]
+        reasons += [rule.why for rule in self.out_of_scope_heads if rule.pattern.search(head)]
+        return reasons[0] if reasons else None
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,8 @@ def imports(text: str, names: Set[str]) -> bool:
     """Tell whether Python source, of any version and even with errors, imports one of some top-level packages."""
     language, query = _grammar()
     tree = tree_sitter.Parser(language).parse(text.encode())
-    found = tree_sitter.QueryCursor(query).captures(tree.root_node).get("top", ())
-    return any(node.text is not None and node.text.decode() in names for node in found)
+    nodes = tree_sitter.QueryCursor(query).captures(tree.root_node).get("top", ())
+    return any(node.text is not None and node.text.decode() in names for node in nodes)
 
 
 @functools.cache

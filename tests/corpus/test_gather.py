@@ -8,14 +8,14 @@ from datetime import UTC, date, datetime
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Language, SnippetSource, VersionEvidence
-from pipeline.corpus.code_source import Found
+from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.gather import gather_stage
 from pipeline.index.http import Unreachable
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Reject
 
-PIECE = Found(
+PIECE = CodeSample(
     source=SnippetSource.DOWNSTREAM,
     library="demo",
     version="1.0",
@@ -41,19 +41,19 @@ class Source:
     """A source of what it is given."""
 
     name: SnippetSource
-    gives: Sequence[Found | Reject | Exception]
+    gives: Sequence[CodeSample | Reject | Exception]
     why: str | None = None
     asked: list[tuple[str, Period]] = field(default_factory=list)
 
-    def left_out(self) -> str | None:
+    def unavailable(self) -> str | None:
         return self.why
 
-    def find(self, library: str, releases: Sequence[Row], period: Period) -> Iterator[Found | Reject]:
+    def find(self, library: str, releases: Sequence[Row], period: Period) -> Iterator[CodeSample | Reject]:
         self.asked.append((library, period))
-        for one in self.gives:
-            if isinstance(one, Exception):
-                raise one
-            yield one
+        for give in self.gives:
+            if isinstance(give, Exception):
+                raise give
+            yield give
 
 
 def test_the_others_go_on() -> None:

@@ -21,7 +21,7 @@ from pipeline.llm.stage import drafting_stage
 from pipeline.quality.all_rules import CurationRules
 from pipeline.quality.flags.flags import flags_stage
 from pipeline.quality.flags.subjects import READS
-from tests.corpus.snippets.rows import found
+from tests.corpus.snippets.rows import sample_row
 from tests.corpus.usages.rows import LIB, surfaces
 
 RULES = CurationRules.read()
@@ -32,11 +32,11 @@ RELEASES, SURFACE = surfaces(
     }
 )
 FOUND = [
-    found("from lib.sub import assist\n\n\ndef work(things):\n    for thing in things:\n        assist()\n    return things\n", "2"),
-    found("from lib import make\n\nX = make(1)\nprint(X.plain())\n", "2", SnippetSource.GITHUB),
-    found(">>> from lib import find\n>>> find('a')\n1\n", "2", SnippetSource.STACK_OVERFLOW),
-    found("import lib\nlib.things()\n", "2", SnippetSource.DOCUMENTATION),
-    found('import org.lib.Maker;\nvar x = new Maker();\nx.make();\n', "9-jre", SnippetSource.STACK_OVERFLOW, language=Language.JAVA, place="1/2"),
+    sample_row("from lib.sub import assist\n\n\ndef work(things):\n    for thing in things:\n        assist()\n    return things\n", "2"),
+    sample_row("from lib import make\n\nX = make(1)\nprint(X.plain())\n", "2", SnippetSource.GITHUB),
+    sample_row(">>> from lib import find\n>>> find('a')\n1\n", "2", SnippetSource.STACK_OVERFLOW),
+    sample_row("import lib\nlib.things()\n", "2", SnippetSource.DOCUMENTATION),
+    sample_row('import org.lib.Maker;\nvar x = new Maker();\nx.make();\n', "9-jre", SnippetSource.STACK_OVERFLOW, language=Language.JAVA, place="1/2"),
 ]  # fmt: skip
 
 
@@ -126,5 +126,5 @@ def test_only_what_stands_alone_is_planned_to_run(tables: dict[str, list[Row]]) 
 
 
 def test_what_is_refused_is_counted() -> None:
-    made = snippets_stage({"releases": RELEASES, "documents": [], "symbols": SURFACE.tables["symbols"], "found": [found("x = 1\n"), *FOUND]}, RULES.snippets, RULES.python_files, frozenset(), RULES.usage)  # fmt: skip
+    made = snippets_stage({"releases": RELEASES, "documents": [], "symbols": SURFACE.tables["symbols"], "found": [sample_row("x = 1\n"), *FOUND]}, RULES.snippets, RULES.python_files, frozenset(), RULES.usage)  # fmt: skip
     assert Counter(reject.reason for reject in made.rejects) == {RejectReason.LICENCE: 6}

@@ -41,7 +41,7 @@ IN_DEMO = {
     "lifecycle": "pipeline.api.history.stage.changes_of",
     "directives": "pipeline.api.history.documented.read_directives",
     "api_documents": "pipeline.corpus.documentation.stage.read_docstring",
-    "snippets": "pipeline.corpus.snippets.stage.paths_shown",
+    "snippets": "pipeline.corpus.snippets.stage.demonstrated_paths",
     "usage": "pipeline.corpus.usages.stage.scan",
     "instances": "pipeline.families.completions_and_migrations.completions.mask",
     "drafting": "pipeline.llm.writers.sentences",

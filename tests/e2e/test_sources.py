@@ -19,7 +19,7 @@ from pipeline.orchestration.refresh import Refresh, counts_of, left_out, plan, r
 from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.snapshots.snapshot import Published
 from pipeline.snapshots.verify import verify
-from tests.corpus.documentation.made import listing, version
+from tests.corpus.documentation.builders import listing, version
 from tests.corpus.documentation.site_server import Pages, inventory
 from tests.corpus.documentation.site_server import served as serve_pages
 from tests.corpus.github.hub import TOKEN, Hub

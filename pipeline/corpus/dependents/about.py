@@ -24,10 +24,10 @@ class About:
 
 def read_about(metadata: str, licences: LicenceRules) -> About:
     """Read core metadata, of which any field may be missing or wrong."""
-    told = parse_metadata(metadata)
-    licence, _ = spdx(told.licence_expression, told.licence_text, told.classifiers, licences)
+    parsed = parse_metadata(metadata)
+    licence, _ = spdx(parsed.licence_expression, parsed.licence_text, parsed.classifiers, licences)
     raw, _ = parse_email(metadata)
-    return About(licence, told.author, _address(raw.get("project_urls", {}), raw.get("home_page")))
+    return About(licence, parsed.author, _address(raw.get("project_urls", {}), raw.get("home_page")))
 
 
 def _address(labelled: Mapping[str, str], home: str | None) -> str | None:

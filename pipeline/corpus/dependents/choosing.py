@@ -56,7 +56,7 @@ class Days:
 
 
 def choose(
-    found: Project, library: str, days: Days, covered: Set[str], period: Period, most: int
+    dependent: Project, library: str, days: Days, covered: Set[str], period: Period, most: int
 ) -> list[DependentRelease | Reject]:
     """Return the releases of a dependent to read, at most so many, or what was refused in their place.
 
@@ -65,12 +65,12 @@ def choose(
     those are taken whose hashes are smallest, so that what was taken stays taken when releases are added.
     """
     by_newest: dict[str, list[tuple[datetime, DependentRelease | Reject]]] = {}
-    for spelled, files in found.releases.items():
+    for spelled, files in dependent.releases.items():
         time = min((file.uploaded for file in files if file.uploaded), default=None)
         newest = days.newest_at(time) if time and period.covers(time) else None
         if time and newest in covered:
-            by_newest.setdefault(str(newest), []).append((time, _release(found.library, spelled, files, time)))
-    ranked = sorted(by_newest, key=lambda newest: content_id(library, found.library, newest))
+            by_newest.setdefault(str(newest), []).append((time, _release(dependent.library, spelled, files, time)))
+    ranked = sorted(by_newest, key=lambda newest: content_id(library, dependent.library, newest))
     return [_last(by_newest[newest]) for newest in sorted(ranked[:most], key=Version)]
 
 

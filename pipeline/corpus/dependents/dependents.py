@@ -32,13 +32,13 @@ def _candidates(library: str, rules: DependentRules, crawled: Iterable[Manifest]
 def requirers(library: str, crawled: Iterable[Manifest]) -> set[str]:
     """Return the projects of which some release that was crawled states that it requires a library (Requires-Dist)."""
     spelled = re.compile(rf"^requires-dist:[ \t]*{re.sub('-', '[-_.]+', library)}(?![\w.-]*\w)", re.I | re.M)
-    found = set()
+    projects = set()
     for manifest in crawled:
         if spelled.search(manifest.metadata):
             raw, _ = parse_email(manifest.metadata)
             if "name" in raw and library in map(_name, raw.get("requires_dist", ())):
-                found.add(str(canonicalize_name(raw["name"])))
-    return found
+                projects.add(str(canonicalize_name(raw["name"])))
+    return projects
 
 
 def _name(requirement: str) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Language, SnippetSource
-from pipeline.corpus.code_source import Found
+from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.dependents.about import About
 from pipeline.corpus.dependents.choosing import DependentRelease
 from pipeline.corpus.dependents.sdists import Sdist
@@ -23,7 +23,7 @@ def pieces(
     about: About,
     target: Target,
     rules: PythonFileRules,
-) -> Iterator[Found | Reject]:
+) -> Iterator[CodeSample | Reject]:
     """Yield the files of a release that import the library, and what was refused: a file, a line, or the release.
 
     The key of what is refused is the release's package URL, with the path behind `#` where it is a file.
@@ -39,34 +39,34 @@ def pieces(
     if texts:
         pins = pins_of(sdist.files, rules)
         yield from (_inside(release, line) for line in pins.rejects)
-        known = dated(list(texts), pins, target, release.uploaded)
-        yield from _undated(release, known)
-        for path, version in known.items():
+        versions = dated(list(texts), pins, target, release.uploaded)
+        yield from _undated(release, versions)
+        for path, version in versions.items():
             if not isinstance(version, Reject):
-                yield _found(release, about, target, version, path, texts[path])
+                yield _sample(release, about, target, version, path, texts[path])
 
 
 def _inside(release: DependentRelease, refused: Reject) -> Reject:
     return replace(refused, key=f"{release.purl}#{refused.key}")
 
 
-def _undated(release: DependentRelease, known: Mapping[str, ResolvedVersion | Reject]) -> Iterator[Reject]:
+def _undated(release: DependentRelease, versions: Mapping[str, ResolvedVersion | Reject]) -> Iterator[Reject]:
     """Yield why the version of files is not known, once for the release and not for each of them."""
-    refused = Counter(version for version in known.values() if isinstance(version, Reject))
+    refused = Counter(version for version in versions.values() if isinstance(version, Reject))
     for reject, count in refused.items():
-        detail = f"{reject.detail} ({count} of the {len(known)} files that import it)"
+        detail = f"{reject.detail} ({count} of the {len(versions)} files that import it)"
         yield Reject(release.purl, reject.reason, detail)
 
 
-def _found(
-    release: DependentRelease, about: About, target: Target, known: ResolvedVersion, path: str, text: str
-) -> Found:
-    return Found(
+def _sample(
+    release: DependentRelease, about: About, target: Target, version: ResolvedVersion, path: str, text: str
+) -> CodeSample:
+    return CodeSample(
         source=SnippetSource.DOWNSTREAM,
         library=target.library,
-        version=known.version,
-        version_evidence=known.evidence,
-        stated=known.words,
+        version=version.version,
+        version_evidence=version.evidence,
+        stated=version.words,
         origin=f"pypi:{release.dependent}",
         place=release.purl,
         url=about.url or release.purl,

@@ -82,11 +82,11 @@ def read_sdist(whole: IO[bytes], artifact: Artifact, limits: ArchiveLimits) -> t
     """
     names: list[str] = []
 
-    def wanted(name: str) -> bool:
+    def is_needed(name: str) -> bool:
         names.append(name)
         return name.endswith(".py") or is_pin_file(name) or is_about(name, artifact)
 
-    members = {member.name: member.content for member in read_members(whole, wanted, limits)}
+    members = {member.name: member.content for member in read_members(whole, is_needed, limits)}
     top = _top(names)
     about = {name: content for name, content in members.items() if is_about(name, artifact)}
     files = {name[len(top) :]: sha256_of(content) for name, content in members.items()}

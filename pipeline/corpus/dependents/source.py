@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.corpus.code_source import Found
+from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.dependents.about import read_about
 from pipeline.corpus.dependents.choosing import Days, DependentRelease, choose
 from pipeline.corpus.dependents.dependents import dependents_of
@@ -66,7 +66,7 @@ class Downstream:
         """The source that its code is said to be of."""
         return SnippetSource.DOWNSTREAM
 
-    def left_out(self) -> str | None:
+    def unavailable(self) -> str | None:
         """Return None: the index that gave the library can be asked for its dependents too."""
         return None
 
@@ -75,7 +75,7 @@ class Downstream:
         """The source distributions that were read."""
         return SdistStore(self.cache, self.fetcher, self.rules)
 
-    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[Found | Reject]:
+    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[CodeSample | Reject]:
         """Yield the files of dependents that import a library, a dependent at a time, or what of them was refused.
 
         A release of a dependent is a reject where it cannot be read, nothing in it imports the library, or its version
@@ -104,20 +104,20 @@ class Downstream:
     def _choose(self, dependent: str, target: Target, days: Days, period: Period) -> list[DependentRelease | Reject]:
         key = f"pkg:pypi/{dependent}"
         try:
-            found = project(self.fetcher, self.index_url, dependent)
+            index_project = project(self.fetcher, self.index_url, dependent)
         except (NotFound, BadAnswer, Unreachable) as error:
             return [self._reject(key, error)]
         covered = {row["version"] for row in target.releases}
-        chosen = choose(found, target.library, days, covered, period, self.rules.releases_per_dependent)
+        chosen = choose(index_project, target.library, days, covered, period, self.rules.releases_per_dependent)
         detail = f"none came out, as far as the index tells, in the days of the lake's releases of {target.library}"
         return chosen or [Reject(key, RejectReason.NO_RELEASES, detail)]
 
-    def _read(self, target: Target, release: DependentRelease | Reject) -> list[Found | Reject] | Reject:
+    def _read(self, target: Target, release: DependentRelease | Reject) -> list[CodeSample | Reject] | Reject:
         if isinstance(release, Reject):
             return release
         return attempt(release.purl, self._pieces, target, release)
 
-    def _pieces(self, target: Target, release: DependentRelease) -> list[Found | Reject]:
+    def _pieces(self, target: Target, release: DependentRelease) -> list[CodeSample | Reject]:
         try:
             sdist = self.sdists.read(release.sdist)
             about = read_about(sdist.metadata, self.licences)

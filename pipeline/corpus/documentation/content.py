@@ -73,13 +73,15 @@ class ContentColumns(TypedDict):
     directives: list[ApiDocumentStatement]
 
 
-def content_columns(content: Content, taken: Sequence[SymbolParameter], annotation: str | None) -> ContentColumns:
+def content_columns(
+    content: Content, signature_parameters: Sequence[SymbolParameter], annotation: str | None
+) -> ContentColumns:
     """Return the columns that say what a text says of an API whose signature takes these parameters.
 
     `taken` are parameters as in the table `symbols`; `annotation` is that of the result, or of an attribute.
     """
     return {
-        "parameters": parameter_rows(content.parameters, taken),
+        "parameters": parameter_rows(content.parameters, signature_parameters),
         "description": content.description,
         "returns": _result_rows(content.returns, annotation),
         "examples": list(content.examples),
@@ -88,58 +90,60 @@ def content_columns(content: Content, taken: Sequence[SymbolParameter], annotati
 
 
 def parameter_rows(
-    described: Sequence[Described], taken: Sequence[SymbolParameter]
+    described: Sequence[Described], signature_parameters: Sequence[SymbolParameter]
 ) -> list[ApiDocumentDocumentedParameter]:
     """Put together what a signature and a text say of parameters: the signature's first, in its order."""
-    by_name = {one.name.lstrip("*"): one for one in described}
-    rows = [_taken(parameter, by_name.pop(parameter["name"], None)) for parameter in taken]
-    return [*rows, *(_told(one) for one in by_name.values())]
+    by_name = {entry.name.lstrip("*"): entry for entry in described}
+    rows = [
+        _documented_parameter(parameter, by_name.pop(parameter["name"], None)) for parameter in signature_parameters
+    ]
+    return [*rows, *(_parameter_row(entry) for entry in by_name.values())]
 
 
-def _taken(parameter: SymbolParameter, told: Described | None) -> ApiDocumentDocumentedParameter:
-    told = told or Described("")
-    default = told.default if parameter["default"] == _UNKNOWN else parameter["default"] or told.default
+def _documented_parameter(parameter: SymbolParameter, described: Described | None) -> ApiDocumentDocumentedParameter:
+    described = described or Described("")
+    default = described.default if parameter["default"] == _UNKNOWN else parameter["default"] or described.default
     return {
         "name": STARS.get(parameter["kind"], "") + parameter["name"],
-        "type": told.type or parameter["annotation"],
+        "type": described.type or parameter["annotation"],
         "mandatory": parameter["default"] is None and parameter["kind"] not in STARS,
         "default": default,
-        "description": told.description,
+        "description": described.description,
     }
 
 
-def _told(one: Described) -> ApiDocumentDocumentedParameter:
-    mandatory = False if one.default is not None or one.name.startswith("*") else one.mandatory
+def _parameter_row(parameter: Described) -> ApiDocumentDocumentedParameter:
+    mandatory = False if parameter.default is not None or parameter.name.startswith("*") else parameter.mandatory
     return {
-        "name": one.name,
-        "type": one.type,
+        "name": parameter.name,
+        "type": parameter.type,
         "mandatory": mandatory,
-        "default": one.default,
-        "description": one.description,
+        "default": parameter.default,
+        "description": parameter.description,
     }
 
 
-def _result_rows(told: Sequence[Described], annotation: str | None) -> list[ApiDocumentResult]:
-    if not told and annotation:
-        told = [Described("", annotation)]
-    elif len(told) == 1 and not told[0].type:
-        told = [replace(told[0], type=annotation)]
-    return [{"name": one.name or None, "type": one.type, "description": one.description} for one in told]
+def _result_rows(results: Sequence[Described], annotation: str | None) -> list[ApiDocumentResult]:
+    if not results and annotation:
+        results = [Described("", annotation)]
+    elif len(results) == 1 and not results[0].type:
+        results = [replace(results[0], type=annotation)]
+    return [{"name": result.name or None, "type": result.type, "description": result.description} for result in results]
 
 
-def _statement(said: Directive) -> ApiDocumentStatement:
+def _statement(directive: Directive) -> ApiDocumentStatement:
     return {
-        "directive": said.kind,
-        "owner": said.owner,
-        "name": said.name,
-        "stated_version": said.stated,
-        "text": plain(said.text),
+        "directive": directive.kind,
+        "owner": directive.owner,
+        "name": directive.name,
+        "stated_version": directive.stated,
+        "text": plain(directive.text),
     }
 
 
-def named_each(one: Described, names: str) -> Iterator[Described]:
+def named_each(described: Described, names: str) -> Iterator[Described]:
     """Yield a description for each of the names that share it: `x, y : int`."""
     for name in names.replace("\\", "").split(","):
         bare = name.strip().strip("`'\" ")
         if bare.lstrip("*").isidentifier() and bare not in {"self", "cls"}:
-            yield replace(one, name=bare)
+            yield replace(described, name=bare)

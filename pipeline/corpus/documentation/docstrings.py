@@ -47,33 +47,33 @@ def read_docstring(docstring: str) -> Content:
     texts = (section.value for section in sections if section.kind is _Kind.text)
     return Content(
         prose("\n\n".join(texts)),
-        tuple(one for section in sections if section.kind in _PARAMETERS for one in _parameters(section)),
-        tuple(_result(one) for section in sections if section.kind in _RESULTS for one in section.value),
+        tuple(described for section in sections if section.kind in _PARAMETERS for described in _parameters(section)),
+        tuple(_result(item) for section in sections if section.kind in _RESULTS for item in section.value),
         examples,
     )
 
 
 def _style(docstring: str) -> griffe.Parser | None:
     """Return the style that griffe tells, or that of the first mark that it does not look for."""
-    told = griffe.infer_docstring_style(griffe.Docstring(docstring, lineno=1), style_order=_STYLES)[0]
-    return told or next((style for pattern, style in _MARKS if pattern.search(docstring)), None)
+    inferred = griffe.infer_docstring_style(griffe.Docstring(docstring, lineno=1), style_order=_STYLES)[0]
+    return inferred or next((style for pattern, style in _MARKS if pattern.search(docstring)), None)
 
 
-def stated_versions(docstring: str, parameters: Collection[str], rules: DirectiveRules) -> tuple[Directive, ...]:
+def version_directives(docstring: str, parameters: Collection[str], rules: DirectiveRules) -> tuple[Directive, ...]:
     """Return what a docstring states of versions, as the table `directives` has it."""
     read = _directives(docstring, rules)
     return tuple(dict.fromkeys(tell_arrivals(name_parameters(read, parameters, rules)))) if read else ()
 
 
 def _parameters(section: griffe.DocstringSection) -> Iterator[Described]:
-    for one in section.value:
-        default = _text(one.value)
-        said = Described("", _type(one.annotation), default, None, _prose(one.description))
-        yield from named_each(said, one.name)
+    for item in section.value:
+        default = _text(item.value)
+        described = Described("", _type(item.annotation), default, None, _prose(item.description))
+        yield from named_each(described, item.name)
 
 
-def _result(one: griffe.DocstringReturn | griffe.DocstringYield) -> Described:
-    return Described(one.name or "", _type(one.annotation), description=_prose(one.description))
+def _result(item: griffe.DocstringReturn | griffe.DocstringYield) -> Described:
+    return Described(item.name or "", _type(item.annotation), description=_prose(item.description))
 
 
 def _type(annotation: object) -> str | None:

@@ -59,8 +59,8 @@ def fetch_json(fetcher: Fetcher, url: str, max_bytes: int, headers: Mapping[str,
 
     Errors: as fetch(), BadAnswer where the body is not JSON.
     """
-    came = fetch(fetcher, url, max_bytes, {"Accept": "application/json", **(headers or {})})
-    return parse_json(came.content, url, came.content_type)
+    fetched = fetch(fetcher, url, max_bytes, {"Accept": "application/json", **(headers or {})})
+    return parse_json(fetched.content, url, fetched.content_type)
 
 
 def parse_json(content: bytes, place: str, content_type: str = "") -> Any:
@@ -87,11 +87,11 @@ class Site(Protocol):
         ...
 
 
-def open_site(address: str, fetcher: Fetcher, shown_at: str | None = None) -> Site:
-    """Return the site at an address, `http(s)://…` or `file:///folder`; people find it at `shown_at`, if given."""
+def open_site(address: str, fetcher: Fetcher, public_address: str | None = None) -> Site:
+    """Return the site at an address, `http(s)://…` or `file:///folder`; `public_address` is that for people."""
     parts = urlsplit(address)
     if parts.scheme == "file":
-        return FolderSite(Path(unquote(parts.path)), shown_at)
+        return FolderSite(Path(unquote(parts.path)), public_address)
     remember(address)
     return WebSite(fetcher, f"{without_userinfo(address).rstrip('/')}/")
 
@@ -101,7 +101,7 @@ class FolderSite:
     """A site in a folder of this machine, whose path stays here: what people are told is the path on the site."""
 
     root: Path
-    shown_at: str | None = None
+    public_address: str | None = None
 
     def read(self, page: str, max_bytes: int) -> bytes:
         """Return the bytes of a page; a link may lead around inside the folder, and not out of it."""
@@ -121,8 +121,8 @@ class FolderSite:
             raise BadAnswer(f"{page}: {type(error).__name__}, it cannot be read") from None
 
     def url(self, page: str, anchor: str = "") -> str:
-        """Return the address of a page below `shown_at`, or its path on the site where none is given."""
-        return _joined(f"{self.shown_at.rstrip('/')}/" if self.shown_at else "", page, anchor)
+        """Return the address of a page below `public_address`, or its path on the site where none is given."""
+        return _joined(f"{self.public_address.rstrip('/')}/" if self.public_address else "", page, anchor)
 
 
 @dataclass(slots=True)
@@ -138,13 +138,13 @@ class WebSite:
         url = urljoin(self.base, page)
         if not url.startswith(self.base):
             raise Outside(f"{page}: leads out of the site")
-        came = fetch(self.fetcher, url, max_bytes)
-        if not came.url.startswith(self.base):
-            if self._settled or not came.url.endswith(f"/{page}"):
-                raise Outside(f"{page}: redirected to {came.url}")
-            self.base = came.url.removesuffix(page)
+        fetched = fetch(self.fetcher, url, max_bytes)
+        if not fetched.url.startswith(self.base):
+            if self._settled or not fetched.url.endswith(f"/{page}"):
+                raise Outside(f"{page}: redirected to {fetched.url}")
+            self.base = fetched.url.removesuffix(page)
         self._settled = True
-        return came.content
+        return fetched.content
 
     def url(self, page: str, anchor: str = "") -> str:
         """Return the address of a page."""

@@ -51,10 +51,10 @@ def read_head(file: IO[bytes]) -> Head:
     """
     first = file.readline(_MAX_LINE)
     if not first.startswith(_HEAD):
-        raise BadInventory(f"begins with {_shown(first)}, not with the head of a Sphinx inventory")
+        raise BadInventory(f"begins with {_excerpt(first)}, not with the head of a Sphinx inventory")
     written = first.removeprefix(_HEAD).strip()
     if written not in (b"1", b"2"):
-        raise BadInventory(f"version {_shown(written)} of the format; 1 and 2 are known")
+        raise BadInventory(f"version {_excerpt(written)} of the format; 1 and 2 are known")
     project, version = (_field(file.readline(_MAX_LINE), name) for name in ("Project", "Version"))
     if written == b"2" and b"zlib" not in file.readline(_MAX_LINE):
         raise BadInventory("version 2 that does not say that zlib packed it")
@@ -64,7 +64,7 @@ def read_head(file: IO[bytes]) -> Head:
 def _field(line: bytes, name: str) -> str:
     head, _, value = line.decode("utf-8", "replace").partition(":")
     if head.strip("# ") != name:
-        raise BadInventory(f"line {_shown(line)} where its {name.lower()} should stand")
+        raise BadInventory(f"line {_excerpt(line)} where its {name.lower()} should stand")
     return value.strip()
 
 
@@ -92,14 +92,14 @@ def _first(line: str) -> Entry | None:
 
 def _second(line: str) -> Entry | None:
     """Read `name domain:role priority page#anchor title`: `$` in the place and `-` as title stand for the name."""
-    found = _V2.fullmatch(line)
-    if not found:
+    match = _V2.fullmatch(line)
+    if not match:
         return None
-    name, place, title = found["name"], found["place"], found["title"]
+    name, place, title = match["name"], match["place"], match["title"]
     if place.endswith("$"):
         place = place[:-1] + name
     page, _, anchor = place.partition("#")
-    return Entry(name, found["domain"], found["role"], page, anchor, name if title == "-" else title)
+    return Entry(name, match["domain"], match["role"], page, anchor, name if title == "-" else title)
 
 
 def _unpacked(file: IO[bytes]) -> Iterator[bytes]:
@@ -117,10 +117,10 @@ def _unpacked(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _lines(chunks: Iterator[bytes], max_bytes: int) -> Iterator[str]:
-    taken, rest = 0, b""
+    size, rest = 0, b""
     for chunk in chunks:
-        taken += len(chunk)
-        if taken > max_bytes or len(rest) > _MAX_LINE:
+        size += len(chunk)
+        if size > max_bytes or len(rest) > _MAX_LINE:
             raise BadInventory(f"unpacks to more than {max_bytes} bytes, or to a line longer than {_MAX_LINE}")
         *lines, rest = (rest + chunk).split(b"\n")
         yield from (line.decode("utf-8", "replace").rstrip("\r") for line in lines)
@@ -128,5 +128,5 @@ def _lines(chunks: Iterator[bytes], max_bytes: int) -> Iterator[str]:
         yield rest.decode("utf-8", "replace").rstrip("\r")
 
 
-def _shown(line: bytes) -> str:
+def _excerpt(line: bytes) -> str:
     return repr(line[:60].decode("utf-8", "replace"))

@@ -96,10 +96,10 @@ def list_site(site: Site, rules: DocumentationRules) -> Listed:
         listing.read(file, head, limits.max_inventory_bytes)
         texts = listing.texts or _searched_if_there(site, rules, listing.refused)
     pages = sorted({*listing.entries, *filter(rules.wants_blocks, texts)})
-    kept, beyond = pages[: limits.max_pages], pages[limits.max_pages :]
+    within_limit, beyond = pages[: limits.max_pages], pages[limits.max_pages :]
     refused = [Refused(page, RejectReason.TOO_LARGE, f"{page}: beyond {limits.max_pages} pages") for page in beyond]
-    digest = sha256_json([packed.hex(), kept])
-    return Listed(head, listing.entries, kept, [*listing.refused, *refused], digest)
+    digest = sha256_json([packed.hex(), within_limit])
+    return Listed(head, listing.entries, within_limit, [*listing.refused, *refused], digest)
 
 
 def _searched_if_there(site: Site, rules: DocumentationRules, refused: list[Refused]) -> list[str]:

@@ -69,9 +69,9 @@ def _number(main: Tag, content: bytes) -> None:
     """Note at each block of code on which line of the page it begins, which lxml does not hand on."""
     start = next((at for mark in _MAIN if (at := content.find(mark)) >= 0), 0)
     line, before = content.count(b"\n", 0, start) + 1, start
-    for found, pre in zip(_PRE.finditer(content, start), main.find_all("pre"), strict=False):
-        line += content.count(b"\n", before, found.start())
-        before = found.start()
+    for match, pre in zip(_PRE.finditer(content, start), main.find_all("pre"), strict=False):
+        line += content.count(b"\n", before, match.start())
+        before = match.start()
         pre[LINE] = str(line)
 
 
@@ -92,8 +92,8 @@ def marked(tag: Tag) -> str:
 
 def classes(tag: Tag) -> list[str]:
     """Return the classes of an element."""
-    found = tag.get("class")
-    return list(found) if isinstance(found, list) else [found] if found else []
+    names = tag.get("class")
+    return list(names) if isinstance(names, list) else [names] if names else []
 
 
 def children(tag: Tag) -> list[Tag]:
@@ -136,20 +136,20 @@ def _with_text(tag: Tag) -> Iterator[Tag]:
 
 def _definitions(tag: Tag) -> Iterator[str]:
     for term, text in pairs(tag):
-        told = "" if text is None else paragraphs(children(text) or [text])
-        yield f"- {folded(term)}: {told}" if told else f"- {folded(term)}"
+        definition = "" if text is None else paragraphs(children(text) or [text])
+        yield f"- {folded(term)}: {definition}" if definition else f"- {folded(term)}"
 
 
 def pairs(tag: Tag) -> Iterator[tuple[Tag, Tag | None]]:
     """Yield the terms of a definition list, each with its definition; terms that share one have the same."""
-    found: list[tuple[Tag, Tag | None]] = []
+    entries: list[tuple[Tag, Tag | None]] = []
     following: Tag | None = None
     for child in reversed(children(tag)):
         if child.name == "dd":
             following = child
         elif child.name == "dt":
-            found.append((child, following))
-    yield from reversed(found)
+            entries.append((child, following))
+    yield from reversed(entries)
 
 
 def is_statement(tag: Tag) -> bool:
@@ -168,8 +168,8 @@ def language_of(pre: Tag) -> str:
     around = [*([code] if code is not None else []), pre, *list(pre.parents)[:_PARENTS]]
     for tag in around:
         for name in classes(tag):
-            if (found := _LANGUAGE.fullmatch(name)) and found[1] not in _NO_LANGUAGE:
-                return found[1].lower()
+            if (match := _LANGUAGE.fullmatch(name)) and match[1] not in _NO_LANGUAGE:
+                return match[1].lower()
     return ""
 
 

@@ -29,13 +29,13 @@ def is_written_by_mkdocstrings(page: Tag) -> bool:
     return page.find(class_="doc-object") is not None
 
 
-def read_object(found: Tag) -> Anchored | None:
+def read_object(heading: Tag) -> Anchored | None:
     """Return what a page says of the API at whose anchor an element stands; None where that is no API."""
-    whole = found.find_parent(class_="doc-object")
+    whole = heading.find_parent(class_="doc-object")
     if whole is None:
         return None
     body = whole.find(class_="doc-contents", recursive=False)
-    return Anchored(_heading(whole, found), Content() if body is None else _content(body))
+    return Anchored(_heading(whole, heading), Content() if body is None else _content(body))
 
 
 def _heading(whole: Tag, heading: Tag) -> str:
@@ -80,8 +80,8 @@ def _parameters(part: Tag) -> Iterator[Described]:
         name = item.find("code")
         if name is not None:
             type_, default, mandatory = _facts(item)
-            said = Described("", type_, default, mandatory, _told(item))
-            yield from named_each(said, folded(name))
+            described = Described("", type_, default, mandatory, _description(item))
+            yield from named_each(described, folded(name))
 
 
 def _facts(item: Tag) -> tuple[str | None, str | None, bool | None]:
@@ -92,9 +92,13 @@ def _facts(item: Tag) -> tuple[str | None, str | None, bool | None]:
         required = default == "required"
         return folded(cells[1]) or None, None if required else default or None, required
     if cells:
-        stated = _labelled(item, "doc-param-default")
-        return _labelled(item, "doc-param-annotation"), stated, stated is None
-    line = folded(item).removesuffix(folded(told) if (told := _told_in(item)) is not None else "").strip()
+        default_label = _labelled(item, "doc-param-default")
+        return _labelled(item, "doc-param-annotation"), default_label, default_label is None
+    line = (
+        folded(item)
+        .removesuffix(folded(description) if (description := _description_tag(item)) is not None else "")
+        .strip()
+    )
     listed = _LISTED.search(line)
     return (listed["type"] or None, listed["default"], listed["default"] is None) if listed else (None, None, None)
 
@@ -109,22 +113,22 @@ def _result(item: Tag) -> Described:
     """Read a result: a type, or a name and a type, before its description."""
     codes = [folded(code) for code in item.find_all("code") if code.find_parent(class_="doc-md-description") is None]
     name, type_ = (codes[0], codes[1]) if len(codes) > 1 else ("", codes[0] if codes else "")
-    return Described(name, type_ or None, description=_told(item))
+    return Described(name, type_ or None, description=_description(item))
 
 
-def _told_in(item: Tag) -> Tag | None:
+def _description_tag(item: Tag) -> Tag | None:
     return item.find(class_="doc-md-description")
 
 
-def _told(item: Tag) -> str | None:
-    told = _told_in(item)
-    return paragraphs(children(told)) or None if told is not None else None
+def _description(item: Tag) -> str | None:
+    description = _description_tag(item)
+    return paragraphs(children(description)) or None if description is not None else None
 
 
 def _deprecated(part: Tag) -> Iterator[Directive]:
     """Yield what a section `Deprecated:` of Google style says: `1.3: Use other.`"""
-    told = part.find("p")
-    if "deprecated" in classes(part) and told is not None:
-        version, _, text = folded(told).partition(":")
-        stated = version.strip() if read_version(version.strip()) else None
-        yield Directive(DirectiveKind.DEPRECATED, stated, text.strip() if stated else folded(told))
+    paragraph = part.find("p")
+    if "deprecated" in classes(part) and paragraph is not None:
+        version, _, text = folded(paragraph).partition(":")
+        since = version.strip() if read_version(version.strip()) else None
+        yield Directive(DirectiveKind.DEPRECATED, since, text.strip() if since else folded(paragraph))

@@ -111,8 +111,8 @@ def read_page(
     documents: list[PageDocument] = []
     refused: list[Refused] = []
     for entry in entries:
-        found = by_id.get(entry.anchor)
-        anchored = read(found) if found is not None else None
+        element = by_id.get(entry.anchor)
+        anchored = read(element) if element is not None else None
         if anchored is None:
             detail = f"{page} has no API at the anchor {entry.anchor!r}"
             refused.append(Refused(entry.name, RejectReason.VANISHED, detail))
@@ -125,16 +125,16 @@ def read_page(
 
 def _document(entry: Entry, anchored: Anchored, rules: DirectiveRules, url: str) -> PageDocument:
     kind, signature = KINDS[entry.role], anchored.signature
-    taken = read_parameters(signature) if kind in CALLABLE else []
-    names = {parameter["name"] for parameter in taken}
-    said = tell_arrivals(name_parameters(anchored.content.directives, names, rules))
-    content = replace(anchored.content, directives=tuple(said))
+    parameters = read_parameters(signature) if kind in CALLABLE else []
+    names = {parameter["name"] for parameter in parameters}
+    directives = tell_arrivals(name_parameters(anchored.content.directives, names, rules))
+    content = replace(anchored.content, directives=tuple(directives))
     return {
         "path": entry.name,
         "kind": kind,
         "signature": signature if kind in CALLABLE else None,
         "url": url,
-        **content_columns(content, taken, anchored.annotation),
+        **content_columns(content, parameters, anchored.annotation),
     }
 
 
@@ -166,15 +166,15 @@ def _term(tag: Tag) -> Tag | None:
 
 def _joined(blocks: Iterable[Block]) -> list[Block]:
     """Return the blocks in order; the interactive ones below one heading are one, since each needs those before it."""
-    found: list[Block] = []
+    joined: list[Block] = []
     places: dict[tuple[str, str], int] = {}
     for block in blocks:
         interactive, of = block.text.startswith(PROMPTS), (block.title, block.anchor)
         if interactive and of in places:
-            before = found[places[of]]
-            found[places[of]] = msgspec.structs.replace(before, text=f"{before.text}\n\n{block.text}")
+            before = joined[places[of]]
+            joined[places[of]] = msgspec.structs.replace(before, text=f"{before.text}\n\n{block.text}")
             continue
         if interactive:
-            places[of] = len(found)
-        found.append(block)
-    return found
+            places[of] = len(joined)
+        joined.append(block)
+    return joined

@@ -19,22 +19,22 @@ from pipeline.lake.rows import ReleaseRow
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a site stands; its names tell of which release it is (none: its inventory does), `stated` in words."""
+    """Where a site stands; its names tell of which release it is (none: its inventory does), `evidence` says so."""
 
     address: str
-    shown_at: str | None
+    public_address: str | None
     names: tuple[str, ...]
-    stated: str
+    evidence: str
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class DatedSite:
     """A site that is read: what it lists, the release that it is of, and what says so."""
 
     site: Site
     listed: Listed
     release: ReleaseRow
-    stated: str
+    evidence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +45,21 @@ class Places:
     fetcher: Fetcher
     read_the_docs: ReadTheDocs
 
-    def sites(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[Taken | Refused]:
+    def sites(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[DatedSite | Refused]:
         """Yield the sites of releases in the period, the first of each release, or why a site is not taken.
 
         Errors: Unreachable where several sites in a row do not answer.
         """
-        seen: set[str] = set()
+        covered: set[str] = set()
         silent = 0
         for place in self._places(library, releases):
-            found = place if isinstance(place, Refused) else self._taken(place, releases, period, seen)
-            if found is None:
+            site = place if isinstance(place, Refused) else self._dated(place, releases, period, covered)
+            if site is None:
                 continue
-            yield found
-            if isinstance(found, Taken):
-                seen.add(found.release["version"])
-            silent = silent + 1 if isinstance(found, Refused) and found.reason == RejectReason.SOURCE_UNREACHABLE else 0
+            yield site
+            if isinstance(site, DatedSite):
+                covered.add(site.release["version"])
+            silent = silent + 1 if isinstance(site, Refused) and site.reason == RejectReason.SOURCE_UNREACHABLE else 0
             if silent >= self.rules.limits.unreachable_in_a_row:
                 raise Unreachable(f"{library}: {silent} documentation sites in a row")
 
@@ -77,56 +77,56 @@ class Places:
             yield refusal(f"Read the Docs: {project}", error)
             return
         for version in versions:
-            stated = f"Read the Docs: {version.type or 'version'} {version.names[0]} of {project}"
-            yield Place(version.urls.documentation, None, version.names, stated)
+            evidence = f"Read the Docs: {version.type or 'version'} {version.names[0]} of {project}"
+            yield Place(version.urls.documentation, None, version.names, evidence)
 
-    def _taken(
-        self, place: Place, releases: Sequence[ReleaseRow], period: Period, seen: set[str]
-    ) -> Taken | Refused | None:
+    def _dated(
+        self, place: Place, releases: Sequence[ReleaseRow], period: Period, covered: set[str]
+    ) -> DatedSite | Refused | None:
         """Return a site with its release; None where the release has one already, or is of another period."""
         by_version = {release["version"]: release for release in releases}
         version = release_of(place.names, list(by_version))
         if place.names and version is None:
             return _unknown(place)
-        if version is not None and _is_settled(by_version[version], period, seen):
+        if version is not None and _is_settled(by_version[version], period, covered):
             return None
-        site = open_site(place.address, self.fetcher, place.shown_at)
+        site = open_site(place.address, self.fetcher, place.public_address)
         try:
             listed = list_site(site, self.rules)
         except FAILURES as error:
-            return refusal(place.stated, error)
-        said = listed.head.version
-        version = version or release_of([said], list(by_version))
-        if version is None or contradicts(said, version):
-            detail = f"{place.stated}; its inventory is of the version {said!r}"
-            return Refused(place.stated, RejectReason.VERSION_UNKNOWN, detail)
-        if _is_settled(by_version[version], period, seen):
+            return refusal(place.evidence, error)
+        inventory_version = listed.head.version
+        version = version or release_of([inventory_version], list(by_version))
+        if version is None or contradicts(inventory_version, version):
+            detail = f"{place.evidence}; its inventory is of the version {inventory_version!r}"
+            return Refused(place.evidence, RejectReason.VERSION_UNKNOWN, detail)
+        if _is_settled(by_version[version], period, covered):
             return None
-        stated = place.stated if place.names else f"{place.stated}, whose inventory says {said}"
-        return Taken(site, listed, by_version[version], stated)
+        evidence = place.evidence if place.names else f"{place.evidence}, whose inventory says {inventory_version}"
+        return DatedSite(site, listed, by_version[version], evidence)
 
 
 def _at_addresses(rule: SiteRule, versions: Sequence[str]) -> Iterator[Place]:
     """Yield the places that an address means: one, or one for each release or series where it has a placeholder."""
     places: dict[str, Place] = {}
     for version in versions if rule.has_placeholder else [rule.version]:
-        address, shown = rule.places(version)
+        address, public_address = rule.places(version)
         names = (version,) if version and (rule.names_release or rule.version) else ()
-        stated = f"documentation.yaml: {_public(rule, address, shown)}"
-        places.setdefault(address, Place(address, shown, names, stated))
+        evidence = f"documentation.yaml: {_public(rule, address, public_address)}"
+        places.setdefault(address, Place(address, public_address, names, evidence))
     yield from places.values()
 
 
-def _public(rule: SiteRule, address: str, shown: str | None) -> str:
+def _public(rule: SiteRule, address: str, public_address: str | None) -> str:
     """Return an address without a folder of this machine."""
-    return shown or (address.rstrip("/").rpartition("/")[2] if rule.is_here else address)
+    return public_address or (address.rstrip("/").rpartition("/")[2] if rule.is_here else address)
 
 
-def _is_settled(release: ReleaseRow, period: Period, seen: set[str]) -> bool:
-    return release["version"] in seen or not period.covers(release["release_time"])
+def _is_settled(release: ReleaseRow, period: Period, covered: set[str]) -> bool:
+    return release["version"] in covered or not period.covers(release["release_time"])
 
 
 def _unknown(place: Place) -> Refused:
     if any(read_name(name) for name in place.names):
-        return Refused(place.stated, RejectReason.VERSION_NOT_COVERED, "the lake has no such release")
-    return Refused(place.stated, RejectReason.VERSION_UNKNOWN, f"{place.names[0]!r} names no release")
+        return Refused(place.evidence, RejectReason.VERSION_NOT_COVERED, "the lake has no such release")
+    return Refused(place.evidence, RejectReason.VERSION_UNKNOWN, f"{place.names[0]!r} names no release")

@@ -40,8 +40,8 @@ def code_blocks(text: str) -> tuple[str, ...]:
         for block in blocks_of(lines)
         if not any(block.start <= start < block.end for start, _ in prompted) and _is_python(block)
     ]
-    found = (_cut(lines[start:end]) for start, end in sorted(prompted + plainly))
-    return tuple(block for block in found if block)
+    blocks = (_cut(lines[start:end]) for start, end in sorted(prompted + plainly))
+    return tuple(block for block in blocks if block)
 
 
 def _is_python(block: Block) -> bool:
@@ -56,8 +56,8 @@ def _without_code(lines: Sequence[str]) -> list[str]:
     spans = [(group.start, group.end) for group in groups_of(without_fences(lines))]
     spans += [(block.start, block.end) for block in blocks_of(lines)]
     code = {number for start, end in spans for number in range(start, end)}
-    kept = ("" if number in code or _FENCE.fullmatch(line) else line for number, line in enumerate(lines))
-    return [line.rstrip()[:-1] if line.rstrip().endswith("::") and ".. " not in line else line for line in kept]
+    remaining = ("" if number in code or _FENCE.fullmatch(line) else line for number, line in enumerate(lines))
+    return [line.rstrip()[:-1] if line.rstrip().endswith("::") and ".. " not in line else line for line in remaining]
 
 
 def _without_directives(lines: Sequence[str]) -> Iterator[str]:

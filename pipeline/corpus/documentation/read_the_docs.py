@@ -65,19 +65,19 @@ class ReadTheDocs:
         """
         url = f"{self.api.rstrip('/')}/projects/{quote(project, safe='')}/versions/?active=true&built=true&limit=100"
         path = self.cache / f"versions-{sha256_text(url)}.json"
-        if (known := _kept(path, self.keep_s)) is not None:
-            return known
-        found = {version.slug: version for page in self._pages(url) for version in page.results}
-        versions = [found[slug] for slug in sorted(found) if found[slug].built and found[slug].active]
+        if (cached := _cached(path, self.keep_s)) is not None:
+            return cached
+        by_slug = {version.slug: version for page in self._pages(url) for version in page.results}
+        versions = [by_slug[slug] for slug in sorted(by_slug) if by_slug[slug].built and by_slug[slug].active]
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as partial:
             partial.write_bytes(msgspec.json.encode(versions))
         return versions
 
     def _pages(self, url: str) -> Iterator[_Page]:
-        seen: set[str] = set()
-        while url not in seen and len(seen) < _MAX_PAGES:
-            seen.add(url)
+        visited: set[str] = set()
+        while url not in visited and len(visited) < _MAX_PAGES:
+            visited.add(url)
             page = _page(fetch_json(self.fetcher, url, _MAX_BYTES, self._headers()), url)
             yield page
             if not page.next:
@@ -98,7 +98,7 @@ def _page(answer: object, url: str) -> _Page:
         raise BadAnswer(f"{url}: not a list of versions: {error}") from None
 
 
-def _kept(path: Path, keep_s: float) -> list[Version] | None:
+def _cached(path: Path, keep_s: float) -> list[Version] | None:
     """Return the versions of an answer that is not too old; None where there is none."""
     try:
         if time.time() - path.stat().st_mtime > keep_s:

@@ -38,13 +38,13 @@ class SiteReader:
         Errors: Unreachable where several pages in a row get no answer; they are asked again the next time.
         """
         path = self._path(site, listed)
-        known = _known(path)
+        stored = _stored_pages(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         silent = 0
         with path.open("ab") as file:
             for name in listed.pages:
-                if name in known:
-                    yield _DECODER.decode(known[name])
+                if name in stored:
+                    yield _DECODER.decode(stored[name])
                     continue
                 read = attempt(name, self._page, site, name, listed.entries.get(name, ()))
                 if isinstance(read, Reject):
@@ -60,7 +60,7 @@ class SiteReader:
 
     def _path(self, site: Site, listed: Listed) -> Path:
         """Return where the pages of a site are kept: another inventory, reader or rule makes it another file."""
-        own = plain([self.rules.limits, self.rules.left_out, self.rules.languages, self.directives])
+        own = plain([self.rules.limits, self.rules.excluded_pages, self.rules.languages, self.directives])
         return (
             self.cache
             / f"{sha256_json([cache_version('documentation_pages'), own, site.url(''), listed.digest])}.jsonl"
@@ -87,16 +87,16 @@ class SiteReader:
 _DECODER = msgspec.json.Decoder(PageRead)
 
 
-def _known(path: Path) -> dict[str, bytes]:
+def _stored_pages(path: Path) -> dict[str, bytes]:
     """Return the lines of a file of pages by page; the last one of a process that was killed may be broken."""
-    found: dict[str, bytes] = {}
+    lines: dict[str, bytes] = {}
     if path.is_file():
         for line in path.read_bytes().splitlines():
             try:
-                found[_NAME.decode(line).page] = line
+                lines[_NAME.decode(line).page] = line
             except msgspec.DecodeError:
                 continue
-    return found
+    return lines
 
 
 class _Named(msgspec.Struct):

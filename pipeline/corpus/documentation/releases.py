@@ -31,8 +31,8 @@ def release_of(names: Iterable[str], releases: Sequence[str]) -> str | None:
         version = read_name(name)
         if version is not None and version in spelled:
             return spelled[version]
-        if found := _last_of_series(name, spelled.keys()):
-            return spelled[found]
+        if newest := _last_of_series(name, spelled.keys()):
+            return spelled[newest]
     return None
 
 
@@ -40,21 +40,21 @@ def _last_of_series(name: str, versions: Iterable[Version]) -> Version | None:
     series = _SERIES.search(name)
     if not series:
         return None
-    wanted = tuple(int(part) for part in re.split(r"[._]", series[1]))
+    prefix = tuple(int(part) for part in re.split(r"[._]", series[1]))
     ordered = sorted(versions)
-    of_series = [version for version in ordered if version.release[: len(wanted)] == wanted]
+    of_series = [version for version in ordered if version.release[: len(prefix)] == prefix]
     return of_series[-1] if of_series and of_series[-1] != ordered[-1] else None
 
 
-def contradicts(stated: str, release: str) -> bool:
+def contradicts(inventory_version: str, release: str) -> bool:
     """Return whether the version in an inventory says that a site is not of a release.
 
     `1.5`, `1.5.x` and `1.5.3` fit 1.5.3; what is no final version (`1.5.4.dev0+g1a2b`, made from a checkout) and
     `0.0.0`, which mkdocstrings writes where it was not told, say nothing.
     """
-    version, taken = read_name(re.sub(r"[._]x$", "", stated)), Version(release)
+    version, expected = read_name(re.sub(r"[._]x$", "", inventory_version)), Version(release)
     if version is None or version.is_prerelease or version.local or not any(version.release):
         return False
-    if len(version.release) >= len(taken.release):
-        return version.base_version != taken.base_version and version != taken
-    return taken.release[: len(version.release)] != version.release
+    if len(version.release) >= len(expected.release):
+        return version.base_version != expected.base_version and version != expected
+    return expected.release[: len(version.release)] != version.release

@@ -28,21 +28,23 @@ class SiteRule(Rule):
 
     Either a project of Read the Docs, whose API lists the versions, or an address. In an address `{version}` is a
     release, `{series}` its first two numbers; one without either is the site of the release `version`, or else of
-    the one that its inventory names. `shown_at` is where people find the pages of a `file:` address.
+    the one that its inventory names. `public_address` is where people find the pages of a `file:` address.
     """
 
     library: Annotated[str, AfterValidator(lambda name: str(canonicalize_name(name)))]
     read_the_docs: str | None = None
     address: str | None = Field(None, pattern=r"^(https?://|file:///)")
     version: Annotated[str, AfterValidator(_version)] | None = None
-    shown_at: str | None = None
+    public_address: str | None = None
 
     @model_validator(mode="after")
-    def _one_place(self) -> SiteRule:
+    def _single_place(self) -> SiteRule:
         if (self.read_the_docs is None) == (self.address is None):
             raise ValueError("give either read_the_docs (the slug of the project) or address")
-        if _PLACEHOLDER.search(self.shown_at or "") and not (self.version or self.has_placeholder):
-            raise ValueError("shown_at has a placeholder, and neither address nor version tells what it stands for")
+        if _PLACEHOLDER.search(self.public_address or "") and not (self.version or self.has_placeholder):
+            raise ValueError(
+                "public_address has a placeholder, and neither address nor version tells what it stands for"
+            )
         return self
 
     @property
@@ -62,7 +64,9 @@ class SiteRule(Rule):
 
     def places(self, version: str | None) -> tuple[str, str | None]:
         """Return the address of the site of a release, and where people find it."""
-        return self._filled(self.address or "", version), self.shown_at and self._filled(self.shown_at, version)
+        return self._filled(self.address or "", version), self.public_address and self._filled(
+            self.public_address, version
+        )
 
     def _filled(self, text: str, version: str | None) -> str:
         if version is None:
@@ -88,7 +92,7 @@ class DocumentationRules(Rule):
     """The rules of `curation_rules/documentation.yaml`."""
 
     limits: SiteLimits
-    left_out: tuple[Words, ...]
+    excluded_pages: tuple[Words, ...]
     languages: frozenset[str]
     sites: tuple[SiteRule, ...]
 
@@ -98,4 +102,4 @@ class DocumentationRules(Rule):
 
     def wants_blocks(self, page: str) -> bool:
         """Return whether the blocks of code of a page are taken, by its path on the site."""
-        return not any(words.pattern.search(page) for words in self.left_out)
+        return not any(words.pattern.search(page) for words in self.excluded_pages)

@@ -14,10 +14,10 @@ def read_parameters(signature: str | None) -> list[SymbolParameter]:
     """Return the parameters of a signature, from its opening bracket on, without self and cls; none if it is none."""
     if not signature:
         return []
-    found = read_signature(f"f{signature}", "f")
-    if found is None:
-        found = read_signature(f"f{_without_brackets(signature)}", "f") or []
-    return [parameter for parameter in found if parameter["name"] not in {"self", "cls"}]
+    parameters = read_signature(f"f{signature}", "f")
+    if parameters is None:
+        parameters = read_signature(f"f{_without_brackets(signature)}", "f") or []
+    return [parameter for parameter in parameters if parameter["name"] not in {"self", "cls"}]
 
 
 def _without_brackets(signature: str) -> str:

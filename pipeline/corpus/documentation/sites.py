@@ -20,7 +20,7 @@ from pipeline.lake.stage import Output, Reject
 def sites_stage(
     library: str,
     releases: Sequence[ReleaseRow],
-    known: Iterable[SiteDocumentRow],
+    stored: Iterable[SiteDocumentRow],
     source: Documentation | None,
     period: Period,
     progress: Mapping[str, Any] | None = None,
@@ -34,10 +34,10 @@ def sites_stage(
     what was refused before stays too (`progress`); without a `source` that is all.
     """
     versions = {release["version"] for release in releases}
-    rows = {(row["path"], row["first_version"]): row for row in known if row["first_version"] in versions}
+    rows = {(row["path"], row["first_version"]): row for row in stored if row["first_version"] in versions}
     refusals = RejectLog(progress, period)
     notes: list[Reject] = []
-    if source and (why := source.left_out()):
+    if source and (why := source.unavailable()):
         notes.append(Reject(SnippetSource.DOCUMENTATION, RejectReason.SOURCE_LEFT_OUT, why))
     elif source:
         rejects: list[Reject] = []

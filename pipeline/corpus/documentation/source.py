@@ -10,10 +10,10 @@ from pathlib import Path
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import DocumentSource, Language, SnippetSource, VersionEvidence
-from pipeline.corpus.code_source import Found
+from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.documentation.inventory import Entry
 from pipeline.corpus.documentation.pages import Block, PageDocument, PageRead, Refused
-from pipeline.corpus.documentation.places import Places, Taken
+from pipeline.corpus.documentation.places import DatedSite, Places
 from pipeline.corpus.documentation.read_the_docs import ReadTheDocs
 from pipeline.corpus.documentation.reading import SiteReader
 from pipeline.corpus.documentation.rules import DocumentationRules
@@ -56,7 +56,7 @@ class Documentation:
         """The source that its code is said to be of."""
         return SnippetSource.DOCUMENTATION
 
-    def left_out(self) -> str | None:
+    def unavailable(self) -> str | None:
         """Return why no site can be asked: the rules name none, or Read the Docs, where all of them are, is silent."""
         return self._why
 
@@ -70,19 +70,19 @@ class Documentation:
         why = api.fetcher.no_way_to(api.api)
         return f"{why}. Run again where Read the Docs can be reached." if why else None
 
-    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[Found | Reject]:
+    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[CodeSample | Reject]:
         """Yield the blocks of code of each site that is of a release in the period, or why a site or page has none.
 
         Blocks that state another language than Python are no examples. Errors: Unreachable.
         """
-        for taken in self.places.sites(library, releases, period):
-            if isinstance(taken, Refused):
-                yield _reject(library, taken)
+        for dated in self.places.sites(library, releases, period):
+            if isinstance(dated, Refused):
+                yield _reject(library, dated)
                 continue
-            for page in self.reader.pages(taken.site, taken.listed):
+            for page in self.reader.pages(dated.site, dated.listed):
                 if page.unread is not None:
-                    yield _reject(_of(taken), page.unread)
-                yield from (_found(taken, page.page, block) for block in page.blocks)
+                    yield _reject(_of(dated), page.unread)
+                yield from (_sample(dated, page.page, block) for block in page.blocks)
 
     def documents(
         self, library: str, releases: Sequence[ReleaseRow], period: Period
@@ -91,36 +91,36 @@ class Documentation:
 
         Errors: Unreachable.
         """
-        for taken in self.places.sites(library, releases, period):
-            if isinstance(taken, Refused):
-                yield _reject(library, taken)
+        for dated in self.places.sites(library, releases, period):
+            if isinstance(dated, Refused):
+                yield _reject(library, dated)
                 continue
-            yield from (_reject(_of(taken), refused) for refused in taken.listed.refused)
-            known = {entry.name for entries in taken.listed.entries.values() for entry in entries}
+            yield from (_reject(_of(dated), refused) for refused in dated.listed.refused)
+            names = {entry.name for entries in dated.listed.entries.values() for entry in entries}
             written: set[str] = set()
-            for page in self.reader.pages(taken.site, taken.listed):
-                yield from _documents(taken, page, known, written)
+            for page in self.reader.pages(dated.site, dated.listed):
+                yield from _documents(dated, page, names, written)
 
 
-def _of(taken: Taken) -> str:
-    return f"{taken.release['library']} {taken.release['version']}"
+def _of(dated: DatedSite) -> str:
+    return f"{dated.release['library']} {dated.release['version']}"
 
 
 def _reject(of: str, refused: Refused) -> Reject:
     return Reject(f"{of} {refused.key}", refused.reason, refused.detail)
 
 
-def _found(taken: Taken, page: str, block: Block) -> Found:
-    release = taken.release
-    return Found(
+def _sample(dated: DatedSite, page: str, block: Block) -> CodeSample:
+    release = dated.release
+    return CodeSample(
         source=SnippetSource.DOCUMENTATION,
         library=release["library"],
         version=release["version"],
         version_evidence=VersionEvidence.RELEASE_ARTIFACT,
-        stated=taken.stated,
+        stated=dated.evidence,
         origin=f"documentation:{release['library']}",
-        place=taken.site.url(page),
-        url=taken.site.url(page, block.anchor),
+        place=dated.site.url(page),
+        url=dated.site.url(page, block.anchor),
         file=page,
         line=block.line,
         text=f"{block.text}\n",
@@ -132,34 +132,36 @@ def _found(taken: Taken, page: str, block: Block) -> Found:
     )
 
 
-def _documents(taken: Taken, page: PageRead, known: set[str], written: set[str]) -> Iterator[SiteDocumentRow | Reject]:
+def _documents(
+    dated: DatedSite, page: PageRead, names: set[str], written: set[str]
+) -> Iterator[SiteDocumentRow | Reject]:
     """Yield a row or a reject for each entry that the inventory has of a page; `written` are the names so far."""
     rows = {row["path"]: row for row in page.documents}
     why = {refused.key: refused for refused in page.refused}
-    for entry in taken.listed.entries.get(page.page, ()):
-        if refused := _out_of_scope(entry, taken.release, known, written):
-            yield _reject(_of(taken), refused)
+    for entry in dated.listed.entries.get(page.page, ()):
+        if refused := _out_of_scope(entry, dated.release, names, written):
+            yield _reject(_of(dated), refused)
         elif page.unread is not None:
-            yield _reject(_of(taken), Refused(entry.name, page.unread.reason, page.unread.detail))
+            yield _reject(_of(dated), Refused(entry.name, page.unread.reason, page.unread.detail))
         elif entry.name in why:
-            yield _reject(_of(taken), why[entry.name])
+            yield _reject(_of(dated), why[entry.name])
         else:
             written.add(entry.name)
-            yield _row(taken, rows[entry.name])
+            yield _row(dated, rows[entry.name])
 
 
-def _out_of_scope(entry: Entry, release: ReleaseRow, known: set[str], written: set[str]) -> Refused | None:
+def _out_of_scope(entry: Entry, release: ReleaseRow, names: set[str], written: set[str]) -> Refused | None:
     if entry.name.partition(".")[0] not in release["import_names"]:
         return Refused(entry.name, RejectReason.OUT_OF_SCOPE, "not a name of the library")
-    if entry.anchor != entry.name and entry.anchor in known:
+    if entry.anchor != entry.name and entry.anchor in names:
         return Refused(entry.name, RejectReason.DUPLICATE, f"another name of {entry.anchor}")
     if entry.name in written:
         return Refused(entry.name, RejectReason.DUPLICATE, "the inventory has the name twice")
     return None
 
 
-def _row(taken: Taken, document: PageDocument) -> SiteDocumentRow:
-    library, version = taken.release["library"], taken.release["version"]
+def _row(dated: DatedSite, document: PageDocument) -> SiteDocumentRow:
+    library, version = dated.release["library"], dated.release["version"]
     return {
         "id": content_id(library, document["path"], version),
         "library": library,
@@ -168,5 +170,5 @@ def _row(taken: Taken, document: PageDocument) -> SiteDocumentRow:
         "canonical_path": None,
         **document,
         "source": DocumentSource.SITE,
-        "stated": taken.stated,
+        "stated": dated.evidence,
     }

@@ -41,12 +41,12 @@ _OPTIONAL = re.compile(r",?\s*\boptional\b\s*(?:,|$)")
 _DEFAULT = re.compile(r",?\s*\bdefault(?:s to|\s*[:=]|\s+is)?\s*(.+)$")
 
 
-def read_object(found: Tag) -> Anchored:
+def read_object(anchor: Tag) -> Anchored:
     """Return what a page says of the API at whose anchor an element stands."""
-    if found.name != "dt":
-        return Anchored("", _module(found))
-    body = found.find_next_sibling("dd")
-    return Anchored(_heading(found), Content() if body is None else _content(body))
+    if anchor.name != "dt":
+        return Anchored("", _module(anchor))
+    body = anchor.find_next_sibling("dd")
+    return Anchored(_heading(anchor), Content() if body is None else _content(body))
 
 
 def is_object(tag: Tag) -> bool:
@@ -65,16 +65,16 @@ def _heading(term: Tag) -> str:
     return text if text.startswith(("(", ":")) else ""
 
 
-def _module(found: Tag) -> Content:
+def _module(anchor: Tag) -> Content:
     """Return what a section says of the module whose anchor it has, up to the first API or section in it."""
-    section = found if found.name in _CONTAINERS else found.parent
-    told: list[Tag] = []
+    section = anchor if anchor.name in _CONTAINERS else anchor.parent
+    content: list[Tag] = []
     for child in children(section) if section is not None else ():
         if is_object(child) or child.name == "section":
             break
-        if child.name not in HEADINGS and child is not found:
-            told.append(child)
-    return _read(told)
+        if child.name not in HEADINGS and child is not anchor:
+            content.append(child)
+    return _read(content)
 
 
 def _content(body: Tag) -> Content:
@@ -139,16 +139,16 @@ def _field_name(tag: Tag) -> str:
 
 def _with_fields(content: Content, tag: Tag) -> Content:
     parameters, returns = list(content.parameters), list(content.returns)
-    said = list(content.directives)
+    directives = list(content.directives)
     for name, body in _fields(tag):
         if name in PARAMETERS:
             parameters += _parameters(body)
-            said += _parameter_statements(body)
+            directives += _parameter_statements(body)
         elif name in RESULTS:
             returns += _results(body)
         elif name == "return type":
             returns = _typed(returns, folded(body))
-    return replace(content, parameters=tuple(parameters), returns=tuple(returns), directives=tuple(said))
+    return replace(content, parameters=tuple(parameters), returns=tuple(returns), directives=tuple(directives))
 
 
 def _typed(returns: list[Described], type_: str) -> list[Described]:
@@ -172,8 +172,8 @@ def _items(body: Tag) -> Iterator[tuple[Tag, Tag | None]]:
 
 def _parameters(body: Tag) -> Iterator[Described]:
     for term, text in _items(body):
-        names, type_, told = _numpydoc(term, text) if text is not None or term.name == "dt" else _item(term)
-        yield from named_each(_described(type_, told), names)
+        names, type_, description = _numpydoc(term, text) if text is not None or term.name == "dt" else _item(term)
+        yield from named_each(_described(type_, description), names)
 
 
 def _numpydoc(term: Tag, text: Tag | None) -> tuple[str, str, str]:
@@ -183,8 +183,8 @@ def _numpydoc(term: Tag, text: Tag | None) -> tuple[str, str, str]:
 
 def _head(term: Tag) -> tuple[str, str]:
     """Return the names and the type of a term: `<strong>x</strong><span class="classifier">int</span>` or `x : int`."""
-    said = term.find(class_="classifier")
-    type_ = folded(said) if said is not None else ""
+    classifier = term.find(class_="classifier")
+    type_ = folded(classifier) if classifier is not None else ""
     strong = term.find("strong")
     whole = folded(term)
     if strong is None:
@@ -210,15 +210,15 @@ def _item(item: Tag) -> tuple[str, str, str]:
     return name, type_, "\n\n".join(part for part in (text.strip(), more) if part)
 
 
-def _described(type_: str, told: str) -> Described:
+def _described(type_: str, description: str) -> Described:
     """Take `optional` and `default X` out of the type, where numpydoc has them."""
     optional = bool(_OPTIONAL.search(type_))
     bare = _OPTIONAL.sub(", ", type_.translate(_QUOTES)).strip(" ,")
-    stated = _DEFAULT.search(bare)
-    default = stated[1].strip() or None if stated else None
-    bare = bare[: stated.start()] if stated else bare
+    match = _DEFAULT.search(bare)
+    default = match[1].strip() or None if match else None
+    bare = bare[: match.start()] if match else bare
     mandatory = False if optional or default else None
-    return Described("", bare.strip(" ,") or None, default, mandatory, told or None)
+    return Described("", bare.strip(" ,") or None, default, mandatory, description or None)
 
 
 def _results(body: Tag) -> Iterator[Described]:
@@ -229,16 +229,16 @@ def _results(body: Tag) -> Iterator[Described]:
         name, type_ = _head(term)
         if not type_ and term.find("strong") is None:
             name, type_ = "", name
-        told = "" if text is None else paragraphs(children(text) or [text])
-        yield Described(name, type_ or None, description=told or None)
+        description = "" if text is None else paragraphs(children(text) or [text])
+        yield Described(name, type_ or None, description=description or None)
 
 
 def _parameter_statements(body: Tag) -> Iterator[Directive]:
     for term, text in _items(body):
-        names = [one.name for one in _parameters_of(term, text)]
+        names = [parameter.name for parameter in _parameters_of(term, text)]
         for tag in (text if text is not None else term).find_all(is_statement):
-            for said in statement(tag):
-                yield from (replace(said, owner=DirectiveOwner.PARAMETER, name=name.lstrip("*")) for name in names)
+            for directive in statement(tag):
+                yield from (replace(directive, owner=DirectiveOwner.PARAMETER, name=name.lstrip("*")) for name in names)
 
 
 def _parameters_of(term: Tag, text: Tag | None) -> list[Described]:
@@ -250,8 +250,8 @@ def statement(tag: Tag) -> Iterator[Directive]:
     """Yield what a statement says: `<span class="versionmodified">New in version 1.2: </span>text`."""
     kind = more_itertools.first(kind for kind in DirectiveKind if kind in classes(tag))
     label = tag.find(class_="versionmodified")
-    said = folded(label) if label is not None else ""
-    words = said.split() or folded(tag).split()
+    label_text = folded(label) if label is not None else ""
+    words = label_text.split() or folded(tag).split()
     version = next((bare for word in words if read_version(bare := word.strip(".,:;()"))), None)
-    text = marked(tag).removeprefix(said).lstrip(" :")
+    text = marked(tag).removeprefix(label_text).lstrip(" :")
     yield Directive(kind, version, text)

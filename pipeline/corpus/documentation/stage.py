@@ -16,7 +16,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import DocumentSource
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.corpus.documentation.content import CALLABLE, content_columns
-from pipeline.corpus.documentation.docstrings import read_docstring, stated_versions
+from pipeline.corpus.documentation.docstrings import read_docstring, version_directives
 from pipeline.lake.collector import without_collector
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
@@ -49,17 +49,19 @@ def api_documents_stage(
     """
     calendar = _Calendar(Timeline(tables["releases"]))
     states = _States(calendar, tables["symbols"])
-    found, foreign = calendar.sites(tables["site_documents"])
-    sites = _placed(found, states)
+    site_spans, foreign = calendar.sites(tables["site_documents"])
+    sites = _placed(site_spans, states)
     rows: list[ApiDocumentRow] = []
     failed: list[Reject] = []
     by_path = _spans(calendar, tables["documents"])
     for path in sorted({*by_path, *sites}):
-        told, refused = parted(guarded(by_path.get(path, ()), _key, lambda one: _from_docstring(one, states, rules)))
+        documents, refused = parted(
+            guarded(by_path.get(path, ()), _key, lambda document: _from_docstring(document, states, rules))
+        )
         failed += refused
-        rows += calendar.coded(_replaced(told, list(sites.get(path, {}).values())))
-    seen, rejects = len(tables["documents"]) + len(tables["site_documents"]), [*foreign, *failed]
-    return Output({"api_documents": rows}, seen, seen - len(rejects), rejects)
+        rows += calendar.coded(_replaced(documents, list(sites.get(path, {}).values())))
+    units, rejects = len(tables["documents"]) + len(tables["site_documents"]), [*foreign, *failed]
+    return Output({"api_documents": rows}, units, units - len(rejects), rejects)
 
 
 def _key(span: _Span[DocumentRow]) -> str:
@@ -81,16 +83,16 @@ class _Calendar:
 
     def sites(self, rows: Iterable[SiteDocumentRow]) -> tuple[list[_Span[SiteDocumentRow]], list[Reject]]:
         """Return the documents of sites, and what is refused: those of releases that the lake does not hold."""
-        found: list[_Span[SiteDocumentRow]] = []
+        spans: list[_Span[SiteDocumentRow]] = []
         foreign: list[Reject] = []
         covered = frozenset(self.timeline.versions)
         for row in rows:
             if row["first_version"] in covered:
-                found.append(self.span(row))
+                spans.append(self.span(row))
             else:
                 key = f"{row['path']} {row['first_version']}"
                 foreign.append(Reject(key, RejectReason.VERSION_NOT_COVERED, f"{row['url']}: {row['stated']}"))
-        return found, foreign
+        return spans, foreign
 
     def coded(self, spans: Iterable[_Document]) -> list[ApiDocumentRow]:
         """Return rows for spans: neighbours that say the same are one row."""
@@ -114,17 +116,17 @@ class _Calendar:
         ]
 
     def _goes_on(self, before: _Document, after: _Document) -> bool:
-        one: AnyRow = before.row
+        row: AnyRow = before.row
         other: AnyRow = after.row
         follows = after.first == before.last + 1 and self.timeline.covers(self.timeline.versions[after.first])
-        return follows and all(one[name] == other[name] for name in one.keys() - _PLACE)
+        return follows and all(row[name] == other[name] for name in row.keys() - _PLACE)
 
 
 def _spans(calendar: _Calendar, rows: Iterable[R]) -> dict[str, list[_Span[R]]]:
-    found: dict[str, list[_Span[R]]] = defaultdict(list)
+    by_path: dict[str, list[_Span[R]]] = defaultdict(list)
     for row in rows:
-        found[row["path"]].append(calendar.span(row))
-    return found
+        by_path[row["path"]].append(calendar.span(row))
+    return by_path
 
 
 class _States:
@@ -176,7 +178,7 @@ def _row(document: DocumentRow, state: SymbolRow, rules: DirectiveRules) -> ApiD
     docstring = document["docstring"]
     called = state["parameters"] if state["kind"] in CALLABLE else ()
     names = {parameter["name"] for parameter in state["parameters"]}
-    content = replace(read_docstring(docstring), directives=stated_versions(docstring, names, rules))
+    content = replace(read_docstring(docstring), directives=version_directives(docstring, names, rules))
     return {
         "id": "",
         "library": document["library"],
@@ -200,7 +202,7 @@ def _signature(state: SymbolRow) -> str | None:
     return f"({', '.join(written(state['parameters']))}){returns}"
 
 
-def _placed(found: Iterable[_Span[SiteDocumentRow]], states: _States) -> dict[str, dict[int, _Document]]:
+def _placed(spans: Iterable[_Span[SiteDocumentRow]], states: _States) -> dict[str, dict[int, _Document]]:
     """Return the documents of sites by public path and release, with what the release knows of the API.
 
     A site may have an API under the path where it is defined: that is said of every public path that leads there, but
@@ -208,17 +210,17 @@ def _placed(found: Iterable[_Span[SiteDocumentRow]], states: _States) -> dict[st
     """
     placed: dict[str, dict[int, _Document]] = defaultdict(dict)
     named: list[tuple[bool, _Document]] = []
-    for span in found:
+    for span in spans:
         row = cast("ApiDocumentRow", {name: value for name, value in span.row.items() if name != "stated"})
         meant = states.named(row["path"], span.first)
         for path, state in meant.items():
-            known: ApiDocumentRow = {
+            resolved: ApiDocumentRow = {
                 **row,
                 "path": path,
                 "canonical_path": state["canonical_path"],
                 "kind": state["kind"],
             }
-            named.append((path != row["path"], _Span(span.first, span.last, known)))
+            named.append((path != row["path"], _Span(span.first, span.last, resolved)))
         if not meant:
             named.append((False, _Span(span.first, span.last, row)))
     for _, document in sorted(named, key=itemgetter(0)):
@@ -226,13 +228,13 @@ def _placed(found: Iterable[_Span[SiteDocumentRow]], states: _States) -> dict[st
     return placed
 
 
-def _replaced(told: Sequence[_Document], own: Sequence[_Document]) -> Iterator[_Document]:
+def _replaced(documents: Sequence[_Document], own: Sequence[_Document]) -> Iterator[_Document]:
     """Yield the documents of sites, and those of docstrings in all other releases."""
     yield from own
-    taken = sorted(span.first for span in own)
-    for first, last, row in told:
+    places = sorted(span.first for span in own)
+    for first, last, row in documents:
         start = first
-        for place in (place for place in taken if first <= place <= last):
+        for place in (place for place in places if first <= place <= last):
             if start < place:
                 yield _Span(start, place - 1, row)
             start = place + 1

@@ -14,7 +14,7 @@ from pipeline.index.archives import ArchiveLimits, Member, read_members
 from pipeline.index.http import BrokenOff, Fetcher
 from pipeline.lake.tables import replacing
 
-KEPT = 1
+ARCHIVE_FORMAT = 1
 """To be raised whenever `is_read` tells more files: what was kept before lacks them."""
 
 TRIES = 3
@@ -48,30 +48,30 @@ def keep_archive(
     """
     with tempfile.TemporaryFile() as file:
         _download(url, file, fetcher, max_bytes, max_s)
-        with replacing(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as kept:
+        with replacing(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, content in _inside(read_members(file, is_read, limits)):
-                kept.writestr(zipfile.ZipInfo(name, EPOCH), content, zipfile.ZIP_DEFLATED)
+                archive.writestr(zipfile.ZipInfo(name, EPOCH), content, zipfile.ZIP_DEFLATED)
 
 
 def _inside(members: Iterator[Member]) -> Iterator[tuple[str, bytes]]:
     """Take away the folder around the tree, `OWNER-NAME-SHA/`; of two files of one name the first counts."""
-    seen = set()
+    names = set()
     for member in members:
         # A name in no encoding cannot be a row's.
         name = member.name.removeprefix("./").partition("/")[2].encode("utf-8", "replace").decode()
-        if name and name not in seen:
-            seen.add(name)
+        if name and name not in names:
+            names.add(name)
             yield name, member.content
 
 
 def _download(url: Callable[[], str], file: IO[bytes], fetcher: Fetcher, max_bytes: int, max_s: float) -> None:
-    for tries_left in reversed(range(TRIES)):
+    for remaining in reversed(range(TRIES)):
         try:
             file.seek(0)
             file.truncate()
             return _copy(url(), file, fetcher, max_bytes, max_s)
         except BrokenOff:
-            if not tries_left:
+            if not remaining:
                 raise
     return None
 

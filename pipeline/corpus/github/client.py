@@ -28,14 +28,14 @@ from msgspec import Meta
 
 from pipeline.corpus.github.connection import requester
 from pipeline.corpus.github.session import unusable
-from pipeline.corpus.github.windows import SHOWN, Results
+from pipeline.corpus.github.windows import MAX_RESULTS, Results
 from pipeline.index.http import BadAnswer, NotFound, Unreachable
 
 PER_PAGE = 100
 _NAME = re.compile(r"(?!\.\.?/)[\w.-]+/(?!\.\.?$)[\w.-]+")
 _GONE = (404, 410, 451)
 _Listed = TypeVar("_Listed", bound=GithubObject)
-_Made = TypeVar("_Made")
+_Converted = TypeVar("_Converted")
 
 Time = Annotated[datetime, Meta(tz=True)]
 Number = Annotated[int, Meta(ge=0, lt=1 << 53)]
@@ -87,116 +87,118 @@ class Client:
 
     def __init__(self, url: str, token: str | None, session: requests.Session, timeout_s: float) -> None:
         auth = Auth.Token(token) if token else None
-        self._asker: Requester = requester(session, url, auth, timeout_s, PER_PAGE)
+        self._requester: Requester = requester(session, url, auth, timeout_s, PER_PAGE)
 
     def check(self) -> None:
         """Ask for the state of our limits, which counts against none and fails where the token is not taken."""
         with _errors("/rate_limit"):
-            self._asker.requestJsonAndCheck("GET", "/rate_limit")
+            self._requester.requestJsonAndCheck("GET", "/rate_limit")
 
     def repositories(self, query: str) -> Results[Repository]:
         """Search for repositories, those with the most stars first."""
-        asked = {"q": query, "sort": "stars", "order": "desc"}
-        return self._search("/search/repositories", asked, RepositorySearchResult, _repository)
+        query_parameters = {"q": query, "sort": "stars", "order": "desc"}
+        return self._search("/search/repositories", query_parameters, RepositorySearchResult, _repository)
 
     def names_by_code(self, query: str) -> Results[str]:
         """Search for files, and return the names of their repositories, some of them several times."""
-        found = ContentFileSearchResult
-        return self._search("/search/code", {"q": query}, found, lambda file: _name(file.repository.full_name))
+        kind = ContentFileSearchResult
+        return self._search("/search/code", {"q": query}, kind, lambda file: _name(file.repository.full_name))
 
     def _search(
-        self, path: str, asked: dict[str, Any], kind: type[_Listed], made: Callable[[_Listed], _Made]
-    ) -> Results[_Made]:
+        self, path: str, query_parameters: dict[str, Any], kind: type[_Listed], convert: Callable[[_Listed], _Converted]
+    ) -> Results[_Converted]:
         """Ask for the first page, which says how many there are; the others are asked for as they are wanted."""
-        asked = asked | {"per_page": PER_PAGE}
-        with _errors(asked["q"]):
-            headers, data = self._asker.requestJsonAndCheck("GET", path, asked)
+        query_parameters = query_parameters | {"per_page": PER_PAGE}
+        with _errors(query_parameters["q"]):
+            headers, data = self._requester.requestJsonAndCheck("GET", path, query_parameters)
             total = data["total_count"]
             if not isinstance(total, int) or not isinstance(data["items"], list):
                 raise TypeError(f"{total!r} results in {type(data['items']).__name__}")
-            found = PaginatedList(kind, self._asker, path, asked, firstData=data, firstHeaders=headers)
-        return Results(total, bool(data.get("incomplete_results")), _made(asked["q"], iter(found), made))
+            results = PaginatedList(kind, self._requester, path, query_parameters, firstData=data, firstHeaders=headers)
+        return Results(
+            total, bool(data.get("incomplete_results")), _converted(query_parameters["q"], iter(results), convert)
+        )
 
     def repository(self, name: str) -> Repository:
         """Return a repository by its name; one that was renamed comes under its new name."""
         with _errors(name):
-            return _repository(GithubRepository(self._asker, url=f"/repos/{name}"))
+            return _repository(GithubRepository(self._requester, url=f"/repos/{name}"))
 
     def tagged_commit(self, name: str, tag: str) -> Commit:
         """Return the commit that a tag names."""
         with _errors(f"{name}@{tag}"):
-            return _commit(GithubCommit(self._asker, url=f"/repos/{name}/commits/{quote(tag, safe='')}"))
+            return _commit(GithubCommit(self._requester, url=f"/repos/{name}/commits/{quote(tag, safe='')}"))
 
     def last_commit(self, name: str, branch: str, until: datetime | None) -> Commit | None:
         """Return the last commit of a branch before a time; None where it has none."""
-        asked: dict[str, Any] = {"sha": branch, "per_page": 1}
+        query_parameters: dict[str, Any] = {"sha": branch, "per_page": 1}
         if until:
             # GitHub counts in seconds, and the last one too.
             last = until.astimezone(UTC) - timedelta(microseconds=1)
-            asked["until"] = last.strftime("%Y-%m-%dT%H:%M:%SZ")
+            query_parameters["until"] = last.strftime("%Y-%m-%dT%H:%M:%SZ")
         with _errors(name):
-            commits = PaginatedList(GithubCommit, self._asker, f"/repos/{name}/commits", asked)
+            commits = PaginatedList(GithubCommit, self._requester, f"/repos/{name}/commits", query_parameters)
             return next(map(_commit, commits), None)
 
     def releases(self, name: str) -> list[Release]:
         """Return the newest releases, at most a page of them."""
         with _errors(name):
-            found = PaginatedList(GitRelease, self._asker, f"/repos/{name}/releases", None)
-            return [_release(one) for one in islice(found, PER_PAGE)]
+            releases = PaginatedList(GitRelease, self._requester, f"/repos/{name}/releases", None)
+            return [_release(release) for release in islice(releases, PER_PAGE)]
 
     def tags(self, name: str) -> list[str]:
         """Return the names of tags, at most a page of them, in GitHub's order."""
         with _errors(name):
-            found = PaginatedList(Tag, self._asker, f"/repos/{name}/tags", None)
-            return msgspec.convert([one.name for one in islice(found, PER_PAGE)], list[str])
+            tags = PaginatedList(Tag, self._requester, f"/repos/{name}/tags", None)
+            return msgspec.convert([tag.name for tag in islice(tags, PER_PAGE)], list[str])
 
     def archive_url(self, name: str, sha: str) -> str:
         """Return where the tarball of a commit is fetched from, which needs no token if the repository is public."""
         with _errors(f"{name}@{sha}"):
-            headers, _ = self._asker.requestJsonAndCheck("GET", f"/repos/{name}/tarball/{sha}")
+            headers, _ = self._requester.requestJsonAndCheck("GET", f"/repos/{name}/tarball/{sha}")
             return str(headers["location"])
 
 
-def _made(query: str, items: Iterator[_Listed], made: Callable[[_Listed], _Made]) -> Iterator[_Made]:
-    for _ in range(SHOWN):
+def _converted(query: str, items: Iterator[_Listed], convert: Callable[[_Listed], _Converted]) -> Iterator[_Converted]:
+    for _ in range(MAX_RESULTS):
         with _errors(query):
             item = next(items, None)
             if item is None:
                 return
-            row = made(item)
+            row = convert(item)
         yield row
 
 
 # What GitHub leaves out is None for PyGithub, whatever it says of its types: so every row is checked against its own.
 
 
-def _repository(said: GithubRepository) -> Repository:
+def _repository(description: GithubRepository) -> Repository:
     # The name first: PyGithub would ask for what is missing in a description.
-    name = _name(said.full_name)
-    spdx = said.license.spdx_id if said.license else None
+    name = _name(description.full_name)
+    spdx = description.license.spdx_id if description.license else None
     row = {
         "name": name,
-        "url": said.html_url,
-        "branch": said.default_branch,
+        "url": description.html_url,
+        "branch": description.default_branch,
         # GitHub says NOASSERTION of a licence that it cannot tell.
         "licence": None if spdx == "NOASSERTION" else spdx,
-        "stars": said.stargazers_count,
-        "size_kib": said.size,
-        "fork": said.fork,
-        "private": said.private,
-        "created": said.created_at,
-        "pushed": said.pushed_at or said.created_at,
+        "stars": description.stargazers_count,
+        "size_kib": description.size,
+        "fork": description.fork,
+        "private": description.private,
+        "created": description.created_at,
+        "pushed": description.pushed_at or description.created_at,
     }
     return msgspec.convert(row, Repository)
 
 
-def _commit(said: GithubCommit) -> Commit:
-    return msgspec.convert({"sha": said.sha, "time": said.commit.committer.date}, Commit)
+def _commit(description: GithubCommit) -> Commit:
+    return msgspec.convert({"sha": description.sha, "time": description.commit.committer.date}, Commit)
 
 
-def _release(said: GitRelease) -> Release:
-    final = not said.draft and not said.prerelease
-    return msgspec.convert({"tag": said.tag_name, "time": said.created_at, "final": final}, Release)
+def _release(description: GitRelease) -> Release:
+    final = not description.draft and not description.prerelease
+    return msgspec.convert({"tag": description.tag_name, "time": description.created_at, "final": final}, Release)
 
 
 def _name(name: str) -> str:
@@ -207,24 +209,24 @@ def _name(name: str) -> str:
 
 
 @contextmanager
-def _errors(what: str) -> Iterator[None]:
+def _errors(subject: str) -> Iterator[None]:
     """Turn what PyGithub and requests raise into the errors of this package."""
     try:
         yield
     except GithubException as error:
-        raise _refused(what, error) from None
+        raise _refused(subject, error) from None
     except requests.RequestException as error:
-        raise Unreachable(f"{what}: {type(error).__name__}: {error}") from None
+        raise Unreachable(f"{subject}: {type(error).__name__}: {error}") from None
     except sqlite3.Error as error:
         raise unusable(error) from None
     except (BadAttributeException, LookupError, TypeError, ValueError, AttributeError, AssertionError) as error:
         # PyGithub believes the shape of an answer, and stumbles over another one in any of these ways.
-        raise BadAnswer(f"{what}: an answer of another shape: {type(error).__name__}: {error}") from None
+        raise BadAnswer(f"{subject}: an answer of another shape: {type(error).__name__}: {error}") from None
 
 
-def _refused(what: str, error: GithubException) -> Exception:
+def _refused(subject: str, error: GithubException) -> Exception:
     message = error.message or (error.data.get("message") if isinstance(error.data, dict) else None) or "no message"
-    words = f"{what}: status {error.status}: {message}"
+    words = f"{subject}: status {error.status}: {message}"
     if error.status in _GONE or "access blocked" in message.lower():
         return NotFound(words)
     if error.status == 409:

@@ -48,13 +48,13 @@ def requester(session: requests.Session, url: str, auth: Auth | None, timeout_s:
 
 
 def _answer(
-    session: requests.Session, asked: HTTPRequestsConnectionClass | HTTPSRequestsConnectionClass
+    session: requests.Session, connection: HTTPRequestsConnectionClass | HTTPSRequestsConnectionClass
 ) -> RequestsResponse:
     """Send a request, and again to where its object has moved; PyGithub would follow without end."""
-    url = f"{asked.protocol}://{asked.host}:{asked.port}{asked.url}"
-    headers = {"Accept": ACCEPT, **asked.headers}
+    url = f"{connection.protocol}://{connection.host}:{connection.port}{connection.url}"
+    headers = {"Accept": ACCEPT, **connection.headers}
     for _ in range(MAX_MOVES + 1):
-        answer = session.get(url, headers=headers, timeout=asked.timeout, allow_redirects=False)
+        answer = session.get(url, headers=headers, timeout=connection.timeout, allow_redirects=False)
         if answer.status_code == requests.codes.accepted:
             raise Unreachable(f"{url}: GitHub is still making the answer; try again later")
         if answer.status_code not in _MOVED or "location" not in answer.headers:

@@ -58,9 +58,9 @@ def pause_of(url: str, headers: Mapping[str, str], *, refused: bool, secondary_s
     An answer that took the last request of its limit asks for a pause too, though it was not refused.
     """
     limit = limit_of(url)
-    asked = _seconds(headers.get("retry-after")) if refused else None
-    if asked is not None:
-        return Pause(asked, EVERY, f"asks to be left alone for {asked:.0f} s")
+    retry_after_s = _seconds(headers.get("retry-after")) if refused else None
+    if retry_after_s is not None:
+        return Pause(retry_after_s, EVERY, f"asks to be left alone for {retry_after_s:.0f} s")
     reset = _number(headers.get("x-ratelimit-reset"))
     if headers.get("x-ratelimit-remaining") == "0" and reset is not None:
         # A second more, since it is not said when within that second; by GitHub's own clock where it gives it.

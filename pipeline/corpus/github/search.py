@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.github.client import Client, Repository
 from pipeline.corpus.github.outcomes import Outcomes
 from pipeline.corpus.github.rules import GitHubRules
-from pipeline.corpus.github.windows import SHOWN, Results, Window, parts, window_of
+from pipeline.corpus.github.windows import MAX_RESULTS, Results, Window, parts, window_of
 from pipeline.index.release_selection import Period
 from pipeline.lake.stage import Reject
 
@@ -39,57 +39,59 @@ class Search:
 
         Errors: Unreachable.
         """
-        found = {one.name.lower(): one for one in self._by_topic()}
-        for name in sorted(set(self._by_code()) - {one.name for one in found.values()}):
+        by_name = {repository.name.lower(): repository for repository in self._by_topic()}
+        for name in sorted(set(self._by_code()) - {repository.name for repository in by_name.values()}):
             with self.outcomes.rejecting(f"github:{name}", self.rejects):
                 repository = self.client.repository(name)
-                found[repository.name.lower()] = repository
+                by_name[repository.name.lower()] = repository
         selected = []
-        for key in sorted(found):
-            if refused := refusal(found[key], self.period, self.rules):
+        for key in sorted(by_name):
+            if refused := refusal(by_name[key], self.period, self.rules):
                 self.rejects.append(refused)
             else:
-                selected.append(found[key])
+                selected.append(by_name[key])
         return self._best(selected)
 
     def _by_topic(self) -> Iterator[Repository]:
         search = self.rules.search
-        wanted = self.rules.take.max_repositories
+        max_results = self.rules.take.max_repositories
         for query in search.queries:
             for licence in search.licences:
                 words = f"{query} license:{licence.lower()} stars:>={search.min_stars} fork:false is:public"
                 for qualifier in search.windows:
                     window = window_of(self.period, qualifier, self.now)
-                    yield from self._all(words, window, self.client.repositories, wanted)
+                    yield from self._all(words, window, self.client.repositories, max_results)
 
     def _by_code(self) -> Iterator[str]:
         sizes = Window("size", 0, self.rules.search.max_code_bytes)
         for query in self.rules.search.code_queries:
             yield from self._all(query, sizes, self.client.names_by_code, self.rules.search.max_code_results)
 
-    def _all(self, query: str, window: Window, ask: Callable[[str], Results[_Item]], wanted: int) -> Iterator[_Item]:
+    def _all(
+        self, query: str, window: Window, ask: Callable[[str], Results[_Item]], max_results: int
+    ) -> Iterator[_Item]:
         """Yield what a search finds, in as many parts as it needs; what is not seen of it is a reject."""
         words = query.replace("{library}", self.library)
         with self.outcomes.rejecting(f"github:{words} {window}", self.rejects):
-            for part, results in parts(window, lambda one: ask(f"{words} {one}"), wanted):
-                yield from islice(results.items, wanted)
-                self._note(f"github:{words} {part}", results, wanted)
+            for part, results in parts(window, lambda part_window: ask(f"{words} {part_window}"), max_results):
+                yield from islice(results.items, max_results)
+                self._note(f"github:{words} {part}", results, max_results)
 
-    def _note(self, key: str, results: Results[_Item], wanted: int) -> None:
+    def _note(self, key: str, results: Results[_Item], max_results: int) -> None:
         if results.incomplete:
             detail = f"GitHub ran out of time, and gave what it had found of {results.total}"
             self.rejects.append(Reject(key, RejectReason.BAD_ANSWER, detail))
-        if min(wanted, results.total) > SHOWN:
-            detail = f"{results.total} results in a window that cannot be parted, of which GitHub shows {SHOWN}"
+        if min(max_results, results.total) > MAX_RESULTS:
+            detail = f"{results.total} results in a window that cannot be parted, of which GitHub shows {MAX_RESULTS}"
             self.rejects.append(Reject(key, RejectReason.OVER_QUOTA, detail))
 
     def _best(self, selected: list[Repository]) -> list[Repository]:
-        ranked = sorted(selected, key=lambda one: (-one.stars, one.name.lower()))
-        taken = self.rules.take.max_repositories
-        for one in ranked[taken:]:
-            detail = f"{one.stars} stars; {taken} repositories with as many or more are taken"
-            self.rejects.append(Reject(f"github:{one.name}", RejectReason.OVER_QUOTA, detail))
-        return sorted(ranked[:taken], key=lambda one: one.name.lower())
+        ranked = sorted(selected, key=lambda repository: (-repository.stars, repository.name.lower()))
+        quota = self.rules.take.max_repositories
+        for repository in ranked[quota:]:
+            detail = f"{repository.stars} stars; {quota} repositories with as many or more are taken"
+            self.rejects.append(Reject(f"github:{repository.name}", RejectReason.OVER_QUOTA, detail))
+        return sorted(ranked[:quota], key=lambda repository: repository.name.lower())
 
 
 def refusal(repository: Repository, period: Period, rules: GitHubRules) -> Reject | None:

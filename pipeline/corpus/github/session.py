@@ -141,10 +141,10 @@ class _Whole(_InTurn):
         if answer.status_code not in REFUSALS:
             return ""
         try:
-            said = answer.json()
+            body = answer.json()
         except (ValueError, RecursionError):
             return ""
-        message = said.get("message") if isinstance(said, dict) else None
+        message = body.get("message") if isinstance(body, dict) else None
         return message if isinstance(message, str) else ""
 
 
@@ -171,5 +171,5 @@ def _worth_keeping(answer: requests.Response) -> bool:
         return True
     if answer.url.endswith("/rate_limit"):
         return False
-    said = answer.json()
-    return not (isinstance(said, dict) and said.get("incomplete_results"))
+    body = answer.json()
+    return not (isinstance(body, dict) and body.get("incomplete_results"))

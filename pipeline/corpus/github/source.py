@@ -14,8 +14,8 @@ from filelock import FileLock
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.corpus.code_source import Found
-from pipeline.corpus.github.archive import KEPT, files_of, keep_archive
+from pipeline.corpus.code_source import CodeSample
+from pipeline.corpus.github.archive import ARCHIVE_FORMAT, files_of, keep_archive
 from pipeline.corpus.github.client import Client, Commit, Repository
 from pipeline.corpus.github.limits import RateLimited, Turns
 from pipeline.corpus.github.outcomes import Outcomes
@@ -57,7 +57,7 @@ class GitHub:
         """The source that its code is said to be of."""
         return SnippetSource.GITHUB
 
-    def left_out(self) -> str | None:
+    def unavailable(self) -> str | None:
         """Return why GitHub cannot be asked, and what to do; None if it can."""
         if not self.token:
             return "no token: set GITHUB_TOKEN to a personal access token without any permission, and run again"
@@ -67,7 +67,7 @@ class GitHub:
             return f"{error}. Look at GITHUB_TOKEN and at DRIFTLINE_GITHUB_URL ({self.url}), and run again."
         return None
 
-    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[Found | Reject]:
+    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[CodeSample | Reject]:
         """Yield the files of repositories that import a library, with its version, or what was refused.
 
         Errors: Unreachable where GitHub does not answer so many times in a row, or the index does not.
@@ -90,27 +90,27 @@ class GitHub:
 
     def _of_repository(
         self, repository: Repository, target: Target, period: Period, outcomes: Outcomes
-    ) -> Iterator[Found | Reject]:
+    ) -> Iterator[CodeSample | Reject]:
         rejects: list[Reject] = []
         with outcomes.rejecting(f"github:{repository.name}", rejects):
             yield from self._pieces(repository, target, period)
         yield from rejects
 
-    def _pieces(self, repository: Repository, target: Target, period: Period) -> Iterator[Found | Reject]:
-        taken = commits(self.client, repository, period, self.rules.take)
-        if not taken:
+    def _pieces(self, repository: Repository, target: Target, period: Period) -> Iterator[CodeSample | Reject]:
+        revisions = commits(self.client, repository, period, self.rules.take)
+        if not revisions:
             yield Reject(f"github:{repository.name}", RejectReason.NOT_SELECTED, "no commit in the covered period")
-        for commit in taken:
+        for commit in revisions:
             yield from pieces(repository, commit, self._files(repository.name, commit), target, self.files)
 
     def _files(self, name: str, commit: Commit) -> dict[str, bytes]:
         """Return the files of a commit, which never change, and so are fetched once."""
-        path = self.cache / f"archives-{KEPT}" / name / f"{commit.sha}.zip"
+        path = self.cache / f"archives-{ARCHIVE_FORMAT}" / name / f"{commit.sha}.zip"
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(path.parent / "lock"):
-            return self._kept(path, name, commit)
+            return self._read_archive(path, name, commit)
 
-    def _kept(self, path: Path, name: str, commit: Commit) -> dict[str, bytes]:
+    def _read_archive(self, path: Path, name: str, commit: Commit) -> dict[str, bytes]:
         take = self.rules.take
         with suppress(FileNotFoundError, BadArchive):
             return files_of(path, take.archive_limits)

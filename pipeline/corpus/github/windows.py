@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from pipeline.index.release_selection import Period
 
-SHOWN = 1000
+MAX_RESULTS = 1000
 """Results of one search that can be seen (https://docs.github.com/en/rest/search/search#about-search)."""
 
 GITHUB_BEGAN = datetime(2008, 1, 1, tzinfo=UTC)
@@ -56,7 +56,7 @@ def window_of(period: Period, qualifier: str, now: datetime) -> Window:
 
 
 def parts(
-    window: Window, ask: Callable[[Window], Results[_Item]], wanted: int
+    window: Window, ask: Callable[[Window], Results[_Item]], max_results: int
 ) -> Iterator[tuple[Window, Results[_Item]]]:
     """Yield windows that cover a window, with their results, each small enough that all that is `wanted` can be seen.
 
@@ -68,11 +68,11 @@ def parts(
         return
     results = ask(window)
     halves = window.halves()
-    if halves is None or (min(wanted, results.total) <= SHOWN and not results.incomplete):
+    if halves is None or (min(max_results, results.total) <= MAX_RESULTS and not results.incomplete):
         yield window, results
         return
     for half in halves:
-        yield from parts(half, ask, wanted)
+        yield from parts(half, ask, max_results)
 
 
 def _iso(epoch: int) -> str:

@@ -14,7 +14,7 @@ from pipeline.corpus.own_tests.rules import OwnTestRules
 from pipeline.corpus.own_tests.sources import ReleaseSdists
 from pipeline.corpus.own_tests.suite import Suite, Unparsed
 from pipeline.corpus.snippets.code_sample_rules import Redaction
-from pipeline.corpus.snippets.demonstrated_apis import paths_shown
+from pipeline.corpus.snippets.demonstrated_apis import demonstrated_paths
 from pipeline.corpus.snippets.redact import redact
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.rules import UsageRules
@@ -195,7 +195,7 @@ def _collect(suite: Suite, version: str) -> tuple[list[TestFunction], list[Rejec
 def _row(state: _Lasting, release: ReleaseRow, api: Api) -> OwnTestRow | Reject:
     """Return a row of `own_tests`, or the reject of a test that uses no public API."""
     library, version = release["library"], release["version"]
-    paths = paths_shown({"preamble": "", "code": state["preamble"] + state["code"]}, api)
+    paths = demonstrated_paths({"preamble": "", "code": state["preamble"] + state["code"]}, api)
     if not paths:
         return Reject(f"{state['key']} {version}", RejectReason.NO_USE, "it uses no public API of the library")
     return {

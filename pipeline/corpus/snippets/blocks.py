@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.samples import SnippetSource, SnippetStyle
-from pipeline.corpus.snippets.code_sample_rules import Given
+from pipeline.corpus.snippets.code_sample_rules import Placeholders
 from pipeline.corpus.snippets.extract import extract
 from pipeline.corpus.snippets.names import bound_names, free_names
 from pipeline.corpus.snippets.pieces import Piece
@@ -31,7 +31,7 @@ class Block:
 
     pieces: tuple[Piece, ...]
     redacted: int
-    left: str | None
+    unredacted: str | None
 
 
 class Blocks:
@@ -40,7 +40,7 @@ class Blocks:
     def __init__(self, rows: Iterable[FoundRow], rules: SnippetRules) -> None:
         self._rules = rules
         self._read: dict[str, Block] = {}
-        self._given: dict[str, Given] = defaultdict(dict)
+        self._placeholders: dict[str, Placeholders] = defaultdict(dict)
         self._places: dict[tuple[str, str], list[FoundRow]] = defaultdict(list)
         for row in sorted(rows, key=lambda row: (row["line"], row["id"])):
             self._places[row["place"], row["version"]].append(row)
@@ -50,24 +50,24 @@ class Blocks:
         if row["id"] not in self._read:
             text = with_plain_line_ends(row["text"])
             prompted = _PROMPT.search(text) or _IPYTHON.search(text)
-            given = self._given[row["place"]]
-            cleaned = redact(text, self._rules.found.redactions, is_python=not prompted, given=given)
-            pieces = pieces_of_block(cleaned.text, style_of(row), self._rules.found.max_lines)
-            self._read[row["id"]] = Block(tuple(pieces), cleaned.count, cleaned.left)
+            placeholders = self._placeholders[row["place"]]
+            cleaned = redact(text, self._rules.samples.redactions, is_python=not prompted, placeholders=placeholders)
+            pieces = pieces_of_block(cleaned.text, style_of(row), self._rules.samples.max_lines)
+            self._read[row["id"]] = Block(tuple(pieces), cleaned.count, cleaned.unredacted)
         return self._read[row["id"]]
 
-    def before(self, row: FoundRow, piece: Piece, known: Collection[str]) -> str:
+    def before(self, row: FoundRow, piece: Piece, defined: Collection[str]) -> str:
         """Return the programs before a piece, on the same post or page, that bind names which it needs, in turn.
 
         Names that are `known` to every reader are not looked for. Of too many programs those nearest by are taken.
         """
-        needed = set(free_names(piece.code)) - set(known)
+        needed = set(free_names(piece.code)) - set(defined)
         chosen: list[str] = []
         for code in itertools.islice(self._earlier(row, piece), _LOOK_BACK if needed else 0):
-            longer = sum(program.count("\n") for program in [*chosen, code]) > self._rules.found.max_preamble_lines
+            longer = sum(program.count("\n") for program in [*chosen, code]) > self._rules.samples.max_preamble_lines
             if bound_names(code) & needed and not longer:
                 chosen.append(code)
-                needed = (needed - bound_names(code)) | (set(free_names(code)) - set(known))
+                needed = (needed - bound_names(code)) | (set(free_names(code)) - set(defined))
         return "".join(reversed(chosen))
 
     def _earlier(self, row: FoundRow, piece: Piece) -> Iterator[str]:
@@ -76,7 +76,7 @@ class Blocks:
         for other in reversed(self._places[row["place"], row["version"]]):
             if other["line"] <= row["line"]:
                 block = self.read(other)
-                pieces = () if block.left else reversed(block.pieces)
+                pieces = () if block.unredacted else reversed(block.pieces)
                 yield from (p.code for p in pieces if other["line"] + p.line < where)
 
 
@@ -96,7 +96,10 @@ def pieces_of_block(text: str, style: SnippetStyle, split_over: int) -> list[Pie
     Outputs of IPython are left out, since they are not what Python would print.
     """
     if _PROMPT.search(text):
-        return [Piece(found.style, "", found.code, found.line, found.checks) for found in extract(text, split_over)]
+        return [
+            Piece(example.style, "", example.code, example.line, example.checks)
+            for example in extract(text, split_over)
+        ]
     if first := _IPYTHON.search(text):
         inputs = (_INPUT.fullmatch(line) for line in text.split("\n"))
         code = "".join(f"{line[1]}\n" for line in inputs if line)

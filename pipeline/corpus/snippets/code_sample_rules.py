@@ -1,4 +1,4 @@
-"""The rules of found code: the key `found` of `curation_rules/snippets.yaml`."""
+"""The rules of code samples: the key `samples` of `curation_rules/snippets.yaml`."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class DuplicateRules(Rule):
         return self
 
 
-Given = dict[str, dict[str, str]]
-"""The placeholders given so far: of each rule, by what they stand for."""
+Placeholders = dict[str, dict[str, str]]
+"""Placeholders of each rule, by the data that they replace."""
 
 
 class Redaction(Rule):
@@ -53,11 +53,11 @@ class Redaction(Rule):
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return where the data stands in a text."""
         group = "data" if "data" in self.pattern.groupindex else 0
-        return [found.span(group) for found in self.pattern.finditer(text) if found.span(group)[0] >= 0]
+        return [match.span(group) for match in self.pattern.finditer(text) if match.span(group)[0] >= 0]
 
-    def placeholder_for(self, data: str, given: Given) -> str:
-        """Return what stands for a piece of data, the same each time; `given` are the placeholders so far."""
-        of_rule = given.setdefault(self.name, {})
+    def placeholder_for(self, data: str, placeholders: Placeholders) -> str:
+        """Return what stands for a piece of data, the same each time; `placeholders` are those so far."""
+        of_rule = placeholders.setdefault(self.name, {})
         return of_rule.setdefault(data, self.placeholder.format(n=len(of_rule) + 1))
 
     @model_validator(mode="after")
@@ -68,14 +68,14 @@ class Redaction(Rule):
         return self
 
     def _applied(self, text: str) -> str:
-        given: Given = {}
-        edits = [(start, end, self.placeholder_for(text[start:end], given)) for start, end in self.spans(text)]
+        placeholders: Placeholders = {}
+        edits = [(start, end, self.placeholder_for(text[start:end], placeholders)) for start, end in self.spans(text)]
         for start, end, placeholder in reversed(edits):
             text = text[:start] + placeholder + text[end:]
         return text
 
 
-class FoundRules(Rule):
+class CodeSampleRules(Rule):
     """What a curator tunes about code of others."""
 
     max_lines: int = Field(ge=1)

@@ -13,10 +13,10 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Language, SnippetSource, VersionEvidence
 from pipeline.corpus.python_files import PythonFileRules
 from pipeline.corpus.snippets.blocks import Blocks, style_of, with_plain_line_ends
-from pipeline.corpus.snippets.code_sample_rules import Given
+from pipeline.corpus.snippets.code_sample_rules import Placeholders
 from pipeline.corpus.snippets.comments import without_comments
-from pipeline.corpus.snippets.demonstrated_apis import paths_shown
-from pipeline.corpus.snippets.duplicates import Known, Library
+from pipeline.corpus.snippets.demonstrated_apis import demonstrated_paths
+from pipeline.corpus.snippets.duplicates import IndexedSnippet, Library
 from pipeline.corpus.snippets.names import free_names
 from pipeline.corpus.snippets.pieces import Piece, pieces_of_file
 from pipeline.corpus.snippets.preamble import preamble_of
@@ -32,7 +32,7 @@ from pipeline.lake.stage import Reject
 _EVIDENCE = list(VersionEvidence)
 
 
-class FoundCode:
+class CodeSamples:
     """Makes snippets of the rows of `found` of one library.
 
     `apis` are those of its releases by version, `there` the snippets that are there already, `files` say which files of
@@ -53,27 +53,27 @@ class FoundCode:
         self._files = files
         self._licences = licences
 
-    def snippets(self, found: Iterable[FoundRow]) -> Iterator[SnippetRow | Reject]:
+    def snippets(self, samples: Iterable[FoundRow]) -> Iterator[SnippetRow | Reject]:
         """Yield the snippets of found code, or why a row, or a piece of it, is none.
 
         Of pieces that are alike, and of examples of one API by one origin, the first is kept: the one whose version
         is known by the strongest evidence, then the newest version, the accepted answer, the most votes, the newest
         code, and the first place.
         """
-        rows = sorted(found, key=_preference)
+        rows = sorted(samples, key=_preference)
         blocks = Blocks((row for row in rows if row["source"] not in FILES and _is_python(row)), self._rules)
         yield from guarded(rows, lambda row: _place(row, 0), lambda row: self._of_row(self._clean(row), blocks))
 
     def _clean(self, row: FoundRow) -> FoundRow:
         """Return a row with the words about it without secrets: a requirement may be an address with a password."""
-        stated, title = (
-            redact(text, self._rules.found.redactions, is_python=False).text if text else text
+        evidence, title = (
+            redact(text, self._rules.samples.redactions, is_python=False).text if text else text
             for text in (row["stated"], row["title"])
         )
-        return {**row, "stated": stated or "", "title": title}
+        return {**row, "stated": evidence or "", "title": title}
 
     def _of_row(self, row: FoundRow, blocks: Blocks) -> Iterator[SnippetRow | Reject]:
-        if refusal := refusal_of(row, self._licences, self._files, self._rules.found):
+        if refusal := refusal_of(row, self._licences, self._files, self._rules.samples):
             yield _reject(row, 0, refusal)
         elif not _is_python(row):
             yield self._of_other_language(row)
@@ -93,31 +93,31 @@ class FoundCode:
             if not isinstance(tree, ast.Module):
                 yield _reject(row, 0, tree)
                 return
-            for piece in pieces_of_file(text, tree, api.roots, self._rules.found):
+            for piece in pieces_of_file(text, tree, api.roots, self._rules.samples):
                 result = self._of_part(row, piece, api)
                 results += [result] if result is not None else []
         yield from results or [_reject(row, 0, (RejectReason.NO_USE, f"nothing in the file uses {row['library']}"))]
 
     def _of_part(self, row: FoundRow, piece: Piece, api: Api) -> SnippetRow | Reject | None:
         """Return the snippet that a part of a file becomes, why it becomes none, or None where it uses nothing."""
-        rules = self._rules.found
+        rules = self._rules.samples
         if refusal := size_problem(piece.code, rules):
             return _reject(row, piece.line, refusal)
-        given: Given = {}
+        placeholders: Placeholders = {}
         texts = piece.preamble, piece.code
-        preamble, code = (redact(text, rules.redactions, is_python=True, given=given) for text in texts)
-        if left := preamble.left or code.left:
-            return _reject(row, piece.line, (RejectReason.SECRET, left))
+        preamble, code = (redact(text, rules.redactions, is_python=True, placeholders=placeholders) for text in texts)
+        if unredacted := preamble.unredacted or code.unredacted:
+            return _reject(row, piece.line, (RejectReason.SECRET, unredacted))
         clean = replace(piece, preamble=preamble.text, code=code.text)
         return self._of_piece(row, clean, api, preamble.count + code.count)
 
     def _of_block(self, row: FoundRow, api: Api, blocks: Blocks) -> Iterator[SnippetRow | Reject]:
         block = blocks.read(row)
-        if block.left:
-            yield _reject(row, 0, (RejectReason.SECRET, block.left))
+        if block.unredacted:
+            yield _reject(row, 0, (RejectReason.SECRET, block.unredacted))
             return
         for number, piece in enumerate(block.pieces):
-            if refusal := block_problem(piece.code, self._rules) or size_problem(piece.code, self._rules.found):
+            if refusal := block_problem(piece.code, self._rules) or size_problem(piece.code, self._rules.samples):
                 yield _reject(row, piece.line, refusal)
                 continue
             whole = replace(piece, preamble=self._preamble_of_block(row, piece, api, blocks))
@@ -133,21 +133,21 @@ class FoundCode:
         if "__future__" in piece.code:
             return ""
         library = row["library"]
-        known = {*api.roots, *self._rules.conventions, *self._rules.of_library(library)}
-        before = blocks.before(row, piece, known)
+        defined = {*api.roots, *self._rules.conventions, *self._rules.of_library(library)}
+        before = blocks.before(row, piece, defined)
         names = free_names(before + piece.code)
         return preamble_of(names, lambda name: name if name in api.roots else None, self._rules, library) + before
 
     def _of_piece(self, row: FoundRow, piece: Piece, api: Api, redacted: int) -> SnippetRow | Reject | None:
-        paths = paths_shown({"preamble": piece.preamble, "code": piece.code}, api)
+        paths = demonstrated_paths({"preamble": piece.preamble, "code": piece.code}, api)
         if not paths:
             return None
         bare, removed = _without_comments(piece, {path.rpartition(".")[2].lower() for path in paths})
-        return self._kept(row, bare, paths, redacted, removed)
+        return self._snippet_row(row, bare, paths, redacted, removed)
 
     def _of_other_language(self, row: FoundRow) -> SnippetRow | Reject:
         """Keep a block in another language whole: there is no surface to find uses in."""
-        rules = self._rules.found
+        rules = self._rules.samples
         cleaned = redact(with_plain_line_ends(row["text"]), rules.redactions, is_python=False)
         code = cleaned.text.rstrip() + "\n"
         lines = sum(bool(line.strip()) for line in code.split("\n"))
@@ -155,16 +155,16 @@ class FoundCode:
             return _reject(row, 0, (RejectReason.TOO_SHORT, f"{lines} lines"))
         if refusal := size_problem(code, rules):
             return _reject(row, 0, refusal)
-        if cleaned.left:
-            return _reject(row, 0, (RejectReason.SECRET, cleaned.left))
+        if cleaned.unredacted:
+            return _reject(row, 0, (RejectReason.SECRET, cleaned.unredacted))
         piece = Piece(style_of(row), "", code, 0)
-        return self._kept(row, piece, frozenset(), cleaned.count, 0)
+        return self._snippet_row(row, piece, frozenset(), cleaned.count, 0)
 
-    def _kept(
+    def _snippet_row(
         self, row: FoundRow, piece: Piece, paths: frozenset[str], redacted: int, removed: int
     ) -> SnippetRow | Reject:
-        known = Known(piece.code, paths, _place(row, piece.line))
-        example_of = self._there.offer(known, row["origin"])
+        candidate = IndexedSnippet(piece.code, paths, _place(row, piece.line))
+        example_of = self._there.offer(candidate, row["origin"])
         if isinstance(example_of, tuple):
             return _reject(row, piece.line, example_of)
         return {
@@ -200,7 +200,7 @@ class FoundCode:
 
 
 def _preference(row: FoundRow) -> tuple[Any, ...]:
-    """Order the rows of a library as `FoundCode.snippets` says."""
+    """Order the rows of a library as `CodeSamples.snippets` says."""
     evidence = _EVIDENCE.index(VersionEvidence(row["version_evidence"]))
     place = row["origin"], row["place"], row["file"], row["line"], row["id"]
     liked = not row["accepted"], -(row["score"] or 0)

@@ -31,12 +31,12 @@ def without_comments(code: str, names: Collection[str]) -> tuple[str, int]:
     if any(token.type == tokenize.ERRORTOKEN for token in tokens):
         return code, 0
     lines = code.split("\n")
-    told = [comment for comment in _comments(tokens) if any(_names_one(token.string, names) for token in comment)]
-    for token in reversed([token for comment in told for token in comment]):
+    revealing = [comment for comment in _comments(tokens) if any(_reveals(token.string, names) for token in comment)]
+    for token in reversed([token for comment in revealing for token in comment]):
         row, column = token.start
-        kept = lines[row - 1][:column].rstrip()
-        lines[row - 1 : row] = [kept] if kept else []
-    return "\n".join(lines), len(told)
+        code_part = lines[row - 1][:column].rstrip()
+        lines[row - 1 : row] = [code_part] if code_part else []
+    return "\n".join(lines), len(revealing)
 
 
 def _comments(tokens: Iterable[tokenize.TokenInfo]) -> Iterator[list[tokenize.TokenInfo]]:
@@ -57,5 +57,5 @@ def _comments(tokens: Iterable[tokenize.TokenInfo]) -> Iterator[list[tokenize.To
         yield together
 
 
-def _names_one(comment: str, names: Collection[str]) -> bool:
+def _reveals(comment: str, names: Collection[str]) -> bool:
     return any(word.lower() in names for word in words_of(comment))

@@ -7,7 +7,7 @@ from pipeline.corpus.usages.find import scan
 from pipeline.corpus.usages.text import Program, preamble_length, source_of
 
 
-def paths_shown(program: Program, api: Api) -> frozenset[str]:
+def demonstrated_paths(program: Program, api: Api) -> frozenset[str]:
     """Return the public paths that the code of a program uses; what its preamble uses is there for the code's sake."""
     start = preamble_length(program)
     return frozenset(use.path for use in scan(source_of(program), api).uses if use.name_start_byte >= start)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.corpus.snippets.code_sample_rules import FoundRules
+from pipeline.corpus.snippets.code_sample_rules import CodeSampleRules
 from pipeline.corpus.snippets.similarity import Likeness, tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class IndexedSnippet:
     """A snippet that was kept: its code, the APIs that it shows, where it stands."""
 
     code: str
@@ -27,38 +27,40 @@ class Library:
     in one API is how two versions differ, however alike the rest is. Time and memory grow with the number of snippets.
     """
 
-    def __init__(self, rules: FoundRules) -> None:
+    def __init__(self, rules: CodeSampleRules) -> None:
         self._rules = rules
-        self._kept: list[Known] = []
+        self._snippets: list[IndexedSnippet] = []
         self._same: dict[str, list[int]] = {}
         self._examples: Counter[tuple[str, str]] = Counter()
         self._alike = Likeness(rules.duplicates)
 
-    def add(self, known: Known) -> None:
+    def add(self, snippet: IndexedSnippet) -> None:
         """Take a snippet that stays whatever is there."""
-        self._keep(known, tokens(known.code))
+        self._keep(snippet, tokens(snippet.code))
 
-    def offer(self, known: Known, origin: str) -> frozenset[str] | tuple[RejectReason, str]:
+    def offer(self, snippet: IndexedSnippet, origin: str) -> frozenset[str] | tuple[RejectReason, str]:
         """Keep a snippet and return the APIs that it is an example of, or return why it is not needed."""
-        code = tokens(known.code)
-        if same := self._shown(self._same.get(" ".join(code), ()), known):
+        code = tokens(snippet.code)
+        if same := self._covering(self._same.get(" ".join(code), ()), snippet):
             return RejectReason.DUPLICATE, f"the same code stands at {same.place}"
-        if other := self._shown(self._alike.near(code), known):
+        if other := self._covering(self._alike.near(code), snippet):
             return RejectReason.NEAR_DUPLICATE, f"almost the same code stands at {other.place}"
-        new = frozenset(path for path in known.paths if not self._full(origin, path))
-        if known.paths and not new:
-            return RejectReason.OVER_QUOTA, f"{origin} shows {', '.join(sorted(known.paths))} already"
+        new = frozenset(path for path in snippet.paths if not self._full(origin, path))
+        if snippet.paths and not new:
+            return RejectReason.OVER_QUOTA, f"{origin} shows {', '.join(sorted(snippet.paths))} already"
         self._examples.update((origin, path) for path in new)
-        self._keep(known, code)
+        self._keep(snippet, code)
         return new
 
     def _full(self, origin: str, path: str) -> bool:
         return self._examples[origin, path] >= self._rules.max_per_api_and_origin
 
-    def _keep(self, known: Known, code: Sequence[str]) -> None:
-        self._alike.add(len(self._kept), code)
-        self._same.setdefault(" ".join(code), []).append(len(self._kept))
-        self._kept.append(known)
+    def _keep(self, snippet: IndexedSnippet, code: Sequence[str]) -> None:
+        self._alike.add(len(self._snippets), code)
+        self._same.setdefault(" ".join(code), []).append(len(self._snippets))
+        self._snippets.append(snippet)
 
-    def _shown(self, numbers: Sequence[int], known: Known) -> Known | None:
-        return next((self._kept[number] for number in numbers if known.paths <= self._kept[number].paths), None)
+    def _covering(self, numbers: Sequence[int], snippet: IndexedSnippet) -> IndexedSnippet | None:
+        return next(
+            (self._snippets[number] for number in numbers if snippet.paths <= self._snippets[number].paths), None
+        )

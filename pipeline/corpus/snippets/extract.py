@@ -13,7 +13,7 @@ from pipeline.corpus.snippets.names import parse
 from pipeline.corpus.snippets.programs import Example, append, join_dependent, split_independent
 from pipeline.corpus.snippets.prompts import Group, groups_of
 
-_TELLING = (ast.Call, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.With)
+_CODE_NODES = (ast.Call, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.With)
 
 
 def extract(docstring: str, split_over: int = 40) -> list[Example]:
@@ -30,8 +30,8 @@ def extract(docstring: str, split_over: int = 40) -> list[Example]:
     blocks = [block for block in blocks_of(lines) if not _has_prompts(block.start, block.end, groups)]
     plain = [*_from_blocks(blocks, sections), *_from_sections(lines, sections, groups, blocks)]
     plain.sort(key=lambda example: example.line)
-    found = [*_interactive(groups, sections, split_over), *join_dependent(plain)]
-    return sorted(found, key=lambda example: (example.line, example.code))
+    examples = [*_interactive(groups, sections, split_over), *join_dependent(plain)]
+    return sorted(examples, key=lambda example: (example.line, example.code))
 
 
 def _interactive(groups: Sequence[Group], sections: Sequence[Section], split_over: int) -> list[Example]:
@@ -95,4 +95,4 @@ def _section_at(sections: Sequence[Section], line: int) -> Section:
 def _looks_like_python(text: str) -> bool:
     """Tell whether text that states no language is code: it parses, and calls, imports or defines something."""
     statements = parse(text)
-    return any(isinstance(node, _TELLING) for statement in statements or () for node in ast.walk(statement))
+    return any(isinstance(node, _CODE_NODES) for statement in statements or () for node in ast.walk(statement))

@@ -94,15 +94,15 @@ def free_names(code: str) -> list[str]:
 
 def _loaded(statement: ast.stmt) -> set[str]:
     """Return the names loaded at the level of the statement itself, not inside a lambda or comprehension."""
-    found: set[str] = set()
+    names: set[str] = set()
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            found.add(node.id)
+            names.add(node.id)
         if not isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             stack.extend(ast.iter_child_nodes(node))
-    return found
+    return names
 
 
 def _binds(symbol: symtable.Symbol) -> bool:

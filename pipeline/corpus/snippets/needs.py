@@ -108,18 +108,18 @@ class Module:
         Of several that bind a name the last one before the line `before` counts, or else the last of all, which is
         there when a function runs.
         """
-        found: dict[int, list[Binder]] = defaultdict(list)
-        waiting, seen = sorted(outer_names(text)), set()
+        by_statement: dict[int, list[Binder]] = defaultdict(list)
+        waiting, resolved = sorted(outer_names(text)), set()
         while waiting:
             name = waiting.pop()
-            if name in seen:
+            if name in resolved:
                 continue
-            seen.add(name)
+            resolved.add(name)
             for binder in self._binders_of(name, before):
-                found[id(binder.statement)].append(binder)
+                by_statement[id(binder.statement)].append(binder)
                 if binder.alias is None:
-                    waiting += sorted(outer_names(self.text_of(lines_of([binder.statement]))) - seen)
-        return sorted((binder for group in found.values() for binder in group), key=lambda b: b.line)
+                    waiting += sorted(outer_names(self.text_of(lines_of([binder.statement]))) - resolved)
+        return sorted((binder for group in by_statement.values() for binder in group), key=lambda b: b.line)
 
     def _binders_of(self, name: str, before: int) -> list[Binder]:
         binders = self.binders.get(name, [])

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.samples import SnippetStyle
-from pipeline.corpus.snippets.code_sample_rules import FoundRules
+from pipeline.corpus.snippets.code_sample_rules import CodeSampleRules
 from pipeline.corpus.snippets.cut import Part, parts_of
 from pipeline.corpus.snippets.needs import Module, stars_text, statements_text
 from pipeline.lake.rows import SnippetCheck
@@ -41,7 +41,7 @@ def parse_file(text: str) -> ast.Module:
         raise SyntaxError(f"{type(error).__name__}: {error}") from None
 
 
-def pieces_of_file(text: str, tree: ast.Module, roots: Collection[str], rules: FoundRules) -> Iterator[Piece]:
+def pieces_of_file(text: str, tree: ast.Module, roots: Collection[str], rules: CodeSampleRules) -> Iterator[Piece]:
     """Yield the parts of a file that may use the library that is imported by one of `roots`, each with what it needs.
 
     Whether a part does use it is for the finder of uses to say; here only those are left out that name nothing which
@@ -63,14 +63,14 @@ def _initialiser_for(code: str, part: Part, module: Module) -> str:
     return text if set(_ATTRIBUTE.findall(code)) & set(_ATTRIBUTE.findall(text)) and module.mentions(text) else ""
 
 
-def _preamble(code: str, part: Part, initialiser: str, module: Module, rules: FoundRules) -> str:
+def _preamble(code: str, part: Part, initialiser: str, module: Module, rules: CodeSampleRules) -> str:
     """Return what a part needs of its file: where that is too long, without the constants, the `__init__`, or both."""
     heads = "".join(module.text_of(head) for head in part.heads)
     for around in dict.fromkeys((heads + initialiser, heads)):
         binders = module.behind(around + code, part.lines[0])
         imports = [binder for binder in binders if binder.alias is not None]
-        for kept in (binders, imports):
-            preamble = stars_text(module) + statements_text(module, kept) + around
+        for included in (binders, imports):
+            preamble = stars_text(module) + statements_text(module, included) + around
             if preamble.count("\n") <= rules.max_preamble_lines:
                 return preamble
     return stars_text(module) + statements_text(module, imports) + heads

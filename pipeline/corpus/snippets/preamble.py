@@ -40,8 +40,8 @@ class Importable:
         """
         if name in self.api.roots:
             return name
-        if found := self._shortest(f"{self._module_of(document)}.{name}", name):
-            return found
+        if path := self._shortest(f"{self._module_of(document)}.{name}", name):
+            return path
         for root in sorted(self.api.roots):
             if f"{root}.{name}" in self.api.symbols:
                 return f"{root}.{name}"
@@ -77,12 +77,12 @@ def preamble_of(names: Iterable[str], path_of: Callable[[str], str | None], rule
     conventions: set[str] = set()
     imports: dict[str, str] = {}
     for name in names:
-        if stated := rules.of_library(library).get(name):
-            conventions.add(stated)
+        if convention := rules.of_library(library).get(name):
+            conventions.add(convention)
         elif path := path_of(name):
             imports[name] = path
-        elif stated := rules.conventions.get(name):
-            conventions.add(stated)
+        elif convention := rules.conventions.get(name):
+            conventions.add(convention)
     lines = [*sorted(statement.rstrip("\n") for statement in conventions), *_import_lines(imports)]
     return "".join(f"{line}\n" for line in lines)
 

@@ -25,14 +25,14 @@ class Example:
     line: int
 
 
-def append(one: Example, other: Example) -> Example:
+def append(first: Example, other: Example) -> Example:
     """Return two pieces as one program; outputs are kept only if they cover all of it."""
-    checked = all(piece.checks or not piece.code for piece in (one, other))
+    checked = all(piece.checks or not piece.code for piece in (first, other))
     return Example(
-        other.style if one.style is SnippetStyle.DOCTEST else one.style,
-        one.code + ("" if checked or not one.code else "\n") + other.code,
-        one.checks + other.checks if checked else (),
-        min(one.line, other.line),
+        other.style if first.style is SnippetStyle.DOCTEST else first.style,
+        first.code + ("" if checked or not first.code else "\n") + other.code,
+        first.checks + other.checks if checked else (),
+        min(first.line, other.line),
     )
 
 

@@ -42,12 +42,12 @@ def groups_of(lines: Sequence[str]) -> list[Group]:
     A docstring that doctest refuses as a whole is read group by group; a group that it refuses is kept as code
     without outputs, for the caller to judge.
     """
-    lines = [_known_options(line) for line in lines]
+    lines = [_without_foreign_options(line) for line in lines]
     try:
-        found = _PARSER.get_examples("\n".join(lines))
+        examples = _PARSER.get_examples("\n".join(lines))
     except ValueError:
         return [group for start, end in _prompted(lines) for group in _read_alone(lines, start, end)]
-    return list(_grouped(found, lines))
+    return list(_grouped(examples, lines))
 
 
 def _grouped(examples: Iterable[doctest.Example], lines: Sequence[str], offset: int = 0) -> Iterator[Group]:
@@ -67,9 +67,9 @@ def _end(example: doctest.Example) -> int:
 
 def _group(run: Sequence[doctest.Example], offset: int) -> Group:
     """Make a group; a statement that its author marks to be skipped is no part of the program."""
-    kept = [example for example in run if not example.options.get(doctest.SKIP)]
-    code = "".join(example.source for example in kept)
-    return Group(run[0].lineno + offset, _end(run[-1]) + offset, code, tuple(_check(example) for example in kept))
+    executed = [example for example in run if not example.options.get(doctest.SKIP)]
+    code = "".join(example.source for example in executed)
+    return Group(run[0].lineno + offset, _end(run[-1]) + offset, code, tuple(_check(example) for example in executed))
 
 
 def _check(example: doctest.Example) -> SnippetCheck:
@@ -79,13 +79,13 @@ def _check(example: doctest.Example) -> SnippetCheck:
     return {"statement": example.source, "expected": example.want or None, "options": sorted(options)}
 
 
-def _known_options(line: str) -> str:
+def _without_foreign_options(line: str) -> str:
     """Take options out of a doctest directive that the standard library does not know, and would stumble over."""
     directive = _DIRECTIVE.search(line)
     if not directive:
         return line
-    known = [option for option in directive[1].replace(",", " ").split() if option[1:] in _FLAGS]
-    return line[: directive.start()] + (f"# doctest: {' '.join(known)}" if known else "").rstrip()
+    options = [option for option in directive[1].replace(",", " ").split() if option[1:] in _FLAGS]
+    return line[: directive.start()] + (f"# doctest: {' '.join(options)}" if options else "").rstrip()
 
 
 def _prompted(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Taking personal data and secrets out of code: placeholders in strings and comments, so that it still parses."""
+"""Taking personal data and secrets out of code: replacements in strings and comments, so that it still parses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from pipeline.corpus.snippets.code_sample_rules import Given, Redaction
+from pipeline.corpus.snippets.code_sample_rules import Placeholders, Redaction
 
 _TEXT = (tokenize.STRING, tokenize.COMMENT)
 
@@ -22,17 +22,19 @@ class Redacted:
 
     text: str
     count: int
-    left: str | None = None
+    unredacted: str | None = None
 
 
-def redact(text: str, rules: Sequence[Redaction], *, is_python: bool, given: Given | None = None) -> Redacted:
-    """Put placeholders in the place of personal data and secrets; texts that share `given` have the same for the same.
+def redact(
+    text: str, rules: Sequence[Redaction], *, is_python: bool, placeholders: Placeholders | None = None
+) -> Redacted:
+    """Replace personal data and secrets by placeholders; texts that share `placeholders` have the same for the same.
 
     Of Python only strings and comments are looked at, since code may look like anything; of what does not read as
     Python, and of other languages, the whole text.
     """
     count = 0
-    given = {} if given is None else given
+    placeholders = {} if placeholders is None else placeholders
     for rule in rules:
         spans = rule.spans(text)
         if spans and is_python:
@@ -40,8 +42,8 @@ def redact(text: str, rules: Sequence[Redaction], *, is_python: bool, given: Giv
             spans = [span for span in spans if any(start <= span[0] and span[1] <= end for start, end in inside)]
         starts = [_after_escape(text, start) for start, _ in spans]
         data = [text[start:end] for start, (_, end) in zip(starts, spans, strict=True)]
-        placeholders = [rule.placeholder_for(piece, given) for piece in data]
-        for start, (_, end), placeholder in reversed(list(zip(starts, spans, placeholders, strict=True))):
+        replacements = [rule.placeholder_for(piece, placeholders) for piece in data]
+        for start, (_, end), placeholder in reversed(list(zip(starts, spans, replacements, strict=True))):
             text = text[:start] + placeholder + text[end:]
         count += len(spans)
         if rule.or_refuse is not None and rule.or_refuse.search(text):

@@ -9,7 +9,7 @@ from pipeline.api.surface.parse.python2 import modernise
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.corpus.python_files import PythonFileRules
-from pipeline.corpus.snippets.code_sample_rules import FoundRules
+from pipeline.corpus.snippets.code_sample_rules import CodeSampleRules
 from pipeline.corpus.snippets.names import parse, syntax_error
 from pipeline.corpus.snippets.pieces import parse_file
 from pipeline.corpus.snippets.rules import SnippetRules
@@ -24,34 +24,36 @@ FILES = frozenset(source for source in SnippetSource if source.source.files)
 _NAMES_AUTHORS = "CC-BY"
 
 
-def refusal_of(found: FoundRow, licences: Collection[str], files: PythonFileRules, rules: FoundRules) -> Refusal | None:
+def refusal_of(
+    sample: FoundRow, licences: Collection[str], files: PythonFileRules, rules: CodeSampleRules
+) -> Refusal | None:
     """Return why a row of `found` is refused unread, if it is; `licences` are the SPDX identifiers that are allowed.
 
     What was fetched before a curator changed the rules of files is refused here.
     """
-    if problem := _licence_problem(found, licences, rules):
+    if problem := _licence_problem(sample, licences, rules):
         return RejectReason.LICENCE, problem
-    size = len(found["text"].encode("utf-8", "backslashreplace"))
+    size = len(sample["text"].encode("utf-8", "backslashreplace"))
     if size > files.max_file_bytes:
         return RejectReason.TOO_LARGE, f"{size} bytes, the limit is {files.max_file_bytes}"
-    longest = max(map(len, found["text"].split("\n")))
+    longest = max(map(len, sample["text"].split("\n")))
     if longest > rules.max_line_characters:
         return RejectReason.OUT_OF_SCOPE, f"a line of {longest} characters: generated data"
-    why = files.out_of_scope(found["file"], found["text"]) if found["source"] in FILES else None
+    why = files.out_of_scope(sample["file"], sample["text"]) if sample["source"] in FILES else None
     return (RejectReason.OUT_OF_SCOPE, why) if why else None
 
 
-def _licence_problem(found: FoundRow, licences: Collection[str], rules: FoundRules) -> str | None:
-    licence: str | None = found["licence"]
+def _licence_problem(sample: FoundRow, licences: Collection[str], rules: CodeSampleRules) -> str | None:
+    licence: str | None = sample["licence"]
     if licence is None:
-        return "no licence that can be read" if found["source"] in rules.licence_required else None
+        return "no licence that can be read" if sample["source"] in rules.licence_required else None
     if not is_allowed(licence, licences):
         return f"{licence} is not on the list"
-    return f"{licence} asks to name the author, who is not known" if _unnamed(licence, found) else None
+    return f"{licence} asks to name the author, who is not known" if _unnamed(licence, sample) else None
 
 
-def _unnamed(licence: str, found: FoundRow) -> bool:
-    return licence.startswith(_NAMES_AUTHORS) and not found["attribution"]
+def _unnamed(licence: str, sample: FoundRow) -> bool:
+    return licence.startswith(_NAMES_AUTHORS) and not sample["attribution"]
 
 
 def read_python(text: str) -> ast.Module | Refusal:
@@ -75,7 +77,7 @@ def block_problem(code: str, rules: SnippetRules) -> Refusal | None:
     return None
 
 
-def size_problem(code: str, rules: FoundRules) -> Refusal | None:
+def size_problem(code: str, rules: CodeSampleRules) -> Refusal | None:
     """Return why a piece is too long, if it is."""
     lines = code.count("\n")
     if lines > rules.max_lines or len(code) > rules.max_characters:

@@ -7,7 +7,7 @@ import ast
 from pydantic import Field, field_validator
 
 from pipeline.core.rules.load import Rule
-from pipeline.corpus.snippets.code_sample_rules import FoundRules
+from pipeline.corpus.snippets.code_sample_rules import CodeSampleRules
 
 Conventions = dict[str, str]
 """Name to the statements that define it."""
@@ -21,7 +21,7 @@ class SnippetRules(Rule):
     max_characters: int = Field(ge=1)
     conventions: Conventions
     libraries: dict[str, Conventions]
-    found: FoundRules
+    samples: CodeSampleRules
 
     @field_validator("conventions")
     @classmethod

@@ -18,12 +18,12 @@ class Likeness:
 
     def __init__(self, rules: DuplicateRules) -> None:
         self._rules = rules
-        self._known: dict[int, Sequence[str]] = {}
+        self._codes: dict[int, Sequence[str]] = {}
         self._index: RMinHashLSH = RMinHashLSH(rules.similarity, rules.permutations, rules.bands)
 
     def add(self, number: int, code: Sequence[str]) -> None:
         """Keep the tokens of a piece of code under a number."""
-        self._known[number] = code
+        self._codes[number] = code
         self._index.insert(number, self._sketch(code))
 
     def near(self, code: Sequence[str]) -> list[int]:
@@ -31,7 +31,7 @@ class Likeness:
         return sorted(number for number in self._index.query(self._sketch(code)) if self._is_near(code, number))
 
     def _is_near(self, code: Sequence[str], number: int) -> bool:
-        mine, theirs = set(self._runs(code)), set(self._runs(self._known[number]))
+        mine, theirs = set(self._runs(code)), set(self._runs(self._codes[number]))
         return len(mine & theirs) >= self._rules.similarity * len(mine | theirs)
 
     def _sketch(self, code: Sequence[str]) -> RMinHash:

@@ -13,9 +13,9 @@ from packaging.version import Version
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Language, SnippetSource, VersionEvidence
 from pipeline.corpus.python_files import PythonFileRules
-from pipeline.corpus.snippets.code_samples import FoundCode
-from pipeline.corpus.snippets.demonstrated_apis import paths_shown
-from pipeline.corpus.snippets.duplicates import Known, Library
+from pipeline.corpus.snippets.code_samples import CodeSamples
+from pipeline.corpus.snippets.demonstrated_apis import demonstrated_paths
+from pipeline.corpus.snippets.duplicates import IndexedSnippet, Library
 from pipeline.corpus.snippets.extract import extract
 from pipeline.corpus.snippets.names import free_names, parse, syntax_error
 from pipeline.corpus.snippets.preamble import Importable, preamble_of
@@ -45,11 +45,11 @@ class _Example(TypedDict):
 
 
 class _Candidate(_Example):
-    """An example over the releases in which it stays the same; the APIs that it `shown` are noted when it is judged."""
+    """An example over the releases in which it stays the same; its `demonstrated` APIs are noted when it is judged."""
 
     first_version: str
     last_version: str
-    shown: frozenset[str]
+    demonstrated: frozenset[str]
 
 
 def snippets_stage(
@@ -81,26 +81,26 @@ def snippets_stage(
     fitting, refused = parted(guarded(encode(chains(tables["releases"]), states, _state), _key, judge))
     rejects += refused
     single, duplicates = _without_duplicates(fitting)
-    library, kept, unlike = _library(single, rules)
+    library, comparable, unlike = _library(single, rules)
     by_version = {release["version"]: release for release in tables["releases"]}
-    snippets = [_row(candidate, by_version[candidate["first_version"]]) for candidate in kept]
+    snippets = [_row(candidate, by_version[candidate["first_version"]]) for candidate in comparable]
     rejects += [*duplicates, *unlike]
-    of_others, refused = parted(FoundCode(apis, library, rules, files, licences).snippets(tables["found"]))
+    of_others, refused = parted(CodeSamples(apis, library, rules, files, licences).snippets(tables["found"]))
     snippets += of_others
     rejects += refused
     return Output({"snippets": snippets}, len(snippets) + len(rejects), len(snippets), rejects)
 
 
-def _library(kept: Sequence[_Candidate], rules: SnippetRules) -> tuple[Library, list[_Candidate], list[Reject]]:
+def _library(candidates: Sequence[_Candidate], rules: SnippetRules) -> tuple[Library, list[_Candidate], list[Reject]]:
     """Return what the docstrings show already, and the candidates that cannot be compared with anything."""
-    library = Library(rules.found)
+    library = Library(rules.samples)
 
     def add(candidate: _Candidate) -> Iterator[_Candidate]:
         place = f"{candidate['path']} in {candidate['first_version']}"
-        library.add(Known(candidate["code"], candidate["shown"], place))
+        library.add(IndexedSnippet(candidate["code"], candidate["demonstrated"], place))
         yield candidate
 
-    there, failed = parted(guarded(kept, _key, add))
+    there, failed = parted(guarded(candidates, _key, add))
     return library, there, failed
 
 
@@ -108,13 +108,13 @@ def _examples_at(
     release: ReleaseRow, document: DocumentRow, *, importable: Importable, rules: SnippetRules
 ) -> Iterator[tuple[str, _Example]]:
     """Yield the candidates of a document of one release, each with the key that it keeps from release to release."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     path_of = functools.partial(importable.path_of, document=document)
     for number, example in enumerate(_extracted(document["docstring"], rules.max_lines), 1):
-        seen[example.code] += 1
+        counts[example.code] += 1
         names = [] if "__future__" in example.code else _free_names(example.code)
         yield (
-            sha256_json([document["path"], example.code, seen[example.code]]),
+            sha256_json([document["path"], example.code, counts[example.code]]),
             {
                 "path": document["path"],
                 "canonical_path": document["canonical_path"],
@@ -159,8 +159,8 @@ def _refused(candidate: _Candidate, api: Api, rules: SnippetRules) -> tuple[Reje
         return RejectReason.TOO_SHORT, f"{len(working)} statements beside imports"
     if lines > rules.max_lines or len(code) > rules.max_characters:
         return RejectReason.TOO_LONG, f"{lines} lines, {len(code)} characters"
-    candidate["shown"] = paths_shown(candidate, api)
-    if not candidate["shown"]:
+    candidate["demonstrated"] = demonstrated_paths(candidate, api)
+    if not candidate["demonstrated"]:
         return RejectReason.NO_USE, f"{lines} lines, none of which uses the library"
     return None
 
@@ -170,7 +170,7 @@ def _without_duplicates(candidates: Sequence[_Candidate]) -> tuple[list[_Candida
 
     Inherited docstrings and second public paths repeat an example; taken twice it would give the same instance twice.
     """
-    kept: list[_Candidate] = []
+    unique: list[_Candidate] = []
     rejects: list[Reject] = []
     by_code: Mapping[str, list[_Candidate]] = defaultdict(list)
     for candidate in sorted(candidates, key=_preference):
@@ -180,8 +180,8 @@ def _without_duplicates(candidates: Sequence[_Candidate]) -> tuple[list[_Candida
             rejects.append(_reject(candidate, RejectReason.DUPLICATE, f"the same code stands at {place}"))
         else:
             same.append(candidate)
-            kept.append(candidate)
-    return kept, rejects
+            unique.append(candidate)
+    return unique, rejects
 
 
 def _preference(candidate: _Candidate) -> tuple[int, bool, int, str, int, Version]:
@@ -191,9 +191,9 @@ def _preference(candidate: _Candidate) -> tuple[int, bool, int, str, int, Versio
     return path.count("."), elsewhere, len(path), path, candidate["number"], Version(candidate["first_version"])
 
 
-def _overlap(one: _Candidate, other: _Candidate) -> bool:
-    first = max(Version(one["first_version"]), Version(other["first_version"]))
-    return first <= min(Version(one["last_version"]), Version(other["last_version"]))
+def _overlap(candidate: _Candidate, other: _Candidate) -> bool:
+    first = max(Version(candidate["first_version"]), Version(other["first_version"]))
+    return first <= min(Version(candidate["last_version"]), Version(other["last_version"]))
 
 
 def _document(document: DocumentRow) -> str:

@@ -62,34 +62,34 @@ class StackExchange:
         self._rules = rules
         self._sleep = sleep
         self._backoff_s = 0.0
-        self._quota_left = 1
+        self._quota_remaining = 1
 
     def ask(self, method: str, parameters: Mapping[str, str | int]) -> Answer:
         """Ask a method of the API.
 
         Errors: RateLimited, Unreachable, BadAnswer where it refuses or answers with something else than its wrapper.
         """
-        told_of = {name: value for name, value in parameters.items() if name not in _LONG}
-        place = f"{self._url}/{method}?{urlencode(told_of)}"
+        loggable = {name: value for name, value in parameters.items() if name not in _LONG}
+        place = f"{self._url}/{method}?{urlencode(loggable)}"
         for _ in range(self._rules.max_tries):
             self._wait(place)
             body = self._get(place, method, parameters)
             error = body.get("error_id")
             if error is None:
                 return self._unwrapped(place, body)
-            told = f"{place}: error {error} {body.get('error_name')}: {body.get('error_message')}"
+            message = f"{place}: error {error} {body.get('error_name')}: {body.get('error_message')}"
             if error == THROTTLED:
                 self._backoff_s = _seconds(str(body.get("error_message")), self._rules.max_wait_s)
             elif error in _PASSING:
                 self._backoff_s = max(self._backoff_s, _PASSING_WAIT_S)
             else:
-                raise BadAnswer(told)
+                raise BadAnswer(message)
         if error == THROTTLED:
-            raise RateLimited(told)
-        raise Unreachable(told)
+            raise RateLimited(message)
+        raise Unreachable(message)
 
     def _wait(self, place: str) -> None:
-        if not self._quota_left:
+        if not self._quota_remaining:
             raise RateLimited(
                 f"{place}: the quota of requests is used up for today. Run again tomorrow to go on from here"
                 + ("." if self._key else ", or set STACKEXCHANGE_KEY, which allows 10,000 a day.")
@@ -107,10 +107,10 @@ class StackExchange:
         """Return the body of an answer, which says more of an error than its status does."""
         fetcher = self._fetcher
         fetcher.requests += 1
-        asked = {**parameters, "key": self._key} if self._key else dict(parameters)
+        query = {**parameters, "key": self._key} if self._key else dict(parameters)
         try:
             # Not through Fetcher.get, which drops the body of a refusal.
-            answer = fetcher.session.get(f"{self._url}/{method}", params=asked, timeout=fetcher.timeout_s)
+            answer = fetcher.session.get(f"{self._url}/{method}", params=query, timeout=fetcher.timeout_s)
             fetcher.received_bytes += len(answer.content)
         except requests.RequestException as error:
             raise Unreachable(f"{place}: {type(error).__name__}") from None
@@ -120,13 +120,13 @@ class StackExchange:
             body = None
         if not isinstance(body, dict):
             kind = answer.headers.get("Content-Type", "no content type")
-            told = f"{place}: status {answer.status_code}, not a JSON object but {kind}, {len(answer.content)} bytes"
-            raise (Unreachable if answer.status_code in (429, *range(500, 600)) else BadAnswer)(told)
+            message = f"{place}: status {answer.status_code}, not a JSON object but {kind}, {len(answer.content)} bytes"
+            raise (Unreachable if answer.status_code in (429, *range(500, 600)) else BadAnswer)(message)
         return body
 
     def _unwrapped(self, place: str, body: Mapping[str, Any]) -> Answer:
         self._backoff_s = _number(place, body, "backoff", 0)
-        self._quota_left = _number(place, body, "quota_remaining", 1)
+        self._quota_remaining = _number(place, body, "quota_remaining", 1)
         items, has_more = body.get("items"), body.get("has_more", False)
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
             raise BadAnswer(f"{place}: no list of items, but {', '.join(sorted(body)) or 'nothing'}")
@@ -144,5 +144,5 @@ def _number(place: str, body: Mapping[str, Any], name: str, default: int) -> int
 
 def _seconds(message: str, default: float) -> float:
     """Return how long a throttle lasts: "more requests available in 81 seconds"."""
-    found = _SECONDS.search(message)
-    return float(found[1]) if found else default
+    match = _SECONDS.search(message)
+    return float(match[1]) if match else default

@@ -75,10 +75,10 @@ def _is_no_code(node: tree_sitter.Node) -> bool:
 
 def _errors(root: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
     """Yield the outermost nodes that are errors, and what the grammar added to go on."""
-    left = [root]
-    while left:
-        node = left.pop()
+    stack = [root]
+    while stack:
+        node = stack.pop()
         if node.is_error or node.is_missing:
             yield node
         elif node.has_error:
-            left += node.children
+            stack += node.children

@@ -78,8 +78,8 @@ def read_dump(dump: Path, readers: Mapping[str, MentionReader], rules: StackOver
     with FileLock(path.with_suffix(".lock")):
         if not path.exists():
             new = path.with_suffix(".new")
-            for left in (new, *(Path(f"{new}{log}") for log in ("-wal", "-shm"))):
-                left.unlink(missing_ok=True)
+            for leftover in (new, *(Path(f"{new}{log}") for log in ("-wal", "-shm"))):
+                leftover.unlink(missing_ok=True)
             with open_store(new) as store:
                 _fill(store, dump, users, readers, rules)
             new.rename(path)
@@ -114,9 +114,9 @@ def _fill(
 
 def _name_authors(store: PostStore, lines: Iterable[tuple[int, bytes | BadRow]]) -> None:
     """Keep the names of authors of posts in the store; one that cannot be read stays a number."""
-    wanted = Numbers(store.unnamed_authors())
+    unnamed = Numbers(store.unnamed_authors())
     for _, line in lines:
-        if not isinstance(line, BadRow) and (author := rows.number_of(line, b"Id")) in wanted:
+        if not isinstance(line, BadRow) and (author := rows.number_of(line, b"Id")) in unnamed:
             with suppress(BadRow):
                 store.name_author(author, rows.read_author(line))
 
@@ -169,8 +169,8 @@ class DumpReader:
     def read_early(self) -> None:
         """Take the answers that came before their question: two questions were made one."""
         self._early.seek(0)
-        for kept in self._early:
-            number, _, line = kept.partition(b" ")
+        for numbered in self._early:
+            number, _, line = numbered.partition(b" ")
             if rows.number_of(line, b"ParentId") in self._about:
                 try:
                     self._answer(rows.read_post(line))
@@ -209,7 +209,7 @@ class DumpReader:
 
     def _answer(self, post: Post) -> None:
         if post.question in self._stating or any(
-            PostText(post, self._readers[library]).all_said.mentions
+            PostText(post, self._readers[library]).all_evidence.mentions
             for library in self._store.libraries_of(post.question)
         ):
             self._store.add(post)

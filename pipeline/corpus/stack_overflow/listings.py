@@ -50,8 +50,8 @@ def create_filter(api: StackExchange) -> str:
     Errors: as StackExchange.ask().
     """
     included = [f"{kind}.{field}" for kind, fields in _FIELDS.items() for field in fields]
-    wanted = {"include": ";".join(included), "base": "none", "unsafe": "false"}
-    items = api.ask("filters/create", wanted).items
+    parameters = {"include": ";".join(included), "base": "none", "unsafe": "false"}
+    items = api.ask("filters/create", parameters).items
     name = items[0].get("filter") if items else None
     if not isinstance(name, str):
         raise BadAnswer(f"filters/create: no filter in {json.dumps(items)[:200]}")

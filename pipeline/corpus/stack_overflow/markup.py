@@ -54,7 +54,7 @@ def read_html(body: str) -> list[Segment]:
     reader.feed(body.replace("<![", "&lt;!["))
     reader.close()
     reader.flush()
-    return list(_placed(reader.found))
+    return list(_placed(reader.segments))
 
 
 def markdown_to_html(text: str) -> str:
@@ -64,9 +64,9 @@ def markdown_to_html(text: str) -> str:
     return rendered
 
 
-def _placed(found: list[tuple[str, bool, str | None]]) -> Iterator[Segment]:
+def _placed(segments: list[tuple[str, bool, str | None]]) -> Iterator[Segment]:
     line = 1
-    for text, code, hint in found:
+    for text, code, hint in segments:
         yield Segment(text, code, line, hint)
         line += text.count("\n") + 1
 
@@ -76,7 +76,7 @@ class _Reader(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.found: list[tuple[str, bool, str | None]] = []
+        self.segments: list[tuple[str, bool, str | None]] = []
         self._text: list[str] = []
         self._in_pre = False
         self._hint: str | None = None
@@ -109,18 +109,18 @@ class _Reader(HTMLParser):
 
     def handle_comment(self, data: str) -> None:
         """Take notice of what the next block, or all of them, are written in (the site's own syntax)."""
-        if stated := _COMMENT.fullmatch(data):
-            if stated[1]:
-                self._usual_hint = stated[2]
+        if match := _COMMENT.fullmatch(data):
+            if match[1]:
+                self._usual_hint = match[2]
             else:
-                self._next_hint = stated[2]
+                self._next_hint = match[2]
 
     def flush(self) -> None:
         """End what is being read."""
         text = "".join(self._text).replace("\r\n", "\n").replace("\r", "\n")
         text = _without_blank_ends(text) if self._in_pre else text.strip()
         if text:
-            self.found.append((text, self._in_pre, self._hint if self._in_pre else None))
+            self.segments.append((text, self._in_pre, self._hint if self._in_pre else None))
         self._text = []
         self._in_pre = False
         self._hint = None

@@ -82,24 +82,24 @@ class MentionReader:
 
     @cached_property
     def _others(self) -> re.Pattern[str]:
-        known = {*self._rules.libraries, *self._rules.foreign}
-        names = {name for library in known for name in (library, *self._rules.words_of(library).names)}
+        libraries = {*self._rules.libraries, *self._rules.foreign}
+        names = {name for library in libraries for name in (library, *self._rules.words_of(library).names)}
         others = (names | set(self._rules.others)) - {self.library, *self.words.names}
         return self._filled.compiled(rf"(?<![\w.-])(?:{_any(sorted(others))})(?![\w-])")
 
     def read(self, text: str, *, unnamed: bool = True) -> list[Mention]:
         """Return the mentions of a text in their order; of several patterns that read one place the first counts."""
-        found: dict[int, Mention] = {}
+        mentions: dict[int, Mention] = {}
         if not self._number.search(text):
             return []
         lowered = text.lower()
         if any(spelling in lowered for spelling in self._spellings):
             for searched in self._named:
-                self._search(searched, text, found)
+                self._search(searched, text, mentions)
         if unnamed and any(cue in lowered for cue in self._cues):
             for searched in self._unnamed:
-                self._search(searched, text, found)
-        return [found[start] for start in sorted(found)]
+                self._search(searched, text, mentions)
+        return [mentions[start] for start in sorted(mentions)]
 
     def may_find(self, text: str) -> bool:
         """Tell whether a text, which may have markup, can hold a mention: most have no such number or no such word."""
@@ -118,7 +118,7 @@ class MentionReader:
         """Tell whether a title names the library."""
         return self._in_title.search(title) is not None
 
-    def _search(self, searched: _Searched, text: str, found: dict[int, Mention]) -> None:
+    def _search(self, searched: _Searched, text: str, mentions: dict[int, Mention]) -> None:
         for match in searched.pattern.finditer(text):
             if self._not_after.match(text, match.end("version")):
                 continue
@@ -127,7 +127,7 @@ class MentionReader:
             for version, start, end in self._versions(match, text):
                 words = " ".join(text[match.start() : end].split())[-_MAX_WORDS:]
                 mention = Mention(version, searched.exact, searched.unclear, searched.named, start, words)
-                found.setdefault(start, mention)
+                mentions.setdefault(start, mention)
 
     def _versions(self, match: re.Match[str], text: str) -> Iterator[tuple[str, int, int]]:
         """Yield the version of a match, and those that follow it: from pandas 1.2 to 1.3."""
@@ -166,7 +166,7 @@ class _Placeholders:
         }
 
     def compiled(self, pattern: str) -> re.Pattern[str]:
-        filled = re.sub("|".join(self._values), lambda found: self._values[found[0]], pattern)
+        filled = re.sub("|".join(self._values), lambda match: self._values[match[0]], pattern)
         return re.compile(filled, re.IGNORECASE | re.MULTILINE)
 
     def searched(self, pattern: MentionPattern, *, named: bool) -> _Searched:
@@ -222,7 +222,7 @@ def _wrong(reader: MentionReader, pattern: MentionPattern, example: Example) -> 
     """Return what is wrong about an example in a sentence, or nothing."""
     unclear = example in pattern.unclear_examples
     mentions = reader.read(example.text)
-    given = ", ".join(m.version for m in mentions if m.unclear is unclear)
-    if given == example.gives:
+    versions = ", ".join(m.version for m in mentions if m.unclear is unclear)
+    if versions == example.gives:
         return []
-    return [f"{RULE_FILE}: {pattern.pattern!r}: {example.text!r} gives {given!r}, not {example.gives!r}"]
+    return [f"{RULE_FILE}: {pattern.pattern!r}: {example.text!r} gives {versions!r}, not {example.gives!r}"]

@@ -10,7 +10,7 @@ from filelock import FileLock
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.corpus.code_source import Found
+from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.stack_overflow.api import RateLimited, StackExchange
 from pipeline.corpus.stack_overflow.dump import POSTS, read_dump
 from pipeline.corpus.stack_overflow.listings import Listings, create_filter
@@ -60,7 +60,7 @@ class StackOverflow:
         self._readers = {name: MentionReader(rules, name) for name in sorted({*libraries, *rules.foreign})}
         self._filter: str | None = None
 
-    def left_out(self) -> str | None:
+    def unavailable(self) -> str | None:
         """Return why neither the dump nor the API can be read, and what to do; None if one of them can."""
         if self._dump:
             return _unreadable(self._dump)
@@ -73,18 +73,18 @@ class StackOverflow:
             )
         return None
 
-    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[Found | Reject]:
+    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[CodeSample | Reject]:
         """Yield the blocks of code for a version of a library, and those that were refused, in the order of posts.
 
         `releases` are empty for libraries of other languages, whose version is taken as it is stated.
         """
         reader = self._readers.get(library) or MentionReader(self._rules, library)
         foreign = library in self._rules.foreign and not releases
-        known = None if foreign else Releases(releases)
+        release_table = None if foreign else Releases(releases)
         if self._dump:
             readers = self._readers | {library: reader}
             with open_store(read_dump(self._dump, readers, self._rules, self._cache)) as store:
-                yield from self._found(store, reader, known, period)
+                yield from self._samples(store, reader, release_table, period)
             return
         with open_store(self._cache / API_STORE) as store:
             stopped = None
@@ -92,7 +92,7 @@ class StackOverflow:
                 yield from self._listed(store, reader, period)
             except Unreachable as error:
                 stopped = error
-            yield from self._found(store, reader, known, period)
+            yield from self._samples(store, reader, release_table, period)
             if stopped:
                 raise stopped
 
@@ -109,13 +109,13 @@ class StackOverflow:
             with FileLock(self._cache / "api.lock"):
                 yield from Listings(self._api, store, self._filter, self._rules).read(reader, period)
 
-    def _found(
-        self, store: PostStore, reader: MentionReader, known: Releases | None, period: Period
-    ) -> Iterator[Found | Reject]:
+    def _samples(
+        self, store: PostStore, reader: MentionReader, releases: Releases | None, period: Period
+    ) -> Iterator[CodeSample | Reject]:
         yield from store.refused(reader.library)
-        pieces = Pieces(self._rules, reader, known)
+        pieces = Pieces(self._rules, reader, releases)
 
-        def of_question(number: int) -> Iterator[Found | Reject]:
+        def of_question(number: int) -> Iterator[CodeSample | Reject]:
             question = store.post(number)
             # What was brought in under earlier rules may be about something else now.
             if question and is_about(question, reader, self._rules.title_tags):

@@ -111,8 +111,8 @@ class PostStore:
 
     def post(self, number: int) -> Post | None:
         """Return a post."""
-        found = list(self._posts("WHERE posts.id = ?", number))
-        return found[0] if found else None
+        posts = list(self._posts("WHERE posts.id = ?", number))
+        return posts[0] if posts else None
 
     def answers(self, question: int) -> Iterator[Post]:
         """Yield the answers to a question, in the order of their numbers."""

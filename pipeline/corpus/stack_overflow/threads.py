@@ -12,7 +12,7 @@ from pipeline.corpus.stack_overflow.posts import Post
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Evidence:
     """The mentions of one place, which place that is, and the post in which it stands."""
 
     where: str
@@ -45,20 +45,20 @@ class PostText:
         return ((number, segment) for number, segment in enumerate(self.segments) if segment.code)
 
     @property
-    def all_said(self) -> Said:
+    def all_evidence(self) -> Evidence:
         """Everything that is said in the post."""
         if not self._reader.may_find(self.post.body):
-            return self._said([])
-        return self._said([mention for mentions in self._mentions for mention in mentions])
+            return self._evidence([])
+        return self._evidence([mention for mentions in self._mentions for mention in mentions])
 
-    def near(self, number: int) -> Iterator[Said]:
+    def near(self, number: int) -> Iterator[Evidence]:
         """Yield what a block says itself, then each segment before it, the nearest first, then all that comes after."""
         for before in range(number, -1, -1):
-            yield self._said(self._mentions[before])
-        yield self._said([mention for mentions in self._mentions[number + 1 :] for mention in mentions])
+            yield self._evidence(self._mentions[before])
+        yield self._evidence([mention for mentions in self._mentions[number + 1 :] for mention in mentions])
 
-    def _said(self, mentions: list[Mention]) -> Said:
-        return Said(f"{'question' if self.post.is_question else 'answer'} {self.post.id}", mentions, self.post)
+    def _evidence(self, mentions: list[Mention]) -> Evidence:
+        return Evidence(f"{'question' if self.post.is_question else 'answer'} {self.post.id}", mentions, self.post)
 
 
 class Thread:
@@ -68,33 +68,33 @@ class Thread:
         self.question = question
         self._reader = reader
         self._text = PostText(question, reader)
-        self._title = Said(f"title of {question.id}", reader.read(question.title, unnamed=False), question)
-        self._tags = Said(f"tags of {question.id}", reader.read_tags(question.tags), question)
+        self._title = Evidence(f"title of {question.id}", reader.read(question.title, unnamed=False), question)
+        self._tags = Evidence(f"tags of {question.id}", reader.read_tags(question.tags), question)
 
     @property
     def states_version(self) -> bool:
         """Whether title, tags or text of the question name a version."""
-        return any(said.mentions for said in (self._title, self._tags, self._text.all_said))
+        return any(evidence.mentions for evidence in (self._title, self._tags, self._text.all_evidence))
 
     def text_of(self, post: Post) -> PostText:
         """Return the text of the question, or of an answer."""
         return self._text if post.is_question else PostText(post, self._reader)
 
-    def said_for(self, text: PostText, number: int, counts: Callable[[Mention, Post], bool]) -> Said | None:
+    def evidence_for(self, text: PostText, number: int, counts: Callable[[Mention, Post], bool]) -> Evidence | None:
         """Return what says the version of a block: the first place that says something that counts.
 
         Places are the post itself from the block on, the title, the question's text, its tags.
         """
-        for said in self._places(text, number):
-            if mentions := [mention for mention in said.mentions if counts(mention, said.post)]:
-                return Said(said.where, mentions, said.post)
+        for evidence in self._places(text, number):
+            if mentions := [mention for mention in evidence.mentions if counts(mention, evidence.post)]:
+                return Evidence(evidence.where, mentions, evidence.post)
         return None
 
-    def _places(self, text: PostText, number: int) -> Iterator[Said]:
+    def _places(self, text: PostText, number: int) -> Iterator[Evidence]:
         yield from text.near(number)
         yield self._title
         if not text.post.is_question:
-            yield self._text.all_said
+            yield self._text.all_evidence
         yield self._tags
 
 

@@ -21,7 +21,9 @@ from pipeline.corpus.usages.values import (
     many,
 )
 
-_ONE = frozenset({"Optional", "Annotated", "Final", "ClassVar", "Awaitable", "Required", "NotRequired", "ReadOnly"})
+_TRANSPARENT = frozenset(
+    {"Optional", "Annotated", "Final", "ClassVar", "Awaitable", "Required", "NotRequired", "ReadOnly"}
+)
 _MANY = frozenset(
     {"Iterator", "Iterable", "Generator", "Sequence", "MutableSequence", "Collection", "List", "list", "Set", "set"}
     | {"AbstractSet", "MutableSet", "FrozenSet", "frozenset", "Deque", "deque", "AsyncIterator", "AsyncIterable"}
@@ -67,8 +69,8 @@ def _read(node: ast.expr, find: Find) -> Value:
             return read_annotation(text, find)
         case ast.Name() | ast.Attribute():
             return _named(ast.unparse(node), find)
-        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            return _either([left, right], find)
+        case ast.BinOp(left=first, op=ast.BitOr(), right=right):
+            return _either([first, right], find)
         case ast.Subscript(value=value, slice=inner):
             arguments = inner.elts if isinstance(inner, ast.Tuple) else [inner]
             return _subscripted(ast.unparse(value), arguments, find) if arguments else UNKNOWN
@@ -86,7 +88,7 @@ def _subscripted(written: str, arguments: list[ast.expr], find: Find) -> Value:
     short = written.rpartition(".")[2]
     if short == "Union":
         return _either(arguments, find)
-    if short in _ONE:
+    if short in _TRANSPARENT:
         return _read(arguments[0], find)
     if short in {"Type", "type"}:
         of = _read(arguments[0], find)

@@ -38,7 +38,7 @@ class Api:
         self._named: dict[str, list[str]] = defaultdict(list)
         self._definitions: dict[str, str] = {}
         self._classes: dict[str, list[str]] = defaultdict(list)
-        self._known: dict[str, Value] = {}
+        self._results: dict[str, Value] = {}
         self._members: dict[tuple[str, str], str | None] = {}
         for path in sorted(symbols_at, key=lambda p: (p.count("."), p)):
             row = symbols_at[path]
@@ -100,10 +100,10 @@ class Api:
     def locate(self, path: str) -> str | None:
         """Return the public path that a dotted path leads to, following aliases, or None."""
         first, *rest = path.split(".")
-        found: str | None = first if first in self.roots else None
+        result: str | None = first if first in self.roots else None
         for name in rest:
-            found = self.member(found, name) if found else None
-        return found
+            result = self.member(result, name) if result else None
+        return result
 
     def defined_at(self, path: str) -> str | None:
         """Return the public path of what is defined at a path that is not public itself, or None."""
@@ -119,33 +119,33 @@ class Api:
         if kind == SymbolKind.CLASS:
             return Instance(self.preferred(path))
         if kind in _CALLED:
-            return self._stated(path)
+            return self._result_of(path)
         held = self.held_by(path)
         return held.result if isinstance(held, Calling) else UNKNOWN
 
     def held_by(self, path: str) -> Value:
         """Return what the attribute or property at `path` holds."""
-        return self._stated(path) if self.kind(path) in _HELD else UNKNOWN
+        return self._result_of(path) if self.kind(path) in _HELD else UNKNOWN
 
     def is_variable(self, path: str) -> bool:
         """Tell whether a path is an attribute or property, which is a value and not a name to call."""
         return self.kind(path) in _HELD
 
-    def given_by(self, path: str, special: str) -> Value:
+    def protocol_result(self, path: str, special: str) -> Value:
         """Return what an object of the class at `path` gives to `with`, `for`, brackets or a call.
 
         Only what a curator states is known of these; the surface does not list them. A context manager of which
         nothing is stated is taken to give itself.
         """
-        stated = self._curated(f"{path}.{special}")
-        if stated is not UNKNOWN:
-            return stated
+        curated = self._curated(f"{path}.{special}")
+        if curated is not UNKNOWN:
+            return curated
         return Instance(path) if special == "__enter__" else UNKNOWN
 
-    def _stated(self, path: str) -> Value:
-        if path not in self._known:
-            self._known[path] = self._state(path)
-        return self._known[path]
+    def _result_of(self, path: str) -> Value:
+        if path not in self._results:
+            self._results[path] = self._state(path)
+        return self._results[path]
 
     def _curated(self, path: str) -> Value:
         """Return what a curator states of a call or attribute."""
@@ -163,8 +163,8 @@ class Api:
             return curated
 
         def find(name: str) -> Value:
-            found = self._class_named(name, path, row)
-            return Instance(found) if found else UNKNOWN
+            class_named = self._class_named(name, path, row)
+            return Instance(class_named) if class_named else UNKNOWN
 
         value = read_annotation(row["returns"], find)
         return UNKNOWN if value is NOTHING else value

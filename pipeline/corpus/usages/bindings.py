@@ -66,40 +66,40 @@ def _holder(state: State) -> Scope:
 
 def parameters(state: State, node: Node | None) -> dict[str, Value]:
     """Evaluate defaults and annotations, and return what is known of each parameter, in order."""
-    found: dict[str, Value] = {}
+    result: dict[str, Value] = {}
     for parameter in node.children if node else []:
         annotation = parameter.get("type")
         state.value(parameter.get("value"))
-        stated = stated_by(state, annotation)
+        annotated = annotated_value(state, annotation)
         target = parameter.get("name") or parameter
         if target.type == "typed_parameter":
             target = target.children[0]
         for name in target_names(target):
-            found[name] = stated if target.type == "identifier" else UNKNOWN
-    return found
+            result[name] = annotated if target.type == "identifier" else UNKNOWN
+    return result
 
 
-def typed_by_comment(state: State, node: Node, found: dict[str, Value]) -> Value:
+def typed_by_comment(state: State, node: Node, types: dict[str, Value]) -> Value:
     """Fill in what a type comment below the head of a function says of its parameters; return that of its result."""
     body, head = node.get("body"), node.get("parameters")
     comment = state.source.type_comment_between(head.end, body.start) if body and head else None
     if comment is None:
         return UNKNOWN
     values, result = read_signature(comment, lambda name: instance_named(state, name))
-    names = list(found)
-    found.update(zip(names[len(names) - len(values) :], values, strict=False))
+    names = list(types)
+    types.update(zip(names[len(names) - len(values) :], values, strict=False))
     return result
 
 
-def stated_by(state: State, annotation: Node | None) -> Value:
+def annotated_value(state: State, annotation: Node | None) -> Value:
     """Return what an annotation in the source says of a value."""
     if annotation is None:
         return UNKNOWN
     state.value(annotation)
-    return stated_in(state, state.source.text(annotation))
+    return annotation_value(state, state.source.text(annotation))
 
 
-def stated_in(state: State, text: str) -> Value:
+def annotation_value(state: State, text: str) -> Value:
     """Return what the text of an annotation or type comment says of a value, where it is read."""
     return read_annotation(text, lambda name: instance_named(state, name))
 

@@ -25,8 +25,8 @@ def branch(state: State, run: Callable[[], object], narrowed: Names | None = Non
     state.ended = False
     run()
     changed = scope.end()
-    left, state.ended = state.ended, ended
-    if left:
+    has_left, state.ended = state.ended, ended
+    if has_left:
         return None
     return {name: value for name, value in changed.items() if not narrowed or value is not narrowed.get(name)}
 
@@ -111,7 +111,7 @@ def _try(state: State, node: Node) -> None:
     scope.begin()
     state.perform(node.get("body"))
     after = scope.end()
-    left, state.ended = state.ended, ended
+    has_left, state.ended = state.ended, ended
 
     def handle(clause: Node) -> None:
         if imports is not False:
@@ -119,7 +119,7 @@ def _try(state: State, node: Node) -> None:
         _handler(state, clause)
 
     ends = [branch(state, partial(handle, clause)) for clause in node.children if clause.type.startswith("except")]
-    last = None if left else branch(state, lambda: _otherwise(state, node, after))
+    last = None if has_left else branch(state, lambda: _otherwise(state, node, after))
     if imports is True and last is not None:
         ends = []
     elif imports is False and any(end is not None for end in ends):
@@ -142,15 +142,15 @@ def _imports_succeed(state: State, node: Node) -> bool | None:
     statements = body.children if body else []
     if not statements or not any(c.type.startswith("except") for c in node.children):
         return None
-    found = []
+    result = []
     for statement in statements:
         if statement.type not in {"import_statement", "import_from_statement"}:
             return None
         for _, path in imported(statement):
             if path.partition(".")[0] not in state.api.roots:
                 return None
-            found.append(_there(state, path))
-    return None if not found or None in found else all(found)
+            result.append(_there(state, path))
+    return None if not result or None in result else all(result)
 
 
 def _there(state: State, path: str) -> bool | None:
@@ -159,8 +159,8 @@ def _there(state: State, path: str) -> bool | None:
         return True
     parent, _, name = path.rpartition(".")
     private = any(part.startswith("_") for part in path.split("."))
-    shown = bool(name) and state.api.locate(parent) is not None and not state.api.is_open(parent)
-    return False if shown and not private and state.api.is_module(parent) else None
+    is_visible = bool(name) and state.api.locate(parent) is not None and not state.api.is_open(parent)
+    return False if is_visible and not private and state.api.is_module(parent) else None
 
 
 def _handler(state: State, clause: Node) -> None:
@@ -185,8 +185,8 @@ def _match(state: State, node: Node) -> None:
     body = node.get("body")
     ends: list[Names | None] = []
     for case in body.children if body else []:
-        known = matched_by(state, case)
-        narrowed = {name: known} if name and known is not UNKNOWN else None
+        matched = matched_by(state, case)
+        narrowed = {name: matched} if name and matched is not UNKNOWN else None
         ends.append(branch(state, partial(_case, state, case), narrowed))
     _join(state, [{}, *ends])
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from pipeline.core.vocabularies.samples import UsageForm
-from pipeline.corpus.usages.bindings import instance_named, stated_in
+from pipeline.corpus.usages.bindings import annotation_value, instance_named
 from pipeline.corpus.usages.containers import builtin_name, result_of_builtin
-from pipeline.corpus.usages.definitions import hear_call, iterated, result_of_value
+from pipeline.corpus.usages.definitions import iterated, record_call, result_of_value
 from pipeline.corpus.usages.state import State
 from pipeline.corpus.usages.syntax import Node
 from pipeline.corpus.usages.uses import Place
@@ -55,9 +55,9 @@ def _of_source(state: State, called: Value, children: Sequence[Node], values: Se
     if isinstance(called, Foreign):
         return _foreign(state, called, children, positional)
     if not any("splat" in child.type for child in children):
-        given = zip(children, values, strict=True)
-        named = {child.children[0].text: v for child, v in given if child.type == "keyword_argument"}
-        hear_call(state, called, positional, named)
+        arguments = zip(children, values, strict=True)
+        named = {child.children[0].text: v for child, v in arguments if child.type == "keyword_argument"}
+        record_call(state, called, positional, named)
     return result_of_value(state, called)
 
 
@@ -89,7 +89,7 @@ def _iterable(state: State, value: Value) -> Value:
 
 
 def _cast(state: State, node: Node) -> Value:
-    return stated_in(state, state.source.text(node))
+    return annotation_value(state, state.source.text(node))
 
 
 def _super(state: State, values: Sequence[Value]) -> Value:
@@ -108,27 +108,27 @@ def class_of(value: Value) -> Value:
 
 def narrowings(state: State, condition: Node | None, *, holds: bool = True) -> dict[str, Value]:
     """Return what names are where a condition holds (or not): `isinstance(x, C)`, also among others with `and`."""
-    found: dict[str, Value] = {}
+    result: dict[str, Value] = {}
     waiting = [(condition, holds)]
     while waiting:
-        node, wanted = waiting.pop()
+        node, expected = waiting.pop()
         if node is None or not node.children:
             continue
         if node.type == "parenthesized_expression" and len(node.children) == 1:
-            waiting.append((node.children[0], wanted))
+            waiting.append((node.children[0], expected))
         elif node.type == "not_operator":
-            waiting.append((node.children[-1], not wanted))
-        elif node.type == "boolean_operator" and wanted == is_and(state, node):
-            waiting += [(child, wanted) for child in node.children]
-        elif node.type == "call" and wanted:
-            found |= _isinstance(state, node)
-    return found
+            waiting.append((node.children[-1], not expected))
+        elif node.type == "boolean_operator" and expected == is_and(state, node):
+            waiting += [(child, expected) for child in node.children]
+        elif node.type == "call" and expected:
+            result |= _isinstance(state, node)
+    return result
 
 
 def is_and(state: State, node: Node) -> bool:
     """Tell whether a boolean operator is `and`, and not `or`."""
-    left, right = node.children[0], node.children[-1]
-    return b"and" in _COMMENT.sub(b"", state.source.data[left.end : right.start])
+    first, right = node.children[0], node.children[-1]
+    return b"and" in _COMMENT.sub(b"", state.source.data[first.end : right.start])
 
 
 def _isinstance(state: State, node: Node) -> dict[str, Value]:

@@ -87,8 +87,8 @@ class _Walk:
     def held(self, value: Value) -> Value:
         """Return what an attribute of the library holds, where that is known."""
         if isinstance(value, Reference) and self.api.is_variable(value.path):
-            found = self.api.held_by(value.path)
-            return value if found is UNKNOWN else found
+            held = self.api.held_by(value.path)
+            return value if held is UNKNOWN else held
         return value
 
     def step(self, value: Value, token: Node, end: int) -> Value:
@@ -107,19 +107,19 @@ class _Walk:
         return member_of_container(value, token.text)
 
     def _of_library(self, value: Reference | Instance, token: Node, end: int) -> Value:
-        found = self.api.member(value.path, token.text)
-        if found is None:
+        result = self.api.member(value.path, token.text)
+        if result is None:
             self.use(PLAIN)
             return self._missing(value, token)
         access = Access.INDIRECT if isinstance(value, Instance) else value.access
-        self.link = None if self.api.is_module(found) else Link(found, token, end, access)
-        return Reference(found, access)
+        self.link = None if self.api.is_module(result) else Link(result, token, end, access)
+        return Reference(result, access)
 
     def _of_local(self, value: LocalObject | LocalClass, token: Node, end: int) -> Value:
-        found = attribute_of(self.state, value, token.text)
-        if isinstance(found, Reference) and found.access is Access.INDIRECT and not found.assigned:
-            self.link = Link(found.path, token, end, Access.INDIRECT)
-        return found
+        result = attribute_of(self.state, value, token.text)
+        if isinstance(result, Reference) and result.access is Access.INDIRECT and not result.assigned:
+            self.link = Link(result.path, token, end, Access.INDIRECT)
+        return result
 
     def _missing(self, value: Reference | Instance, token: Node) -> Value:
         """Note a name that its module or class lacks; what hangs on a function or a constant is not the library's."""

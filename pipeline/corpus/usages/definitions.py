@@ -36,10 +36,10 @@ def result_of_local(state: State, key: int) -> Value:
     """Return what a call of a function of the source gives: as annotated, or what its body returns or yields."""
     info = state.functions.get(key)
     if info is None:
-        # An earlier walk heard of it, and this one has not come to it.
+        # An earlier walk recorded a call of it, and this one has not come to it.
         return UNKNOWN
-    if info.stated is not UNKNOWN:
-        return info.stated
+    if info.annotated is not UNKNOWN:
+        return info.annotated
     if info.result is None:
         if info.busy or state.depth > _DEEPEST_CALL:
             return UNKNOWN
@@ -51,14 +51,14 @@ def _learn(state: State, info: FunctionInfo) -> Value:
     """Run a body without noting uses, and return what it gives."""
     if not info.names.gives and not info.names.sets_attributes and not info.names.declared_global:
         return NOTHING
-    kept = state.scope, state.recording, state.given, state.ended
-    state.recording, state.given, info.busy = False, [], True
+    saved = state.scope, state.recording, state.returned, state.ended
+    state.recording, state.returned, info.busy = False, [], True
     run_body(state, info)
-    given = state.given
-    state.scope, state.recording, state.given, state.ended = kept
+    returned = state.returned
+    state.scope, state.recording, state.returned, state.ended = saved
     info.busy = False
     result: Value = NOTHING
-    for value in given:
+    for value in returned:
         result = join(result, value)
     return Elements(result) if info.names.yields and result not in (UNKNOWN, NOTHING) else result
 
@@ -79,7 +79,7 @@ def run_body(state: State, info: FunctionInfo) -> None:
         state.scope.bind(name, value)
     state.ended = False
     if info.node.type == "lambda":
-        state.given.append(state.value(body))
+        state.returned.append(state.value(body))
     else:
         for statement in body.children:
             state.perform(statement)
@@ -98,7 +98,7 @@ def _arguments(state: State, info: FunctionInfo) -> Iterator[tuple[str, Value]]:
             yield name, passed.get(name, UNKNOWN) if value is UNKNOWN else value
 
 
-def hear_call(state: State, called: Value, positional: Sequence[Value], named: Mapping[str, Value]) -> None:
+def record_call(state: State, called: Value, positional: Sequence[Value], named: Mapping[str, Value]) -> None:
     """Remember what a call gives those parameters of a function of the source of which nothing else is known."""
     if isinstance(called, LocalClass):
         called = attribute_of(state, LocalObject(called.owner), "__init__")
@@ -108,10 +108,10 @@ def hear_call(state: State, called: Value, positional: Sequence[Value], named: M
     names = _positional(info)
     if info.owner and not info.is_a("staticmethod"):
         names = names[1:]
-    heard = state.heard.setdefault(info.node.start, {})
+    arguments = state.call_arguments.setdefault(info.node.start, {})
     for name, value in [*zip(names, positional, strict=False), *named.items()]:
         if info.parameters.get(name) is UNKNOWN:
-            heard[name] = join(heard[name], value) if name in heard else value
+            arguments[name] = join(arguments[name], value) if name in arguments else value
 
 
 def _positional(info: FunctionInfo) -> list[str]:
@@ -129,8 +129,8 @@ def _positional(info: FunctionInfo) -> list[str]:
 def fixture(state: State, name: str) -> Value:
     """Return what the pytest fixture of a name gives."""
     value = state.fixtures[name]
-    given = result_of_local(state, value.key) if isinstance(value, LocalFunction) else UNKNOWN
-    return given.of if isinstance(given, Elements) else given
+    result = result_of_local(state, value.key) if isinstance(value, LocalFunction) else UNKNOWN
+    return result.of if isinstance(result, Elements) else result
 
 
 def _receiver(info: FunctionInfo) -> Value | None:
@@ -155,15 +155,15 @@ def attribute_of(state: State, value: LocalObject | LocalClass, name: str) -> Va
 
     An INDIRECT reference is a member that a class of the library hands on.
     """
-    seen: set[int] = set()
+    visited: set[int] = set()
     waiting: list[Value] = [value]
     while waiting:
         current = waiting.pop(0)
         if isinstance(current, Reference):
-            if found := state.api.member(current.path, name):
-                return Reference(found, Access.INDIRECT)
-        elif isinstance(current, LocalObject | LocalClass) and current.owner not in seen:
-            seen.add(current.owner)
+            if path := state.api.member(current.path, name):
+                return Reference(path, Access.INDIRECT)
+        elif isinstance(current, LocalObject | LocalClass) and current.owner not in visited:
+            visited.add(current.owner)
             info = state.classes.get(current.owner)
             if info is None:
                 continue
@@ -178,8 +178,8 @@ def attribute_of(state: State, value: LocalObject | LocalClass, name: str) -> Va
 def _own(state: State, info: ClassInfo, name: str) -> Value | None:
     """Return what a class itself has under a name, or None."""
     learn_attributes(state, info)
-    found = [values[name] for values in (info.scope.ever, info.attributes) if name in values]
-    return None if not found else found[0] if len(found) == 1 else join(*found)
+    result = [values[name] for values in (info.scope.ever, info.attributes) if name in values]
+    return None if not result else result[0] if len(result) == 1 else join(*result)
 
 
 def _got(state: State, own: Value, receiver: Value) -> Value:
@@ -199,7 +199,7 @@ def learn_attributes(state: State, info: ClassInfo) -> None:
     for key in info.methods:
         method = state.functions[key]
         if method.names.sets_attributes and not method.busy and method.result is None:
-            if method.stated is UNKNOWN:
+            if method.annotated is UNKNOWN:
                 method.result = result_of_local(state, key)
             else:
                 _learn(state, method)
@@ -214,7 +214,7 @@ def result_of_value(state: State, value: Value) -> Value:
     if isinstance(value, LocalClass):
         return LocalObject(value.owner)
     if isinstance(value, Instance):
-        return state.api.given_by(value.path, "__call__")
+        return state.api.protocol_result(value.path, "__call__")
     return value.result if isinstance(value, Calling) else UNKNOWN
 
 
@@ -223,7 +223,7 @@ def entered(state: State, value: Value) -> Value:
     if isinstance(value, Elements):
         return value.of
     if isinstance(value, Instance):
-        return state.api.given_by(value.path, "__enter__")
+        return state.api.protocol_result(value.path, "__enter__")
     if isinstance(value, LocalObject):
         enter = attribute_of(state, value, "__enter__")
         if isinstance(enter, LocalFunction):
@@ -235,7 +235,7 @@ def entered(state: State, value: Value) -> Value:
 def iterated(state: State, value: Value) -> Value:
     """Return what a loop over a value gives."""
     if isinstance(value, Instance):
-        return state.api.given_by(value.path, "__iter__")
+        return state.api.protocol_result(value.path, "__iter__")
     if isinstance(value, LocalObject):
         method = attribute_of(state, value, "__iter__")
         value = result_of_local(state, method.key) if isinstance(method, LocalFunction) else UNKNOWN

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.core.vocabularies.samples import UsageForm
-from pipeline.corpus.usages.bindings import assign, parameters, stated_by, stated_in
+from pipeline.corpus.usages.bindings import annotated_value, annotation_value, assign, parameters
 from pipeline.corpus.usages.calls import call, is_and, narrowings
 from pipeline.corpus.usages.chains import attribute, dotted_name, name
 from pipeline.corpus.usages.definitions import entered, iterated, run_body
@@ -46,37 +46,37 @@ def _either(state: State, node: Node, _: Place) -> Value:
         right.append((is_and(state, node), node.children[-1]))
         node = node.children[0]
     value = state.value(node)
-    known: dict[str, Value] = {}
+    narrowed: dict[str, Value] = {}
     before = right[-1][0] if right else True
     for holds, side in reversed(right):
-        known = known | narrowings(state, node, holds=holds) if holds is before else {}
-        value = join(value, _where(state, known, side))
+        narrowed = narrowed | narrowings(state, node, holds=holds) if holds is before else {}
+        value = join(value, _where(state, narrowed, side))
         node, before = side, holds
     return value
 
 
-def _where(state: State, known: dict[str, Value], node: Node) -> Value:
+def _where(state: State, narrowed: dict[str, Value], node: Node) -> Value:
     """Evaluate an expression that is evaluated only where names are what a condition says of them."""
-    if not known:
+    if not narrowed:
         return state.value(node)
     scope = state.scope
     scope.begin()
-    for name_, value in known.items():
+    for name_, value in narrowed.items():
         scope.set(name_, value)
-    found = state.value(node)
+    result = state.value(node)
     for name_, value in scope.end().items():
-        if value is not known.get(name_):
+        if value is not narrowed.get(name_):
             scope.set(name_, value)
-    return found
+    return result
 
 
 def _conditional(state: State, node: Node, _: Place) -> Value:
     """Evaluate `a if c else b`: the value where both sides agree."""
     if len(node.children) != 3:
         return _inside(state, node, PLAIN)
-    one, condition, other = node.children
+    consequence, condition, other = node.children
     state.value(condition)
-    value = _where(state, narrowings(state, condition), one)
+    value = _where(state, narrowings(state, condition), consequence)
     return join(value, _where(state, narrowings(state, condition, holds=False), other))
 
 
@@ -105,7 +105,7 @@ def _subscript(state: State, node: Node, place: Place) -> Value:
     if isinstance(value, Mapping):
         return value.of
     if isinstance(value, Instance):
-        return state.api.given_by(value.path, "__getitem__")
+        return state.api.protocol_result(value.path, "__getitem__")
     if isinstance(value, Items) and inside[0].type == "integer":
         number = state.source.text(inside[0])
         return value.of[int(number)] if number.isdigit() and int(number) < len(value.of) else UNKNOWN
@@ -121,12 +121,12 @@ def _assignment(state: State, node: Node, _: Place) -> Value:
         assign(state, target, UNKNOWN)
         return UNKNOWN
     annotation = node.get("type")
-    stated = stated_by(state, annotation)
+    annotated = annotated_value(state, annotation)
     if annotation is None and (comment := state.source.type_comment_after(node)):
-        stated = stated_in(state, comment)
-    if right is None and stated is UNKNOWN:
+        annotated = annotation_value(state, comment)
+    if right is None and annotated is UNKNOWN:
         return UNKNOWN
-    assign(state, target, value if stated is UNKNOWN else stated)
+    assign(state, target, value if annotated is UNKNOWN else annotated)
     return value
 
 
@@ -141,13 +141,13 @@ def _as(state: State, node: Node, _: Place) -> Value:
 
 def _lambda(state: State, node: Node, _: Place) -> Value:
     """Evaluate the defaults now and the body later, as Python does."""
-    found = parameters(state, node.get("parameters"))
+    result = parameters(state, node.get("parameters"))
     body = node.get("body")
     if body is None:
         return UNKNOWN
     names = names_of(body.binders)
     names.gives = True
-    info = state.functions[node.start] = FunctionInfo(node, state.scope, found, names, 0)
+    info = state.functions[node.start] = FunctionInfo(node, state.scope, result, names, 0)
     if state.recording:
         state.waiting.append(lambda: run_body(state, info))
     return LocalFunction(node.start)
@@ -181,23 +181,23 @@ def _comprehension(state: State, node: Node, _: Place) -> Value:
 
 def _clause(state: State, clause: Node, inner: Scope) -> None:
     item = iterated(state, state.value(clause.get("right")))
-    left = clause.get("left")
-    kept, state.scope = state.scope, inner
-    _bind_item(state, left, item)
-    state.scope = kept
+    target = clause.get("left")
+    outer, state.scope = state.scope, inner
+    _bind_item(state, target, item)
+    state.scope = outer
 
 
-def _bind_item(state: State, left: Node | None, item: Value) -> None:
+def _bind_item(state: State, target: Node | None, item: Value) -> None:
     """Bind the target of a comprehension in its own scope, where a walrus would not."""
-    if left is None:
+    if target is None:
         return
-    if left.type == "identifier":
-        state.scope.bind(left.text, item)
-    elif left.type in {"pattern_list", "tuple_pattern"}:
-        for part, value in zip(left.children, unpacked(item, len(left.children)), strict=True):
+    if target.type == "identifier":
+        state.scope.bind(target.text, item)
+    elif target.type in {"pattern_list", "tuple_pattern"}:
+        for part, value in zip(target.children, unpacked(item, len(target.children)), strict=True):
             _bind_item(state, part, value)
     else:
-        for bound in target_names(left):
+        for bound in target_names(target):
             state.scope.bind(bound, UNKNOWN)
 
 
@@ -237,7 +237,7 @@ def _yield(state: State, node: Node, _: Place) -> Value:
     if node.children and state.source.data[node.start : node.children[0].start].rstrip().endswith(b"from"):
         value = iterated(state, value)
     if len(node.children) < 2:
-        state.given.append(value)
+        state.returned.append(value)
     return UNKNOWN
 
 

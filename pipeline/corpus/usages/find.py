@@ -46,15 +46,15 @@ def scan(source: str, api: Api) -> Scan:
 
 
 def _walked(api: Api, source: Source) -> State:
-    """Walk a source, and once more where the first walk told what had to be known before."""
+    """Walk a source, and again where the first walk recorded arguments of calls or values of volatile names."""
     state = State(api, source, EXPRESSIONS, STATEMENTS, {})
     volatile = rebound_elsewhere(state) or NOT_VOLATILE
     run(state, volatile)
-    passed = {key: known for key, heard in state.heard.items() if (known := _known(heard))}
-    if passed or _known(volatile.heard):
+    passed = {key: recorded for key, arguments in state.call_arguments.items() if (recorded := _informative(arguments))}
+    if passed or _informative(volatile.observed):
         # What functions do to names of others, and are given by others, is known only now.
         state = State(api, source, EXPRESSIONS, STATEMENTS, passed)
-        run(state, replace(volatile, settled=volatile.heard, heard={}))
+        run(state, replace(volatile, settled=volatile.observed, observed={}))
     return state
 
 
@@ -67,5 +67,5 @@ def _may_use(data: bytes, roots: Collection[str]) -> bool:
     return bool(roots) and re.search(_IMPORT % (names, names), data) is not None
 
 
-def _known(names: dict[str, Value]) -> dict[str, Value]:
+def _informative(names: dict[str, Value]) -> dict[str, Value]:
     return {name: value for name, value in names.items() if not isinstance(value, Unknown | Nothing | Foreign)}

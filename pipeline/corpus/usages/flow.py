@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from pipeline.core.vocabularies.samples import UsageForm
-from pipeline.corpus.usages.bindings import parameters, stated_by, typed_by_comment
+from pipeline.corpus.usages.bindings import annotated_value, parameters, typed_by_comment
 from pipeline.corpus.usages.branches import BRANCHES
 from pipeline.corpus.usages.definitions import result_of_value, run_body, value_of_definition
 from pipeline.corpus.usages.scopes import Scope, ScopeKind, Volatile, dotted_path, imported, target_names
@@ -55,8 +55,8 @@ def _import_from(state: State, node: Node) -> None:
 
 
 def _bind_import(state: State, name: str, path: str) -> None:
-    known = path.partition(".")[0] in state.api.roots
-    state.scope.bind(name, Reference(path) if known else Foreign(path))
+    is_own = path.partition(".")[0] in state.api.roots
+    state.scope.bind(name, Reference(path) if is_own else Foreign(path))
 
 
 def _import_all(state: State, node: Node) -> None:
@@ -81,9 +81,9 @@ def _decorated(state: State, node: Node) -> None:
         return
     if definition.type == "function_definition":
         _function(state, definition, [_decorator_name(state, d, v) for d, v in zip(decorators, values, strict=True)])
-        made = _made_by(state, decorators, values)
-        if made is not None and (name := definition.get("name")):
-            state.scope.bind(name.text, made)
+        decorated = _decorator_result(state, decorators, values)
+        if decorated is not None and (name := definition.get("name")):
+            state.scope.bind(name.text, decorated)
     else:
         state.perform(definition)
 
@@ -95,28 +95,28 @@ def _decorator_name(state: State, decorator: Node, value: Value) -> str:
     return re.split(r"[(\s]", state.source.text(decorator).lstrip("@ "))[0]
 
 
-def _made_by(state: State, decorators: list[Node], values: list[Value]) -> Value | None:
+def _decorator_result(state: State, decorators: list[Node], values: list[Value]) -> Value | None:
     """Return what the outermost decorator makes of a function where the library says so, else None."""
     if not values or not isinstance(values[0], Reference | Calling):
         return None
-    made = result_of_value(state, values[0])
-    if isinstance(made, Calling) and decorators[0].children[0].type != "call":
-        made = made.result
-    return made if made is not UNKNOWN else None
+    result = result_of_value(state, values[0])
+    if isinstance(result, Calling) and decorators[0].children[0].type != "call":
+        result = result.result
+    return result if result is not UNKNOWN else None
 
 
 def _function(state: State, node: Node, decorators: Iterable[str] = ()) -> None:
-    found = parameters(state, node.get("parameters"))
-    stated = stated_by(state, node.get("return_type"))
-    commented = typed_by_comment(state, node, found)
-    stated = commented if stated is UNKNOWN else stated
+    result = parameters(state, node.get("parameters"))
+    returns = annotated_value(state, node.get("return_type"))
+    commented = typed_by_comment(state, node, result)
+    returns = commented if returns is UNKNOWN else returns
     body, where = node.get("body"), state.scope
     owner = where.owner if where.kind is ScopeKind.CLASS else 0
     names = state.names_of(body or node)
     info = state.functions.get(node.start)
     if info is None or info.where is not where:
         info = FunctionInfo(
-            node, where, found, names, owner, tuple(decorators), UNKNOWN if stated is NOTHING else stated
+            node, where, result, names, owner, tuple(decorators), UNKNOWN if returns is NOTHING else returns
         )
         state.functions[node.start] = info
     value = value_of_definition(info)
@@ -124,8 +124,8 @@ def _function(state: State, node: Node, decorators: Iterable[str] = ()) -> None:
     if name is not None:
         where.bind(name.text, value)
         if info.decorators and _FIXTURE & {path.rpartition(".")[2] for path in info.decorators}:
-            known = state.fixtures.get(name.text, value)
-            state.fixtures[name.text] = join(known, value)
+            existing = state.fixtures.get(name.text, value)
+            state.fixtures[name.text] = join(existing, value)
     if owner:
         state.classes[owner].methods.append(node.start)
     elif state.recording:
@@ -164,7 +164,7 @@ def _with_item(state: State, node: Node) -> None:
 
 
 def _return(state: State, node: Node) -> None:
-    state.given.append(state.value(node.children[0]) if node.children else NOTHING)
+    state.returned.append(state.value(node.children[0]) if node.children else NOTHING)
     state.ended = True
 
 
@@ -195,9 +195,9 @@ def rebound_elsewhere(state: State) -> Volatile | None:
     for node in walk(state.source.root):
         body = node.get("body") if node.type in DEFINITIONS else None
         if body is not None:
-            told = state.names_of(body)
-            by_global |= told.declared_global & told.bound
-            by_nonlocal |= told.declared_nonlocal & told.bound
+            names = state.names_of(body)
+            by_global |= names.declared_global & names.bound
+            by_nonlocal |= names.declared_nonlocal & names.bound
     return Volatile(frozenset(by_global), frozenset(by_nonlocal)) if by_global or by_nonlocal else None
 
 

@@ -35,13 +35,13 @@ class ScopeKind(Enum):
 class Volatile:
     """Names that some function rebinds in a scope around it, at a time that nobody knows, so that all values count.
 
-    `heard` is what they were bound to in this walk, `settled` in an earlier one.
+    `observed` is what they were bound to in this walk, `settled` in an earlier one.
     """
 
     by_global: frozenset[str] = frozenset()
     by_nonlocal: frozenset[str] = frozenset()
     settled: dict[str, Value] = field(default_factory=dict)
-    heard: dict[str, Value] = field(default_factory=dict)
+    observed: dict[str, Value] = field(default_factory=dict)
 
 
 NOT_VOLATILE = Volatile()
@@ -70,8 +70,8 @@ class Scope:
     def bind(self, name: str, value: Value) -> None:
         """Give a name a value from here on."""
         if self._is_volatile(name):
-            heard = self.volatile.heard
-            heard[name] = join(heard[name], value) if name in heard else value
+            observed = self.volatile.observed
+            observed[name] = join(observed[name], value) if name in observed else value
             value = self.volatile.settled.get(name, UNKNOWN)
         self.set(name, value)
         self.ever[name] = join(self.ever[name], value) if name in self.ever else value
@@ -156,9 +156,9 @@ def names_of(binders: Iterable[Node]) -> Names:
         elif kind == "return_statement":
             names.gives |= bool(node.children)
         elif kind in {"assignment", "augmented_assignment"}:
-            left = node.get("left")
-            names.bound.update(target_names(left))
-            names.sets_attributes |= left is not None and left.type != "identifier"
+            target = node.get("left")
+            names.bound.update(target_names(target))
+            names.sets_attributes |= target is not None and target.type != "identifier"
         else:
             names.bound.update(_bound_by(node))
             # The target of `with … as self.x` and `for self.x in …`.

@@ -59,12 +59,12 @@ class _Uses(NamedTuple):
 
 
 def _uses(snippet: SnippetRow, api: Api, rules: UsageRules) -> _Uses:
-    found, start = scan(source_of(snippet), api), preamble_length(snippet)
+    scanned, start = scan(source_of(snippet), api), preamble_length(snippet)
     deep = [Reject(snippet["id"], RejectReason.TOO_LONG, f"nested deeper than {MAX_DEPTH} levels")]
     return _Uses(
-        [_row(snippet, use) for use in found.uses if use.name_start_byte >= start],
-        [_reject(snippet, chain, api, rules) for chain in found.unresolved if chain.start_byte >= start],
-        deep if found.too_deep else [],
+        [_row(snippet, use) for use in scanned.uses if use.name_start_byte >= start],
+        [_reject(snippet, chain, api, rules) for chain in scanned.unresolved if chain.start_byte >= start],
+        deep if scanned.too_deep else [],
     )
 
 
@@ -116,5 +116,5 @@ def why_not(path: str, api: Api, similarity: float) -> str:
 
 def nearest(path: str, api: Api, similarity: float) -> str | None:
     """Return the public path most like one that does not exist: a sibling, or the same name elsewhere."""
-    found = difflib.get_close_matches(path, api.like(path), 1, similarity)
-    return found[0] if found else None
+    close_matches = difflib.get_close_matches(path, api.like(path), 1, similarity)
+    return close_matches[0] if close_matches else None

@@ -31,7 +31,7 @@ class FunctionInfo:
     names: Names
     owner: int
     decorators: tuple[str, ...] = ()
-    stated: Value = UNKNOWN
+    annotated: Value = UNKNOWN
     result: Value | None = None
     busy: bool = False
 
@@ -71,15 +71,15 @@ class State:
         self.expressions = expressions
         self.statements = statements
         self.passed = passed
-        """What an earlier walk heard of calls; this one hears for the next."""
-        self.heard: Passed = {}
+        """Arguments of calls that an earlier walk recorded; `call_arguments` are those of this walk."""
+        self.call_arguments: Passed = {}
         self.scope = Scope(ScopeKind.MODULE)
         self.recording = True
         self.too_deep = False
         self.ended = False
         """Whether the branch that is run has left by return, raise, break or continue."""
         self.depth = 0
-        self.given: list[Value] = []
+        self.returned: list[Value] = []
         self.uses: list[Use] = []
         self.unresolved: list[Unresolved] = []
         self.waiting: deque[Callable[[], None]] = deque()
@@ -113,13 +113,13 @@ class State:
             return UNKNOWN
         self.depth += 1
         if evaluate := self.expressions.get(node.type):
-            found = evaluate(self, node, place)
+            result = evaluate(self, node, place)
         else:
-            found = UNKNOWN
+            result = UNKNOWN
             for child in node.children:
                 self.value(child)
         self.depth -= 1
-        return found
+        return result
 
     def perform(self, node: Node | None) -> None:
         """Perform a statement; what is none of its own kind is evaluated for what is inside it."""

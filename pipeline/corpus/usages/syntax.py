@@ -65,7 +65,7 @@ class Source:
         self.type_comments = (
             {}
             if b"type:" not in data
-            else {found.start(): found[1].decode("utf-8", "replace").strip() for found in _TYPE_COMMENT.finditer(data)}
+            else {match.start(): match[1].decode("utf-8", "replace").strip() for match in _TYPE_COMMENT.finditer(data)}
         )
 
     @functools.cached_property
@@ -75,7 +75,7 @@ class Source:
     @functools.cached_property
     def newlines(self) -> list[int]:
         """The bytes at which lines end."""
-        return [found.start() for found in re.finditer(b"\n", self.data)]
+        return [match.start() for match in re.finditer(b"\n", self.data)]
 
     def line_of(self, position: int) -> int:
         """Return the line that a byte stands on, from 1."""

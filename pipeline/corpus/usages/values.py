@@ -112,11 +112,11 @@ UNKNOWN = Unknown()
 NOTHING = Nothing()
 
 
-def join(one: Value, other: Value) -> Value:
+def join(value: Value, other: Value) -> Value:
     """Return what is known of a name that has one value or the other: nothing, unless they agree or one is None."""
-    if one is other or one == other or other is NOTHING:
-        return one
-    return other if one is NOTHING else UNKNOWN
+    if value is other or value == other or other is NOTHING:
+        return value
+    return other if value is NOTHING else UNKNOWN
 
 
 def element_of(value: Value) -> Value:

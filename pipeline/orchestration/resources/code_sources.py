@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pipeline.core.rules.profiles import Profile
 from pipeline.core.settings import Settings, index_url
 from pipeline.core.vocabularies.samples import ExternalSource, SnippetSource
-from pipeline.corpus.code_source import CodeSource, Found
+from pipeline.corpus.code_source import CodeSample, CodeSource
 from pipeline.corpus.dependents.source import Downstream
 from pipeline.corpus.documentation.source import Documentation
 from pipeline.corpus.pins.matrix import Narrow, Published, published_of
@@ -39,11 +39,11 @@ class OutOfReach:
     name: SnippetSource
     why: str
 
-    def left_out(self) -> str:
-        """Return why it is left out."""
+    def unavailable(self) -> str:
+        """Return why it is unavailable."""
         return f"{self.why}. Allow the way out, or set another address (docs/reference/settings.md)."
 
-    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[Found | Reject]:
+    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[CodeSample | Reject]:
         """Find nothing."""
         yield from ()
 

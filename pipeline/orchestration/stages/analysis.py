@@ -78,7 +78,7 @@ def analysis(house: House) -> Iterator[Stage]:
         depends=lambda: rules.usage,
         run=lambda tables: usage_stage(tables, rules=rules.usage),
     )
-    secrets = [rule for rule in rules.snippets.found.redactions if rule.name in rules.own_tests.secrets]
+    secrets = [rule for rule in rules.snippets.samples.redactions if rule.name in rules.own_tests.secrets]
     yield declared(
         "own_tests",
         reads="releases symbols",

@@ -38,8 +38,8 @@ def test_the_address_is_where_the_code_is_else_the_home_page(lines: str, url: st
 
 
 def test_licence_and_author() -> None:
-    told = read_about("Name: user\nAuthor: Ada\nClassifier: License :: OSI Approved :: MIT License\n", LICENCES)
-    assert (told.licence, told.attribution) == ("MIT", "Ada")
+    about = read_about("Name: user\nAuthor: Ada\nClassifier: License :: OSI Approved :: MIT License\n", LICENCES)
+    assert (about.licence, about.attribution) == ("MIT", "Ada")
     assert read_about("", LICENCES) == read_about("\0 no metadata at all", LICENCES)
 
 
@@ -48,5 +48,5 @@ FIELDS = ["Name", "License", "License-Expression", "Classifier", "Project-URL", 
 
 @given(st.lists(st.tuples(st.sampled_from(FIELDS), st.text(max_size=40)), max_size=8), st.text(max_size=40))
 def test_no_metadata_is_too_odd(fields: list[tuple[str, str]], body: str) -> None:
-    told = read_about("".join(f"{field}: {value}\n" for field, value in fields) + "\n" + body, LICENCES)
-    assert told.url is None or told.url.startswith("http")
+    about = read_about("".join(f"{field}: {value}\n" for field, value in fields) + "\n" + body, LICENCES)
+    assert about.url is None or about.url.startswith("http")

@@ -35,14 +35,14 @@ def project(**days: float) -> Project:
 
 
 def chosen(
-    found: Project,
+    project: Project,
     covered: set[str] = COVERED,
     period: Period | None = None,
     most: int = 9,
     history: list[Published] = HISTORY,
 ) -> list[str]:
-    made = choose(found, "demo", Days(history), covered, period or Period(), most)
-    return [str(one.reason) if isinstance(one, Reject) else one.version for one in made]
+    choices = choose(project, "demo", Days(history), covered, period or Period(), most)
+    return [str(item.reason) if isinstance(item, Reject) else item.version for item in choices]
 
 
 def test_the_last_of_the_days_of_each_release_of_the_library() -> None:
@@ -104,10 +104,10 @@ def test_what_was_chosen_stays_chosen_or_gives_way_to_what_is_new(days: list[int
     covered = {published.version for published in history}
 
     def read(until: int) -> dict[str, str]:
-        found = Project("user", {f"0.{day}": (file(f"0.{day}", day),) for day in sorted(days) if day < until})
-        made = choose(found, "demo", Days(history), covered, Period(), most)
-        assert len(made) <= most
-        return {one.version: one.purl for one in made if isinstance(one, DependentRelease)}
+        result = Project("user", {f"0.{day}": (file(f"0.{day}", day),) for day in sorted(days) if day < until})
+        choices = choose(result, "demo", Days(history), covered, Period(), most)
+        assert len(choices) <= most
+        return {item.version: item.purl for item in choices if isinstance(item, DependentRelease)}
 
     before, after = read(today), read(401)
     new = after.keys() - before.keys()

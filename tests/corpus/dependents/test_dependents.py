@@ -18,7 +18,7 @@ RULE = load(RULES / "dependents.yaml", DependentRules).model_copy(
 
 
 def manifest(name: str, *requires: str) -> Manifest:
-    lines = [f"Requires-Dist: {one}" for one in requires]
+    lines = [f"Requires-Dist: {require}" for require in requires]
     text = "\n".join(["Metadata-Version: 2.1", f"Name: {name}", "Version: 1.0", *lines, "", "Requires-Dist: in prose"])
     return Manifest(Artifact("", "", 0, ArtifactKind.WHEEL), {}, (), text, "")
 

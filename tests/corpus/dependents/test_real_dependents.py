@@ -11,7 +11,7 @@ from packaging.specifiers import SpecifierSet
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.settings import index_url
 from pipeline.core.vocabularies.samples import VersionEvidence
-from pipeline.corpus.code_source import Found
+from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.dependents.rules import DependentRules
 from pipeline.corpus.dependents.source import Downstream
 from pipeline.corpus.python_files import PythonFileRules
@@ -32,8 +32,8 @@ LICENCES = load(RULES / "licences.yaml", LicenceRules)
 
 def releases(fetcher: Fetcher, tmp_path: Path, library: str, versions: str) -> list[Row]:
     store = ArtifactStore(tmp_path / "artifacts", fetcher, load(RULES / "crawl.yaml", CrawlRules))
-    wanted = ReleaseRequest(library, SpecifierSet(versions), None, Period())
-    return list(releases_stage(wanted, [], index_url(), store, LICENCES, 2).tables["releases"])
+    request = ReleaseRequest(library, SpecifierSet(versions), None, Period())
+    return list(releases_stage(request, [], index_url(), store, LICENCES, 2).tables["releases"])
 
 
 def source(fetcher: Fetcher, tmp_path: Path, **seeds: tuple[str, ...]) -> Downstream:
@@ -45,18 +45,21 @@ def source(fetcher: Fetcher, tmp_path: Path, **seeds: tuple[str, ...]) -> Downst
 def test_glom_in_2020(tmp_path: Path) -> None:
     fetcher = Fetcher(timeout_s=60)
     rows = releases(fetcher, tmp_path, "boltons", ">=19.1.0,<=20.2.1")
-    made = list(source(fetcher, tmp_path, boltons=("glom",)).find("boltons", rows, YEAR))
-    found = [one for one in made if isinstance(one, Found)]
-    places = {(one.place, one.version, one.version_evidence) for one in found}
+    results = list(source(fetcher, tmp_path, boltons=("glom",)).find("boltons", rows, YEAR))
+    result = [item for item in results if isinstance(item, CodeSample)]
+    places = {(item.place, item.version, item.version_evidence) for item in result}
     # requirements.txt of glom 20.5.0 pins boltons==20.0.0, a month after 20.1.0 came out.
     assert ("pkg:pypi/glom@20.5.0", "20.0.0", VersionEvidence.EXACT_PIN) in places
-    assert all(one.licence == "BSD-3-Clause" and "boltons" in one.text for one in found)
-    assert {one.file for one in found if one.place == "pkg:pypi/glom@20.5.0"} >= {"glom/core.py", "glom/reduction.py"}
-    tests = [one for one in made if isinstance(one, Reject) and str(one.reason) == "out_of_scope"]
+    assert all(item.licence == "BSD-3-Clause" and "boltons" in item.text for item in result)
+    assert {item.file for item in result if item.place == "pkg:pypi/glom@20.5.0"} >= {
+        "glom/core.py",
+        "glom/reduction.py",
+    }
+    tests = [item for item in results if isinstance(item, Reject) and str(item.reason) == "out_of_scope"]
     assert tests
-    assert all("/test/" in one.key for one in tests)
+    assert all("/test/" in test.key for test in tests)
 
-    asked = fetcher.received_bytes
+    received = fetcher.received_bytes
     again = source(fetcher, tmp_path, boltons=("glom",)).find("boltons", rows, YEAR)
-    assert list(again) == made
-    assert fetcher.received_bytes - asked < 500_000, "only the documents of the two projects are asked for again"
+    assert list(again) == results
+    assert fetcher.received_bytes - received < 500_000, "only the documents of the two projects are asked for again"

@@ -20,7 +20,7 @@ def test_the_starter_profile_leaves_nothing_to_what_was_crawled_before() -> None
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "message"),
     [
         ("  boltons: [", "  boltons: [Boltons, ", "names itself"),
         ("  boltons: [", "  boltons: [Glom, ", "one dependent twice"),
@@ -28,8 +28,8 @@ def test_the_starter_profile_leaves_nothing_to_what_was_crawled_before() -> None
         ("max_ratio: 100", "max_ratios: 100", "unknown key"),
     ],
 )
-def test_a_mistake_is_named_with_its_line(tmp_path: Path, before: str, after: str, told: str) -> None:
+def test_a_mistake_is_named_with_its_line(tmp_path: Path, before: str, after: str, message: str) -> None:
     path = tmp_path / "dependents.yaml"
     path.write_text((RULES / "dependents.yaml").read_text().replace(before, after))
-    with pytest.raises(RuleError, match=rf"dependents\.yaml:\d+: .*{told}"):
+    with pytest.raises(RuleError, match=rf"dependents\.yaml:\d+: .*{message}"):
         load(path, DependentRules)

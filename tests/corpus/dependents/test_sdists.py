@@ -30,7 +30,7 @@ FILES = {
     "poetry.lock": "",
     "README.md": "import demo",
 }
-KEPT = {"src/user/main.py", "requirements.txt", "poetry.lock", "PKG-INFO"}
+EXPECTED = {"src/user/main.py", "requirements.txt", "poetry.lock", "PKG-INFO"}
 
 
 def store(tmp_path: Path, **rules: int) -> SdistStore:
@@ -60,7 +60,7 @@ def tar(members: Mapping[str, bytes], *links: tuple[str, str]) -> bytes:
 
 def test_python_and_requirements_are_kept_by_their_path_inside(index: Index, tmp_path: Path) -> None:
     read = store(tmp_path).read(offered(index, sdist("user", "1.0", FILES)))
-    assert set(read.files) == KEPT
+    assert set(read.files) == EXPECTED
     assert read.files["src/user/main.py"] == b"import demo\n"
     assert "License: MIT" in read.metadata
 
@@ -115,8 +115,8 @@ def test_a_broken_archive_is_refused_and_leaves_nothing(
     file = offered(index, ("user-1.0.tar.gz", content))
     with pytest.raises(error):
         store(tmp_path).read(file)
-    left = {path.suffix for path in (tmp_path / "downstream").iterdir()}
-    assert left <= {".sqlite", ".sqlite-wal", ".sqlite-shm", ".lock"}
+    suffixes = {path.suffix for path in (tmp_path / "downstream").iterdir()}
+    assert suffixes <= {".sqlite", ".sqlite-wal", ".sqlite-shm", ".lock"}
 
 
 def test_another_content_than_announced_is_refused(index: Index, tmp_path: Path) -> None:

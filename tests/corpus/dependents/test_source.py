@@ -13,7 +13,7 @@ from packaging.specifiers import SpecifierSet
 
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.samples import SnippetSource, VersionEvidence
-from pipeline.corpus.code_source import CodeSource, Found
+from pipeline.corpus.code_source import CodeSample, CodeSource
 from pipeline.corpus.dependents.rules import DependentRules
 from pipeline.corpus.dependents.source import Downstream
 from pipeline.corpus.gather import gather_stage
@@ -52,8 +52,8 @@ def dependent(index: Index, name: str = "user", version: str = "1.0", uploaded: 
 
 def lake(index: Index, tmp_path: Path, versions: str = "") -> list[Row]:
     store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=5), CRAWL)
-    wanted = ReleaseRequest("demo", SpecifierSet(versions), None, Period())
-    return list(releases_stage(wanted, [], index.simple, store, LICENCES, 2).tables["releases"])
+    request = ReleaseRequest("demo", SpecifierSet(versions), None, Period())
+    return list(releases_stage(request, [], index.simple, store, LICENCES, 2).tables["releases"])
 
 
 def source(index: Index, tmp_path: Path, *seeds: str, workers: int = 2, **rules: int) -> Downstream:
@@ -63,14 +63,14 @@ def source(index: Index, tmp_path: Path, *seeds: str, workers: int = 2, **rules:
     return Downstream(index.simple, fetcher, tmp_path / "downstream", chosen, FILES, LICENCES, crawled, workers)
 
 
-def find(index: Index, tmp_path: Path, *seeds: str, versions: str = "", **rules: int) -> list[Found | Reject]:
+def find(index: Index, tmp_path: Path, *seeds: str, versions: str = "", **rules: int) -> list[CodeSample | Reject]:
     return list(source(index, tmp_path, *seeds, **rules).find("demo", lake(index, tmp_path, versions), Period()))
 
 
-def told(made: list[Found | Reject]) -> list[tuple[str, str]]:
+def summary(results: list[CodeSample | Reject]) -> list[tuple[str, str]]:
     return [
-        (one.key, str(one.reason)) if isinstance(one, Reject) else (f"{one.place}#{one.file}", one.version)
-        for one in made
+        (item.key, str(item.reason)) if isinstance(item, Reject) else (f"{item.place}#{item.file}", item.version)
+        for item in results
     ]
 
 
@@ -79,7 +79,7 @@ def test_a_file_that_uses_the_library_is_a_row_of_the_table(index: Index, tmp_pa
     dependent(index)
     releases = lake(index, tmp_path)
     plug: CodeSource = source(index, tmp_path)
-    assert (plug.name, plug.left_out()) == (SnippetSource.DOWNSTREAM, None)
+    assert (plug.name, plug.unavailable()) == (SnippetSource.DOWNSTREAM, None)
     output = gather_stage("demo", releases, [], [plug], Period())
     [row] = output.tables["found"]
     table("found").check(row)
@@ -102,9 +102,9 @@ def test_the_version_is_that_of_the_day_of_release(
 ) -> None:
     library(index)
     dependent(index, user__main_py="import demo\n", requirements_txt=requirement)
-    [found] = find(index, tmp_path)
-    assert isinstance(found, Found)
-    assert (found.version, found.version_evidence) == (version, evidence)
+    [sample] = find(index, tmp_path)
+    assert isinstance(sample, CodeSample)
+    assert (sample.version, sample.version_evidence) == (version, evidence)
 
 
 @pytest.mark.parametrize(
@@ -120,13 +120,13 @@ def test_a_version_that_cannot_be_had_is_one_reject_for_the_release(
 ) -> None:
     library(index)
     dependent(index, user__a_py="import demo\n", user__b_py="import demo\n", requirements_txt=requirement)
-    assert told(find(index, tmp_path, versions=versions)) == [("pkg:pypi/user@1.0", reason)]
+    assert summary(find(index, tmp_path, versions=versions)) == [("pkg:pypi/user@1.0", reason)]
 
 
 def test_files_that_only_mention_the_library_are_no_uses(index: Index, tmp_path: Path) -> None:
     library(index)
     dependent(index, a_py='"""How to import demo."""\n', b_py="from .demo import x\nimport demos, x.demo\n")
-    assert told(find(index, tmp_path)) == [("pkg:pypi/user@1.0", "no_use")]
+    assert summary(find(index, tmp_path)) == [("pkg:pypi/user@1.0", "no_use")]
 
 
 @pytest.mark.parametrize(
@@ -145,15 +145,15 @@ def test_a_file_that_is_no_example_is_a_reject_of_its_own(
 ) -> None:
     library(index)
     dependent(index, user__main_py="import demo\n", requirements_txt="demo\n", **{path: text})
-    (key, refused), found = told(find(index, tmp_path))
+    (key, refused), sample = summary(find(index, tmp_path))
     assert (key.split("#")[0], refused) == ("pkg:pypi/user@1.0", reason)
-    assert found == ("pkg:pypi/user@1.0#user/main.py", "1.1")
+    assert sample == ("pkg:pypi/user@1.0#user/main.py", "1.1")
 
 
 def test_a_requirement_that_cannot_be_read_is_named_and_the_others_count(index: Index, tmp_path: Path) -> None:
     library(index)
     dependent(index, user__main_py="import demo\n", requirements_txt="demo<1.1\n=?= what\n")
-    assert told(find(index, tmp_path)) == [
+    assert summary(find(index, tmp_path)) == [
         ("pkg:pypi/user@1.0#requirements.txt:2", "bad_requirement"),
         ("pkg:pypi/user@1.0#user/main.py", "1.0"),
     ]
@@ -203,10 +203,10 @@ def test_what_is_wrong_with_one_dependent_stops_no_other(
     dependent(index)
     dependent(index, "good")
     harm(index)
-    refused, found = find(index, tmp_path, "user", "good")
+    refused, sample = find(index, tmp_path, "user", "good")
     assert isinstance(refused, Reject)
     assert (refused.key, str(refused.reason)) == (f"pkg:pypi/{key}", reason)
-    assert told([found]) == [("pkg:pypi/good@1.0#user/main.py", "1.1")]
+    assert summary([sample]) == [("pkg:pypi/good@1.0#user/main.py", "1.1")]
 
 
 def test_what_is_too_large_is_not_asked_for(index: Index, tmp_path: Path) -> None:
@@ -226,20 +226,20 @@ def test_a_release_without_a_source_distribution_that_stands(
 ) -> None:
     library(index)
     index.add("user", "1.0", file, BETWEEN, yanked=yanked)
-    assert told(find(index, tmp_path)) == [("pkg:pypi/user@1.0", reason)]
+    assert summary(find(index, tmp_path)) == [("pkg:pypi/user@1.0", reason)]
 
 
 def test_a_dependent_with_nothing_in_the_days_of_the_lake_is_said_so(index: Index, tmp_path: Path) -> None:
     library(index)
     dependent(index, uploaded="2020-01-01T00:00:00Z")
-    assert told(find(index, tmp_path)) == [("pkg:pypi/user", "no_releases")]
+    assert summary(find(index, tmp_path)) == [("pkg:pypi/user", "no_releases")]
 
 
 def test_no_more_releases_than_the_rule_takes(index: Index, tmp_path: Path) -> None:
     library(index)
     for version, day in (("0.1", "2021-01-05"), ("0.2", "2021-02-05"), ("0.3", "2021-02-06"), ("0.4", "2021-03-05")):
         dependent(index, version=version, uploaded=f"{day}T00:00:00Z")
-    assert [version for _, version in told(find(index, tmp_path))] == ["1.0", "1.1", "2.0"]
+    assert [version for _, version in summary(find(index, tmp_path))] == ["1.0", "1.1", "2.0"]
     assert len(find(index, tmp_path, releases_per_dependent=2)) == 2
 
 
@@ -259,9 +259,12 @@ def test_an_index_that_is_silent_while_a_version_is_resolved_costs_that_release(
     def silent(library: str, requirements: Sequence[str], python: str, as_of: datetime) -> str | None:
         raise Unreachable(f"{index.simple}/{library}/: status 503")
 
-    asked = replace(source(index, tmp_path, "first", "second"), narrow=silent)
-    made = list(asked.find("demo", lake(index, tmp_path), Period()))
-    assert told(made) == [("pkg:pypi/first@1.0", "index_unreachable"), ("pkg:pypi/second@1.0#user/main.py", "1.0")]
+    downstream = replace(source(index, tmp_path, "first", "second"), narrow=silent)
+    results = list(downstream.find("demo", lake(index, tmp_path), Period()))
+    assert summary(results) == [
+        ("pkg:pypi/first@1.0", "index_unreachable"),
+        ("pkg:pypi/second@1.0#user/main.py", "1.0"),
+    ]
 
 
 def test_a_library_without_releases_has_no_users(index: Index, tmp_path: Path) -> None:
@@ -272,20 +275,20 @@ def test_asking_again_fetches_nothing_again(index: Index, tmp_path: Path) -> Non
     library(index)
     dependent(index)
     first = find(index, tmp_path)
-    asked = len(index.asked)
+    downstream = len(index.asked)
     assert find(index, tmp_path) == first
-    assert len(index.asked) == asked
+    assert len(index.asked) == downstream
 
 
 def test_the_rows_are_the_same_from_another_mirror_and_with_other_workers(index: Index, tmp_path: Path) -> None:
-    def world(served: Index, name: str, workers: int) -> list[Found | Reject]:
+    def world(served: Index, name: str, workers: int) -> list[CodeSample | Reject]:
         library(served)
         for version in ("0.1", "0.2", "0.3"):
             dependent(served, version=version, uploaded=f"2021-0{version[-1]}-05T00:00:00Z")
             dependent(served, "more", version, uploaded=f"2021-0{version[-1]}-06T00:00:00Z")
         served.faults["/files/more-0.2.tar.gz"] = [404]
-        made = source(served, tmp_path / name, "user", "gone", "more", workers=workers)
-        return list(made.find("demo", lake(served, tmp_path / name), Period()))
+        results = source(served, tmp_path / name, "user", "gone", "more", workers=workers)
+        return list(results.find("demo", lake(served, tmp_path / name), Period()))
 
     with serve(Index()) as other:
         assert world(index, "one", 1) == world(other, "other", 4)
@@ -297,9 +300,7 @@ def test_what_was_crawled_tells_of_dependents_that_no_rule_names(index: Index, t
     index.add("unnamed", "0.9", wheel("unnamed", "0.9", {"u.py": ""}, Requires_Dist="demo"), "2021-01-05T00:00:00Z")
     dependent(index)
     store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=5), CRAWL)
-    assert told(find(index, tmp_path)) == [("pkg:pypi/user@1.0#user/main.py", "1.1")]
-    releases_stage(
-        ReleaseRequest("unnamed", SpecifierSet("==0.9"), None, Period()), [], index.simple, store, LICENCES, 1
-    )
-    assert told(find(index, tmp_path, dependents_per_library=1)) == [("pkg:pypi/user@1.0#user/main.py", "1.1")]
-    assert ("pkg:pypi/unnamed@1.0#user/main.py", "1.1") in told(find(index, tmp_path))
+    assert summary(find(index, tmp_path)) == [("pkg:pypi/user@1.0#user/main.py", "1.1")]
+    releases_stage(ReleaseRequest("unnamed", SpecifierSet("==0.9"), None, Period()), [], index.simple, store, LICENCES, 1)
+    assert summary(find(index, tmp_path, dependents_per_library=1)) == [("pkg:pypi/user@1.0#user/main.py", "1.1")]
+    assert ("pkg:pypi/unnamed@1.0#user/main.py", "1.1") in summary(find(index, tmp_path))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.corpus.documentation.made import put_site
+from tests.corpus.documentation.builders import put_site
 from tests.corpus.documentation.site_server import Pages, served
 
 

@@ -29,8 +29,8 @@ class Pages(Index):
     def put(self, path: str, body: bytes | str, status: int = 200, **headers: str) -> None:
         """Put a page at a path."""
         content = body.encode() if isinstance(body, str) else body
-        told = {name.replace("_", "-"): value for name, value in headers.items()}
-        self.replies[path] = Reply(status, {"Content-Type": "text/html"} | told, content)
+        named_headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.replies[path] = Reply(status, {"Content-Type": "text/html"} | named_headers, content)
 
     def put_json(self, path: str, value: object) -> None:
         """Put a JSON document at a path."""

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.corpus.code_source import Found
+from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.documentation.sites import sites_stage
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output
-from tests.corpus.documentation.made import source
+from tests.corpus.documentation.builders import source
 
 pytestmark = pytest.mark.slow
 
@@ -46,8 +46,8 @@ class Site:
         self.version = deb.name.split("_")[1].partition("-")[0].partition("+")[0]
         with (root / f"{package}.tar").open("wb") as tar:
             subprocess.run(["dpkg-deb", "--fsys-tarfile", str(deb)], stdout=tar, check=True, timeout=300)
-        wanted = ["--wildcards", *members] if members else []
-        run("tar", "--extract", "--file", f"{package}.tar", *wanted, cwd=root)
+        expected = ["--wildcards", *members] if members else []
+        run("tar", "--extract", "--file", f"{package}.tar", *expected, cwd=root)
         (root / f"{package}.tar").unlink()
         self.folder = root / "usr" / "share" / "doc" / package / "html"
         self.release: Row = {
@@ -64,7 +64,7 @@ class Read:
         plug = source(tmp_path, {"library": library, "address": f"file://{site.folder}", "version": site.version})
         self.output: Output = sites_stage(library, [site.release], [], plug, period)
         self.rows = {row["path"]: row for row in self.output.by_table["site_documents"]}
-        self.found = [one for one in plug.find(library, [site.release], period) if isinstance(one, Found)]
+        self.samples = [item for item in plug.find(library, [site.release], period) if isinstance(item, CodeSample)]
         for row in self.rows.values():
             table("site_documents").check(row)
 
@@ -92,10 +92,10 @@ def test_flask(root: Path, tmp_path: Path) -> None:
     ]  # fmt: skip
     assert read.share("description") > 0.99
     assert read.share("directives") > 0.3
-    quickstart = [one.text for one in read.found if one.file == "quickstart.html"]
+    quickstart = [item.text for item in read.samples if item.file == "quickstart.html"]
     assert any("@app.route" in text for text in quickstart)
     assert not any(text.startswith("$ ") for text in quickstart)
-    assert not any(one.file == "changes.html" for one in read.found)
+    assert not any(item.file == "changes.html" for item in read.samples)
 
 
 def test_pywavelets_writes_signatures_by_hand(root: Path, tmp_path: Path) -> None:
@@ -128,4 +128,4 @@ def test_a_part_of_pandas(root: Path, tmp_path: Path) -> None:
     assert [(d["directive"], d["name"], d["stated_version"]) for d in row["directives"]] == [
         ("versionadded", "ignore_index", "1.0.0")
     ]
-    assert any(one.file == "user_guide/merging.html" and one.text.startswith("In [1]: ") for one in read.found)
+    assert any(item.file == "user_guide/merging.html" and item.text.startswith("In [1]: ") for item in read.samples)

@@ -10,7 +10,7 @@ from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.changes import DirectiveKind, DirectiveOwner
 from pipeline.corpus.documentation.content import Content, Described
-from pipeline.corpus.documentation.docstrings import read_docstring, stated_versions
+from pipeline.corpus.documentation.docstrings import read_docstring, version_directives
 from pipeline.corpus.documentation.prose import code_blocks, prose
 
 NUMPY = """Take things out of the :class:`Bag`.
@@ -152,8 +152,8 @@ def test_blocks_of_code_are_as_written(text: str, expected: tuple[str, ...]) -> 
 
 def test_statements_of_versions_are_those_of_the_table_directives() -> None:
     rules = load(RULES / "directives.yaml", DirectiveRules)
-    found = stated_versions(NUMPY, {"n", "safe"}, rules)
-    assert [(one.kind, one.owner, one.name, one.stated, one.text) for one in found] == [
+    result = version_directives(NUMPY, {"n", "safe"}, rules)
+    assert [(item.kind, item.owner, item.name, item.stated, item.text) for item in result] == [
         (DirectiveKind.VERSIONADDED, DirectiveOwner.API, None, "1.2", ""),
         (DirectiveKind.VERSIONCHANGED, DirectiveOwner.PARAMETER, "n", "1.3", "Zero is allowed."),
     ]
@@ -167,5 +167,5 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=20).map("\n".join) | st.text(max_size=80))
 def test_any_docstring_can_be_read(docstring: str) -> None:
     content = read_docstring(docstring)
-    assert all(one.name.lstrip("*").isidentifier() for one in content.parameters)
+    assert all(parameter.name.lstrip("*").isidentifier() for parameter in content.parameters)
     assert not any(block != block.strip("\n") for block in content.examples)

@@ -12,7 +12,7 @@ from pipeline.corpus.documentation.sites import sites_stage
 from pipeline.index.http import Unreachable
 from pipeline.index.release_selection import Period
 from pipeline.lake.stage import Reject
-from tests.corpus.documentation.made import API, ENTRIES, RELEASES, folder, found, source
+from tests.corpus.documentation.builders import API, ENTRIES, RELEASES, find_samples, folder, source
 from tests.corpus.documentation.site_server import Pages, inventory
 
 INVENTORIES = [
@@ -80,7 +80,7 @@ def test_pages_that_are_missing_broken_huge_or_elsewhere(tmp_path: Path, pages: 
     plug = source(tmp_path, {"address": f"{pages.url}{at}/", "version": "1.0"}, max_page_bytes=1 << 16)
     got = list(plug.documents("bag", RELEASES, Period()))
     assert sorted(row["path"] for row in got if not isinstance(row, Reject)) == ["bag.api", "bag.broken"]
-    refused = {one.key.split()[-1]: one.reason for one in got if isinstance(one, Reject)}
+    refused = {item.key.split()[-1]: item.reason for item in got if isinstance(item, Reject)}
     assert refused == {
         "bag.gone": RejectReason.VANISHED,
         "bag.huge": RejectReason.TOO_LARGE,
@@ -103,7 +103,7 @@ def test_pages_of_a_folder_that_lead_out_or_are_huge(tmp_path: Path) -> None:
         file.truncate(2 << 30)
     (root / "folder.html").mkdir()
     got = list(source(tmp_path, {"address": f"file://{root}", "version": "1.0"}).documents("bag", RELEASES, Period()))
-    assert {one.key.split()[-1]: one.reason for one in got if isinstance(one, Reject)} == {
+    assert {item.key.split()[-1]: item.reason for item in got if isinstance(item, Reject)} == {
         "bag.f0": RejectReason.OUT_OF_SCOPE, "bag.f1": RejectReason.OUT_OF_SCOPE,
         "bag.f2": RejectReason.TOO_LARGE, "bag.f3": RejectReason.VANISHED,
     }  # fmt: skip
@@ -129,12 +129,12 @@ def test_a_site_that_stops_answering_is_left(tmp_path: Path, pages: Pages) -> No
 def test_hosts_out_of_reach(tmp_path: Path) -> None:
     away = "http://127.0.0.1:9"
     plug = source(tmp_path, {"read_the_docs": "bag"}, api=f"{away}/api/v3")
-    assert "no way to" in (plug.left_out() or "")
+    assert "no way to" in (plug.unavailable() or "")
     output = sites_stage("bag", RELEASES, [], plug, Period())
     assert (output.seen, [note.reason for note in output.notes]) == (0, [RejectReason.SOURCE_LEFT_OUT])
     several = source(tmp_path, {"address": f"{away}/{{version}}/"})
     with pytest.raises(Unreachable, match="3 documentation sites"):
-        found(several)
+        find_samples(several)
 
 
 def test_sites_that_raise_are_a_note(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -113,12 +113,12 @@ OBJECTS = st.builds(
 
 @given(st.lists(OBJECTS, max_size=8))
 def test_reads_what_sphobjinv_writes(objects: list[sphobjinv.DataObjStr]) -> None:
-    made = sphobjinv.Inventory()
-    made.project, made.version = "bag", "1.0"
-    made.objects.extend(objects)
-    _, entries = read(sphobjinv.compress(made.data_file()))
+    inventory = sphobjinv.Inventory()
+    inventory.project, inventory.version = "bag", "1.0"
+    inventory.objects.extend(objects)
+    _, entries = read(sphobjinv.compress(inventory.data_file()))
     assert entries == [
-        Entry(one.name, one.domain, one.role, *_place(one.uri_expanded), one.dispname_expanded) for one in objects
+        Entry(item.name, item.domain, item.role, *_place(item.uri_expanded), item.dispname_expanded) for item in objects
     ]
 
 

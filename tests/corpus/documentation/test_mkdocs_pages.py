@@ -11,7 +11,7 @@ from mkdocs.config import load_config
 
 from pipeline.corpus.documentation.inventory import Entry
 from pipeline.corpus.documentation.pages import PageRead, read_page
-from tests.corpus.documentation.made import LANGUAGES, entry, rules, told
+from tests.corpus.documentation.builders import LANGUAGES, entry, parameter_values, rules
 
 MODULE = '''
 """Bags of things."""
@@ -87,7 +87,7 @@ def test_a_method(site: Path) -> None:
     (row,) = read(site, "api/", entry("bag.Bag.take", "method")).documents
     assert row["signature"] == "(n: int = 1, *, safe: bool) -> list[int]"
     assert row["description"] == "Take things.\n\nLonger text with code."
-    assert told(row) == [
+    assert parameter_values(row) == [
         ("n", "int", False, "1", "How many, more than 0."),
         ("safe", "bool", True, None, "Whether to care."),
     ]
@@ -100,11 +100,11 @@ def test_a_method(site: Path) -> None:
 
 def test_a_class_an_attribute_and_a_module(site: Path) -> None:
     module = Entry("bag", "py", "module", "api/", "bag", "bag")
-    found = read(site, "api/", module, entry("bag.Bag", "class"), entry("bag.Bag.size", "attribute"))
-    rows = {row["path"]: row for row in found.documents}
+    result = read(site, "api/", module, entry("bag.Bag", "class"), entry("bag.Bag.size", "attribute"))
+    rows = {row["path"]: row for row in result.documents}
     assert rows["bag"]["description"] == "Bags of things."
     assert rows["bag.Bag"]["description"] == "A bag."
-    assert [one["name"] for one in rows["bag.Bag"]["parameters"]] == ["things", "size"]
+    assert [row["name"] for row in rows["bag.Bag"]["parameters"]] == ["things", "size"]
     assert (rows["bag.Bag.size"]["description"], rows["bag.Bag.size"]["signature"]) == ("Its size.", None)
     assert rows["bag.Bag.size"]["returns"] == [{"name": None, "type": "int", "description": None}]
 

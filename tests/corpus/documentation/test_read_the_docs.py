@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.corpus.documentation.read_the_docs import ReadTheDocs
 from pipeline.index.http import BadAnswer, Fetcher, NotFound, Unreachable
-from tests.corpus.documentation.made import FIRST, listing, version
+from tests.corpus.documentation.builders import FIRST, listing, version
 from tests.corpus.documentation.site_server import Pages
 from tests.index_server import Reply
 
@@ -30,16 +30,16 @@ def test_versions_over_several_pages(pages: Pages, cache: Path) -> None:
     )
     rest = listing(version("v1.0"), version("v0.9", built=False), version("v0.8", active=False))
     pages.put_json("/api/v3/projects/bag/versions/?limit=100&offset=100", rest)
-    found = api(pages, cache).versions("bag")
-    assert [one.slug for one in found] == ["stable", "v1.0", "v2.0"]
-    assert found[0].names == ("v2.0", "stable", "stable")
-    assert found[1].urls.documentation == "https://bag.example/en/v1.0/"
+    result = api(pages, cache).versions("bag")
+    assert [item.slug for item in result] == ["stable", "v1.0", "v2.0"]
+    assert result[0].names == ("v2.0", "stable", "stable")
+    assert result[1].urls.documentation == "https://bag.example/en/v1.0/"
 
 
 def test_an_absolute_address_of_the_next_page_is_asked_of_the_same_host(pages: Pages, cache: Path) -> None:
     pages.put_json(FIRST, listing(version("v2.0"), following="https://elsewhere.example/more"))
     pages.put_json("/more", listing(version("v1.0")))
-    assert [one.slug for one in api(pages, cache).versions("bag")] == ["v1.0", "v2.0"]
+    assert [item.slug for item in api(pages, cache).versions("bag")] == ["v1.0", "v2.0"]
 
 
 def test_the_token_is_sent_and_not_shown(pages: Pages, cache: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_limit_that_does_not_pass(pages: Pages, cache: Path, status: int) -> N
 def test_a_limit_that_passes(pages: Pages, cache: Path) -> None:
     pages.put_json(FIRST, listing(version("v1.0")))
     pages.faults[FIRST] = [429]
-    assert [one.slug for one in api(pages, cache).versions("bag")] == ["v1.0"]
+    assert [item.slug for item in api(pages, cache).versions("bag")] == ["v1.0"]
 
 
 def test_an_answer_is_kept_for_a_while(pages: Pages, cache: Path) -> None:
@@ -93,7 +93,7 @@ def test_an_answer_is_kept_for_a_while(pages: Pages, cache: Path) -> None:
     assert api(pages, cache).versions("bag") == first
     assert pages.requests[FIRST] == 1
     assert api(pages, cache, keep_s=0).versions("bag") == first
-    (kept,) = cache.iterdir()
-    kept.write_text("[{")
+    (cached,) = cache.iterdir()
+    cached.write_text("[{")
     assert api(pages, cache).versions("bag") == first
     assert pages.requests[FIRST] == 3

@@ -41,7 +41,7 @@ def test_names_of_no_version(name: str) -> None:
     assert read_name(name) is None
 
 
-STATED = [
+INVENTORY_VERSIONS = [
     ("1.5.3", "1.5.3", False),
     ("1.5", "1.5.3", False),
     ("1.5.x", "1.5.3", False),
@@ -56,6 +56,6 @@ STATED = [
 ]
 
 
-@pytest.mark.parametrize(("stated", "release", "expected"), STATED)
-def test_an_inventory_that_says_another_version(stated: str, release: str, expected: bool) -> None:
-    assert contradicts(stated, release) is expected
+@pytest.mark.parametrize(("inventory_version", "release", "expected"), INVENTORY_VERSIONS)
+def test_an_inventory_that_says_another_version(inventory_version: str, release: str, expected: bool) -> None:
+    assert contradicts(inventory_version, release) is expected

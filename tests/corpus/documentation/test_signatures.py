@@ -46,9 +46,9 @@ def test_optional_brackets_say_what_defaults_say(required: list[str], names: lis
     )
     if not required:
         inner = inner.replace("[, ", "[", 1)
-    found = read_parameters(f"({', '.join(required)}{inner})")
+    parameters = read_parameters(f"({', '.join(required)}{inner})")
     expected = [(name, None) for name in required] + list(zip(optional, defaults, strict=True))
-    assert [(parameter["name"], parameter["default"]) for parameter in found] == expected
+    assert [(parameter["name"], parameter["default"]) for parameter in parameters] == expected
 
 
 @given(st.text("()[]{},=ab*: '", max_size=30))

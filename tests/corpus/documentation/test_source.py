@@ -9,18 +9,18 @@ import pytest
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import SnippetSource, VersionEvidence
-from pipeline.corpus.code_source import CodeSource, Found
+from pipeline.corpus.code_source import CodeSample, CodeSource
 from pipeline.corpus.documentation.rules import SiteRule
 from pipeline.corpus.documentation.sites import sites_stage
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import table
-from tests.corpus.documentation.made import (
+from tests.corpus.documentation.builders import (
     API,
     FIRST,
     GUIDE,
     RELEASES,
+    find_samples,
     folder,
-    found,
     listing,
     put_site,
     reasons,
@@ -33,17 +33,17 @@ from tests.corpus.documentation.site_server import Pages
 def test_it_is_a_source_of_code(tmp_path: Path) -> None:
     plug: CodeSource = source(tmp_path)
     assert plug.name is SnippetSource.DOCUMENTATION
-    assert "names no site" in (plug.left_out() or "")
+    assert "names no site" in (plug.unavailable() or "")
 
 
 def test_a_folder_as_site(tmp_path: Path) -> None:
     root = folder(tmp_path / "1.0")
-    address = {"address": f"file://{tmp_path}/{{version}}", "shown_at": "https://bag.example/{series}"}
+    address = {"address": f"file://{tmp_path}/{{version}}", "public_address": "https://bag.example/{series}"}
     plug = source(tmp_path, address)
-    assert plug.left_out() is None
-    got = found(plug, Period(until=RELEASES[1]["release_time"]))
-    first, second, third = (one for one in got if isinstance(one, Found))
-    assert [(one.title, one.file, one.text) for one in (first, second, third)] == [
+    assert plug.unavailable() is None
+    got = find_samples(plug, Period(until=RELEASES[1]["release_time"]))
+    first, second, third = (item for item in got if isinstance(item, CodeSample))
+    assert [(item.title, item.file, item.text) for item in (first, second, third)] == [
         ("bag.f", "api.html", ">>> f(1)\n1\n\n>>> f(2)\n"),
         ("bag.f.member", "api.html", "member()\n"),
         ("Start", "guide.html", "import bag\nbag.f(1)\n"),
@@ -85,7 +85,7 @@ def test_what_was_known_stays(tmp_path: Path) -> None:
 
 def test_versions_of_read_the_docs(tmp_path: Path, pages: Pages) -> None:
     at = f"{pages.url}/en"
-    told = [
+    versions = [
         version("latest", type="branch", urls={"documentation": f"{at}/latest/"}),
         version("stable", ref="2.0", urls={"documentation": f"{at}/2.0/"}),
         version("v2.0", urls={"documentation": f"{at}/2.0/"}),
@@ -93,14 +93,14 @@ def test_versions_of_read_the_docs(tmp_path: Path, pages: Pages) -> None:
         version("v0.1", urls={"documentation": f"{at}/0.1/"}),
         version("1.x", type="branch", urls={"documentation": f"{at}/1.x/"}),
     ]
-    pages.put_json(FIRST, listing(*told))
+    pages.put_json(FIRST, listing(*versions))
     put_site(pages, "/en/2.0/", "1.9.0")
     put_site(pages, "/en/1.x/", "1.1")
     plug = source(tmp_path, {"read_the_docs": "bag"}, api=f"{pages.url}/api/v3")
-    assert plug.left_out() is None
-    got = found(plug)
-    assert Counter(one.version for one in got if isinstance(one, Found)) == {"1.0": 3, "1.1": 3}
-    assert {one.stated for one in got if isinstance(one, Found)} == {
+    assert plug.unavailable() is None
+    got = find_samples(plug)
+    assert Counter(item.version for item in got if isinstance(item, CodeSample)) == {"1.0": 3, "1.1": 3}
+    assert {item.stated for item in got if isinstance(item, CodeSample)} == {
         "Read the Docs: branch 1.x of bag", "Read the Docs: tag v1.0 of bag",
     }  # fmt: skip
     assert reasons(got) == {
@@ -110,25 +110,25 @@ def test_versions_of_read_the_docs(tmp_path: Path, pages: Pages) -> None:
 
 def test_a_site_that_moved_is_followed(tmp_path: Path, pages: Pages) -> None:
     pages.put("/old/objects.inv", b"", 301, Location=f"{pages.url}/en/1.0/objects.inv")
-    got = found(source(tmp_path, {"address": f"{pages.url}/old", "version": "1.0"}))
-    assert next(one.place for one in got if isinstance(one, Found)) == f"{pages.url}/en/1.0/api.html"
+    got = find_samples(source(tmp_path, {"address": f"{pages.url}/old", "version": "1.0"}))
+    assert next(item.place for item in got if isinstance(item, CodeSample)) == f"{pages.url}/en/1.0/api.html"
 
 
 def test_a_page_is_fetched_and_read_once(tmp_path: Path, pages: Pages) -> None:
     site = {"address": f"{pages.url}/en/1.0", "version": "1.0"}
-    first = found(source(tmp_path, site))
+    first = find_samples(source(tmp_path, site))
     rows = list(source(tmp_path, site).documents("bag", RELEASES, Period()))
-    assert found(source(tmp_path, site)) == first
+    assert find_samples(source(tmp_path, site)) == first
     assert len(rows) == 5
     assert (pages.requests["/en/1.0/api.html"], pages.requests["/en/1.0/objects.inv"]) == (1, 3)
 
 
 def test_reading_goes_on_where_it_was_killed(tmp_path: Path, pages: Pages) -> None:
     site = {"address": f"{pages.url}/en/1.0", "version": "1.0"}
-    first = found(source(tmp_path, site))
-    (kept,) = (tmp_path / "cache").iterdir()
-    kept.write_bytes(kept.read_bytes()[:-20])
-    assert found(source(tmp_path, site)) == first
+    first = find_samples(source(tmp_path, site))
+    (cached,) = (tmp_path / "cache").iterdir()
+    cached.write_bytes(cached.read_bytes()[:-20])
+    assert find_samples(source(tmp_path, site)) == first
     assert (pages.requests["/en/1.0/api.html"], pages.requests["/en/1.0/guide.html"]) == (1, 2)
 
 
@@ -139,10 +139,10 @@ def test_mkdocs_without_an_inventory(tmp_path: Path) -> None:
     (root / "guide" / "index.html").write_text(GUIDE)
     docs = '{"docs": [{"location": "guide/", "text": ""}, {"location": "guide/#start"}, {"location": "changelog/"}, 7]}'
     (root / "search" / "search_index.json").write_text(docs)
-    got = found(source(tmp_path, {"address": f"file://{root}", "version": "1.0"}))
-    assert [(one.file, one.url) for one in got if isinstance(one, Found)] == [("guide/", "guide/#start")]
+    got = find_samples(source(tmp_path, {"address": f"file://{root}", "version": "1.0"}))
+    assert [(item.file, item.url) for item in got if isinstance(item, CodeSample)] == [("guide/", "guide/#start")]
     (root / "search" / "search_index.json").write_text("<html>")
-    got = found(source(tmp_path, {"address": f"file://{root}", "version": "1.0"}))
+    got = find_samples(source(tmp_path, {"address": f"file://{root}", "version": "1.0"}))
     assert reasons(got) == {RejectReason.BAD_ANSWER: 1}
 
 
@@ -151,7 +151,10 @@ WRONG = [
     ({"read_the_docs": "bag", "address": "https://bag.example/"}, "either read_the_docs"),
     ({"address": "bag.example"}, "pattern"),
     ({"address": "https://bag.example/", "version": "newest"}, "not a version by PEP 440"),
-    ({"address": "file:///bag", "shown_at": "https://bag.example/{version}/"}, "shown_at has a placeholder"),
+    (
+        {"address": "file:///bag", "public_address": "https://bag.example/{version}/"},
+        "public_address has a placeholder",
+    ),
 ]
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from pipeline.core.vocabularies.review import RejectReason
-from tests.corpus.documentation.made import NEW, NUMPYDOC, entry, read, told
+from tests.corpus.documentation.builders import NEW, NUMPYDOC, entry, parameter_values, read
 
 ITEMS = """<ul class="simple">
 <li><p><strong>n</strong> (<a class="reference external" href="#"><em>int</em></a>) – How many.</p></li>
@@ -27,11 +27,11 @@ OLD = """<html><body><div class="document"><div class="body">
 
 
 def test_a_page_of_today() -> None:
-    found = read(NEW.replace("FIELDS", NUMPYDOC))
-    (row,) = found.documents
+    result = read(NEW.replace("FIELDS", NUMPYDOC))
+    (row,) = result.documents
     assert row["signature"] == "(n, *, safe='no') -> int"
     assert row["description"] == "Take n things.\n\nMore.\n\n- one\n- two"
-    assert told(row) == [
+    assert parameter_values(row) == [
         ("n", "int", True, None, "How many."),
         ("safe", None, False, "'no'", None),
         ("x", "{'a', 'b'}", False, "'a'", "Both."),
@@ -48,7 +48,7 @@ def test_a_page_of_today() -> None:
 
 def test_parameters_as_sphinx_itself_writes_them() -> None:
     (row,) = read(NEW.replace("FIELDS", ITEMS)).documents
-    assert told(row) == [
+    assert parameter_values(row) == [
         ("n", "int", True, None, "How many."),
         ("safe", "Union[str, None]", False, "'no'", "Whether to care – or not.\n\nMore."),
         ("**kw", None, False, None, "Rest."),
@@ -58,7 +58,7 @@ def test_parameters_as_sphinx_itself_writes_them() -> None:
 def test_a_page_of_sphinx_1() -> None:
     (row,) = read(OLD).documents
     assert row["signature"] == "(n, safe='no')"
-    assert told(row) == [("n", "int", True, None, "How many."), ("safe", None, False, "'no'", None)]
+    assert parameter_values(row) == [("n", "int", True, None, "How many."), ("safe", None, False, "'no'", None)]
     assert row["returns"] == [{"name": None, "type": None, "description": "The number."}]
     assert [(d["directive"], d["stated_version"], d["text"]) for d in row["directives"]] == [
         ("deprecated", "3.0", "Use g.")
@@ -66,13 +66,13 @@ def test_a_page_of_sphinx_1() -> None:
 
 
 def test_blocks_of_code_stand_below_their_api_or_heading() -> None:
-    found = read(NEW.replace("FIELDS", ""))
-    assert [(block.title, block.anchor, block.text) for block in found.blocks] == [
+    result = read(NEW.replace("FIELDS", ""))
+    assert [(block.title, block.anchor, block.text) for block in result.blocks] == [
         ("bag.f", "bag.f", ">>> f(1)\n1\n\n>>> f(2)"),
         ("bag.f.member", "bag.f.member", "member()"),
     ]
     lines = NEW.replace("FIELDS", "").splitlines()
-    assert ["<pre" in lines[block.line - 1] for block in found.blocks] == [True, True]
+    assert ["<pre" in lines[block.line - 1] for block in result.blocks] == [True, True]
 
 
 AROUND_CODE = [
@@ -103,7 +103,7 @@ def test_an_attribute_has_its_annotation_as_result(after: str, type_: str | None
     page = f'<main><dl><dt id="bag.x"><span class="descname">x</span>{after}</dt><dd><p>It.</p></dd></dl></main>'
     (row,) = read(page, entry("bag.x", "attribute")).documents
     assert row["signature"] is None
-    assert [one["type"] for one in row["returns"]] == ([type_] if type_ else [])
+    assert [item["type"] for item in row["returns"]] == ([type_] if type_ else [])
 
 
 SIGNATURES = [
@@ -143,8 +143,8 @@ REFUSED = [
 
 @pytest.mark.parametrize(("page", "reason"), REFUSED)
 def test_an_api_of_which_the_page_says_nothing(page: str, reason: RejectReason) -> None:
-    found = read(page)
-    assert (found.documents, [refused.reason for refused in found.refused]) == ([], [reason])
+    result = read(page)
+    assert (result.documents, [refused.reason for refused in result.refused]) == ([], [reason])
 
 
 BROKEN = [b"", b"\x00\xff\xfe", b"plain text", b"%PDF-1.4"]
@@ -152,16 +152,16 @@ BROKEN = [b"", b"\x00\xff\xfe", b"plain text", b"%PDF-1.4"]
 
 @pytest.mark.parametrize("content", BROKEN)
 def test_what_is_no_html_says_nothing_of_any_api(content: bytes) -> None:
-    found = read(content)
-    assert found.documents == []
-    assert found.unread is not None or [refused.reason for refused in found.refused] == [RejectReason.VANISHED]
+    result = read(content)
+    assert result.documents == []
+    assert result.unread is not None or [refused.reason for refused in result.refused] == [RejectReason.VANISHED]
 
 
 @given(st.integers(0, len(NEW)), st.integers(0, 60), st.binary(max_size=12))
 def test_broken_markup_gives_what_can_be_taken_of_it(at: int, cut: int, garbage: bytes) -> None:
     page = NEW.replace("FIELDS", NUMPYDOC).encode()
-    found = read(page[:at] + garbage + page[at + cut :])
-    assert len(found.documents) + len(found.refused) == 1 or found.unread is not None
+    result = read(page[:at] + garbage + page[at + cut :])
+    assert len(result.documents) + len(result.refused) == 1 or result.unread is not None
 
 
 @pytest.mark.parametrize("nested", ["<div>", "<ul><li>", "<blockquote>", "<dl><dt>x</dt><dd>", "<b>"])
@@ -170,6 +170,6 @@ def test_a_page_nested_beyond_reason_is_refused(nested: str, times: int, readabl
     page = (
         f'<main><dl><dt id="bag.f"><b class="descname">f</b></dt><dd><p>It.</p>{nested * times}<p>x</p><pre>f(1)</pre>'
     )
-    found = read(page)
-    assert len(found.documents) == int(readable)
-    assert found.unread is None if readable else (found.unread and found.unread.reason is RejectReason.UNREADABLE)
+    result = read(page)
+    assert len(result.documents) == int(readable)
+    assert result.unread is None if readable else (result.unread and result.unread.reason is RejectReason.UNREADABLE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import hypothesis.strategies as st
@@ -34,13 +35,13 @@ def releases(versions: list[str] = VERSIONS, gaps: tuple[str, ...] = ()) -> list
 
 def parameter(name: str, default: str | None = None, annotation: str | None = None, **more: Any) -> Row:
     kind = more.get("kind", ParameterKind.POSITIONAL_OR_KEYWORD)
-    known = more.get("known_from", ParameterSource.SIGNATURE)
+    source = more.get("known_from", ParameterSource.SIGNATURE)
     return {
         "name": name,
         "kind": kind,
         "default": default,
         "annotation": annotation,
-        "known_from": known,
+        "known_from": source,
         "deprecation": None,
     }
 
@@ -69,9 +70,11 @@ def site(path: str, version: str, description: str, **more: Any) -> Row:
     } | more  # fmt: skip
 
 
-def run(documents: list[Row], symbols: list[Row], sites: list[Row] = [], told: list[Row] | None = None) -> list[Row]:  # noqa: B006
+def run(
+    documents: list[Row], symbols: list[Row], sites: Sequence[Row] = (), release_rows: list[Row] | None = None
+) -> list[Row]:
     output = api_documents_stage(
-        {"releases": told or releases(), "documents": documents, "symbols": symbols, "site_documents": sites},
+        {"releases": release_rows or releases(), "documents": documents, "symbols": symbols, "site_documents": sites},
         RULES_OF_DIRECTIVES,
     )
     rows = list(output.tables["api_documents"])
@@ -85,13 +88,13 @@ def places(rows: list[Row]) -> list[tuple[str, str, str | None, str]]:
 
 
 def test_a_document_says_what_signature_and_docstring_say() -> None:
-    taken = [
+    parameters = [
         parameter("n", annotation="int"),
         parameter("safe", "False"),
         parameter("kw", kind=ParameterKind.VAR_KEYWORD),
     ]
     (row,) = run(
-        [document("bag.take", "1.0", None, TAKE)], [symbol("bag.take", "1.0", None, taken, returns="list[int]")]
+        [document("bag.take", "1.0", None, TAKE)], [symbol("bag.take", "1.0", None, parameters, returns="list[int]")]
     )
     assert row == {
         "id": content_id("bag", "bag.take", "1.0"),
@@ -110,8 +113,8 @@ def test_a_document_says_what_signature_and_docstring_say() -> None:
 
 def test_a_parameter_behind_kwargs_and_one_that_only_the_text_has() -> None:
     docstring = "Do.\n\nParameters\n----------\nhidden : int\n    H.\ngiven : str, default 'x'\n    G.\n"
-    taken = [parameter("hidden", "...", kind=ParameterKind.KEYWORD_ONLY, known_from=ParameterSource.DOCSTRING)]
-    (row,) = run([document("bag.f", "1.0", None, docstring)], [symbol("bag.f", "1.0", None, taken)])
+    parameters = [parameter("hidden", "...", kind=ParameterKind.KEYWORD_ONLY, known_from=ParameterSource.DOCSTRING)]
+    (row,) = run([document("bag.f", "1.0", None, docstring)], [symbol("bag.f", "1.0", None, parameters)])
     assert [(p["name"], p["mandatory"], p["default"]) for p in row["parameters"]] == [
         ("hidden", False, None), ("given", False, "'x'"),
     ]  # fmt: skip
@@ -131,27 +134,27 @@ def test_states_of_the_symbol_part_a_docstring_only_where_the_document_differs()
 
 def test_no_document_holds_across_a_gap() -> None:
     states = [symbol("bag.f", "1.0", "1.1"), symbol("bag.f", "1.2", None)]
-    told = [document("bag.f", "1.0", "1.1", "Do."), document("bag.f", "1.2", None, "Do.")]
-    assert len(run(told, states)) == 1
-    rows = run(told, states, told=releases(gaps=("1.2",)))
+    documents = [document("bag.f", "1.0", "1.1", "Do."), document("bag.f", "1.2", None, "Do.")]
+    assert len(run(documents, states)) == 1
+    rows = run(documents, states, release_rows=releases(gaps=("1.2",)))
     assert places(rows) == [("bag.f", "1.0", "1.1", "Do."), ("bag.f", "1.2", None, "Do.")]
 
 
 def test_a_site_stands_in_place_of_the_docstring_in_its_release() -> None:
-    told, states = [document("bag.f", "1.0", None, "Do.")], [symbol("bag.f", "1.0", None)]
-    rows = run(told, states, [site("bag.f", "1.1", "Does."), site("bag.f", "1.2", "Does.")])
+    documents, states = [document("bag.f", "1.0", None, "Do.")], [symbol("bag.f", "1.0", None)]
+    rows = run(documents, states, [site("bag.f", "1.1", "Does."), site("bag.f", "1.2", "Does.")])
     assert places(rows) == [
         ("bag.f", "1.0", "1.0", "Do."), ("bag.f", "1.1", "1.2", "Does."), ("bag.f", "1.3", None, "Do."),
     ]  # fmt: skip
     assert [row["source"] for row in rows] == [DocumentSource.DOCSTRING, DocumentSource.SITE, DocumentSource.DOCSTRING]
     assert (rows[1]["url"], rows[1]["canonical_path"]) == ("https://bag.example/1.1/#bag.f", "bag.f")
-    assert run(told, states, [site("bag.f", "1.3", "Does.")])[-1]["last_version"] is None
+    assert run(documents, states, [site("bag.f", "1.3", "Does.")])[-1]["last_version"] is None
 
 
 def test_a_site_that_names_the_place_of_the_definition_is_about_the_public_paths() -> None:
     states = [symbol(path, "1.0", None, canonical_path="bag._core.f") for path in ("bag.f", "bag.g")]
-    told = [document(path, "1.0", None, "Do.", canonical_path="bag._core.f") for path in ("bag.f", "bag.g")]
-    rows = run(told, states, [site("bag._core.f", "1.3", "Core."), site("bag.f", "1.3", "Does.")])
+    documents = [document(path, "1.0", None, "Do.", canonical_path="bag._core.f") for path in ("bag.f", "bag.g")]
+    rows = run(documents, states, [site("bag._core.f", "1.3", "Core."), site("bag.f", "1.3", "Does.")])
     assert [place for place in places(rows) if place[1] == "1.3"] == [
         ("bag.f", "1.3", None, "Does."), ("bag.g", "1.3", None, "Core."),
     ]  # fmt: skip
@@ -192,13 +195,15 @@ TEXTS = st.sampled_from(["Do.", "Other."])
     st.lists(st.none() | st.sampled_from(["Site.", "Page."]), min_size=4, max_size=4),
     st.sampled_from([(), ("1.1",), ("1.2", "1.3")]),
 )
-def test_each_release_has_the_document_of_that_release(texts, taken, pages, gaps) -> None:
-    told = releases(gaps=gaps)
+def test_each_release_has_the_document_of_that_release(texts, parameters, pages, gaps) -> None:
+    release_rows = releases(gaps=gaps)
     documents = [document("bag.f", v, v, text) for v, text in zip(VERSIONS, texts, strict=True) if text]
-    states = [symbol("bag.f", v, v, [parameter(n) for n in names]) for v, names in zip(VERSIONS, taken, strict=True)]
+    states = [
+        symbol("bag.f", v, v, [parameter(n) for n in names]) for v, names in zip(VERSIONS, parameters, strict=True)
+    ]
     sites = [site("bag.f", v, text) for v, text in zip(VERSIONS, pages, strict=True) if text]
-    rows = run(documents, states, sites, told)
-    for version, text, names, page in zip(VERSIONS, texts, taken, pages, strict=True):
+    rows = run(documents, states, sites, release_rows)
+    for version, text, names, page in zip(VERSIONS, texts, parameters, pages, strict=True):
         held = holding_at(rows, version)
         expected = [(page, "()")] if page else [(text, f"({', '.join(names)})")] if text else []
         assert [(row["description"], row["signature"]) for row in held] == expected

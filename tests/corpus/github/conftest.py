@@ -51,11 +51,11 @@ def releases() -> list[Row]:
     ]
 
 
-Made = Callable[..., GitHub]
+MakeGitHub = Callable[..., GitHub]
 
 
 @pytest.fixture
-def github(hub: Hub, tmp_path: Path) -> Made:
+def github(hub: Hub, tmp_path: Path) -> MakeGitHub:
     """Make a source over the hub and one cache; `ask`, `take` and `search` change its rules."""
 
     def make(timeout_s: float = 5, token: str | None = TOKEN, **changes: dict[str, object]) -> GitHub:

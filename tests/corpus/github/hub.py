@@ -60,7 +60,9 @@ class Repo:
 
     def at(self, ref: str) -> Snapshot | None:
         named = self.tags | self.releases
-        return named.get(ref) or next((one for one in [*self.commits, *named.values()] if one.sha == ref), None)
+        return named.get(ref) or next(
+            (commit for commit in [*self.commits, *named.values()] if commit.sha == ref), None
+        )
 
 
 @dataclass
@@ -83,10 +85,10 @@ class Hub:
     drip: dict[str, float] = field(default_factory=dict)
     limits: dict[str, int] = field(default_factory=dict)
     reset_s: float = 3600
-    shown: int = 1000
+    max_results: int = 1000
     slow_days: float | None = None
     requests: Counter[str] = field(default_factory=Counter)
-    asked: list[str] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
     chunked: dict[str, int] = field(default_factory=dict)
     sent: list[int] = field(default_factory=list)
@@ -110,7 +112,7 @@ class Hub:
             self.tokens.add(headers.get("Authorization"))
             return self._twisted(path, self._tarball(path))
         if headers.get("Authorization") != f"token {TOKEN}":
-            return said(401, {"message": "Bad credentials"})
+            return json_reply(401, {"message": "Bad credentials"})
         return self._twisted(path, self._limited(path, headers, lambda: self._answer(path, target)))
 
     def _twisted(self, path: str, reply: Reply) -> Reply:
@@ -119,40 +121,42 @@ class Hub:
     def _limited(self, path: str, headers: Mapping[str, str], answer: Callable[[], Reply]) -> Reply:
         """Answer with the headers of the limit, refuse where nothing is left; what has not changed costs nothing."""
         limit = "code_search" if path == "/search/code" else "search" if path.startswith("/search/") else "core"
-        told = {"X-RateLimit-Resource": limit, "X-RateLimit-Reset": str(int(time.time() + self.reset_s))}
+        limit_headers = {"X-RateLimit-Resource": limit, "X-RateLimit-Reset": str(int(time.time() + self.reset_s))}
         if self.limits.get(limit, 1) <= 0:
             message = {
                 "message": "API rate limit exceeded for user ID 1.",
                 "documentation_url": "https://docs.github.com",
             }
-            return said(403, message, told | {"X-RateLimit-Remaining": "0"})
+            return json_reply(403, message, limit_headers | {"X-RateLimit-Remaining": "0"})
         reply = answer()
         etag = f'W/"{hashlib.sha256(reply.body).hexdigest()}"'
         if reply.status == 200 and headers.get("If-None-Match") == etag:
             reply = Reply(304, {}, b"")
         elif limit in self.limits and path != "/rate_limit":
             self.limits[limit] -= 1
-        told["X-RateLimit-Remaining"] = str(self.limits.get(limit, 4999))
-        told |= {"Vary": "Accept, Authorization, Cookie, X-GitHub-OTP", "Cache-Control": "private, max-age=60"}
-        return Reply(reply.status, reply.headers | told | ({"ETag": etag} if reply.status < 300 else {}), reply.body)
+        limit_headers["X-RateLimit-Remaining"] = str(self.limits.get(limit, 4999))
+        limit_headers |= {"Vary": "Accept, Authorization, Cookie, X-GitHub-OTP", "Cache-Control": "private, max-age=60"}
+        return Reply(
+            reply.status, reply.headers | limit_headers | ({"ETag": etag} if reply.status < 300 else {}), reply.body
+        )
 
     def _answer(self, path: str, target: str) -> Reply:
-        asked = {key: values[0] for key, values in parse_qs(urlsplit(target).query).items()}
+        query = {key: values[0] for key, values in parse_qs(urlsplit(target).query).items()}
         if path == "/rate_limit":
-            return said(200, {"resources": {}, "rate": {"limit": 5000, "remaining": 5000, "reset": 0}})
+            return json_reply(200, {"resources": {}, "rate": {"limit": 5000, "remaining": 5000, "reset": 0}})
         if path == "/search/repositories":
-            return self._paged(target, asked, self._searched(asked["q"]), asked["q"])
+            return self._paged(target, query, self._searched(query["q"]), query["q"])
         if path == "/search/code":
-            return self._paged(target, asked, self._coded(asked["q"]), asked["q"])
+            return self._paged(target, query, self._coded(query["q"]), query["q"])
         match = re.fullmatch(r"/repos/([^/]+/[^/]+)(?:/(.*))?|/repositories/(\d+)(?:/(.*))?", path)
         if not match:
-            return said(404, {"message": "Not Found"})
+            return json_reply(404, {"message": "Not Found"})
         name = match[1] or sorted(self.repos)[int(match[3])]
-        return self._of_repository(name, unquote(match[2] or match[4] or ""), asked, target)
+        return self._of_repository(name, unquote(match[2] or match[4] or ""), query, target)
 
-    def _of_repository(self, name: str, rest: str, asked: Mapping[str, str], target: str) -> Reply:
+    def _of_repository(self, name: str, rest: str, arguments: Mapping[str, str], target: str) -> Reply:
         if name in self.gone:
-            return said(
+            return json_reply(
                 self.gone[name], {"message": "Not Found" if self.gone[name] == 404 else "Repository unavailable"}
             )
         if name in self.renamed:
@@ -160,21 +164,21 @@ class Hub:
             moved = f"{self.url}/repositories/{number}{'/' + rest if rest else ''}"
             query = urlsplit(target).query
             where = f"{moved}?{query}" if query else moved
-            return said(301, {"message": "Moved Permanently", "url": where}, {"Location": where})
+            return json_reply(301, {"message": "Moved Permanently", "url": where}, {"Location": where})
         repo = self.repos.get(name)
         if repo is None:
-            return said(404, {"message": "Not Found"})
+            return json_reply(404, {"message": "Not Found"})
         if not rest:
-            return said(200, self.described(repo))
+            return json_reply(200, self.described(repo))
         kind, _, ref = rest.partition("/")
-        return self._listed(repo, kind, asked, target) if not ref else self._at(repo, kind, ref)
+        return self._listed(repo, kind, arguments, target) if not ref else self._at(repo, kind, ref)
 
-    def _listed(self, repo: Repo, kind: str, asked: Mapping[str, str], target: str) -> Reply:
+    def _listed(self, repo: Repo, kind: str, query: Mapping[str, str], target: str) -> Reply:
         if kind == "commits":
             if not repo.commits:
-                return said(409, {"message": "Git Repository is empty."})
-            until = asked.get("until", "9999")
-            return self._page(target, asked, [_commit(c) for c in reversed(repo.commits) if c.time <= until])
+                return json_reply(409, {"message": "Git Repository is empty."})
+            until = query.get("until", "9999")
+            return self._page(target, query, [_commit(c) for c in reversed(repo.commits) if c.time <= until])
         if kind == "releases":
             rows = [
                 {
@@ -186,16 +190,16 @@ class Hub:
                 }
                 for tag, c in reversed(repo.releases.items())
             ]
-            return self._page(target, asked, rows)
+            return self._page(target, query, rows)
         rows = [{"name": tag, "commit": {"sha": c.sha}} for tag, c in sorted(repo.tags.items(), reverse=True)]
-        return self._page(target, asked, rows)
+        return self._page(target, query, rows)
 
     def _at(self, repo: Repo, kind: str, ref: str) -> Reply:
         snapshot = repo.at(ref)
         if snapshot is None:
-            return said(422, {"message": f"No commit found for SHA: {ref}"})
+            return json_reply(422, {"message": f"No commit found for SHA: {ref}"})
         if kind == "commits":
-            return said(200, _commit(snapshot))
+            return json_reply(200, _commit(snapshot))
         return Reply(302, {"Location": f"{self.url}/codeload/{repo.name}/legacy.tar.gz/{ref}"}, b"")
 
     def _tarball(self, path: str) -> Reply:
@@ -225,24 +229,24 @@ class Hub:
         }
 
     def _searched(self, query: str) -> list[dict[str, Any]]:
-        found = [repo for repo in self.repos.values() if _matches(repo, query)]
-        return [self.described(repo) for repo in sorted(found, key=lambda repo: (-repo.stars, repo.name))]
+        result = [repo for repo in self.repos.values() if _matches(repo, query)]
+        return [self.described(repo) for repo in sorted(result, key=lambda repo: (-repo.stars, repo.name))]
 
     def _coded(self, query: str) -> list[dict[str, Any]]:
         low, high = map(int, re.search(r"size:(\d+)\.\.(\d+)", query).groups())  # type: ignore[union-attr]
-        wanted = re.search(r"filename:(\S+)", query)[1]  # type: ignore[index]
+        expected = re.search(r"filename:(\S+)", query)[1]  # type: ignore[index]
         rows = []
         for repo in self.repos.values():
             for path, text in repo.commits[-1].files.items() if repo.commits else ():
-                if path.endswith(wanted) and query.split()[0].strip('"') in str(text) and low <= len(text) <= high:
+                if path.endswith(expected) and query.split()[0].strip('"') in str(text) and low <= len(text) <= high:
                     minimal = {key: self.described(repo)[key] for key in ("full_name", "url", "private", "fork")}
-                    rows.append({"name": wanted, "path": path, "sha": "0" * 40, "repository": minimal})
+                    rows.append({"name": expected, "path": path, "sha": "0" * 40, "repository": minimal})
         return rows
 
-    def _paged(self, target: str, asked: Mapping[str, str], rows: list[dict[str, Any]], query: str) -> Reply:
+    def _paged(self, target: str, arguments: Mapping[str, str], rows: list[dict[str, Any]], query: str) -> Reply:
         """Answer a search: a page of what is shown of it, and how many there are."""
         body = {"total_count": len(rows), "incomplete_results": self._slow(query)}
-        return self._page(target, asked, rows[: self.shown], body)
+        return self._page(target, arguments, rows[: self.max_results], body)
 
     def _slow(self, query: str) -> bool:
         """Tell whether a search is over more days than GitHub has time for."""
@@ -252,18 +256,18 @@ class Hub:
         return datetime.fromisoformat(ends[2]) - datetime.fromisoformat(ends[1]) > timedelta(days=self.slow_days)
 
     def _page(
-        self, target: str, asked: Mapping[str, str], rows: list[dict[str, Any]], around: dict[str, Any] | None = None
+        self, target: str, query: Mapping[str, str], rows: list[dict[str, Any]], around: dict[str, Any] | None = None
     ) -> Reply:
-        size, page = int(asked.get("per_page", 30)), int(asked.get("page", 1))
+        size, page = int(query.get("per_page", 30)), int(query.get("page", 1))
         part = rows[(page - 1) * size : page * size]
         links = {}
         if page * size < len(rows):
-            more = urlencode(dict(asked) | {"page": page + 1})
+            more = urlencode(dict(query) | {"page": page + 1})
             links = {"Link": f'<{self.url}{urlsplit(target).path}?{more}>; rel="next"'}
-        return said(200, part if around is None else around | {"items": part}, links)
+        return json_reply(200, part if around is None else around | {"items": part}, links)
 
 
-def said(status: int, body: object, headers: Mapping[str, str] | None = None) -> Reply:
+def json_reply(status: int, body: object, headers: Mapping[str, str] | None = None) -> Reply:
     return Reply(
         status, {"Content-Type": "application/json; charset=utf-8", **(headers or {})}, json.dumps(body).encode()
     )
@@ -336,14 +340,14 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = urlsplit(self.path).path
         self.hub.requests[path] += 1
-        self.hub.asked.append(unquote(self.path).replace("+", " "))
+        self.hub.targets.append(unquote(self.path).replace("+", " "))
         time.sleep(self.hub.delays.get(path, 0))
         if path in self.hub.chunked:
             self._endless(self.hub.chunked[path])
         else:
-            self._say(self.hub.reply(self.path, dict(self.headers.items())), self.hub.drip.get(path))
+            self._send(self.hub.reply(self.path, dict(self.headers.items())), self.hub.drip.get(path))
 
-    def _say(self, reply: Reply, pause: float | None) -> None:
+    def _send(self, reply: Reply, pause: float | None) -> None:
         self.hub.statuses[reply.status] += 1
         self.send_response(reply.status)
         for name, value in ({"Content-Length": str(len(reply.body))} | reply.headers).items():

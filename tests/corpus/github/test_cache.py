@@ -12,20 +12,22 @@ import pytest
 from pipeline.corpus.github.archive import files_of
 from pipeline.index.archives import ArchiveLimits
 from pipeline.lake.schema import Row
-from tests.corpus.github.conftest import Made
+from tests.corpus.github.conftest import MakeGitHub
 from tests.corpus.github.hub import Hub
-from tests.corpus.github.test_source import PINNED, taken, user
+from tests.corpus.github.test_source import PINNED, collect, user
 
 
-def kept(folder: Path, pattern: str) -> Path:
+def cached_file(folder: Path, pattern: str) -> Path:
     (path,) = (folder / "cache" / "github").rglob(pattern)
     return path
 
 
-def test_only_what_is_read_is_kept_of_an_archive(hub: Hub, github: Made, releases: list[Row], tmp_path: Path) -> None:
+def test_only_what_is_read_is_kept_of_an_archive(
+    hub: Hub, github: MakeGitHub, releases: list[Row], tmp_path: Path
+) -> None:
     commit = user(hub, files={"data.bin": b"\0" * 1000, "poetry.lock": "", "pkg/a.py": "import demo\n"})
-    taken(github(), releases)
-    path = kept(tmp_path, "*.zip")
+    collect(github(), releases)
+    path = cached_file(tmp_path, "*.zip")
     assert path.parts[-3:] == ("ada", "app", f"{commit.sha}.zip")
     assert sorted(files_of(path, ArchiveLimits())) == sorted(
         (set(PINNED) | {"poetry.lock", "pkg/a.py"}) - {"README.md"}
@@ -35,36 +37,36 @@ def test_only_what_is_read_is_kept_of_an_archive(hub: Hub, github: Made, release
 @pytest.mark.parametrize("pattern", ["*.zip", "answers.sqlite"])
 @pytest.mark.parametrize("content", [b"", b"this is neither a database nor an archive" * 100])
 def test_what_is_damaged_is_made_again(
-    hub: Hub, github: Made, releases: list[Row], tmp_path: Path, pattern: str, content: bytes
+    hub: Hub, github: MakeGitHub, releases: list[Row], tmp_path: Path, pattern: str, content: bytes
 ) -> None:
     user(hub)
-    first = taken(github(), releases)
-    path = kept(tmp_path, pattern)
+    first = collect(github(), releases)
+    path = cached_file(tmp_path, pattern)
     # As the next process finds it: nobody has it open.
     gc.collect()
     for log in path.parent.glob(f"{path.name}-*"):
         log.unlink()
     path.write_bytes(content)
-    assert taken(github(), releases) == first
+    assert collect(github(), releases) == first
     assert len(first[0]) == 1
 
 
 def test_a_cache_of_another_kind_is_an_error_in_words(
-    hub: Hub, github: Made, releases: list[Row], tmp_path: Path
+    hub: Hub, github: MakeGitHub, releases: list[Row], tmp_path: Path
 ) -> None:
     user(hub)
     source = github()
-    taken(source, releases)
-    with sqlite3.connect(kept(tmp_path, "answers.sqlite")) as database:
+    collect(source, releases)
+    with sqlite3.connect(cached_file(tmp_path, "answers.sqlite")) as database:
         database.execute("DROP TABLE responses")
     with pytest.raises(OSError, match=r"cache of GitHub's answers cannot be used: no such table.*may be removed"):
-        taken(source, releases)
+        collect(source, releases)
 
 
-def test_two_may_ask_at_once(hub: Hub, github: Made, releases: list[Row]) -> None:
+def test_two_may_ask_at_once(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     for number in range(8):
         user(hub, f"ada/app{number}")
     with ThreadPoolExecutor(4) as pool:
-        results = list(pool.map(lambda source: taken(source, releases), [github() for _ in range(4)]))
+        results = list(pool.map(lambda source: collect(source, releases), [github() for _ in range(4)]))
     assert all(result == results[0] for result in results)
     assert len(results[0][0]) == 8

@@ -12,14 +12,14 @@ from typing import NoReturn
 import pytest
 
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.corpus.code_source import Found
+from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.github.source import GitHub
 from pipeline.index.http import BadAnswer, NotFound, Unreachable
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
-from tests.corpus.github.conftest import Made
-from tests.corpus.github.hub import Hub, Twist, said, serve
-from tests.corpus.github.test_source import IN_2021, PINNED, taken, user
+from tests.corpus.github.conftest import MakeGitHub
+from tests.corpus.github.hub import Hub, Twist, json_reply, serve
+from tests.corpus.github.test_source import IN_2021, PINNED, collect, user
 from tests.index_server import Reply
 
 HTML = Reply(200, {"Content-Type": "text/html"}, b"<html><h1>Unicorn!</h1></html>")
@@ -32,8 +32,8 @@ def cut(reply: Reply) -> Reply:
 
 def broken_off(reply: Reply) -> Reply:
     """Announce all of a body, send half of it, and close."""
-    told = reply.headers | {"Content-Length": str(len(reply.body)), "Connection": "close"}
-    return replace(reply, headers=told, body=reply.body[: len(reply.body) // 2])
+    headers = reply.headers | {"Content-Length": str(len(reply.body)), "Connection": "close"}
+    return replace(reply, headers=headers, body=reply.body[: len(reply.body) // 2])
 
 
 def always(reply: Reply) -> Twist:
@@ -41,7 +41,7 @@ def always(reply: Reply) -> Twist:
 
 
 def shaped(body: object) -> Twist:
-    return always(said(200, body))
+    return always(json_reply(200, body))
 
 
 def tar_of(*infos: tarfile.TarInfo) -> bytes:
@@ -67,8 +67,8 @@ def both(hub: Hub) -> tuple[str, str]:
     return "/repos/ada/app", f"/codeload/ada/app/legacy.tar.gz/{commit.sha}"
 
 
-def only_bob(found: list[Found]) -> bool:
-    return {one.origin for one in found} == {"github:bob/well"}
+def only_bob(samples: list[CodeSample]) -> bool:
+    return {item.origin for item in samples} == {"github:bob/well"}
 
 
 API: list[tuple[Twist, RejectReason, str]] = [
@@ -81,30 +81,30 @@ API: list[tuple[Twist, RejectReason, str]] = [
     (shaped([{"sha": "../../etc", "commit": {"committer": {"date": "2021-05-01T00:00:00Z"}}}]), RejectReason.BAD_ANSWER, "another shape"),
     (shaped([{"sha": "a" * 40, "commit": {"committer": {"date": "yesterday"}}}]), RejectReason.BAD_ANSWER, "another shape"),
     (shaped([{"sha": 5, "commit": None}]), RejectReason.BAD_ANSWER, "another shape"),
-    (always(said(404, {"message": "Not Found"})), RejectReason.VANISHED, "status 404: Not Found"),
-    (always(said(410, {"message": "Gone"})), RejectReason.VANISHED, "status 410"),
-    (always(said(451, {"message": "Repository access blocked", "block": {"reason": "dmca"}})), RejectReason.VANISHED, "status 451"),
-    (always(said(403, {"message": "Repository access blocked"})), RejectReason.VANISHED, "status 403"),
-    (always(said(403, {"message": "Resource not accessible by personal access token"})), RejectReason.BAD_ANSWER, "Resource not"),
+    (always(json_reply(404, {"message": "Not Found"})), RejectReason.VANISHED, "status 404: Not Found"),
+    (always(json_reply(410, {"message": "Gone"})), RejectReason.VANISHED, "status 410"),
+    (always(json_reply(451, {"message": "Repository access blocked", "block": {"reason": "dmca"}})), RejectReason.VANISHED, "status 451"),
+    (always(json_reply(403, {"message": "Repository access blocked"})), RejectReason.VANISHED, "status 403"),
+    (always(json_reply(403, {"message": "Resource not accessible by personal access token"})), RejectReason.BAD_ANSWER, "Resource not"),
     (always(replace(HTML, status=403)), RejectReason.BAD_ANSWER, "status 403"),
-    (always(said(422, {"message": "Validation Failed"})), RejectReason.BAD_ANSWER, "Validation Failed"),
-    (always(said(409, {"message": "Git Repository is empty."})), RejectReason.NO_USE, "empty"),
+    (always(json_reply(422, {"message": "Validation Failed"})), RejectReason.BAD_ANSWER, "Validation Failed"),
+    (always(json_reply(409, {"message": "Git Repository is empty."})), RejectReason.NO_USE, "empty"),
     (always(replace(HTML, status=502)), RejectReason.SOURCE_UNREACHABLE, "status 502"),
-    (always(said(202, {})), RejectReason.SOURCE_UNREACHABLE, "still making"),
-    (always(said(200, ["x" * 3000])), RejectReason.BAD_ANSWER, "longer than the limit of 2500 bytes"),
-    (always(said(301, {}, {"Location": "/repos/ada/app/commits"})), RejectReason.BAD_ANSWER, "moved more than"),
+    (always(json_reply(202, {})), RejectReason.SOURCE_UNREACHABLE, "still making"),
+    (always(json_reply(200, ["x" * 3000])), RejectReason.BAD_ANSWER, "longer than the limit of 2500 bytes"),
+    (always(json_reply(301, {}, {"Location": "/repos/ada/app/commits"})), RejectReason.BAD_ANSWER, "moved more than"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("twist", "reason", "words"), API)
 def test_a_bad_answer_about_one_repository(
-    hub: Hub, github: Made, releases: list[Row], twist: Twist, reason: RejectReason, words: str
+    hub: Hub, github: MakeGitHub, releases: list[Row], twist: Twist, reason: RejectReason, words: str
 ) -> None:
     path, _ = both(hub)
     hub.twists = {f"{path}/commits": twist}
-    found, rejects = taken(github(search=NO_CODE, ask={"max_answer_bytes": 2500}), releases)
-    assert only_bob(found)
-    assert [(one.key, one.reason) for one in rejects] == [("github:ada/app", reason)]
+    samples, rejects = collect(github(search=NO_CODE, ask={"max_answer_bytes": 2500}), releases)
+    assert only_bob(samples)
+    assert [(reject.key, reject.reason) for reject in rejects] == [("github:ada/app", reason)]
     assert words in rejects[0].detail
 
 
@@ -126,22 +126,22 @@ ARCHIVES: list[tuple[Twist, RejectReason, str]] = [
 
 @pytest.mark.parametrize(("twist", "reason", "words"), ARCHIVES)
 def test_a_bad_archive(
-    hub: Hub, github: Made, releases: list[Row], twist: Twist, reason: RejectReason, words: str
+    hub: Hub, github: MakeGitHub, releases: list[Row], twist: Twist, reason: RejectReason, words: str
 ) -> None:
     _, archive = both(hub)
     hub.twists = {archive: twist}
-    found, rejects = taken(github(search=NO_CODE), releases)
-    assert only_bob(found)
-    assert [(one.key, one.reason) for one in rejects] == [("github:ada/app", reason)]
+    samples, rejects = collect(github(search=NO_CODE), releases)
+    assert only_bob(samples)
+    assert [(reject.key, reject.reason) for reject in rejects] == [("github:ada/app", reason)]
     assert words in rejects[0].detail
 
 
-def test_an_archive_of_two_gigabytes_that_nobody_announced(hub: Hub, github: Made, releases: list[Row]) -> None:
+def test_an_archive_of_two_gigabytes_that_nobody_announced(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     _, archive = both(hub)
     sent = hub.endless(archive, 2 << 30)
-    found, rejects = taken(github(search=NO_CODE, take={"max_archive_bytes": 1 << 20}), releases)
-    assert only_bob(found)
-    assert [(one.reason, one.detail) for one in rejects] == [
+    samples, rejects = collect(github(search=NO_CODE, take={"max_archive_bytes": 1 << 20}), releases)
+    assert only_bob(samples)
+    assert [(reject.reason, reject.detail) for reject in rejects] == [
         (RejectReason.TOO_LARGE, "more than the 1048576 bytes that the rule allows")
     ]
     assert sum(sent) < 16 << 20
@@ -155,100 +155,100 @@ SEARCHES: list[tuple[Twist, RejectReason]] = [
     (shaped({"total_count": "many", "items": []}), RejectReason.BAD_ANSWER),
     (shaped({"total_count": 1, "items": [{"full_name": "../../x"}]}), RejectReason.BAD_ANSWER),
     (shaped({"total_count": 1, "items": "x"}), RejectReason.BAD_ANSWER),
-    (always(said(422, {"message": "Validation Failed", "errors": [{"field": "q"}]})), RejectReason.BAD_ANSWER),
+    (always(json_reply(422, {"message": "Validation Failed", "errors": [{"field": "q"}]})), RejectReason.BAD_ANSWER),
 ]
 
 
 @pytest.mark.parametrize(("twist", "reason"), SEARCHES)
 def test_a_search_that_fails_leaves_the_other_searches(
-    hub: Hub, github: Made, releases: list[Row], twist: Twist, reason: RejectReason
+    hub: Hub, github: MakeGitHub, releases: list[Row], twist: Twist, reason: RejectReason
 ) -> None:
     both(hub)
     hub.twists = {"/search/repositories": twist}
-    found, rejects = taken(github(), releases)
-    assert {one.origin for one in found} == {"github:ada/app", "github:bob/well"}
+    samples, rejects = collect(github(), releases)
+    assert {item.origin for item in samples} == {"github:ada/app", "github:bob/well"}
     # Two queries, two licences, two windows.
-    assert Counter(one.reason for one in rejects) == {reason: 8}
+    assert Counter(reject.reason for reject in rejects) == {reason: 8}
     assert rejects[0].key == (
         "github:topic:demo language:Python license:mit stars:>=10 fork:false is:public"
         " created:2021-01-01T00:00:00Z..2021-12-31T23:59:59Z"
     )
 
 
-def test_what_failed_is_not_kept(hub: Hub, github: Made, releases: list[Row]) -> None:
+def test_what_failed_is_not_kept(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     path, archive = both(hub)
     hub.twists = {f"{path}/commits": cut, archive: cut, "/search/code": always(HTML)}
-    taken(github(), releases)
+    collect(github(), releases)
     hub.twists = {archive: cut}
-    taken(github(), releases)
+    collect(github(), releases)
     hub.twists = {}
-    found, rejects = taken(github(), releases)
-    assert {one.origin for one in found} == {"github:ada/app", "github:bob/well"}
+    samples, rejects = collect(github(), releases)
+    assert {item.origin for item in samples} == {"github:ada/app", "github:bob/well"}
     assert rejects == []
 
 
-def test_what_fails_in_passing_is_tried_again(hub: Hub, github: Made, releases: list[Row]) -> None:
+def test_what_fails_in_passing_is_tried_again(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     path, _ = both(hub)
     hub.faults = {f"{path}/commits": [replace(HTML, status=502), replace(HTML, status=503)]}
-    found, rejects = taken(github(), releases)
-    assert len(found) == 2
+    samples, rejects = collect(github(), releases)
+    assert len(samples) == 2
     assert rejects == []
 
 
-def test_a_renamed_repository_comes_under_its_new_name(hub: Hub, github: Made, releases: list[Row]) -> None:
+def test_a_renamed_repository_comes_under_its_new_name(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     hub.add("ada/new").commit("2021-05-01T00:00:00Z", PINNED)
     hub.renamed = {"ada/old": "ada/new"}
     hub.twists = {"/search/code": lambda reply: replace(reply, body=reply.body.replace(b"ada/new", b"ada/old"))}
-    found, rejects = taken(github(), releases)
-    assert {one.origin for one in found} == {"github:ada/new"}
+    samples, rejects = collect(github(), releases)
+    assert {item.origin for item in samples} == {"github:ada/new"}
     assert rejects == []
 
 
-def test_a_move_to_another_host_is_not_followed(hub: Hub, github: Made, releases: list[Row]) -> None:
+def test_a_move_to_another_host_is_not_followed(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     path, _ = both(hub)
     with serve(Hub()) as other:
-        moved = said(301, {}, {"Location": f"{other.url}/repos/ada/app/commits"})
+        moved = json_reply(301, {}, {"Location": f"{other.url}/repos/ada/app/commits"})
         hub.twists = {f"{path}/commits": always(moved)}
-        found, rejects = taken(github(search=NO_CODE), releases)
+        samples, rejects = collect(github(search=NO_CODE), releases)
         assert not other.requests
-    assert only_bob(found)
-    assert [one.reason for one in rejects] == [RejectReason.BAD_ANSWER]
+    assert only_bob(samples)
+    assert [reject.reason for reject in rejects] == [RejectReason.BAD_ANSWER]
     assert "moved to another host" in rejects[0].detail
 
 
 @pytest.mark.parametrize("path", ["/repos/ada/app/commits", "archive"])
-def test_silence_about_one_repository(hub: Hub, github: Made, releases: list[Row], path: str) -> None:
+def test_silence_about_one_repository(hub: Hub, github: MakeGitHub, releases: list[Row], path: str) -> None:
     _, archive = both(hub)
     hub.delays = {archive if path == "archive" else path: 3}
-    found, rejects = taken(github(timeout_s=1, search=NO_CODE, ask={"retries": 0}), releases)
-    assert only_bob(found)
-    assert [(one.key, one.reason) for one in rejects] == [("github:ada/app", RejectReason.SOURCE_UNREACHABLE)]
+    samples, rejects = collect(github(timeout_s=1, search=NO_CODE, ask={"retries": 0}), releases)
+    assert only_bob(samples)
+    assert [(reject.key, reject.reason) for reject in rejects] == [("github:ada/app", RejectReason.SOURCE_UNREACHABLE)]
 
 
 @pytest.mark.parametrize("path", ["/repos/ada/app/commits", "archive"])
-def test_an_answer_that_drips(hub: Hub, github: Made, releases: list[Row], path: str) -> None:
+def test_an_answer_that_drips(hub: Hub, github: MakeGitHub, releases: list[Row], path: str) -> None:
     _, archive = both(hub)
     hub.drip = {archive if path == "archive" else path: 0.05}
     source = github(search=NO_CODE, ask={"retries": 0, "max_answer_s": 0.3, "max_archive_s": 0.3})
-    found, rejects = taken(source, releases)
-    assert only_bob(found)
-    assert [(one.key, one.reason) for one in rejects] == [("github:ada/app", RejectReason.SOURCE_UNREACHABLE)]
+    samples, rejects = collect(source, releases)
+    assert only_bob(samples)
+    assert [(reject.key, reject.reason) for reject in rejects] == [("github:ada/app", RejectReason.SOURCE_UNREACHABLE)]
     assert "not whole after" in rejects[0].detail
 
 
-def test_silence_about_several_in_a_row_ends_it(hub: Hub, github: Made, releases: list[Row]) -> None:
+def test_silence_about_several_in_a_row_ends_it(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     names = [f"ada/app{number}" for number in range(6)]
     for name in names:
         user(hub, name)
     for name in names[2:]:
         hub.twists[f"/repos/{name}/commits"] = always(replace(HTML, status=503))
     source = github(search=NO_CODE, ask={"retries": 0})
-    came: list[Found | Reject] = []
+    received: list[CodeSample | Reject] = []
     with pytest.raises(Unreachable, match=r"app4.*status 503"):
-        came.extend(source.find("demo", releases, IN_2021))
+        received.extend(source.find("demo", releases, IN_2021))
     hub.twists = {}
-    found, _ = taken(source, releases)
-    assert len(found) == 6
+    samples, _ = collect(source, releases)
+    assert len(samples) == 6
 
 
 @pytest.mark.parametrize(
@@ -262,34 +262,37 @@ def test_silence_about_several_in_a_row_ends_it(hub: Hub, github: Made, releases
     ],
 )
 def test_what_cannot_be_asked_is_left_out_in_words(
-    hub: Hub, github: Made, change: Callable[[Hub, Made], GitHub], words: str
+    hub: Hub, github: MakeGitHub, change: Callable[[Hub, MakeGitHub], GitHub], words: str
 ) -> None:
-    assert words in (change(hub, github).left_out() or "")
+    assert words in (change(hub, github).unavailable() or "")
 
 
-def test_what_can_be_asked_is_not_left_out(hub: Hub, github: Made) -> None:
-    assert github().left_out() is None
-    hub.twists = {"/rate_limit": always(said(401, {"message": "Bad credentials"}))}
-    assert "Bad credentials" in (github().left_out() or "")
+def test_what_can_be_asked_is_not_left_out(hub: Hub, github: MakeGitHub) -> None:
+    assert github().unavailable() is None
+    hub.twists = {"/rate_limit": always(json_reply(401, {"message": "Bad credentials"}))}
+    assert "Bad credentials" in (github().unavailable() or "")
 
 
-def test_json_too_deep_to_read(hub: Hub, github: Made, releases: list[Row]) -> None:
+def test_json_too_deep_to_read(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     path, _ = both(hub)
     deep = Reply(200, {"Content-Type": "application/json"}, b"[" * 200_000 + b"]" * 200_000)
     hub.twists = {f"{path}/commits": always(deep)}
-    found, rejects = taken(github(search=NO_CODE), releases)
-    assert only_bob(found)
-    assert [one.reason for one in rejects] == [RejectReason.BAD_ANSWER]
+    samples, rejects = collect(github(search=NO_CODE), releases)
+    assert only_bob(samples)
+    assert [reject.reason for reject in rejects] == [RejectReason.BAD_ANSWER]
 
 
 @pytest.mark.parametrize("error", [NotFound("no project"), BadAnswer("no JSON")])
 def test_without_the_releases_of_the_index_nothing_is_asked(
-    hub: Hub, github: Made, releases: list[Row], error: Exception
+    hub: Hub, github: MakeGitHub, releases: list[Row], error: Exception
 ) -> None:
     def published(library: str) -> NoReturn:
         raise error
 
     both(hub)
-    found, rejects = taken(replace(github(), published=published), releases)
-    assert (found, [(one.key, one.reason) for one in rejects]) == ([], [("demo", RejectReason.BAD_INDEX_ANSWER)])
+    samples, rejects = collect(replace(github(), published=published), releases)
+    assert (samples, [(reject.key, reject.reason) for reject in rejects]) == (
+        [],
+        [("demo", RejectReason.BAD_INDEX_ANSWER)],
+    )
     assert not hub.requests

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.corpus.code_source import Found
+from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.github.client import Client, Commit, Release, Repository
 from pipeline.corpus.github.limits import RateLimited
 from pipeline.index.http import BadAnswer, NotFound, Unreachable
 from pipeline.lake.schema import Row
-from tests.corpus.github.conftest import Made
+from tests.corpus.github.conftest import MakeGitHub
 from tests.corpus.github.hub import Hub, Twist
 from tests.corpus.github.test_faults import NO_CODE, both
 from tests.corpus.github.test_source import IN_2021
@@ -34,7 +34,7 @@ VALUES = st.recursive(
 def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return the way to every value in a JSON document."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [at, *(place for key, one in inner for place in places(one, (*at, key)))]
+    return [at, *(place for key, value in inner for place in places(value, (*at, key)))]
 
 
 def changed(reply: Reply, which: int, value: Any) -> Reply:
@@ -46,8 +46,8 @@ def changed(reply: Reply, which: int, value: Any) -> Reply:
         inner = inner[key]
     inner[last] = value
     # Another answer has another entity tag, here none.
-    told = {name: text for name, text in reply.headers.items() if name != "ETag"}
-    return replace(reply, headers=told, body=json.dumps(document[0]).encode())
+    headers = {name: text for name, text in reply.headers.items() if name != "ETag"}
+    return replace(reply, headers=headers, body=json.dumps(document[0]).encode())
 
 
 def twist(which: int, value: Any) -> Twist:
@@ -66,7 +66,7 @@ CALLS: dict[str, tuple[Callable[[Client], Any], Any]] = {
 
 
 @pytest.fixture
-def client(github: Made) -> Client:
+def client(github: MakeGitHub) -> Client:
     return github(ask={"retries": 0, "fresh_hours": 0}).client
 
 
@@ -83,14 +83,14 @@ def test_any_answer_is_rows_of_their_types_or_an_error_of_ours(
     hub.twists = {path: twist(which, value)}
     call, kind = CALLS[path]
     with suppress(NotFound, Unreachable, BadAnswer, RateLimited):
-        made = call(client)
-        assert msgspec.json.decode(msgspec.json.encode(made), type=kind) == made
+        rows = call(client)
+        assert msgspec.json.decode(msgspec.json.encode(rows), type=kind) == rows
 
 
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(which=st.integers(0, 100), value=VALUES)
 def test_what_is_wrong_with_one_repository_costs_no_other(
-    hub: Hub, github: Made, releases: list[Row], which: int, value: Any
+    hub: Hub, github: MakeGitHub, releases: list[Row], which: int, value: Any
 ) -> None:
     hub.repos.clear()
     both(hub)
@@ -100,5 +100,5 @@ def test_what_is_wrong_with_one_repository_costs_no_other(
     assert pieces
     # Either nothing important was changed, or it is said.
     assert len(pieces) == 2
-    assert isinstance(pieces[1], Found)
+    assert isinstance(pieces[1], CodeSample)
     assert pieces[1].origin == "github:bob/well"

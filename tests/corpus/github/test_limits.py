@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.github.limits import Pause, RateLimited, Turns, is_refusal, limit_of, pause_of
 from pipeline.lake.schema import Row
-from tests.corpus.github.conftest import Made
-from tests.corpus.github.hub import Hub, said
+from tests.corpus.github.conftest import MakeGitHub
+from tests.corpus.github.hub import Hub, json_reply
 from tests.corpus.github.test_faults import HTML, NO_CODE, always, both, only_bob
-from tests.corpus.github.test_source import taken, user
+from tests.corpus.github.test_source import collect, user
 from tests.index_server import Reply
 
 CORE, SEARCH, CODE = "/repos/a/b", "/search/repositories?q=x", "/search/code?q=x"
-PRIMARY = said(403, {"message": "API rate limit exceeded for user ID 1."}, {"X-RateLimit-Remaining": "0"})
-SECONDARY = said(
+PRIMARY = json_reply(403, {"message": "API rate limit exceeded for user ID 1."}, {"X-RateLimit-Remaining": "0"})
+SECONDARY = json_reply(
     403,
     {
         "message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
@@ -76,17 +76,17 @@ NINE = 1795338000
 def test_how_long_to_be_silent(
     url: str, headers: dict[str, str], refused: bool, pause: tuple[float, tuple[str, ...]] | None
 ) -> None:
-    found = pause_of(url, headers, refused=refused, secondary_s=7, now=1000)
-    assert (found and (found.seconds, found.limits)) == pause
+    result = pause_of(url, headers, refused=refused, secondary_s=7, now=1000)
+    assert (result and (result.seconds, result.limits)) == pause
 
 
 @given(
     st.dictionaries(st.sampled_from(["retry-after", "x-ratelimit-remaining", "x-ratelimit-reset", "date"]), st.text())
 )
 def test_headers_of_any_kind_are_read_without_an_error(headers: dict[str, str]) -> None:
-    found = pause_of(CORE, headers, refused=True, secondary_s=7, now=1000)
-    assert isinstance(found, Pause)
-    assert found.seconds >= 0
+    pause = pause_of(CORE, headers, refused=True, secondary_s=7, now=1000)
+    assert isinstance(pause, Pause)
+    assert pause.seconds >= 0
 
 
 def test_which_limit_a_request_counts_against() -> None:
@@ -159,11 +159,11 @@ COMMITS = "/repos/ada/app/commits"
         [replace(HTML, status=429, headers={"Retry-After": "0"})],
     ],
 )
-def test_a_short_wait_is_waited(hub: Hub, github: Made, releases: list[Row], refusals: list[Reply]) -> None:
+def test_a_short_wait_is_waited(hub: Hub, github: MakeGitHub, releases: list[Row], refusals: list[Reply]) -> None:
     both(hub)
     hub.faults = {COMMITS: list(refusals)}
-    found, rejects = taken(github(search=NO_CODE, ask={"max_wait_s": 2}), releases)
-    assert len(found) == 2
+    samples, rejects = collect(github(search=NO_CODE, ask={"max_wait_s": 2}), releases)
+    assert len(samples) == 2
     assert rejects == []
     assert hub.requests[COMMITS] == 1 + hub.statuses[403] + hub.statuses[429]
 
@@ -178,15 +178,15 @@ def test_a_short_wait_is_waited(hub: Hub, github: Made, releases: list[Row], ref
     ],
 )
 def test_a_long_wait_is_a_reject_and_nobody_asks_again(
-    hub: Hub, github: Made, releases: list[Row], refusal: Reply, words: str
+    hub: Hub, github: MakeGitHub, releases: list[Row], refusal: Reply, words: str
 ) -> None:
     both(hub)
     hub.twists = {COMMITS: always(refusal)}
     began = time.monotonic()
-    found, rejects = taken(github(search=NO_CODE), releases)
+    samples, rejects = collect(github(search=NO_CODE), releases)
     assert time.monotonic() - began < 5
-    assert found == []
-    assert [(one.key, one.reason) for one in rejects] == [
+    assert samples == []
+    assert [(reject.key, reject.reason) for reject in rejects] == [
         ("github:ada/app", RejectReason.RATE_LIMITED),
         ("github:bob/well", RejectReason.RATE_LIMITED),
     ]
@@ -195,51 +195,51 @@ def test_a_long_wait_is_a_reject_and_nobody_asks_again(
     assert hub.requests["/repos/bob/well/commits"] == 0
 
 
-def test_refused_for_ever_without_a_wait_is_given_up(hub: Hub, github: Made, releases: list[Row]) -> None:
+def test_refused_for_ever_without_a_wait_is_given_up(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     both(hub)
     hub.twists = {COMMITS: always(with_headers(SECONDARY, Retry_After="0"))}
-    found, rejects = taken(github(search=NO_CODE), releases)
-    assert only_bob(found)
-    assert [one.reason for one in rejects] == [RejectReason.RATE_LIMITED]
+    samples, rejects = collect(github(search=NO_CODE), releases)
+    assert only_bob(samples)
+    assert [reject.reason for reject in rejects] == [RejectReason.RATE_LIMITED]
     assert hub.requests[COMMITS] == 4
 
 
 def test_with_nothing_left_what_is_kept_still_comes_and_the_next_refresh_goes_on(
-    hub: Hub, github: Made, releases: list[Row]
+    hub: Hub, github: MakeGitHub, releases: list[Row]
 ) -> None:
     for number in range(4):
         user(hub, f"ada/app{number}")
     # Of each repository: commits, releases, tags, tarball.
     hub.limits = {"core": 9}
-    first, rejects = taken(github(search=NO_CODE), releases)
-    assert [one.origin for one in first] == ["github:ada/app0", "github:ada/app1"]
-    assert [(one.key, one.reason) for one in rejects] == [
+    first, rejects = collect(github(search=NO_CODE), releases)
+    assert [item.origin for item in first] == ["github:ada/app0", "github:ada/app1"]
+    assert [(reject.key, reject.reason) for reject in rejects] == [
         ("github:ada/app2", RejectReason.RATE_LIMITED),
         ("github:ada/app3", RejectReason.RATE_LIMITED),
     ]
     hub.limits = {}
-    asked = sum(hub.requests.values())
-    second, rejects = taken(github(search=NO_CODE), releases)
+    requests = sum(hub.requests.values())
+    second, rejects = collect(github(search=NO_CODE), releases)
     assert (len(second), rejects) == (4, [])
     # Three left of the third, and all of the fourth, with both tarballs.
-    assert sum(hub.requests.values()) - asked == 3 + 4 + 2
+    assert sum(hub.requests.values()) - requests == 3 + 4 + 2
 
 
-def test_a_limit_of_searches_leaves_the_rest(hub: Hub, github: Made, releases: list[Row]) -> None:
+def test_a_limit_of_searches_leaves_the_rest(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     both(hub)
     hub.limits = {"search": 0}
-    found, rejects = taken(github(), releases)
-    assert len(found) == 2
-    assert {one.reason for one in rejects} == {RejectReason.RATE_LIMITED}
+    samples, rejects = collect(github(), releases)
+    assert len(samples) == 2
+    assert {reject.reason for reject in rejects} == {RejectReason.RATE_LIMITED}
     assert hub.requests["/search/repositories"] == 1
 
 
-@pytest.mark.parametrize(("wait", "came"), [("0", True), ("3600", False)])
+@pytest.mark.parametrize(("wait", "is_fetched"), [("0", True), ("3600", False)])
 def test_the_server_of_archives_has_limits_too(
-    hub: Hub, github: Made, releases: list[Row], wait: str, came: bool
+    hub: Hub, github: MakeGitHub, releases: list[Row], wait: str, is_fetched: bool
 ) -> None:
     _, archive = both(hub)
     hub.faults = {archive: [Reply(429, {"Retry-After": wait}, b"slow down")]}
-    found, rejects = taken(github(search=NO_CODE), releases)
-    assert len(found) == (2 if came else 0)
-    assert {one.reason for one in rejects} == (set() if came else {RejectReason.RATE_LIMITED})
+    samples, rejects = collect(github(search=NO_CODE), releases)
+    assert len(samples) == (2 if is_fetched else 0)
+    assert {reject.reason for reject in rejects} == (set() if is_fetched else {RejectReason.RATE_LIMITED})

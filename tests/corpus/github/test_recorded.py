@@ -33,7 +33,7 @@ pytestmark = pytest.mark.slow
 ORG = "octokit-fixture-org"
 # The recordings were made with a client that says this of itself, and tells its token to codeload too.
 RECORDED = {"Accept-Encoding": "gzip, compress, deflate, br"}
-TOLD = {"Accept": "application/vnd.github.v3+json", "Authorization": f"token {TOKEN}", **RECORDED}
+HEADERS = {"Accept": "application/vnd.github.v3+json", "Authorization": f"token {TOKEN}", **RECORDED}
 
 
 @pytest.fixture(scope="session")
@@ -45,9 +45,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def session(tmp_path: Path) -> requests.Session:
     rules = github_rules().ask
-    made = open_session(tmp_path / "answers.sqlite", Turns(max_wait_s=1, secondary_s=1), rules)
-    made.headers.update(RECORDED)
-    return made
+    opened = open_session(tmp_path / "answers.sqlite", Turns(max_wait_s=1, secondary_s=1), rules)
+    opened.headers.update(RECORDED)
+    return opened
 
 
 @pytest.fixture
@@ -62,10 +62,10 @@ def asker(server: str, session: requests.Session) -> Callable[..., Requester]:
 
 
 def test_get_repository(client: Callable[[str], Client]) -> None:
-    found = client("get-repository").repository(f"{ORG}/hello-world")
+    result = client("get-repository").repository(f"{ORG}/hello-world")
     # The server turns every address into one of its own.
-    assert found.url.endswith(f"/{ORG}/hello-world")
-    assert replace(found, url="") == Repository(
+    assert result.url.endswith(f"/{ORG}/hello-world")
+    assert replace(result, url="") == Repository(
         name=f"{ORG}/hello-world",
         url="",
         branch="master",
@@ -83,17 +83,17 @@ def test_rename_repository(server: str, session: requests.Session) -> None:
     url = scenario(server, "rename-repository")
     old = f"{ORG}/rename-repository"
     # Byte by byte as it was recorded.
-    headers = TOLD | {"Content-Type": "application/json; charset=utf-8"}
+    headers = HEADERS | {"Content-Type": "application/json; charset=utf-8"}
     body = b'{"name":"rename-repository-newname"}'
     requests.patch(f"{url}/repos/{old}", data=body, headers=headers, timeout=10).raise_for_status()
     assert Client(url, TOKEN, session, 10).repository(old).name == f"{old}-newname"
 
 
 def test_get_archive(client: Callable[[str], Client], tmp_path: Path) -> None:
-    asked = client("get-archive")
+    recorded = client("get-archive")
     fetcher = Fetcher(timeout_s=10)
-    fetcher.session.headers.update(TOLD)
-    where = asked.archive_url(f"{ORG}/get-archive", "main")
+    fetcher.session.headers.update(HEADERS)
+    where = recorded.archive_url(f"{ORG}/get-archive", "main")
     assert "/codeload.github.com/" in where
     body = fetcher.get(where, stream=True).raw.read()
     members = list(read_members(io.BytesIO(body), lambda name: True, ArchiveLimits()))
@@ -124,8 +124,8 @@ def test_paginate_issues(asker: Callable[..., Requester]) -> None:
 
 def test_search_issues(asker: Callable[..., Requester]) -> None:
     query = {"q": f"sesame repo:{ORG}/search-issues"}
-    found = PaginatedList(IssueSearchResult, asker("search-issues"), "/search/issues", query)
-    assert (len(list(found)), found.totalCount, found.incomplete_results) == (2, 2, False)
+    paginatedlist = PaginatedList(IssueSearchResult, asker("search-issues"), "/search/issues", query)
+    assert (len(list(paginatedlist)), paginatedlist.totalCount, paginatedlist.incomplete_results) == (2, 2, False)
 
 
 def test_releases_references_and_an_organization(asker: Callable[..., Requester]) -> None:

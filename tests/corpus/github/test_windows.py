@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.github.outcomes import Outcomes
 from pipeline.corpus.github.search import Search
-from pipeline.corpus.github.windows import GITHUB_BEGAN, SHOWN, Results, Window, parts, window_of
+from pipeline.corpus.github.windows import GITHUB_BEGAN, MAX_RESULTS, Results, Window, parts, window_of
 from pipeline.index.release_selection import Period
-from tests.corpus.github.conftest import Made, day
+from tests.corpus.github.conftest import MakeGitHub, day
 from tests.corpus.github.hub import Hub
 from tests.corpus.github.test_source import IN_2021
 
@@ -34,19 +34,19 @@ def test_halves_cover_the_same_once(first: int, length: int) -> None:
 
 
 @given(st.lists(st.integers(0, 5000), max_size=12), st.integers(1, 3000))
-def test_parts_cover_a_window_once_and_each_can_be_seen(places: Sequence[int], wanted: int) -> None:
+def test_parts_cover_a_window_once_and_each_can_be_seen(places: Sequence[int], max_results: int) -> None:
     # Each place stands for 400 results.
     def ask(window: Window) -> Results[int]:
-        found = [place for place in places if window.first <= place <= window.last] * 400
-        return Results(len(found), False, iter(found))
+        result = [place for place in places if window.first <= place <= window.last] * 400
+        return Results(len(result), False, iter(result))
 
-    made = list(parts(Window("size", 0, 5000), ask, wanted))
-    assert made[0][0].first == 0
-    assert made[-1][0].last == 5000
-    assert all(before.last + 1 == after.first for (before, _), (after, _) in pairwise(made))
-    assert sum(results.total for _, results in made) == len(places) * 400
-    for part, results in made:
-        assert min(wanted, results.total) <= SHOWN or part.first == part.last
+    covering = list(parts(Window("size", 0, 5000), ask, max_results))
+    assert covering[0][0].first == 0
+    assert covering[-1][0].last == 5000
+    assert all(before.last + 1 == after.first for (before, _), (after, _) in pairwise(covering))
+    assert sum(results.total for _, results in covering) == len(places) * 400
+    for part, results in covering:
+        assert min(max_results, results.total) <= MAX_RESULTS or part.first == part.last
 
 
 @given(TIMES, TIMES, TIMES)
@@ -64,9 +64,9 @@ def test_a_period_without_ends_is_bounded_by_github_and_the_next_midnight() -> N
     assert str(Window("size", 0, 99)) == "size:0..99"
 
 
-def search(github: Made, **take: object) -> Search:
-    one = {"code_queries": (), "queries": ("topic:{library}",), "licences": ("MIT",), "windows": ("created",)}
-    source = github(take=take, search=one)
+def search(github: MakeGitHub, **take: object) -> Search:
+    search_rules = {"code_queries": (), "queries": ("topic:{library}",), "licences": ("MIT",), "windows": ("created",)}
+    source = github(take=take, search=search_rules)
     return Search(source.client, "demo", IN_2021, source.rules, day("2022-06-01"), Outcomes(3))
 
 
@@ -76,49 +76,49 @@ def many(hub: Hub, count: int, *, at_once: bool = False) -> None:
         hub.add(f"ada/app{number}", topics=("demo",), stars=20 + number, created=f"{created:%Y-%m-%dT%H:%M:%SZ}")
 
 
-def test_more_than_github_shows_are_found_in_parts(hub: Hub, github: Made) -> None:
+def test_more_than_github_shows_are_found_in_parts(hub: Hub, github: MakeGitHub) -> None:
     many(hub, 1300)
-    made = search(github, max_repositories=2000)
-    assert len(made.repositories()) == 1300
-    assert made.rejects == []
+    search_run = search(github, max_repositories=2000)
+    assert len(search_run.repositories()) == 1300
+    assert search_run.rejects == []
     # Of the whole the first page alone, then every page of both halves.
-    assert len([asked for asked in hub.asked if "&page=" not in asked]) == 3
-    assert len(hub.asked) == 1 + 8 + 6
+    assert len([target for target in hub.targets if "&page=" not in target]) == 3
+    assert len(hub.targets) == 1 + 8 + 6
 
 
-def test_a_few_of_many_are_asked_for_without_parts(hub: Hub, github: Made) -> None:
+def test_a_few_of_many_are_asked_for_without_parts(hub: Hub, github: MakeGitHub) -> None:
     many(hub, 1300)
-    found = search(github, max_repositories=150).repositories()
-    assert sorted(one.stars for one in found) == list(range(1170, 1320))
-    assert len(hub.asked) == 2
+    result = search(github, max_repositories=150).repositories()
+    assert sorted(item.stars for item in result) == list(range(1170, 1320))
+    assert len(hub.targets) == 2
 
 
-def test_more_at_one_moment_than_github_shows_is_said(hub: Hub, github: Made) -> None:
+def test_more_at_one_moment_than_github_shows_is_said(hub: Hub, github: MakeGitHub) -> None:
     many(hub, 1100, at_once=True)
-    made = search(github, max_repositories=2000)
-    assert len(made.repositories()) == 1000
-    assert {(one.key.rpartition(" ")[2], one.reason) for one in made.rejects} == {
+    search_run = search(github, max_repositories=2000)
+    assert len(search_run.repositories()) == 1000
+    assert {(reject.key.rpartition(" ")[2], reject.reason) for reject in search_run.rejects} == {
         ("created:2021-01-01T00:00:00Z..2021-01-01T00:00:00Z", RejectReason.OVER_QUOTA)
     }
 
 
-def test_a_search_that_ran_out_of_time_is_parted_until_it_does_not(hub: Hub, github: Made) -> None:
+def test_a_search_that_ran_out_of_time_is_parted_until_it_does_not(hub: Hub, github: MakeGitHub) -> None:
     many(hub, 4)
     hub.slow_days = 100
-    made = search(github)
-    assert len(made.repositories()) == 4
-    assert made.rejects == []
-    hub.asked.clear()
+    search_run = search(github)
+    assert len(search_run.repositories()) == 4
+    assert search_run.rejects == []
+    hub.targets.clear()
     search(github).repositories()
     # What GitHub broke off was not kept, what was whole was.
-    assert hub.asked
+    assert hub.targets
 
 
 @pytest.mark.parametrize(
     "period", [Period(day("2022-01-01"), day("2022-01-01")), Period(day("2023-01-01"), day("2022-01-01"))]
 )
-def test_an_empty_period_asks_nothing(hub: Hub, github: Made, period: Period) -> None:
-    made = search(github)
-    made.period = period
-    assert made.repositories() == []
+def test_an_empty_period_asks_nothing(hub: Hub, github: MakeGitHub, period: Period) -> None:
+    search_run = search(github)
+    search_run.period = period
+    assert search_run.repositories() == []
     assert not hub.requests

@@ -22,7 +22,7 @@ from tests.corpus.own_tests.suites import RULE
 from tests.index_server import Index, sdist
 
 USAGE = load(RULES / "usage.yaml", UsageRules)
-SECRETS = [rule for rule in load(RULES / "snippets.yaml", SnippetRules).found.redactions if rule.name in RULE.secrets]
+SECRETS = [rule for rule in load(RULES / "snippets.yaml", SnippetRules).samples.redactions if rule.name in RULE.secrets]
 TOTAL = "import demo\n\n\ndef test_total():\n    assert demo.total([1]) == {}\n"
 
 

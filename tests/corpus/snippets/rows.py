@@ -12,7 +12,7 @@ from pipeline.lake.schema import Row, table
 TIME = datetime(2021, 5, 6, tzinfo=UTC)
 
 
-def found(text: str, version: str = "1", source: SnippetSource = SnippetSource.DOWNSTREAM, **columns: Any) -> Row:
+def sample_row(text: str, version: str = "1", source: SnippetSource = SnippetSource.DOWNSTREAM, **columns: Any) -> Row:
     """A file of the package `user`, or, of another source, a block that stands at line 7 of its place."""
     row = {
         "library": "lib",

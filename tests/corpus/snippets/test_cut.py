@@ -17,16 +17,16 @@ from types import ModuleType
 import pytest
 
 from pipeline.core.rules.load import RULES, load
-from pipeline.corpus.snippets.code_sample_rules import FoundRules
+from pipeline.corpus.snippets.code_sample_rules import CodeSampleRules
 from pipeline.corpus.snippets.cut import parts_of
 from pipeline.corpus.snippets.pieces import Piece, pieces_of_file
 from pipeline.corpus.snippets.rules import SnippetRules
 from pipeline.corpus.usages.text import source_of
 
-FOUND = load(RULES / "snippets.yaml", SnippetRules).found
+SAMPLE_RULES = load(RULES / "snippets.yaml", SnippetRules).samples
 
 
-def pieces(text: str, rules: FoundRules = FOUND) -> list[Piece]:
+def pieces(text: str, rules: CodeSampleRules = SAMPLE_RULES) -> list[Piece]:
     text = textwrap.dedent(text).lstrip("\n")
     return list(pieces_of_file(text, ast.parse(text), {"lib"}, rules))
 
@@ -94,7 +94,8 @@ def test_a_part_takes_what_it_needs_along(name: str) -> None:
 def test_constants_go_before_imports_where_not_all_fits() -> None:
     text = "import lib\nA = 1\nclass C:\n    x = 1\n    def __init__(self):\n        self.a = lib.f()\n    def m(self):\n        return self.a, A\n"
     fitting = [
-        pieces(text, FOUND.model_copy(update={"max_preamble_lines": lines}))[-1].preamble for lines in (5, 4, 3, 2)
+        pieces(text, SAMPLE_RULES.model_copy(update={"max_preamble_lines": lines}))[-1].preamble
+        for lines in (5, 4, 3, 2)
     ]
     initialiser = "class C:\n    def __init__(self):\n        self.a = lib.f()\n"
     assert fitting == [
@@ -127,9 +128,9 @@ def test_every_part_of_a_real_file_parses_with_what_it_needs(module: ModuleType)
     text = inspect.getsource(module)
     tree = ast.parse(text)
     roots = {"re", "sys", "os", "functools", "collections", "inspect", "abc"}
-    found = list(pieces_of_file(text, tree, roots, FOUND))
-    assert len(found) > 5 or module is json.decoder
-    for piece in found:
+    result = list(pieces_of_file(text, tree, roots, SAMPLE_RULES))
+    assert len(result) > 5 or module is json.decoder
+    for piece in result:
         whole = ast.parse(piece.preamble + piece.code)
         assert text.split("\n")[piece.line] == piece.code.split("\n")[0]
         used = {node.id for node in ast.walk(whole) if isinstance(node, ast.Name)}

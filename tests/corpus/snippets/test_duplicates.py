@@ -7,18 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.core.rules.load import RULES, load
-from pipeline.corpus.snippets.duplicates import Known, Library
+from pipeline.corpus.snippets.duplicates import IndexedSnippet, Library
 from pipeline.corpus.snippets.rules import SnippetRules
 
-FOUND = load(RULES / "snippets.yaml", SnippetRules).found
+SAMPLE_RULES = load(RULES / "snippets.yaml", SnippetRules).samples
 LONG = "def total(frame, column):\n    values = frame[column].dropna()\n    return lib.add(values.sum(), values.count(), 0)\n"
 
 
 def offers(*codes: tuple[str, str, set[str]], limit: int = 1) -> list[str | None]:
     """What becomes of (origin, code, paths), one after the other."""
-    library = Library(FOUND.model_copy(update={"max_per_api_and_origin": limit}))
+    library = Library(SAMPLE_RULES.model_copy(update={"max_per_api_and_origin": limit}))
     refused = [
-        library.offer(Known(code, frozenset(paths), f"{origin}:{code}"), origin) for origin, code, paths in codes
+        library.offer(IndexedSnippet(code, frozenset(paths), f"{origin}:{code}"), origin)
+        for origin, code, paths in codes
     ]
     return [refusal[0].value if isinstance(refusal, tuple) else None for refusal in refused]
 
@@ -51,13 +52,15 @@ def test_an_origin_may_show_an_api_as_often_as_the_rule_says() -> None:
 
 
 def test_what_is_there_for_good_is_not_counted_for_an_origin() -> None:
-    library = Library(FOUND)
-    library.add(Known(LONG, frozenset({"lib.add"}), "lib.add in 1.0"))
-    refusal = library.offer(Known(LONG, frozenset({"lib.add"}), "x"), "a")
+    library = Library(SAMPLE_RULES)
+    library.add(IndexedSnippet(LONG, frozenset({"lib.add"}), "lib.add in 1.0"))
+    refusal = library.offer(IndexedSnippet(LONG, frozenset({"lib.add"}), "x"), "a")
     assert isinstance(refusal, tuple)
     assert refusal[1] == "the same code stands at lib.add in 1.0"
-    assert library.offer(Known("lib.add(1, 2)\n", frozenset({"lib.add"}), "x"), "a") == frozenset({"lib.add"})
-    assert library.offer(Known("lib.add(lib.x)\n", frozenset({"lib.add", "lib.x"}), "x"), "a") == frozenset({"lib.x"})
+    assert library.offer(IndexedSnippet("lib.add(1, 2)\n", frozenset({"lib.add"}), "x"), "a") == frozenset({"lib.add"})
+    assert library.offer(IndexedSnippet("lib.add(lib.x)\n", frozenset({"lib.add", "lib.x"}), "x"), "a") == frozenset(
+        {"lib.x"}
+    )
 
 
 WORDS = st.lists(
@@ -68,8 +71,10 @@ WORDS = st.lists(
 @given(st.lists(WORDS, min_size=1, max_size=12))
 def test_no_two_that_are_kept_are_alike(texts: list[list[str]]) -> None:
     """The sketches miss next to nothing: no two kept texts share more than the rule's share of runs."""
-    library = Library(FOUND)
-    kept = [text for text in texts if library.offer(Known(" ".join(text), frozenset(), ""), "a") == frozenset()]
-    runs = [{tuple(text[i : i + 3]) for i in range(max(len(text) - 3, 0) + 1)} for text in kept]
-    pairs = [(one, other) for at, one in enumerate(runs) for other in runs[:at]]
-    assert all(len(one & other) < FOUND.duplicates.similarity * len(one | other) for one, other in pairs)
+    library = Library(SAMPLE_RULES)
+    accepted = [
+        text for text in texts if library.offer(IndexedSnippet(" ".join(text), frozenset(), ""), "a") == frozenset()
+    ]
+    runs = [{tuple(text[i : i + 3]) for i in range(max(len(text) - 3, 0) + 1)} for text in accepted]
+    pairs = [(first, other) for at, first in enumerate(runs) for other in runs[:at]]
+    assert all(len(first & other) < SAMPLE_RULES.duplicates.similarity * len(first | other) for first, other in pairs)

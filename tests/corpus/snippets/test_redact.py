@@ -13,7 +13,7 @@ from pipeline.corpus.snippets.code_sample_rules import Redaction
 from pipeline.corpus.snippets.redact import redact
 from pipeline.corpus.snippets.rules import SnippetRules
 
-REDACTIONS = load(RULES / "snippets.yaml", SnippetRules).found.redactions
+REDACTIONS = load(RULES / "snippets.yaml", SnippetRules).samples.redactions
 DATA = [text for rule in REDACTIONS for text in rule.examples]
 
 
@@ -63,10 +63,10 @@ def test_a_key_over_several_strings_cannot_be_taken_out() -> None:
         "-----END RSA PRIVATE KEY-----\\n",
     ]
     code = "key = (\n" + "".join(f"    '{line}'\n" for line in lines) + ")\n"
-    assert redact(code, REDACTIONS, is_python=True).left == "private_key"
+    assert redact(code, REDACTIONS, is_python=True).unredacted == "private_key"
     whole = "key = '''" + "".join(lines).replace("\\n", "\n") + "'''\n"
     done = redact(whole, REDACTIONS, is_python=True)
-    assert (done.left, "MIIE" in done.text, done.count) == (None, False, 1)
+    assert (done.unredacted, "MIIE" in done.text, done.count) == (None, False, 1)
 
 
 @given(

@@ -37,24 +37,24 @@ def run(files_of: Mapping[str, str | Mapping[str, str]], **changes: object) -> O
     history = {v: {"lib/__init__.py": f} if isinstance(f, str) else f for v, f in files_of.items()}
     releases, surface = surfaces(history)
     tables = surface.tables
-    made = snippets_stage(
+    output = snippets_stage(
         {"releases": releases, "documents": tables["documents"], "symbols": tables["symbols"], "found": []},
         rules(**changes),
         FILES,
         {"MIT"},
         USAGE,
     )
-    for row in made.tables["snippets"]:
+    for row in output.tables["snippets"]:
         table("snippets").check(row)
-    return made
+    return output
 
 
-def told(made: Output) -> list[tuple[str | None, str, str]]:
-    return [(row["path"], row["version"], row["last_version"]) for row in made.tables["snippets"]]
+def spans(output: Output) -> list[tuple[str | None, str, str]]:
+    return [(row["path"], row["version"], row["last_version"]) for row in output.tables["snippets"]]
 
 
-def only(made: Output) -> Row:
-    (row,) = made.tables["snippets"]
+def only(output: Output) -> Row:
+    (row,) = output.tables["snippets"]
     return row
 
 
@@ -80,7 +80,7 @@ def test_a_snippet_says_where_and_when_it_stands() -> None:
 def test_a_snippet_spans_the_releases_that_have_the_same_code(
     history: dict[str, str], expected: list[tuple[str, str, str]]
 ) -> None:
-    assert sorted(told(run(history))) == expected
+    assert sorted(spans(run(history))) == expected
 
 
 REFUSED = {
@@ -94,19 +94,19 @@ REFUSED = {
 @pytest.mark.parametrize("reason", REFUSED)
 def test_what_is_refused_is_a_reject_with_its_place(reason: str) -> None:
     source, detail = REFUSED[reason]
-    made = run({"1": source, "2": source})
-    (reject,) = made.rejects
-    assert (reject.key, reject.reason, made.seen) == ("lib.f 1 #1", reason, 1)
+    output = run({"1": source, "2": source})
+    (reject,) = output.rejects
+    assert (reject.key, reject.reason, output.seen) == ("lib.f 1 #1", reason, 1)
     assert reject.detail.startswith(detail)
 
 
 def test_an_example_that_is_inherited_is_taken_once_where_it_is_defined() -> None:
     method = "\n    def m(self):\n        '''Does.\n\n        >>> Base().m()\n        '''\n"
-    made = run(
+    output = run(
         {"1": f"class A:\n    pass\nclass Base:{method}\nclass Own(Base):\n    pass\nclass Ab(Base):\n    pass\n"}
     )
-    assert told(made) == [("lib.Base.m", "1", "1")]
-    assert sorted((r.key, r.reason) for r in made.rejects) == [
+    assert spans(output) == [("lib.Base.m", "1", "1")]
+    assert sorted((r.key, r.reason) for r in output.rejects) == [
         ("lib.Ab.m 1 #1", "duplicate"),
         ("lib.Own.m 1 #1", "duplicate"),
     ]
@@ -114,21 +114,21 @@ def test_an_example_that_is_inherited_is_taken_once_where_it_is_defined() -> Non
 
 def test_the_same_code_in_releases_apart_is_no_duplicate() -> None:
     other = DOC.replace("def f", "def g")
-    made = run({"1": f"def f(x): ...\n{other}", "2": f"{DOC}\ndef g(x): ..."})
-    assert sorted(told(made)) == [("lib.f", "2", "2"), ("lib.g", "1", "1")]
+    output = run({"1": f"def f(x): ...\n{other}", "2": f"{DOC}\ndef g(x): ..."})
+    assert sorted(spans(output)) == [("lib.f", "2", "2"), ("lib.g", "1", "1")]
 
 
 def test_the_same_code_twice_in_a_docstring_is_a_duplicate() -> None:
     twice = 'def f(x):\n    """Does::\n\n        f(1)\n\n    Again::\n\n        f(1)\n    """\n'
-    made = run({"1": twice, "2": twice})
-    assert told(made) == [("lib.f", "1", "2")]
-    assert [(reject.key, reject.reason) for reject in made.rejects] == [("lib.f 1 #2", "duplicate")]
+    output = run({"1": twice, "2": twice})
+    assert spans(output) == [("lib.f", "1", "2")]
+    assert [(reject.key, reject.reason) for reject in output.rejects] == [("lib.f 1 #2", "duplicate")]
 
 
 def preamble(example: str, files: Mapping[str, str] | None = None, **changes: object) -> str:
     source = DOC.replace("f(1)", example)
-    made = run({"1": {"lib/__init__.py": source, **(files or {})}}, **changes)
-    return str(only(made)["preamble"])
+    output = run({"1": {"lib/__init__.py": source, **(files or {})}}, **changes)
+    return str(only(output)["preamble"])
 
 
 SUB = {
@@ -188,8 +188,8 @@ def test_a_method_finds_the_names_of_its_module_first() -> None:
     there = (
         "class Twice: ...\nclass Own:\n    def m(self):\n        '''Does.\n\n        >>> Own().m(Twice)\n        '''\n"
     )
-    made = run({"1": {"lib/__init__.py": "class Twice: ...\n", "lib/a.py": there}})
-    assert only(made)["preamble"] == "from lib.a import Own, Twice\n"
+    output = run({"1": {"lib/__init__.py": "class Twice: ...\n", "lib/a.py": there}})
+    assert only(output)["preamble"] == "from lib.a import Own, Twice\n"
 
 
 def test_a_future_import_stays_the_first_statement() -> None:

@@ -66,15 +66,15 @@ class Site:
     markdown_only: bool = False
     inline_answers: int = 30
     twists: dict[str, list[Twist | None]] = field(default_factory=dict)
-    asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
 
     def methods(self) -> list[str]:
         """Return which methods were asked, in their order."""
-        return [method for method, _ in self.asked]
+        return [method for method, _ in self.requests]
 
     def reply(self, method: str, parameters: dict[str, str]) -> Reply:
         """Return the answer to a request, twisted where that is wanted."""
-        self.asked.append((method, parameters))
+        self.requests.append((method, parameters))
         try:
             body = self._answer(method, parameters)
             reply = Reply(200, json.dumps(body).encode())
@@ -104,12 +104,12 @@ class Site:
     def _questions(self, method: str, parameters: dict[str, str]) -> list[Written]:
         if method not in ("questions", "search/advanced"):
             raise Refused(404, "no_method", "no method found with this name")
-        found = [p for p in self.posts if p.parent is None and parameters["tagged"] in p.tags]
+        result = [p for p in self.posts if p.parent is None and parameters["tagged"] in p.tags]
         if "title" in parameters:
-            found = [p for p in found if parameters["title"].lower() in p.title.lower()]
-        found = [p for p in found if stamp(self._activity(p)) >= int(parameters.get("min", 0))]
-        found = [p for p in found if stamp(p.created) <= int(parameters.get("todate", 1 << 40))]
-        return sorted(found, key=lambda p: (self._activity(p), p.id))
+            result = [p for p in result if parameters["title"].lower() in p.title.lower()]
+        result = [p for p in result if stamp(self._activity(p)) >= int(parameters.get("min", 0))]
+        result = [p for p in result if stamp(p.created) <= int(parameters.get("todate", 1 << 40))]
+        return sorted(result, key=lambda p: (self._activity(p), p.id))
 
     def _activity(self, question: Written) -> datetime:
         thread = [p for p in self.posts if question.id in (p.id, p.parent)]
@@ -190,8 +190,8 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
             # Every answer of the API is compressed (https://api.stackexchange.com/docs/compression).
             body = gzip.compress(reply.body, mtime=0) if reply.gzipped else reply.body
             self.send_response(reply.status)
-            told = reply.headers | ({"Content-Encoding": "gzip"} if reply.gzipped else {})
-            for name, value in ({"Content-Length": str(len(body))} | told).items():
+            headers = reply.headers | ({"Content-Encoding": "gzip"} if reply.gzipped else {})
+            for name, value in ({"Content-Length": str(len(body))} | headers).items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body[: reply.cut])

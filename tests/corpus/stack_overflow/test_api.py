@@ -10,14 +10,14 @@ import pytest
 
 from pipeline.core.rules.load import RULES
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.corpus.code_source import Found
+from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.stack_overflow.api import MARGIN_S
 from pipeline.corpus.stack_overflow.mentions import stack_overflow_rules
 from pipeline.corpus.stack_overflow.source import StackOverflow
 from pipeline.index.http import Fetcher, Unreachable
 from pipeline.index.release_selection import Period
 from pipeline.lake.stage import Reject
-from tests.corpus.stack_overflow.made import PANDAS, POSTS, day
+from tests.corpus.stack_overflow.builders import PANDAS, POSTS, day
 from tests.corpus.stack_overflow.site import Reply, Site, Written, refusal, serve, stamp, with_fields
 
 RULE = stack_overflow_rules(RULES)
@@ -59,7 +59,7 @@ class Asking:
 
     def find(self, period: Period = CLOSED) -> tuple[list[str], list[Reject]]:
         rows = list(self.source.find("pandas", PANDAS, period))
-        return [r.place for r in rows if isinstance(r, Found)], [r for r in rows if isinstance(r, Reject)]
+        return [r.place for r in rows if isinstance(r, CodeSample)], [r for r in rows if isinstance(r, Reject)]
 
 
 EVERY = ["1", "2", "3", "4", "5"]
@@ -67,21 +67,21 @@ PAGES = [(0, 1), *((stamp(day(2022, 1, number)), 1) for number in (2, 3, 4))]
 """Of two questions each, from the time of the last question of the page before."""
 
 
-def pages_asked(site: Site) -> list[tuple[int, int]]:
-    return [(int(p["min"]), int(p["page"])) for method, p in site.asked if method == "questions"]
+def requested_pages(site: Site) -> list[tuple[int, int]]:
+    return [(int(p["min"]), int(p["page"])) for method, p in site.requests if method == "questions"]
 
 
 def test_all_pages_are_read_and_nothing_is_asked_twice(site: Site, tmp_path: Path) -> None:
     assert Asking(site, tmp_path).find() == (EVERY, [])
-    assert pages_asked(site) == PAGES
-    site.asked.clear()
+    assert requested_pages(site) == PAGES
+    site.requests.clear()
     assert Asking(site, tmp_path).find() == (EVERY, [])
     assert site.methods() == ["filters/create"]
 
 
 def test_what_is_asked_for_is_what_the_documentation_names(site: Site, tmp_path: Path) -> None:
     Asking(site, tmp_path, key="our-key").find(Period(day(2022), day(2022, 2)))
-    method, parameters = site.asked[1]
+    method, parameters = site.requests[1]
     assert method == "questions"
     assert parameters == {
         "site": "stackoverflow",
@@ -95,7 +95,7 @@ def test_what_is_asked_for_is_what_the_documentation_names(site: Site, tmp_path:
         "filter": "!made-for-us",
         "key": "our-key",
     }
-    _, created = site.asked[0]
+    _, created = site.requests[0]
     assert {"question.body", "answer.body", ".backoff", ".quota_remaining"} <= set(created["include"].split(";"))
 
 
@@ -121,9 +121,9 @@ def test_a_backoff_that_is_too_long_ends_the_reading_and_the_next_run_goes_on(si
     assert [r.reason for r in rejects] == [RejectReason.RATE_LIMITED]
     assert "100000 s" in rejects[0].detail
     assert asking.slept == []
-    site.asked.clear()
+    site.requests.clear()
     assert Asking(site, tmp_path).find() == (EVERY, [])
-    assert pages_asked(site) == PAGES[2:]
+    assert requested_pages(site) == PAGES[2:]
 
 
 def test_a_question_that_moves_while_we_read_hides_no_other(site: Site, tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_quota_that_is_used_up_ends_the_reading(site: Site, tmp_path: Path, ke
     assert [r.reason for r in rejects] == [RejectReason.RATE_LIMITED]
     assert advice in rejects[0].detail
     assert "our-key" not in rejects[0].detail
-    assert len(site.asked) == 3
+    assert len(site.requests) == 3
 
 
 def test_a_short_throttle_is_waited_for(site: Site, tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_lasting_error_is_unreachable_after_what_was_read(site: Site, tmp_path
     site.twists = {"questions": [None, *[lambda _: refusal(500, "internal_error", "sorry")] * 9]}
     rows = Asking(site, tmp_path).source.find("pandas", PANDAS, CLOSED)
     first = next(rows)
-    assert isinstance(first, Found)
+    assert isinstance(first, CodeSample)
     with pytest.raises(Unreachable, match="internal_error"):
         list(rows)
 
@@ -289,6 +289,6 @@ def test_answers_that_did_not_come_with_the_question_are_asked_for(tmp_path: Pat
 def test_a_filter_that_is_refused_is_left_out(site: Site, tmp_path: Path) -> None:
     site.twists = {"filters/create": [lambda _: refusal(400, "bad_parameter", "include")] * 2}
     asking = Asking(site, tmp_path)
-    assert "bad_parameter" in str(asking.source.left_out())
+    assert "bad_parameter" in str(asking.source.unavailable())
     places, rejects = asking.find()
     assert (places, [r.reason for r in rejects]) == ([], [RejectReason.BAD_ANSWER])

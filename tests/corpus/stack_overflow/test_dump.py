@@ -16,7 +16,7 @@ from msgspec import structs
 from pipeline.corpus.stack_overflow.dump import Numbers, dump_fingerprint
 from pipeline.corpus.stack_overflow.posts import Post
 from pipeline.corpus.stack_overflow.rows import BadRow, attribute, lines_of, read_post, tags_of, without, written_text
-from tests.corpus.stack_overflow.made import POSTS, day
+from tests.corpus.stack_overflow.builders import POSTS, day
 from tests.corpus.stack_overflow.site import Written, write_dump
 
 TEXT = st.text(
@@ -105,8 +105,8 @@ def test_a_row_without_its_text_is_the_same_otherwise(body: bytes) -> None:
 
 def test_long_lines_are_skipped_and_the_next_is_read() -> None:
     content = b'<posts>\n<row Id="1" />\n' + b"x" * 500 + b'\n<row Id="2" />\n</posts>'
-    found = list(lines_of(io.BytesIO(content), 100))
-    assert [(number, line if isinstance(line, bytes) else type(line).__name__) for number, line in found] == [
+    lines = list(lines_of(io.BytesIO(content), 100))
+    assert [(number, line if isinstance(line, bytes) else type(line).__name__) for number, line in lines] == [
         (2, b'<row Id="1" />\n'),
         (3, "RowTooLong"),
         (4, b'<row Id="2" />\n'),
@@ -128,7 +128,7 @@ def test_another_dump_has_another_fingerprint(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("created", "stated", "version"),
+    ("created", "licence", "version"),
     [
         (datetime(2011, 4, 7, 23, 59, 59, tzinfo=UTC), None, "2.5"),
         (datetime(2011, 4, 8, tzinfo=UTC), None, "3.0"),
@@ -138,7 +138,7 @@ def test_another_dump_has_another_fingerprint(tmp_path: Path) -> None:
         (day(2010), "something else", "2.5"),
     ],
 )
-def test_the_licence_is_as_stated_or_by_date(created: datetime, stated: str | None, version: str) -> None:
-    post = Post(id=2, question=1, body="", score=0, created=created, licence=stated, author="Ada", author_id=8)
+def test_the_licence_is_as_stated_or_by_date(created: datetime, licence: str | None, version: str) -> None:
+    post = Post(id=2, question=1, body="", score=0, created=created, licence=licence, author="Ada", author_id=8)
     assert post.spdx == f"CC-BY-SA-{version}"
     assert f"CC BY-SA {version} (https://creativecommons.org/licenses/by-sa/{version}/)" in post.attribution("T")

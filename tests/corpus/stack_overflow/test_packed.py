@@ -8,14 +8,14 @@ import py7zr
 import pytest
 
 from pipeline.core.rules.load import RULES
-from pipeline.corpus.code_source import Found
+from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.stack_overflow.mentions import stack_overflow_rules
 from pipeline.corpus.stack_overflow.packed import is_packed, names_in, stream
 from pipeline.corpus.stack_overflow.source import StackOverflow
 from pipeline.index.http import Fetcher
 from pipeline.index.release_selection import Period
 from pipeline.lake.stage import Reject
-from tests.corpus.stack_overflow.made import PANDAS, POSTS
+from tests.corpus.stack_overflow.builders import PANDAS, POSTS
 from tests.corpus.stack_overflow.site import write_dump
 
 RULE = stack_overflow_rules(RULES)
@@ -27,7 +27,7 @@ def source(dump: Path, cache: Path) -> StackOverflow:
     return StackOverflow(fetcher, RULE, cache, libraries=["pandas"], api_url="http://127.0.0.1:9/2.3", dump=dump)
 
 
-def rows(dump: Path, cache: Path) -> list[Found | Reject]:
+def rows(dump: Path, cache: Path) -> list[CodeSample | Reject]:
     return list(source(dump, cache).find("pandas", PANDAS, Period()))
 
 
@@ -43,7 +43,7 @@ def test_an_archive_gives_the_rows_of_its_files(tmp_path: Path, method: str) -> 
     dump = write_dump(tmp_path, POSTS)
     both = pack(tmp_path / "site.7z", dump, dump.with_name("Users.xml"), method=method)
     expected = rows(dump, tmp_path / "a")
-    assert source(both, tmp_path).left_out() is None
+    assert source(both, tmp_path).unavailable() is None
     assert rows(both, tmp_path / "b") == expected
 
 
@@ -57,13 +57,13 @@ def test_archives_of_posts_and_users_lie_beside_each_other(tmp_path: Path) -> No
 def test_an_archive_without_posts_is_left_out(tmp_path: Path) -> None:
     dump = write_dump(tmp_path, POSTS)
     packed = pack(tmp_path / "Posts.7z", dump.with_name("Users.xml"))
-    assert "no Posts.xml in it, but Users.xml" in str(source(packed, tmp_path).left_out())
+    assert "no Posts.xml in it, but Users.xml" in str(source(packed, tmp_path).unavailable())
 
 
 def test_an_archive_that_was_not_fetched_whole_is_left_out(tmp_path: Path) -> None:
     packed = pack(tmp_path / "Posts.7z", write_dump(tmp_path, POSTS))
     packed.write_bytes(packed.read_bytes()[:-40])
-    assert "damaged 7z archive" in str(source(packed, tmp_path).left_out())
+    assert "damaged 7z archive" in str(source(packed, tmp_path).unavailable())
 
 
 def test_an_archive_that_is_damaged_inside_says_that_posts_may_be_missing(tmp_path: Path) -> None:

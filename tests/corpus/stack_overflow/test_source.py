@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from pipeline.core.rules.load import RULES
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Language, SnippetSource, VersionEvidence
-from pipeline.corpus.code_source import CodeSource, Found
+from pipeline.corpus.code_source import CodeSample, CodeSource
 from pipeline.corpus.stack_overflow.mentions import stack_overflow_rules
 from pipeline.corpus.stack_overflow.source import StackOverflow
 from pipeline.index.http import Fetcher
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
-from tests.corpus.stack_overflow.made import PANDAS, POSTS, day
+from tests.corpus.stack_overflow.builders import PANDAS, POSTS, day
 from tests.corpus.stack_overflow.site import Site, Written, serve, write_dump
 
 RULE = stack_overflow_rules(RULES)
@@ -44,7 +44,7 @@ def reading(dump: Path, cache: Path) -> StackOverflow:
     return StackOverflow(fetcher, RULE, cache, libraries=["pandas"], api_url="http://127.0.0.1:9/2.3", dump=dump)
 
 
-def found(source: StackOverflow, library: str = "pandas", period: Period = ALL) -> list[Found | Reject]:
+def find_samples(source: StackOverflow, library: str = "pandas", period: Period = ALL) -> list[CodeSample | Reject]:
     releases: list[Row] = PANDAS if library == "pandas" else []
     return list(source.find(library, releases, period))
 
@@ -52,7 +52,7 @@ def found(source: StackOverflow, library: str = "pandas", period: Period = ALL) 
 def test_it_is_a_source(site: Site, tmp_path: Path) -> None:
     source: CodeSource = asking(site, tmp_path)
     assert source.name is SnippetSource.STACK_OVERFLOW
-    assert source.left_out() is None
+    assert source.unavailable() is None
 
 
 @pytest.mark.parametrize("markdown_only", [False, True])
@@ -62,16 +62,16 @@ def test_dump_and_api_give_the_same_rows(site: Site, tmp_path: Path, markdown_on
     dump = write_dump(tmp_path, POSTS, old_tags=old_tags)
     by_dump, by_api = reading(dump, tmp_path / "a"), asking(site, tmp_path / "b")
     for library in ("pandas", "jquery"):
-        rows = found(by_dump, library)
-        assert found(by_api, library) == rows
-        assert any(isinstance(row, Found) for row in rows)
+        rows = find_samples(by_dump, library)
+        assert find_samples(by_api, library) == rows
+        assert any(isinstance(row, CodeSample) for row in rows)
         assert any(isinstance(row, Reject) for row in rows)
 
 
 def test_every_block_for_which_a_version_is_named_is_a_row_or_a_reject(tmp_path: Path) -> None:
-    rows = found(reading(write_dump(tmp_path, POSTS), tmp_path))
-    taken = {(r.place, r.text.splitlines()[-1]): (r.version, r.stated) for r in rows if isinstance(r, Found)}
-    assert taken == {
+    rows = find_samples(reading(write_dump(tmp_path, POSTS), tmp_path))
+    versions = {(r.place, r.text.splitlines()[-1]): (r.version, r.stated) for r in rows if isinstance(r, CodeSample)}
+    assert versions == {
         ("100", "pd.DataFrame().append([1])"): (
             "1.3.0",
             "question 100: pandas 1.3 (newest of the series on 2021-09-01)",
@@ -95,10 +95,10 @@ def test_every_block_for_which_a_version_is_named_is_a_row_or_a_reject(tmp_path:
 def test_a_row_says_whose_it_is_and_under_which_licence(tmp_path: Path) -> None:
     answer = next(
         r
-        for r in found(reading(write_dump(tmp_path, POSTS), tmp_path))
-        if isinstance(r, Found) and r.place == "100/101"
+        for r in find_samples(reading(write_dump(tmp_path, POSTS), tmp_path))
+        if isinstance(r, CodeSample) and r.place == "100/101"
     )
-    assert replace(answer, text="", stated="") == Found(
+    assert replace(answer, text="", stated="") == CodeSample(
         source=SnippetSource.STACK_OVERFLOW,
         library="pandas",
         version="2.0.0",
@@ -122,16 +122,16 @@ def test_a_row_says_whose_it_is_and_under_which_licence(tmp_path: Path) -> None:
 
 
 def test_without_users_the_number_of_an_author_is_named(tmp_path: Path) -> None:
-    rows = found(reading(write_dump(tmp_path, POSTS, users=False), tmp_path))
-    authors = {r.place: r.attribution for r in rows if isinstance(r, Found)}
+    rows = find_samples(reading(write_dump(tmp_path, POSTS, users=False), tmp_path))
+    authors = {r.place: r.attribution for r in rows if isinstance(r, CodeSample)}
     assert "answer by user22 (https://stackoverflow.com/users/22)" in str(authors["100/101"])
     assert "answer by user1234, https://" in str(authors["100/102"])
 
 
 def test_code_of_other_languages_is_taken_for_the_version_that_is_stated(tmp_path: Path) -> None:
     assert RULE.foreign["jquery"].language is Language.JAVASCRIPT
-    code, output = found(reading(write_dump(tmp_path, POSTS), tmp_path), "jquery")
-    assert isinstance(code, Found)
+    code, output = find_samples(reading(write_dump(tmp_path, POSTS), tmp_path), "jquery")
+    assert isinstance(code, CodeSample)
     assert (code.version, code.language, code.line) == ("3.5.1", Language.JAVASCRIPT, 2)
     assert isinstance(output, Reject)
     assert output.reason is RejectReason.BROKEN_EXAMPLE
@@ -140,27 +140,27 @@ def test_code_of_other_languages_is_taken_for_the_version_that_is_stated(tmp_pat
 def test_only_posts_of_the_period_are_rows(site: Site, tmp_path: Path) -> None:
     period = Period(day(2022), day(2023, 6))
     dump = write_dump(tmp_path, POSTS)
-    rows = found(reading(dump, tmp_path / "a"), period=period)
-    assert [r.place if isinstance(r, Found) else r.key for r in rows] == [
+    rows = find_samples(reading(dump, tmp_path / "a"), period=period)
+    assert [r.place if isinstance(r, CodeSample) else r.key for r in rows] == [
         "100/101",
         "100/101",
         "100/102",
         "110/112:2",
         "110/112:4",
     ]
-    assert found(asking(site, tmp_path / "b"), period=period) == rows
+    assert find_samples(asking(site, tmp_path / "b"), period=period) == rows
 
 
 def test_the_dump_is_read_once_for_all_libraries(tmp_path: Path) -> None:
     dump = write_dump(tmp_path, POSTS)
     cache = tmp_path / "cache"
-    first = found(reading(dump, cache))
+    first = find_samples(reading(dump, cache))
     dump.write_bytes(dump.read_bytes().replace(b"pandas", b"PANDAS"))
-    changed = found(reading(dump, cache))
+    changed = find_samples(reading(dump, cache))
     assert first != changed
     stores = sorted(cache.glob("dump-*.sqlite"))
     assert len(stores) == 2
-    found(reading(dump, cache), "jquery")
+    find_samples(reading(dump, cache), "jquery")
     assert sorted(cache.glob("dump-*.sqlite")) == stores
 
 
@@ -179,20 +179,20 @@ def test_a_dump_that_cannot_be_read_is_left_out_with_what_to_do(
     path = tmp_path / "Posts.xml"
     if content is not None:
         path.write_bytes(content)
-    assert why in str(reading(path, tmp_path).left_out())
+    assert why in str(reading(path, tmp_path).unavailable())
 
 
 def test_without_dump_or_answer_it_is_left_out(tmp_path: Path) -> None:
     fetcher = Fetcher(timeout_s=1, retries=0)
     source = StackOverflow(fetcher, RULE, tmp_path, libraries=[], api_url="http://127.0.0.1:9/2.3", key="secret")
-    why = str(source.left_out())
+    why = str(source.unavailable())
     assert "DRIFTLINE_STACK_OVERFLOW_DUMP" in why
     assert "secret" not in why
 
 
 def test_damaged_rows_are_rejects_of_the_libraries_that_they_may_be_about(tmp_path: Path) -> None:
     dump = write_dump(tmp_path, POSTS)
-    whole = found(reading(dump, tmp_path / "a"))
+    whole = find_samples(reading(dump, tmp_path / "a"))
     lines = dump.read_bytes().split(b"\r\n")
     bad = [
         b'  <row Id="7" PostTypeId="1" CreationDate="2021" Body="pandas 1.3" Title="t" Tags="|pandas|" />',
@@ -202,7 +202,7 @@ def test_damaged_rows_are_rejects_of_the_libraries_that_they_may_be_about(tmp_pa
         b"  <row " + b"x" * (RULE.max_post_bytes + 10),
     ]
     dump.write_bytes(b"\r\n".join([*lines[:3], *bad, *lines[3:]]))
-    rows = found(reading(dump, tmp_path / "b"))
+    rows = find_samples(reading(dump, tmp_path / "b"))
     rejects = [r for r in rows if isinstance(r, Reject) and r.key.startswith("Posts.xml:")]
     reasons = {r.key: r.reason for r in rejects}
     assert reasons == dict.fromkeys(["Posts.xml:4", "Posts.xml:5", "Posts.xml:6"], RejectReason.UNREADABLE) | {
@@ -215,23 +215,23 @@ def test_a_dump_that_breaks_off_gives_what_it_has_and_says_so(tmp_path: Path) ->
     dump = write_dump(tmp_path, POSTS)
     content = dump.read_bytes()
     dump.write_bytes(content[: content.index(b'<row Id="140"') + 60])
-    rows = found(reading(dump, tmp_path))
+    rows = find_samples(reading(dump, tmp_path))
     rejects = Counter(r.detail.partition(": ")[2][:30] for r in rows if isinstance(r, Reject))
     assert rejects["the file ends in the middle: i"] == 1
-    assert "100/101" in {r.place for r in rows if isinstance(r, Found)}
+    assert "100/101" in {r.place for r in rows if isinstance(r, CodeSample)}
 
 
 def test_characters_that_xml_does_not_have_are_dropped(tmp_path: Path) -> None:
     dump = write_dump(tmp_path, POSTS)
-    whole = found(reading(dump, tmp_path / "a"))
+    whole = find_samples(reading(dump, tmp_path / "a"))
     dump.write_bytes(dump.read_bytes().replace(b"Works for me", b"Works&#x8; for&#xB; me"))
-    assert found(reading(dump, tmp_path / "b")) == whole
+    assert find_samples(reading(dump, tmp_path / "b")) == whole
 
 
-def test_an_answer_that_comes_before_its_question_is_found(tmp_path: Path) -> None:
+def test_an_answer_that_comes_before_its_question_is_find_samples(tmp_path: Path) -> None:
     moved = [replace(post, id=90) if post.id == 101 else post for post in POSTS]
     dump = write_dump(tmp_path, sorted(moved, key=lambda post: post.id))
-    places = [r.place for r in found(reading(dump, tmp_path)) if isinstance(r, Found)]
+    places = [r.place for r in find_samples(reading(dump, tmp_path)) if isinstance(r, CodeSample)]
     assert places.count("100/90") == 2
 
 
@@ -241,7 +241,7 @@ def test_an_answer_before_its_question_that_cannot_be_read_is_a_reject(tmp_path:
     bad = b'  <row Id="90" PostTypeId="2" ParentId="100" Body="pandas 1.3 & b" />'
     dump.write_bytes(b"\r\n".join([*lines[:3], bad, *lines[3:]]))
     assert ("Posts.xml:4", RejectReason.UNREADABLE) in [
-        (r.key, r.reason) for r in found(reading(dump, tmp_path)) if isinstance(r, Reject)
+        (r.key, r.reason) for r in find_samples(reading(dump, tmp_path)) if isinstance(r, Reject)
     ]
 
 
@@ -296,8 +296,8 @@ def test_any_posts_give_the_same_rows_by_dump_and_by_api(
     posts = posts_of(threads)
     period = Period(day(since) if since else None, day(until) if until else None)
     with serve(Site(posts)) as site:
-        by_api = found(asking(site, folder / "api"), period=period)
-    by_dump = found(reading(write_dump(folder, posts), folder / "dump"), period=period)
+        by_api = find_samples(asking(site, folder / "api"), period=period)
+    by_dump = find_samples(reading(write_dump(folder, posts), folder / "dump"), period=period)
     assert by_api == by_dump
-    keys = [row.place if isinstance(row, Found) else row.key.rpartition(":")[0] for row in by_dump]
+    keys = [row.place if isinstance(row, CodeSample) else row.key.rpartition(":")[0] for row in by_dump]
     assert keys == sorted(keys, key=lambda key: [int(part) for part in key.split("/")])

@@ -11,7 +11,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.stack_overflow.posts import Post
 from pipeline.corpus.stack_overflow.store import Place, open_store
 from pipeline.lake.stage import Reject
-from tests.corpus.stack_overflow.made import day
+from tests.corpus.stack_overflow.builders import day
 
 
 def post(number: int, question: int, body: str = "text", **more: object) -> Post:

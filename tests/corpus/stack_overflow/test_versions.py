@@ -10,7 +10,7 @@ from pipeline.core.rules.load import RULES
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.stack_overflow.mentions import Mention, MentionReader, stack_overflow_rules
 from pipeline.corpus.stack_overflow.versions import Chosen, Day, NotChosen, Releases, agreed, choose
-from tests.corpus.stack_overflow.made import PANDAS, day, release
+from tests.corpus.stack_overflow.builders import PANDAS, day, release
 
 READER = MentionReader(stack_overflow_rules(RULES), "pandas")
 RELEASES = Releases(PANDAS)
@@ -41,9 +41,9 @@ def chosen(text: str, created: datetime = NOW, edited: datetime | None = None) -
     ],
 )
 def test_releases(text: str, created: datetime, edited: datetime | None, version: str) -> None:
-    found = chosen(text, created, edited)
-    assert isinstance(found, Chosen), found
-    assert found.version == version
+    result = chosen(text, created, edited)
+    assert isinstance(result, Chosen), result
+    assert result.version == version
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,11 @@ def test_releases(text: str, created: datetime, edited: datetime | None, version
     ],
 )
 def test_refusals_say_what_was_read(text: str, created: datetime, reason: RejectReason, words: str) -> None:
-    found = chosen(text, created)
-    assert isinstance(found, NotChosen), found
-    assert found.reason is reason
-    assert words in found.detail
-    assert "pandas" in found.detail
+    result = chosen(text, created)
+    assert isinstance(result, NotChosen), result
+    assert result.reason is reason
+    assert words in result.detail
+    assert "pandas" in result.detail
 
 
 def test_a_release_that_is_spelled_otherwise_is_the_same() -> None:
@@ -76,9 +76,9 @@ def test_a_release_that_is_spelled_otherwise_is_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "known"),
+    ("version", "is_release"),
     [("1.3", True), ("1.3.5", True), ("2.0", False), ("1.3.7", False), ("3.1", False), ("1.x", True), ("a", False)],
 )
-def test_numbers_of_releases_of_a_day_are_known(version: str, known: bool) -> None:
+def test_numbers_of_releases_of_a_day_are_known(version: str, is_release: bool) -> None:
     day_of_post = Day(day(2022), day(2022))
-    assert RELEASES.know(Mention(version, False, False, False, 0, ""), day_of_post) is known
+    assert RELEASES.know(Mention(version, False, False, False, 0, ""), day_of_post) is is_release

@@ -12,7 +12,7 @@ SYMBOLS = symbols_of(LIB)
 API = Api(SYMBOLS, ["lib"])
 
 
-def found(source: str) -> list[str]:
+def paths_in(source: str) -> list[str]:
     return [f"{use.line} {use.path} {use.form} {use.access}" for use in scan(source, API).uses]
 
 
@@ -143,7 +143,7 @@ LOST = [
 
 @pytest.mark.parametrize(("source", "expected"), DIRECT + SCOPES + INDIRECT)
 def test_uses(source: str, expected: list[str]) -> None:
-    assert found(source) == expected
+    assert paths_in(source) == expected
     assert lost(source) == []
 
 
@@ -168,12 +168,12 @@ def test_the_name_of_an_aliased_use_is_the_token_that_stands_there() -> None:
 
 def test_what_a_curator_states_about_results_is_followed() -> None:
     source = "import lib\nlib.Thing().plain().end()\nlib.CONSTANT.end()"
-    stated = Api(SYMBOLS, ["lib"], {"lib.*.plain": "lib.Other", "lib.CONSTANT": "lib.Other"})
-    assert [use.path for use in scan(source, stated).uses if use.name == "end"] == ["lib.Other.end"] * 2
+    curated_api = Api(SYMBOLS, ["lib"], {"lib.*.plain": "lib.Other", "lib.CONSTANT": "lib.Other"})
+    assert [use.path for use in scan(source, curated_api).uses if use.name == "end"] == ["lib.Other.end"] * 2
 
 
 def test_what_special_methods_give_can_be_stated() -> None:
-    stated = {
+    returns = {
         "lib.Thing.__enter__": "lib.Other",
         "lib.Thing.__iter__": "lib.Other",
         "lib.Thing.__getitem__": "list[lib.Other]",
@@ -186,7 +186,7 @@ for b in lib.Thing(): b.end()
 lib.Thing()[0][1].end()
 lib.Thing()()["k"].end()
 """
-    uses = scan(source, Api(SYMBOLS, ["lib"], stated)).uses
+    uses = scan(source, Api(SYMBOLS, ["lib"], returns)).uses
     assert [use.line for use in uses if use.path == "lib.Other.end"] == [3, 4, 5, 6]
 
 

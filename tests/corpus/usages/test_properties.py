@@ -51,9 +51,9 @@ NESTED = st.recursive(
     max_leaves=6,
 )
 PROGRAMS = NESTED.map(lambda lines: "\n".join(["import lib as ALIAS", *lines, ""]))
-TAKEN = {"lib", "x", "y", "z", "p", "q", "f", "g", "h", "i", "m", "k", "print", "self", "ALIAS"}
+RESERVED = {"lib", "x", "y", "z", "p", "q", "f", "g", "h", "i", "m", "k", "print", "self", "ALIAS"}
 NAMES = st.from_regex(r"[a-zé_][a-zé_0-9]{0,6}", fullmatch=True).filter(
-    lambda name: name not in TAKEN and not keyword.iskeyword(name) and f"lib.{name}" not in SYMBOLS
+    lambda name: name not in RESERVED and not keyword.iskeyword(name) and f"lib.{name}" not in SYMBOLS
 )
 
 
@@ -62,7 +62,7 @@ def api() -> Api:
     return Api(SYMBOLS, ["lib"])
 
 
-def told(result: Scan, alias: str) -> list[tuple[str, ...]]:
+def chains_of(result: Scan, alias: str) -> list[tuple[str, ...]]:
     uses = [
         (u.path, u.form, u.access, str(u.line), "ALIAS" if u.name == alias else u.name, *u.keywords)
         for u in result.uses
@@ -82,7 +82,7 @@ def test_positions_give_the_name_and_end_the_chain(program: str) -> None:
 
 @given(PROGRAMS, NAMES)
 def test_uses_do_not_depend_on_the_alias_of_the_import(program: str, name: str) -> None:
-    assert told(scan(program, api()), "ALIAS") == told(scan(program.replace("ALIAS", name), api()), name)
+    assert chains_of(scan(program, api()), "ALIAS") == chains_of(scan(program.replace("ALIAS", name), api()), name)
 
 
 @given(PROGRAMS)
@@ -106,9 +106,9 @@ def test_large_modules_of_the_standard_library_are_walked(module: object) -> Non
     source = inspect.getsource(module)  # type: ignore[arg-type]
     calls = source.count("functools.partial(")
     symbol = symbols_of({"functools.py": "def partial(function): ..."})
-    found = scan(source, Api(symbol, ["functools"]))
-    assert not found.too_deep
-    assert len([use for use in found.uses if use.path == "functools.partial" and use.form == "call"]) >= calls
+    result = scan(source, Api(symbol, ["functools"]))
+    assert not result.too_deep
+    assert len([use for use in result.uses if use.path == "functools.partial" and use.form == "call"]) >= calls
 
 
 @pytest.mark.parametrize(

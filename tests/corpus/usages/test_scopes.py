@@ -11,7 +11,7 @@ from tests.corpus.usages.rows import LIB, symbols_of
 API = Api(symbols_of(LIB), ["lib"])
 PLAIN = "lib.Thing.plain"
 
-KNOWN = {
+INFERRED = {
     "a function of the file": "def f():\n    return lib.Thing()\nf().plain()",
     "called before it is known": "def g():\n    f().plain()\ndef f():\n    return lib.Thing()",
     "through several functions": "def f():\n    return g()\ndef g():\n    return h()\ndef h():\n    return lib.make()\nf().plain()",
@@ -89,7 +89,7 @@ KNOWN = {
     "a broken line": "def f(:\nlib.Thing().plain()",
 }  # fmt: skip
 
-NOT_KNOWN = {
+AMBIGUOUS = {
     "a parameter that hides it": "def f(lib): lib.Thing().plain()",
     "two classes": "def f(x):\n    if x: return lib.Thing()\n    return lib.Other()\nf(1).plain()",
     "two classes for a parameter": "def f(x): x.plain()\nf(lib.Thing())\nf(1)",
@@ -117,12 +117,12 @@ def paths(source: str) -> list[str]:
     return [use.path for use in scan(f"import lib\n{source}\n", API).uses]
 
 
-@pytest.mark.parametrize("source", KNOWN.values(), ids=KNOWN.keys())
+@pytest.mark.parametrize("source", INFERRED.values(), ids=INFERRED.keys())
 def test_what_is_known_where_a_member_is_used(source: str) -> None:
     assert paths(source).count(PLAIN) == 1
 
 
-@pytest.mark.parametrize("source", NOT_KNOWN.values(), ids=NOT_KNOWN.keys())
+@pytest.mark.parametrize("source", AMBIGUOUS.values(), ids=AMBIGUOUS.keys())
 def test_what_may_be_something_else_is_not_claimed(source: str) -> None:
     assert PLAIN not in paths(source)
 
@@ -142,25 +142,25 @@ NEW = {"lib/__init__.py": "def new(): ...\ndef both(): ...\n"}
     ],
 )
 def test_the_side_of_a_fallback_that_the_version_has(source: str, expected: str | None) -> None:
-    found = scan(source, Api(symbols_of(NEW), ["lib"]))
-    assert [use.path for use in found.uses if use.form == "call"] == ([expected] if expected else [])
+    result = scan(source, Api(symbols_of(NEW), ["lib"]))
+    assert [use.path for use in result.uses if use.form == "call"] == ([expected] if expected else [])
 
 
 def test_members_of_dict_and_tuple_are_not_called_missing() -> None:
     files = {
         "lib/__init__.py": "import typing\nclass D(typing.TypedDict):\n    x: int\nclass T(typing.NamedTuple):\n    y: int\n"
     }
-    found = scan(
+    result = scan(
         "import lib\nlib.D().items(); lib.T()._asdict(); lib.D().x; lib.T().y", Api(symbols_of(files), ["lib"])
     )
-    assert found.unresolved == ()
-    assert [use.path for use in found.uses] == ["lib.D", "lib.T", "lib.D", "lib.D.x", "lib.T", "lib.T.y"]
+    assert result.unresolved == ()
+    assert [use.path for use in result.uses] == ["lib.D", "lib.T", "lib.D", "lib.D.x", "lib.T", "lib.T.y"]
 
 
 def test_members_of_objects_of_dynamic_classes_are_not_called_missing() -> None:
     files = {
         "lib/__init__.py": "def __getattr__(name): return load(name)\nclass Frame:\n    def __getattr__(self, n): ...\n    def end(self): ...\n"
     }
-    found = scan("import lib\nlib.Frame().column.end(); lib.later()", Api(symbols_of(files), ["lib"]))
-    assert [chain.path for chain in found.unresolved] == ["lib.later"]
-    assert [use.path for use in found.uses] == ["lib.Frame"]
+    result = scan("import lib\nlib.Frame().column.end(); lib.later()", Api(symbols_of(files), ["lib"]))
+    assert [chain.path for chain in result.unresolved] == ["lib.later"]
+    assert [use.path for use in result.uses] == ["lib.Frame"]

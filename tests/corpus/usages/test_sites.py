@@ -43,21 +43,21 @@ def run(text: str, folder: Path, *variables: tuple[str, str]) -> str:
 
 
 def test_a_rewritten_program_does_the_same_and_tells_where_its_names_lead(tmp_path: Path) -> None:
-    made = rewritten(SOURCE.encode(), 0)
-    assert made
-    assert all(SOURCE.encode()[: site.end].endswith(site.name.encode()) for site in made.sites)
-    (tmp_path / "sites.json").write_text(json.dumps([[site.name, site.imported] for site in made.sites]))
+    rewrite = rewritten(SOURCE.encode(), 0)
+    assert rewrite
+    assert all(SOURCE.encode()[: site.end].endswith(site.name.encode()) for site in rewrite.sites)
+    (tmp_path / "sites.json").write_text(json.dumps([[site.name, site.imported] for site in rewrite.sites]))
     (tmp_path / "sitecustomize.py").write_bytes(TRACER.read_bytes())
     folder = str(tmp_path)
     variables = (("TRACE_FOLDER", folder), ("TRACE_ROOTS", "json"), ("PYTHONPATH", folder))
-    assert run(made.text, tmp_path, *variables) == run(SOURCE, tmp_path)
+    assert run(rewrite.text, tmp_path, *variables) == run(SOURCE, tmp_path)
     (answer,) = tmp_path.glob("told-*.json")
-    told = {made.sites[number].name: records for number, records in json.loads(answer.read_text())}
-    assert told["dumps"] == [["name", "json.dumps"], ["object", "json.dumps"]]
-    assert told["D"] == [["name", "json.JSONDecoder"], ["object", "json.decoder.JSONDecoder"]]
-    assert told["JSONEncoder"] == [["module", "json.JSONEncoder"]]
-    assert told["strict"] == [["held", "json.decoder.JSONDecoder"]]
-    assert told["size"] == told["real"] == told["f"] == []
+    records_of = {rewrite.sites[number].name: records for number, records in json.loads(answer.read_text())}
+    assert records_of["dumps"] == [["name", "json.dumps"], ["object", "json.dumps"]]
+    assert records_of["D"] == [["name", "json.JSONDecoder"], ["object", "json.decoder.JSONDecoder"]]
+    assert records_of["JSONEncoder"] == [["module", "json.JSONEncoder"]]
+    assert records_of["strict"] == [["held", "json.decoder.JSONDecoder"]]
+    assert records_of["size"] == records_of["real"] == records_of["f"] == []
 
 
 @pytest.mark.parametrize("content", [b"x = (", b"\xff", b"x = 1\r\n", b"\xef\xbb\xbfx = 1", b"\0"])

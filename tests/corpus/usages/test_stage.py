@@ -16,17 +16,19 @@ USAGE_RULES = load(RULES / "usage.yaml", UsageRules)
 
 
 def snippet(code: str, preamble: str = "", version: str = "1", language: str = "python") -> Row:
-    found = {"library": "lib", "version": version, "path": "lib", "preamble": preamble, "code": code}
-    return found | {"id": content_id(*found.values()), "language": language}
+    result = {"library": "lib", "version": version, "path": "lib", "preamble": preamble, "code": code}
+    return result | {"id": content_id(*result.values()), "language": language}
 
 
 def run(*snippets: Row) -> Output:
     renamed = LIB["lib/__init__.py"].replace("find, ", "find as finding, ").replace('"find"', '"finding"')
     releases, surface = surfaces({"1": LIB, "2": {**LIB, "lib/__init__.py": renamed}})
-    made = usage_stage({"releases": releases, "snippets": snippets, "symbols": surface.tables["symbols"]}, USAGE_RULES)
-    for row in made.tables["usages"]:
+    output = usage_stage(
+        {"releases": releases, "snippets": snippets, "symbols": surface.tables["symbols"]}, USAGE_RULES
+    )
+    for row in output.tables["usages"]:
         table("usages").check(row)
-    return made
+    return output
 
 
 def test_a_usage_lies_in_the_text_that_everybody_uses() -> None:
@@ -39,26 +41,26 @@ def test_a_usage_lies_in_the_text_that_everybody_uses() -> None:
 
 
 def test_what_our_preamble_uses_is_no_usage() -> None:
-    made = run(snippet("x.plain()\n", "import lib\nx = lib.make()\n"))
-    assert [row["path"] for row in made.tables["usages"]] == ["lib.Thing.plain"]
-    assert (made.seen, made.made) == (1, 1)
+    output = run(snippet("x.plain()\n", "import lib\nx = lib.make()\n"))
+    assert [row["path"] for row in output.tables["usages"]] == ["lib.Thing.plain"]
+    assert (output.seen, output.made) == (1, 1)
 
 
 def test_what_leads_nowhere_in_the_preamble_is_no_reject() -> None:
-    made = run(snippet("lib.make()\nlib.gone()\n", "import lib\nX = lib.missing\n"))
-    assert [reject.key.partition(" ")[2] for reject in made.rejects] == ["lib.gone @42"]
-    assert made.seen == 2
+    output = run(snippet("lib.make()\nlib.gone()\n", "import lib\nX = lib.missing\n"))
+    assert [reject.key.partition(" ")[2] for reject in output.rejects] == ["lib.gone @42"]
+    assert output.seen == 2
 
 
 def test_a_snippet_is_read_against_its_own_version() -> None:
     code = "import lib\nlib.find(1)\nlib.find(2)\n"
     old, new = snippet(code), snippet(code, version="2")
-    made = run(old, new)
-    assert [(row["path"], row["version"]) for row in made.tables["usages"]] == [("lib.find", "1")] * 2
-    assert [reject.key for reject in made.rejects] == [f"{new['id']} lib.find @15", f"{new['id']} lib.find @27"]
-    assert {reject.reason for reject in made.rejects} == {"unresolved_name"}
-    assert made.rejects[0].detail == "line 2: lib.find; nearest public path: lib.finding"
-    assert made.seen == made.made + 2
+    output = run(old, new)
+    assert [(row["path"], row["version"]) for row in output.tables["usages"]] == [("lib.find", "1")] * 2
+    assert [reject.key for reject in output.rejects] == [f"{new['id']} lib.find @15", f"{new['id']} lib.find @27"]
+    assert {reject.reason for reject in output.rejects} == {"unresolved_name"}
+    assert output.rejects[0].detail == "line 2: lib.find; nearest public path: lib.finding"
+    assert output.seen == output.made + 2
 
 
 def test_usage_ids_differ_within_a_snippet_and_stay_from_run_to_run() -> None:
@@ -69,14 +71,14 @@ def test_usage_ids_differ_within_a_snippet_and_stay_from_run_to_run() -> None:
 
 
 def test_snippets_in_other_languages_are_left_alone() -> None:
-    made = run(snippet("import lib; lib.make();", language="javascript"))
-    assert (made.seen, made.tables["usages"], made.notes) == (0, [], [])
+    output = run(snippet("import lib; lib.make();", language="javascript"))
+    assert (output.seen, output.tables["usages"], output.notes) == (0, [], [])
 
 
 def test_a_snippet_nested_too_deep_is_a_note() -> None:
     own = snippet("import lib\n" + "(" * 200 + "lib.make()" + ")" * 200)
-    made = run(own)
-    assert (made.seen, [(note.key, note.reason) for note in made.notes]) == (0, [(own["id"], "too_long")])
+    output = run(own)
+    assert (output.seen, [(note.key, note.reason) for note in output.notes]) == (0, [(own["id"], "too_long")])
 
 
 @pytest.mark.parametrize(

@@ -71,14 +71,14 @@ def examples(name: str) -> Iterator[tuple[str, str, list[Row], set[str]]]:
     read = surface_stage(rows, lambda _: installed(name)).tables
     symbols = read["symbols"]
     files = load(RULES / "python_files.yaml", PythonFileRules)
-    made = snippets_stage(
+    output = snippets_stage(
         {"releases": rows, "documents": read["documents"], "symbols": symbols, "found": []},
         load(RULES / "snippets.yaml", SnippetRules),
         files,
         (),
         load(RULES / "usage.yaml", UsageRules),
     )
-    snippets = made.tables["snippets"]
+    snippets = output.tables["snippets"]
     usages = usage_stage(
         {"releases": rows, "snippets": snippets, "symbols": symbols}, load(RULES / "usage.yaml", UsageRules)
     ).tables["usages"]
@@ -94,10 +94,10 @@ def test_calls_found_are_the_calls_made(name: str, at_least: int) -> None:
     compared = 0
     for path, source, usages, public in examples(name):
         called, generated = ran(source, name)
-        found = {usage["path"].rpartition(".")[2] for usage in usages if usage["form"] == UsageForm.CALL}
+        result = {usage["path"].rpartition(".")[2] for usage in usages if usage["form"] == UsageForm.CALL}
         named = {usage["path"].rpartition(".")[2] for usage in usages}
         special = {last for last in called if last.startswith("_")}
-        assert found <= called | generated, f"{path}: found calls that were not made\n{source}"
+        assert result <= called | generated, f"{path}: found calls that were not made\n{source}"
         assert (called & public) - special <= named, f"{path}: calls were made that were not found\n{source}"
-        compared += bool(found)
+        compared += bool(result)
     assert compared >= at_least

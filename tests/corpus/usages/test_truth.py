@@ -33,9 +33,9 @@ def test_uses_found_are_the_uses_made(
     facts: list[Facts], of_held_out: bool, precision: float, recall: float, recall_of_names: float
 ) -> None:
     counts: Counter[str] = Counter()
-    for one in facts:
-        if held_out(one.project) == of_held_out:
-            counts += judged(one, USAGE_RULES)
+    for fact in facts:
+        if held_out(fact.project) == of_held_out:
+            counts += judged(fact, USAGE_RULES)
     print(dict(counts))
     assert counts["certain"] >= 300
     assert share(counts, "right", "claimed") >= precision

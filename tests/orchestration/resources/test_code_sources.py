@@ -11,7 +11,7 @@ import pytest
 from pipeline.core.rules.profiles import CodeRule, LibraryRule, Profile
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.samples import ExternalSource
-from pipeline.corpus.code_source import Found
+from pipeline.corpus.code_source import CodeSample
 from pipeline.index.artifacts import ArtifactStore
 from pipeline.index.http import Fetcher, Unreachable
 from pipeline.index.release_selection import Period
@@ -52,7 +52,7 @@ def test_a_library_that_others_cap_is_resolved_with_them(
     index.add("user", "3.0", sdist("user", "3.0", files), "2021-03-01T00:00:00Z")
     (source,) = made(index, monkeypatch, ExternalSource.DOWNSTREAM, capped=capped).wanted()
     (piece,) = source.find("demo", [release(number) for number in VERSIONS], Period())
-    assert isinstance(piece, Found)
+    assert isinstance(piece, CodeSample)
     assert piece.version == version
     assert ("narrowed by the other requirements" in piece.stated) is capped
 
@@ -62,7 +62,7 @@ def test_what_cannot_be_reached_is_left_out_and_finds_nothing(
 ) -> None:
     sources = made(index, monkeypatch, ExternalSource.STACK_OVERFLOW, ExternalSource.DOCUMENTATION)
     for source in sources.wanted():
-        assert "no way to http://127.0.0.1:1" in (source.left_out() or "")
+        assert "no way to http://127.0.0.1:1" in (source.unavailable() or "")
         assert list(source.find("demo", [], Period())) == []
     assert sources.sites() is None
 

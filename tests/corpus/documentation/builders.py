@@ -11,7 +11,7 @@ from typing import Any
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.corpus.code_source import Found
+from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.documentation.inventory import Entry
 from pipeline.corpus.documentation.pages import PageRead, read_page
 from pipeline.corpus.documentation.rules import DocumentationRules, SiteRule
@@ -79,7 +79,7 @@ def read(page: str | bytes, *entries: Entry) -> PageRead:
     )
 
 
-def told(row: Row) -> list[tuple[object, ...]]:
+def parameter_values(row: Row) -> list[tuple[object, ...]]:
     return [
         tuple(p[name] for name in ("name", "type", "mandatory", "default", "description")) for p in row["parameters"]
     ]
@@ -100,15 +100,15 @@ def listing(*results: dict[str, Any], following: str | None = None) -> dict[str,
 def source(
     tmp_path: Path, *sites: dict[str, Any], api: str = "http://127.0.0.1:9/api/v3", **limits: int
 ) -> Documentation:
-    kept = load(RULES / "documentation.yaml", DocumentationRules)
-    told = kept.model_copy(
+    defaults = load(RULES / "documentation.yaml", DocumentationRules)
+    configured = defaults.model_copy(
         update={
             "sites": tuple(SiteRule(**{"library": "bag", **site}) for site in sites),
-            "limits": kept.limits.model_copy(update=limits),
+            "limits": defaults.limits.model_copy(update=limits),
         }
     )
     fetcher = Fetcher(timeout_s=5, retries=0)
-    return Documentation.of(fetcher, told, rules(), tmp_path / "cache", api)
+    return Documentation.of(fetcher, configured, rules(), tmp_path / "cache", api)
 
 
 GUIDE = '<main><section id="start"><h1>Start</h1><div class="highlight-python"><pre>import bag\nbag.f(1)\n</pre></div></section></main>'
@@ -141,7 +141,7 @@ def folder(root: Path, entries: list[str] = ENTRIES, number: str = "1.0", **page
     return root
 
 
-def found(documentation: Documentation, period: Period | None = None) -> list[Found | Reject]:
+def find_samples(documentation: Documentation, period: Period | None = None) -> list[CodeSample | Reject]:
     return list(documentation.find("bag", RELEASES, period or Period()))
 
 
