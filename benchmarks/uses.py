@@ -104,7 +104,7 @@ def measure_snippets(texts: list[str], apis: list[Api], rules: SnippetRules) -> 
             if not any(f"import {root}" in text or f"from {root}" in text for root in api.roots):
                 continue
             try:
-                pieces = list(pieces_of_file(text, parse_file(text), api.roots, rules.found))
+                pieces = list(pieces_of_file(text, parse_file(text), api.roots, rules.samples))
             except SyntaxError:
                 continue
             started = time.process_time()

@@ -10,7 +10,7 @@ from pipeline.lake.stage import Reject
 from pipeline.llm.writers import Written
 
 
-def untold(key: str, written: Written, detail: str) -> Reject:
+def missing_text(key: str, written: Written, detail: str) -> Reject:
     """Refuse a unit that has no text: a model may still write it (DRAFT_WAITING), or nobody can (NO_TEXT).
 
     An exception that was raised at the request is its INTERNAL_ERROR.

@@ -12,7 +12,7 @@ from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import CompletionRow, DocumentRow, DraftRow, MigrationRow, RefusedDraftRow, SnippetRow, Tables
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output
-from pipeline.llm.refusals import notes_of, untold
+from pipeline.llm.refusals import missing_text, notes_of
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, Writer
 
@@ -29,27 +29,29 @@ def drafting_stage(
     """
     writer = writer or OfflineWriter(rules)
     library = _Documentation(tables["snippets"], tables["documents"])
-    asked, rejects = parted(
+    requested, rejects = parted(
         (
             *guarded(tables["completions"], _id, lambda row: [(row, library.for_completion(row))]),
             *guarded(tables["migrations"], _id, lambda row: [(row, library.for_migration(row))]),
         )
     )
-    seen, requests = len(asked) + len(rejects), [request for _, request in asked]
+    units, requests = len(requested) + len(rejects), [request for _, request in requested]
     drafts: list[DraftRow] = []
     refused: list[RefusedDraftRow] = []
-    results = [(request, row, written) for (row, request), written in zip(asked, writer.write(requests), strict=True)]
+    results = [
+        (request, row, written) for (row, request), written in zip(requested, writer.write(requests), strict=True)
+    ]
     for request, instance, written in results:
         if written.text is None:
             detail = f"none of {len(request.docstrings)} docstrings has a sentence that describes the code"
-            rejects.append(untold(request.subject_id, written, detail))
+            rejects.append(missing_text(request.subject_id, written, detail))
         else:
             drafts.append(_draft(instance["library"], request, written.text))
         if written.refusal is not None and not written.refusal.waiting:
             refused.append(_refused(instance["library"], request, written.refusal))
     return Output(
         {"drafts": sorted(drafts, key=_id), "refused_drafts": sorted(refused, key=_id)},
-        seen=seen,
+        seen=units,
         made=len(drafts),
         rejects=sorted(rejects, key=lambda reject: reject.key),
         notes=list(notes_of((request.subject_id, written) for request, _, written in results)),
@@ -88,13 +90,13 @@ class _Documentation:
         return Request(instance["id"], DraftField.DESCRIPTION, hidden, self._docstrings(places), code)
 
     def _docstrings(self, places: Sequence[tuple[str | None, str]]) -> tuple[str, ...]:
-        found = [
+        docstrings = [
             row["docstring"]
             for path, version in places
             if path is not None
             for row in holding_at(self._documents.get(path, ()), version)
         ]
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(docstrings))
 
 
 def _id(row: Row) -> str:

@@ -36,25 +36,27 @@ def keep_tallies(folder: Path, library: str, stage: str, tallies: Mapping[DraftK
     """
     path = folder / _FOLDER / f"{library}.{stage}.json"
     before = _read(path)
-    asked = {kind: tally for kind, tally in tallies.items() if tally != Tally()}
-    sent = {kind: Tally(tally.requests, tally.retries) for kind, tally in before.items() if asked}
-    kept = {kind: sent.get(kind, Tally()) + asked.get(kind, Tally()) for kind in DraftKind if kind in {*sent, *asked}}
-    if kept:
-        write_json(path, {kind: asdict(tally) for kind, tally in kept.items()})
+    counted = {kind: tally for kind, tally in tallies.items() if tally != Tally()}
+    sent = {kind: Tally(tally.requests, tally.retries) for kind, tally in before.items() if counted}
+    merged = {
+        kind: sent.get(kind, Tally()) + counted.get(kind, Tally()) for kind in DraftKind if kind in {*sent, *counted}
+    }
+    if merged:
+        write_json(path, {kind: asdict(tally) for kind, tally in merged.items()})
 
 
 def _read(path: Path) -> dict[DraftKind, Tally]:
-    kept = read_state(path) or {}
-    return {kind: Tally(**kept[kind]) for kind in DraftKind if kind in kept}
+    stored = read_state(path) or {}
+    return {kind: Tally(**stored[kind]) for kind in DraftKind if kind in stored}
 
 
 def tallies_of(folder: Path) -> dict[DraftKind, Tally]:
     """Return what a run asked of a model, by kind in the order of the vocabulary; empty where it asked nothing."""
-    found: dict[DraftKind, Tally] = {}
+    tallies: dict[DraftKind, Tally] = {}
     for path in sorted((folder / _FOLDER).glob("*.json")):
         for kind, tally in _read(path).items():
-            found[kind] = found.get(kind, Tally()) + tally
-    return {kind: found[kind] for kind in DraftKind if kind in found}
+            tallies[kind] = tallies.get(kind, Tally()) + tally
+    return {kind: tallies[kind] for kind in DraftKind if kind in tallies}
 
 
 def spent_by(answers: Path, rules: ModelRules, run: str) -> Spent:

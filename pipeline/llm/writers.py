@@ -120,8 +120,8 @@ class OfflineWriter:
 
     def write(self, requests: Sequence[Request]) -> list[Written]:
         """Write descriptions from docstrings by rules; none where they hold no sentence that describes anything."""
-        made = [attempt(request.subject_id, self.text, request) for request in requests]
-        return [Written(None, failure=one) if isinstance(one, Reject) else Written(one) for one in made]
+        texts = [attempt(request.subject_id, self.text, request) for request in requests]
+        return [Written(None, failure=result) if isinstance(result, Reject) else Written(result) for result in texts]
 
     def write_offline(self, requests: Sequence[Request]) -> list[Written]:
         """Write, which costs nothing here."""
@@ -133,30 +133,30 @@ class OfflineWriter:
 
     def text(self, request: Request) -> Text | None:
         """Write one text."""
-        told = [found for docstring in request.docstrings if (found := self._telling(docstring))]
-        clean = [next((text for text in found if self._is_clean(text, request)), None) for found in told]
+        described = [candidates for docstring in request.docstrings if (candidates := self._describing(docstring))]
+        clean = [next((text for text in candidates if self._is_clean(text, request)), None) for candidates in described]
         chosen = self._different([text for text in clean if text is not None])[: self.rules.max_sentences]
         redacted = not chosen
         if redacted:
-            cut = (redact(text, request.hidden, self.rules) for found in told for text in found)
-            chosen = [text for text in cut if self._still_tells(text)][:1]
+            cut = (redact(text, request.hidden, self.rules) for candidates in described for text in candidates)
+            chosen = [text for text in cut if self._still_describes(text)][:1]
         if not chosen:
             return None
         source = sha256_json([request.field, request.hidden, request.docstrings])
         return Text(" ".join(chosen), redacted, Drafter.OFFLINE, None, source)
 
-    def _telling(self, docstring: str) -> Sequence[str]:
+    def _describing(self, docstring: str) -> Sequence[str]:
         """Return the sentences at the beginning of a docstring that describe something."""
         first = sentences(docstring, self.rules.abbreviations)[: self.rules.sentences_tried]
         return [_closed(text) for text in first if self._describes(text)]
 
     def _different(self, texts: Sequence[str]) -> list[str]:
         """Return the texts without those that say nearly the same as one before them."""
-        kept: list[str] = []
+        distinct: list[str] = []
         for text in texts:
-            if all(difflib.SequenceMatcher(None, text, one).ratio() < self.rules.same_sentence for one in kept):
-                kept.append(text)
-        return kept
+            if all(difflib.SequenceMatcher(None, text, other).ratio() < self.rules.same_sentence for other in distinct):
+                distinct.append(text)
+        return distinct
 
     def _describes(self, text: str) -> bool:
         sized = len(text) <= self.rules.max_chars and len(text.split()) >= self.rules.min_words
@@ -165,7 +165,7 @@ class OfflineWriter:
     def _is_clean(self, text: str, request: Request) -> bool:
         return not find_names(text, request.hidden, self.rules)
 
-    def _still_tells(self, text: str) -> bool:
+    def _still_describes(self, text: str) -> bool:
         return len(text.replace(self.rules.placeholder, " ").split()) >= self.rules.min_words
 
 

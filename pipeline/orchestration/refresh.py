@@ -204,7 +204,7 @@ def count_unchanged(refresh: Refresh, library: str) -> None:
 def _keep_asked(house: House, folder: Path, library: str, stage: str) -> None:
     """Leave with the run what a stage asked of a model, also where the stage broke off, and begin to count anew."""
     if house.has_asked and house.drafter is not None:
-        keep_tallies(folder, library, stage, house.drafter.told())
+        keep_tallies(folder, library, stage, house.drafter.tallies_by_kind())
         house.drafter.tallies.clear()
 
 

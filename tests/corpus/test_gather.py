@@ -77,7 +77,7 @@ def test_the_others_go_on() -> None:
     assert sources[0].asked == []
 
 
-def test_what_was_found_before_stays() -> None:
+def test_stored_samples_stay() -> None:
     first = gather_stage("demo", [], [], [Source(SnippetSource.DOWNSTREAM, [PIECE])], Period())
     new = Source(SnippetSource.DOWNSTREAM, [replace(PIECE, version="1.1")])
     both = gather_stage("demo", [], first.tables["found"], [new], Period())
@@ -96,7 +96,7 @@ def test_a_profile_narrows_the_period_of_a_refresh() -> None:
     )
 
 
-def test_what_a_silent_source_refused_before_stays() -> None:
+def test_earlier_rejects_of_a_silent_source_stay() -> None:
     day, later = Period(None, datetime(2021, 2, 1, tzinfo=UTC)), Period(datetime(2021, 2, 1, tzinfo=UTC), None)
     other = Reject("user 2.0", RejectReason.YANKED, "withdrawn")
     first = gather_stage("demo", [], [], [Source(SnippetSource.GITHUB, [REJECT])], day)

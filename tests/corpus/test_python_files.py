@@ -56,7 +56,7 @@ def rules() -> PythonFileRules:
         ("importPIL = PIL", False),
     ],
 )
-def test_what_imports_a_library(text: str, uses: bool) -> None:
+def test_imports_of_a_library(text: str, uses: bool) -> None:
     assert imports(text, {"PIL"}) is uses
     # The cheap look misses none of them.
     assert not uses or import_line(frozenset({"PIL"})).search(text.encode())

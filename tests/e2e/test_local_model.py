@@ -23,9 +23,9 @@ pytestmark = pytest.mark.slow
 # It writes sentences; of code nothing would be gained but time.
 CODE = {
     "function_tests": "max_per_library",
-    "migrated_code": "max_asked",
+    "migrated_code": "max_requests",
     "problem": "max_per_library",
-    "rename_judgement": "max_asked",
+    "rename_judgement": "max_requests",
     "task_function": "max_per_library",
 }
 

@@ -41,8 +41,8 @@ NOBODY = "http://127.0.0.1:1"
 # Kinds of drafts that are no texts, and what bounds them; test_model_problems.py and the tests of stages have these.
 OTHERS = {
     "problem": "max_per_library",
-    "migrated_code": "max_asked",
-    "rename_judgement": "max_asked",
+    "migrated_code": "max_requests",
+    "rename_judgement": "max_requests",
     "task_function": "max_per_library",
     "function_tests": "max_per_library",
 }

@@ -159,7 +159,7 @@ class _Reader:
             refused = each.reason, each.detail
         else:
             cleaned = redact(each.preamble + each.code, self._redactions, is_python=True)
-            if cleaned.count or cleaned.left:
+            if cleaned.count or cleaned.unredacted:
                 refused = RejectReason.SECRET, "what looks like a secret stands in it"
         is_cut = isinstance(each, CutTest) and refused[0] is None
         return {

@@ -28,7 +28,7 @@ from pipeline.lake.rows import (
     Tables,
 )
 from pipeline.lake.stage import Output, Reject
-from pipeline.llm.refusals import notes_of, untold
+from pipeline.llm.refusals import missing_text, notes_of
 from pipeline.llm.writers import Improver, Request, Text, Written
 
 _CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
@@ -211,7 +211,7 @@ class _Maker:
     def completion(self, one: _Candidate, written: Written) -> ControlledCompletionRow | Reject:
         """Fill the template for an API in a version."""
         if written.text is None:
-            return untold(one.key, written, "no sentence of the document describes it")
+            return missing_text(one.key, written, "no sentence of the document describes it")
         filled = self._filled(one.document, written.text.text)
         if leak := self._leak(one, filled):
             return Reject(one.key, RejectReason.LEAKS_ANSWER, f"{leak!r} is left to read")

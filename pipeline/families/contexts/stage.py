@@ -28,7 +28,7 @@ from pipeline.lake.rows import (
     UsageRow,
 )
 from pipeline.lake.stage import Output, Reject
-from pipeline.llm.refusals import notes_of, untold
+from pipeline.llm.refusals import missing_text, notes_of
 from pipeline.llm.writers import Request, Writer, Written
 
 
@@ -80,7 +80,7 @@ def contexts_stage(
         made=len(contexts),
         rejects=sorted(rejects, key=lambda reject: reject.key),
         notes=[
-            *(untold(key, written[key], "no document tells what the expression does") for key in untold_keys),
+            *(missing_text(key, written[key], "no document tells what the expression does") for key in untold_keys),
             *notes_of((row["completion_id"], written[row["completion_id"]]) for row in contexts),
             *unasked,
         ],

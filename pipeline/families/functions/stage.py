@@ -26,7 +26,7 @@ from pipeline.lake.rows import (
     Tables,
 )
 from pipeline.lake.stage import Output, Reject
-from pipeline.llm.refusals import notes_of, untold
+from pipeline.llm.refusals import missing_text, notes_of
 from pipeline.llm.writers import Request, Text, Writer, Written
 
 
@@ -143,7 +143,7 @@ def _described(trial: Trial, described: dict[str, Written]) -> Trial | Reject:
     key = trial.function.id
     if not trial.passed or described[key].text is not None:
         return trial
-    return untold(key, described[key], f"no docstring has a sentence that describes {trial.function.path}")
+    return missing_text(key, described[key], f"no docstring has a sentence that describes {trial.function.path}")
 
 
 def _row(trial: Trial, text: Text | None, library: Library) -> FunctionRow:

@@ -180,5 +180,7 @@ class _Users:
 def _is_asked_about(snippet: SnippetRow, rules: MigratedCodeRules) -> bool:
     source = source_of(snippet)
     outputs = [check["expected"] for check in snippet["checks"] if check["expected"] is not None]
-    sized = source.count("\n") < rules.max_lines and len(source) + sum(map(len, outputs)) <= rules.max_shown
+    sized = (
+        source.count("\n") < rules.max_lines and len(source) + sum(map(len, outputs)) <= rules.max_context_characters
+    )
     return sized and snippet["language"] == Language.PYTHON and len(outputs) >= rules.min_outputs

@@ -46,7 +46,7 @@ class Teller:
             "change": {name: change[name] for name in _OF_CHANGE},
             "preamble": snippet["preamble"],
             "statements": statements_of(snippet),
-            "failure": f"{failure['outcome']}: {failure['detail'] or ''}"[-rules.max_shown :],
+            "failure": f"{failure['outcome']}: {failure['detail'] or ''}"[-rules.max_context_characters :],
             "here": self._told(one.path, one.source),
             "there": self._told(other, one.target),
             "beside": self._beside(other, one),
@@ -69,7 +69,7 @@ class Teller:
         return {
             "path": path,
             "signature": describe_state(state),
-            "docstring": text[: self._rules.max_shown],
+            "docstring": text[: self._rules.max_context_characters],
             "deprecation": state["deprecation"]["message"] if state["deprecation"] else None,
         }
 

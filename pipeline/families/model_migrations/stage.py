@@ -86,7 +86,7 @@ def drafted_migrations_stage(
     chosen, surplus = within_quota(found, rules)
     bench = Bench(tables["releases"], tables["environments"], tables["verdicts"], migrating.runner)
     failing, refused = _failing(chosen, bench, migrating.fails)
-    asked, more = failing[: rules.max_asked], failing[rules.max_asked :]
+    asked, more = failing[: rules.max_requests], failing[rules.max_requests :]
     rejects = [*surplus, *refused, *(_surplus(one, rules) for one in more)]
     made = _Made({row["id"] for row in tables["migrations"]}, rejects)
     teller = Teller(tables["documents"], tables["usages"], history, rules)
@@ -209,7 +209,7 @@ def _pair(one: Candidate, attempt: Attempt, rewrite: RewriteRow) -> Pair:
 
 
 def _surplus(one: Candidate, rules: MigratedCodeRules) -> Reject:
-    return Reject(one.key, RejectReason.OVER_QUOTA, f"a model is asked about {rules.max_asked} of a library")
+    return Reject(one.key, RejectReason.OVER_QUOTA, f"a model is asked about {rules.max_requests} of a library")
 
 
 def _by_id(rows: Iterable[R]) -> list[R]:

@@ -64,6 +64,6 @@ def _side(
     return {
         "path": path,
         "signature": "".join(signature(definition, _ONE_LINE)),
-        "documentation": [text[: rules.max_shown] for text in texts],
-        "examples": [text[: rules.max_shown] for text in examples[: rules.max_examples]],
+        "documentation": [text[: rules.max_context_characters] for text in texts],
+        "examples": [text[: rules.max_context_characters] for text in examples[: rules.max_examples]],
     }

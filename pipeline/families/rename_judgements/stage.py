@@ -54,12 +54,12 @@ def judgements_stage(
     library = str(tables["releases"][0]["library"]) if tables["releases"] else ""
     rested_on = {row["change_id"] for row in (*tables["completions"], *tables["migrations"]) if row["change_id"]}
     found = pairs(tables["changes"], tables["symbols"], tables["importable"], rested_on, judging.tagging, rules)
-    asked, surplus = found[: rules.max_asked], found[rules.max_asked :]
+    asked, surplus = found[: rules.max_requests], found[rules.max_requests :]
     teller = _Teller(library, tables["symbols"], tables["documents"], judging)
     shown, rejects = parted(guarded(asked, lambda pair: pair.key, lambda pair: [(pair, teller.of(pair))]))
     judged = judging.judge.judge([subject for _, subject in shown])
     rejects += [
-        Reject(pair.key, RejectReason.OVER_QUOTA, f"a model is asked about {rules.max_asked} of a library")
+        Reject(pair.key, RejectReason.OVER_QUOTA, f"a model is asked about {rules.max_requests} of a library")
         for pair in surplus
     ]
     judgements: list[JudgementRow] = []
@@ -124,7 +124,7 @@ class _Teller:
         return {
             "path": path,
             "signature": describe_state(state) if state is not None else None,
-            "docstring": next((row["docstring"] for row in documents), "")[: rules.max_shown],
+            "docstring": next((row["docstring"] for row in documents), "")[: rules.max_context_characters],
             "body": body_head(state, tree, self._judging.contents, rules.body_lines) if state and tree else "",
         }
 

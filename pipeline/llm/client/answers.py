@@ -61,7 +61,7 @@ class _Message(_Read):
     usage: _Usage
 
 
-def answer_of(message: Any, asked: str, rules: ModelRules, *, batch: bool) -> Answer:
+def answer_of(message: Any, priced_model: str, rules: ModelRules, *, batch: bool) -> Answer:
     """Return the answer that a message is, with what it cost; `asked` is the model by the name that has a price.
 
     Errors: Foreign, where it is no message of the Messages API.
@@ -86,7 +86,7 @@ def answer_of(message: Any, asked: str, rules: ModelRules, *, batch: bool) -> An
         output_tokens=tokens.output,
         cache_write_tokens=tokens.cache_write,
         cache_read_tokens=tokens.cache_read,
-        nano_usd=rules.cost(asked, tokens, batch=batch),
+        nano_usd=rules.cost(priced_model, tokens, batch=batch),
     )
 
 
@@ -98,7 +98,7 @@ def form_of(answer: Answer, form: type[Form]) -> Form | Failure:
     try:
         return form.model_validate_json(answer.text, strict=True)
     except ValidationError as error:
-        problems = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        problems = (f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
         return Failure(AskFailure.NOT_THE_FORM, "; ".join(problems))
 
 
@@ -111,8 +111,8 @@ class Answers:
     def get(self, key: str) -> Answer | None:
         """Return the answer to a request, if it was ever asked."""
         with self.store.open() as database:
-            found = database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
-        return msgspec.json.decode(found[0], type=Answer) if found else None
+            row = database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+        return msgspec.json.decode(row[0], type=Answer) if row else None
 
     def keep(self, key: str, answer: Answer) -> None:
         """Keep an answer; one that is there stays."""

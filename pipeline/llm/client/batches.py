@@ -83,12 +83,12 @@ class Batches:
         with self.store.sending():
             rows = self.under_way()
         lost = {row.key: row for row in rows if row.batch is None}
-        known = {row.batch for row in rows}
+        adopted = {row.batch for row in rows}
         unseen = False
         for batch in self.client.call(lambda: list(self.client.sdk.messages.batches.list(limit=100))) if lost else ():
             if not lost:
                 break
-            if not _is_batch(batch) or batch.id in known or _size(batch) > len(lost):
+            if not _is_batch(batch) or batch.id in adopted or _size(batch) > len(lost):
                 continue
             if not self.wait([batch.id]):
                 unseen = True
@@ -103,30 +103,30 @@ class Batches:
 
     def wait(self, batches: Sequence[str]) -> bool:
         """Wait until batches have ended, as long as the rules say; return whether all have."""
-        left, waited = list(batches), 0.0
+        pending, waited = list(batches), 0.0
         while True:
-            left = [batch for batch in left if not self.ended(batch)]
-            if not left or waited >= self.client.rules.wait_s:
-                return not left
+            pending = [batch for batch in pending if not self.ended(batch)]
+            if not pending or waited >= self.client.rules.wait_s:
+                return not pending
             self.sleep(self.client.rules.poll_s)
             waited += max(self.client.rules.poll_s, 0.001)
 
     def ended(self, batch: str) -> bool:
         """Return whether a batch has ended, so that its results can be read, if there are any."""
-        found = self._retrieve(batch)
-        return found is None or found.processing_status == _ENDED
+        batch_state = self._retrieve(batch)
+        return batch_state is None or batch_state.processing_status == _ENDED
 
     def results(self, batch: str) -> list[MessageBatchIndividualResponse] | None:
         """Return the results of a batch that has ended, in no order.
 
         None where nobody can have them any more: after 29 days, or where the key of today does not know the batch.
         """
-        found = self._retrieve(batch)
-        if found is None or found.archived_at is not None or found.results_url is None:
+        batch_state = self._retrieve(batch)
+        if batch_state is None or batch_state.archived_at is not None or batch_state.results_url is None:
             return None
         # All at once: what breaks off in between is read again from its beginning.
         results = self.client.call(lambda: list(self.client.sdk.messages.batches.results(batch)))
-        return [one for one in results if isinstance(one, MessageBatchIndividualResponse)]
+        return [result for result in results if isinstance(result, MessageBatchIndividualResponse)]
 
     def forget(self, reservations: Iterable[str]) -> None:
         """Take requests off the list of what is under way: their results are in the answers, or will never come.
@@ -134,21 +134,21 @@ class Batches:
         They are told by their reservations: another process may have sent the same request again in between.
         """
         with self.store.open() as database:
-            database.executemany("DELETE FROM batched WHERE reservation = ?", [(one,) for one in reservations])
+            database.executemany("DELETE FROM batched WHERE reservation = ?", [(key,) for key in reservations])
 
     def _name(self, reservations: Iterable[str], batch: str) -> None:
         with self.store.open() as database:
-            rows = [(batch, one) for one in reservations]
+            rows = [(batch, reservation) for reservation in reservations]
             database.executemany("UPDATE batched SET batch = ? WHERE reservation = ?", rows)
 
     def _retrieve(self, batch: str) -> MessageBatch | None:
         try:
-            found = self.client.call(lambda: self.client.sdk.messages.batches.retrieve(batch))
+            retrieved = self.client.call(lambda: self.client.sdk.messages.batches.retrieve(batch))
         except anthropic.NotFoundError:
             return None
-        if not _is_batch(found):
+        if not _is_batch(retrieved):
             raise Foreign(FOREIGN)
-        return found
+        return retrieved
 
     def parts(self, asks: Mapping[str, Ask[Any]]) -> Iterator[list[str]]:
         """Yield the keys of requests for as few batches as the limits allow."""
@@ -166,10 +166,10 @@ class Batches:
             yield part
 
 
-def _is_batch(found: Any) -> TypeGuard[MessageBatch]:
+def _is_batch(answer: Any) -> TypeGuard[MessageBatch]:
     """Say whether what came is a batch: the SDK takes what a server sends as it comes."""
-    told = isinstance(found, MessageBatch) and isinstance(found.request_counts, MessageBatchRequestCounts)
-    return told and isinstance(found.id, str)
+    is_message_batch = isinstance(answer, MessageBatch) and isinstance(answer.request_counts, MessageBatchRequestCounts)
+    return is_message_batch and isinstance(answer.id, str)
 
 
 def _size(batch: MessageBatch) -> int:

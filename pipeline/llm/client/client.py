@@ -105,20 +105,20 @@ class Client:
             return done
         except anthropic.APIStatusError as error:
             if _is_spend_limit(error):
-                raise SpendLimit(said(error)) from error
+                raise SpendLimit(error_message(error)) from error
             raise
 
     def _pause(self, state: RetryCallState) -> float:
         """Return how long to wait, in seconds: what the answer asks for, else longer each time."""
         error = state.outcome.exception() if state.outcome else None
-        asked = error.response.headers.get(_AFTER) if isinstance(error, anthropic.APIStatusError) else None
+        retry_after = error.response.headers.get(_AFTER) if isinstance(error, anthropic.APIStatusError) else None
         try:
-            wanted = float(asked) if asked is not None else None
+            pause_s = float(retry_after) if retry_after is not None else None
         except ValueError:
-            wanted = None
-        if wanted is None:
-            wanted = wait_exponential_jitter(initial=1, max=self.rules.longest_pause_s)(state)
-        return max(0.0, min(wanted, self.rules.longest_pause_s))
+            pause_s = None
+        if pause_s is None:
+            pause_s = wait_exponential_jitter(initial=1, max=self.rules.longest_pause_s)(state)
+        return max(0.0, min(pause_s, self.rules.longest_pause_s))
 
 
 def _sdk() -> anthropic.Anthropic:
@@ -197,12 +197,12 @@ def is_money(kind: str, message: str) -> bool:
 
 
 def _is_spend_limit(error: anthropic.APIStatusError) -> bool:
-    own = error.status_code == _BAD_REQUEST and said(error).lower().startswith(_OWN_LIMIT)
+    own = error.status_code == _BAD_REQUEST and error_message(error).lower().startswith(_OWN_LIMIT)
     # 402: no credit, or the limit of an organization that this one is linked to
     return isinstance(error, (*_SPEND_LIMITS, anthropic.PaymentRequiredError)) or own
 
 
-def said(error: BaseException) -> str:
+def error_message(error: BaseException) -> str:
     """Return what an error says, with what it was caused by where it does not say that, and without credentials."""
     if isinstance(error, anthropic.APIStatusError):
         return cut_message(str(error.api_message or error.message))

@@ -27,13 +27,13 @@ from pipeline.llm.client.client import (
     Client,
     Foreign,
     SpendLimit,
+    error_message,
     is_money,
     is_of_the_request,
     is_to_blame,
     may_be_charged,
     may_have_arrived,
     may_pass,
-    said,
 )
 from pipeline.llm.client.ledger import BudgetReached, Ledger
 from pipeline.llm.client.rules import ModelRules, Tokens
@@ -45,7 +45,7 @@ _SILENT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Generic[Form]):
+class Reply(Generic[Form]):
     """A request with what came of it: the answer in its form, or why there is none; and the answer as it came."""
 
     ask: Ask[Form]
@@ -80,9 +80,9 @@ class ModelDrafter:
     @property
     def tally(self) -> Tally:
         """The tally of this process over all kinds of drafts."""
-        return added(self.told().values())
+        return added(self.tallies_by_kind().values())
 
-    def told(self) -> dict[DraftKind, Tally]:
+    def tallies_by_kind(self) -> dict[DraftKind, Tally]:
         """Return the tallies of this process; the reason why asking ended early is told of each kind."""
         return {kind: replace(tally, stopped=self.stopped) for kind, tally in self.tallies.items()}
 
@@ -105,7 +105,7 @@ class ModelDrafter:
         finally:
             self.count(kind, Tally(requests=self.requests - requests, retries=self.client.retries - retries))
 
-    def ask(self, asks: Sequence[Ask[Form]]) -> list[Asked[Form]]:
+    def ask(self, asks: Sequence[Ask[Form]]) -> list[Reply[Form]]:
         """Ask for what was never asked, and return what came of each request, in their order.
 
         Requests that are alike are asked once. Where the budget, the provider's spending limit or the patience with a
@@ -137,15 +137,15 @@ class ModelDrafter:
         if len(fresh) >= self.rules.batch_from:
             self._send_batches(fresh)
         else:
-            self._send_one_by_one(fresh)
+            self._send_singly(fresh)
         self._collect(wait_for=asks)
 
-    def _send_one_by_one(self, asks: dict[str, Ask[Any]]) -> None:
+    def _send_singly(self, asks: dict[str, Ask[Any]]) -> None:
         silent = 0
         for key in sorted(asks):
             # Another process may have asked it since we looked.
             if self.answers.get(key) is None:
-                self._ask_one(asks[key])
+                self._ask_single(asks[key])
             failure = self._failures.get(key)
             silent = silent + 1 if failure and failure.kind is AskFailure.UNREACHABLE else 0
             if failure and silent == _SILENT:
@@ -153,7 +153,7 @@ class ModelDrafter:
                 self._silent = True
                 return
 
-    def _ask_one(self, ask: Ask[Any]) -> None:
+    def _ask_single(self, ask: Ask[Any]) -> None:
         """Ask one request, with its worst case reserved for each time that it may be answered and charged.
 
         Errors: those that say nothing of the request itself, and end asking.
@@ -180,7 +180,7 @@ class ModelDrafter:
             if not is_to_blame(error) and not _is_of_the_moment(error):
                 raise
             kind = AskFailure.BAD_REQUEST if is_to_blame(error) else AskFailure.UNREACHABLE
-            self._failures[ask.key] = Failure(kind, said(error))
+            self._failures[ask.key] = Failure(kind, error_message(error))
         else:
             with self.ledger.store.open():
                 self.answers.keep(ask.key, answer)
@@ -236,9 +236,9 @@ class ModelDrafter:
             sent = {row.key: row for row in under_way if row.batch == name}
             results = self.batches.results(name)
             with self.ledger.store.open():
-                for one in results or ():
-                    if (row := sent.pop(one.custom_id, None)) is not None:
-                        self._take_in(row, one.result)
+                for result in results or ():
+                    if (row := sent.pop(result.custom_id, None)) is not None:
+                        self._take_in(row, result.result)
                 self._give_up(sent.values())
 
     def _take_in(self, row: Batched, result: Any) -> None:
@@ -282,22 +282,22 @@ class ModelDrafter:
         tokens = Tokens(cache_write=ask.most_input_tokens, output=ask.max_tokens)
         return self.rules.cost(ask.model, tokens, batch=batch)
 
-    def _read(self, ask: Ask[Form]) -> Asked[Form]:
+    def _read(self, ask: Ask[Form]) -> Reply[Form]:
         answer = self.answers.get(ask.key)
         if answer is None:
             waiting = Failure(AskFailure.WAITING, self.stopped or "its batch has not ended")
-            return Asked(ask, None, self._failures.get(ask.key, waiting), None)
-        found = form_of(answer, ask.form)
-        return Asked(ask, None, found, answer) if isinstance(found, Failure) else Asked(ask, found, None, answer)
+            return Reply(ask, None, self._failures.get(ask.key, waiting), None)
+        parsed = form_of(answer, ask.form)
+        return Reply(ask, None, parsed, answer) if isinstance(parsed, Failure) else Reply(ask, parsed, None, answer)
 
     def _stop(self, error: Exception) -> None:
-        self.stopped = self.stopped or said(error)
+        self.stopped = self.stopped or error_message(error)
 
 
 def model_drafter(store: Path, rules: ModelRules, run: str) -> ModelDrafter:
     """Return the drafter whose memory and ledger are in a file; what it spends counts for a run."""
-    kept, client = Store(store), Client(rules)
-    return ModelDrafter(client, Answers(kept), Ledger(kept, rules, run), Batches(kept, client))
+    database, client = Store(store), Client(rules)
+    return ModelDrafter(client, Answers(database), Ledger(database, rules, run), Batches(database, client))
 
 
 def _is_of_the_moment(error: Exception) -> bool:

@@ -68,7 +68,7 @@ class Ledger:
     def lose(self, reservations: Iterable[str]) -> None:
         """Count as spent what was reserved for requests that may have been answered, though no answer came."""
         with self.store.open() as database:
-            database.executemany("UPDATE ledger SET settled = 1 WHERE id = ?", [(one,) for one in reservations])
+            database.executemany("UPDATE ledger SET settled = 1 WHERE id = ?", [(key,) for key in reservations])
 
     def end(self, reason: str) -> None:
         """Let no part of this run ask again, in no process: the provider takes no more of our money."""
@@ -78,8 +78,8 @@ class Ledger:
     def ended(self) -> str | None:
         """Return why this run must not ask again; None where it may."""
         with self.store.open() as database:
-            found = database.execute("SELECT reason FROM ended WHERE run = ?", (self.run,)).fetchone()
-        return str(found[0]) if found else None
+            row = database.execute("SELECT reason FROM ended WHERE run = ?", (self.run,)).fetchone()
+        return str(row[0]) if row else None
 
     def spent_this_month(self) -> int:
         """Return what the month of now has cost, in nano-dollars, with what is still reserved."""
@@ -91,6 +91,6 @@ class Ledger:
     def spent(self) -> int:
         """Return what this run has cost, in nano-dollars, with what is still reserved."""
         with self.store.open() as database:
-            found = database.execute("SELECT COALESCE(SUM(nano_usd), 0) FROM ledger WHERE run = ?", (self.run,))
-            (spent,) = found.fetchone()
+            result = database.execute("SELECT COALESCE(SUM(nano_usd), 0) FROM ledger WHERE run = ?", (self.run,))
+            (spent,) = result.fetchone()
         return int(spent)

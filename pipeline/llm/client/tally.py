@@ -48,5 +48,5 @@ def added(tallies: Iterable[Tally]) -> Tally:
 def usd(nano_usd: int) -> str:
     """Return an amount for people, in US dollars: to the cent, and small ones to two digits that say something."""
     amount = Decimal(nano_usd) / NANO
-    shown = f"{amount:.2f}" if amount >= 1 else f"{Decimal(f'{amount:.2g}'):f}"
-    return f"{shown} US dollars"
+    rounded = f"{amount:.2f}" if amount >= 1 else f"{Decimal(f'{amount:.2g}'):f}"
+    return f"{rounded} US dollars"

@@ -39,16 +39,16 @@ class DescriptionWriter:
     def improve(self, requests: Sequence[Request], written: Sequence[Written]) -> list[Written]:
         """Ask the model for what is missing or redacted; where it writes nothing better the offline text stays."""
         improved = list(written)
-        places = [place for place, one in enumerate(written) if self._is_to_improve(one.text)]
+        places = [place for place, text in enumerate(written) if self._is_to_improve(text.text)]
         hidden = {requests[place].subject_id: requests[place].hidden for place in places}
 
         def judge(drafts: Sequence[tuple[Subject, Description]]) -> list[str | None]:
-            return [text_problem(one.text, hidden[subject.id], self.drafting) for subject, one in drafts]
+            return [text_problem(draft.text, hidden[subject.id], self.drafting) for subject, draft in drafts]
 
         subjects = [_subject(requests[place]) for place in places]
         drafted = draft(subjects, Description, self.rules, self.drafter, judge)
-        for place, one in zip(places, drafted, strict=True):
-            improved[place] = _written(one, written[place].text)
+        for place, result in zip(places, drafted, strict=True):
+            improved[place] = _written(result, written[place].text)
         return improved
 
     def _is_to_improve(self, text: Text | None) -> bool:
@@ -56,11 +56,13 @@ class DescriptionWriter:
         return not self.rules.improves.isdisjoint({kind, Improves.ALL})
 
 
-def _written(one: Drafted[Description], offline: Text | None) -> Written:
-    if one.form is None:
-        return Written(offline, one.refusal)
-    text = " ".join(one.form.text.split())
-    return Written(Text(text, False, Drafter.MODEL, one.model, one.prompt_sha256, one.tokens, one.nano_usd))
+def _written(drafted: Drafted[Description], offline: Text | None) -> Written:
+    if drafted.form is None:
+        return Written(offline, drafted.refusal)
+    text = " ".join(drafted.form.text.split())
+    return Written(
+        Text(text, False, Drafter.MODEL, drafted.model, drafted.prompt_sha256, drafted.tokens, drafted.nano_usd)
+    )
 
 
 def _subject(request: Request) -> Subject:

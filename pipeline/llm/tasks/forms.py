@@ -1,14 +1,14 @@
 """The forms of answers: what a model may write back, a class for each kind of draft.
 
-What is sent is the `form` of the kind's rule file, in the words of a curator; these read what comes back, and hold its
-limits, which the API does not take. Nothing of the provider's SDK is imported here: the rules are read against them.
+`schema_of` makes the JSON schema of a request from a form and a curator's descriptions; the form reads the answer.
+Nothing of the provider's SDK is imported here, since every command loads the rules.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
-from typing import Self
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -16,7 +16,7 @@ from pipeline.core.vocabularies.changes import Same
 from pipeline.core.vocabularies.functions import TestKind
 
 # Controls, marks without a width, what ends lines for some readers only, half characters, those of nobody.
-_UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn"})
+_INVISIBLE = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn"})
 _LAYOUT = "\t\n"
 
 
@@ -25,7 +25,7 @@ def _is_odd(char: str) -> bool:
     if char.isascii():
         return (char < " " and char not in _LAYOUT) or char == "\x7f"
     kind = unicodedata.category(char)
-    return kind in _UNSEEN or (kind[0] == "L" and unicodedata.normalize("NFKC", char).isascii())
+    return kind in _INVISIBLE or (kind[0] == "L" and unicodedata.normalize("NFKC", char).isascii())
 
 
 class Form(BaseModel):
@@ -34,12 +34,12 @@ class Form(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @model_validator(mode="after")
-    def _is_seen(self) -> Self:
+    def _is_visible(self) -> Self:
         for name, value in self:
             for text in value if isinstance(value, list) else [value]:
-                if isinstance(text, str) and (found := next(filter(_is_odd, text), "")):
+                if isinstance(text, str) and (invisible := next(filter(_is_odd, text), "")):
                     raise ValueError(
-                        f"{name} holds U+{ord(found):04X}, which no reader sees or tells apart: write it as an escape"
+                        f"{name} holds U+{ord(invisible):04X}, which no reader sees: write it as an escape"
                     )
         return self
 
@@ -66,7 +66,7 @@ class FunctionRequirement(Form):
 
     def texts(self) -> Iterator[str]:
         """Yield all of its prose."""
-        yield from (self.functionality, self.returns, *(one.description for one in self.arguments))
+        yield from (self.functionality, self.returns, *(argument.description for argument in self.arguments))
 
 
 class TaskFunction(Form):
@@ -115,3 +115,34 @@ class ProblemText(Form):
     visible_test: str
     hidden_tests: str
     other_solution: str
+
+
+def schema_of(form: type[Form], descriptions: Mapping[str, str]) -> dict[str, Any]:
+    """Return the JSON schema of a form as the API takes it; `descriptions` are by the dotted path of a field.
+
+    The schema is pydantic's without titles, docstrings and limits, which the API does not take. Paid answers are stored
+    under its text, so the order of its keys matters. Errors: ValueError for a description of no field.
+    """
+    whole, unused = form.model_json_schema(), dict(descriptions)
+
+    def part(schema: dict[str, Any], path: str) -> dict[str, Any]:
+        if "$ref" in schema:
+            schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
+        if "enum" in schema:
+            return {"enum": schema["enum"]}
+        if schema["type"] == "array":
+            return {"type": "array", "items": part(schema["items"], path)}
+        if schema["type"] != "object":
+            return {"type": schema["type"]}
+        properties: dict[str, Any] = {}
+        for name, inner in schema["properties"].items():
+            field = f"{path}.{name}".lstrip(".")
+            (keyword, value), *rest = part(inner, field).items()
+            described = {"description": unused.pop(field)} if field in unused else {}
+            properties[name] = {keyword: value, **described, **dict(rest)}
+        return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+
+    result = part(whole, "")
+    if unused:
+        raise ValueError(f"{', '.join(unused)}: {form.__name__} has no such field")
+    return result

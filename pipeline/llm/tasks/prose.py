@@ -13,6 +13,6 @@ def text_problem(text: str, hidden: Sequence[str], rules: DraftingRules) -> str 
     most = rules.max_chars * rules.max_sentences
     if len(text) > most:
         return f"it is longer than {most} characters"
-    if given := find_names(text, hidden, rules):
-        return f"it gives a hidden name away: {text[slice(*given[0])]!r}"
+    if spans := find_names(text, hidden, rules):
+        return f"it gives a hidden name away: {text[slice(*spans[0])]!r}"
     return f"it has fewer than {rules.min_words} words" if len(text.split()) < rules.min_words else None

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from pipeline.llm.client.answers import Answer
 from pipeline.llm.client.ask import Ask, AskFailure
-from pipeline.llm.client.drafter import Asked, ModelDrafter
+from pipeline.llm.client.drafter import ModelDrafter, Reply
 from pipeline.llm.client.fence import fenced
 from pipeline.llm.client.tally import Tally
 from pipeline.llm.tasks.rules import KindRules
@@ -81,28 +81,28 @@ def _rounds(
     paid: dict[str, Answer],
 ) -> list[Drafted[Form]]:
     """Draft, and put every answer that came into `paid`, by key."""
-    found: dict[int, Drafted[Form]] = {}
+    results: dict[int, Drafted[Form]] = {}
     answers: dict[int, list[Answer]] = {place: [] for place in range(len(subjects))}
     open_ = {place: _ask(subject, form, rules, {}) for place, subject in enumerate(subjects)}
     for attempt in range(1, rules.tries + 1):
-        asked = dict(zip(open_, drafter.ask(list(open_.values())), strict=True))
-        good = {place: one.form for place, one in asked.items() if one.form is not None}
+        replies = dict(zip(open_, drafter.ask(list(open_.values())), strict=True))
+        good = {place: reply.form for place, reply in replies.items() if reply.form is not None}
         judged = judge([(subjects[place], written) for place, written in good.items()]) if good else []
         problems = dict(zip(good, judged, strict=True))
         open_ = {}
-        for place, one in asked.items():
-            problem = problems[place] if place in good else _failure(one)
-            if one.answer is not None:
-                answers[place].append(one.answer)
-                paid[one.ask.key] = one.answer
-            found[place] = _drafted(subjects[place], one, problem, attempt, answers[place])
-            if problem is not None and one.answer is not None and not _is_final(one):
-                refused = {"refused": {"answer": one.answer.text, "reason": problem}}
+        for place, reply in replies.items():
+            problem = problems[place] if place in good else _failure(reply)
+            if reply.answer is not None:
+                answers[place].append(reply.answer)
+                paid[reply.ask.key] = reply.answer
+            results[place] = _drafted(subjects[place], reply, problem, attempt, answers[place])
+            if problem is not None and reply.answer is not None and not _is_final(reply):
+                refused = {"refused": {"answer": reply.answer.text, "reason": problem}}
                 again = _ask(subjects[place], form, rules, refused)
                 # The same answer for the same reason as before: asking on would bring it once more.
-                if again.key != one.ask.key:
+                if again.key != reply.ask.key:
                     open_[place] = again
-    return [found[place] for place in range(len(subjects))]
+    return [results[place] for place in range(len(subjects))]
 
 
 def _ask(subject: Subject, form: type[Form], rules: KindRules, refused: Mapping[str, Any]) -> Ask[Form]:
@@ -111,15 +111,15 @@ def _ask(subject: Subject, form: type[Form], rules: KindRules, refused: Mapping[
 
 
 def _drafted(
-    subject: Subject, one: Asked[Form], problem: str | None, attempt: int, answers: Sequence[Answer]
+    subject: Subject, reply: Reply[Form], problem: str | None, attempt: int, answers: Sequence[Answer]
 ) -> Drafted[Form]:
     return Drafted(
         subject=subject,
-        form=one.form if problem is None else None,
+        form=reply.form if problem is None else None,
         problem=problem,
-        waiting=one.failure is not None and one.failure.kind in _LATER,
-        model=one.ask.model,
-        prompt_sha256=one.ask.prompt_sha256,
+        waiting=reply.failure is not None and reply.failure.kind in _LATER,
+        model=reply.ask.model,
+        prompt_sha256=reply.ask.prompt_sha256,
         tries=attempt,
         tokens=sum(answer.tokens for answer in answers),
         nano_usd=sum(answer.nano_usd for answer in answers),
@@ -128,18 +128,18 @@ def _drafted(
 
 def _counted(drafted: Sequence[Drafted[Form]]) -> Tally:
     return Tally(
-        accepted=sum(one.form is not None for one in drafted),
-        refused=sum(one.form is None and not one.waiting for one in drafted),
-        waiting=sum(one.waiting for one in drafted),
+        accepted=sum(result.form is not None for result in drafted),
+        refused=sum(result.form is None and not result.waiting for result in drafted),
+        waiting=sum(result.waiting for result in drafted),
     )
 
 
 _LATER = frozenset({AskFailure.WAITING, AskFailure.UNREACHABLE, AskFailure.EXPIRED})
 
 
-def _failure(one: Asked[Form]) -> str:
-    return f"{one.failure.kind}: {one.failure.detail}" if one.failure else "no answer"
+def _failure(reply: Reply[Form]) -> str:
+    return f"{reply.failure.kind}: {reply.failure.detail}" if reply.failure else "no answer"
 
 
-def _is_final(one: Asked[Form]) -> bool:
-    return one.failure is not None and one.failure.kind is AskFailure.REFUSED
+def _is_final(reply: Reply[Form]) -> bool:
+    return reply.failure is not None and reply.failure.kind is AskFailure.REFUSED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,15 +24,15 @@ from pipeline.llm.tasks.forms import (
     ProblemText,
     RenameJudgement,
     TaskFunction,
+    schema_of,
 )
-from pipeline.llm.tasks.schema import difference
 
 
 class KindRules(Rule):
-    """How a model is asked for one kind of draft; `form` is the JSON schema that is sent, `answer` reads what comes.
+    """How a model is asked for one kind of draft; `descriptions` are those of the fields of its form, `answer`.
 
-    `model` is a role in the file, and the name of who has it in what `draft_rules` returns. The SDK does not send a
-    request of more than a sixth of 128,000 tokens without streaming.
+    `model` is a role in the file, and a model's name in the result of `draft_rules`. The SDK does not send a request
+    of more than a sixth of 128,000 tokens without streaming.
     """
 
     answer: ClassVar[type[Form]]
@@ -41,14 +42,18 @@ class KindRules(Rule):
     max_tokens: int = Field(ge=1, le=21_333)
     tries: int = Field(ge=1)
     instructions: str = Field(min_length=1)
-    form: Mapping[str, Any]
+    descriptions: Mapping[str, str]
 
-    @field_validator("form", mode="after")
+    @cached_property
+    def form(self) -> dict[str, Any]:
+        """The JSON schema of an answer, as it is sent."""
+        return schema_of(self.answer, self.descriptions)
+
+    @field_validator("descriptions", mode="after")
     @classmethod
-    def _is_read(cls, form: Mapping[str, Any]) -> Mapping[str, Any]:
-        if found := difference(form, cls.answer.model_json_schema()):
-            raise ValueError(f"{found}; correct it, or {cls.answer.__name__} in pipeline/llm/tasks/forms.py too")
-        return form
+    def _fit(cls, descriptions: Mapping[str, str]) -> Mapping[str, str]:
+        schema_of(cls.answer, descriptions)
+        return descriptions
 
 
 class DescriptionRules(KindRules):
@@ -73,12 +78,12 @@ class MigratedCodeRules(KindRules):
 
     answer = MigratedCode
 
-    max_asked: int = Field(ge=0)
+    max_requests: int = Field(ge=0)
     max_run: int = Field(ge=0)
     max_per_path: int = Field(ge=1)
     min_outputs: int = Field(ge=1)
     max_lines: int = Field(ge=1)
-    max_shown: int = Field(ge=1, description="characters")
+    max_context_characters: int = Field(ge=1, description="characters")
     max_written: int = Field(ge=1, description="characters")
     not_used: frozenset[str]
 
@@ -88,10 +93,10 @@ class RenameJudgementRules(KindRules):
 
     answer = RenameJudgement
 
-    max_asked: int = Field(ge=0)
+    max_requests: int = Field(ge=0)
     from_confidence: float = Field(ge=0, le=1)
     below_confidence: float = Field(ge=0, le=1)
-    max_shown: int = Field(ge=1, description="characters")
+    max_context_characters: int = Field(ge=1, description="characters")
     body_lines: int = Field(ge=0)
     max_reason: int = Field(ge=1, description="characters")
 
@@ -136,7 +141,7 @@ class ProblemDraftRules(KindRules):
     max_per_path: int = Field(ge=1)
     max_per_version: int = Field(ge=1)
     min_hidden: int = Field(ge=1, description="letters")
-    max_shown: int = Field(ge=1, description="characters")
+    max_context_characters: int = Field(ge=1, description="characters")
     max_examples: int = Field(ge=0)
     min_words: int = Field(ge=1)
     max_words: int = Field(ge=1)
@@ -181,7 +186,7 @@ def draft_rules(folder: Path, models: ModelRules) -> DraftRules:
         if kind.kind != name:
             raise RuleError(f"{name}.yaml: kind: it is {kind.kind}, and the file is that of {name}")
         if kind.model not in models.roles:
-            known = ", ".join(sorted(models.roles))
-            raise RuleError(f"{name}.yaml: model: {kind.model!r} is no role; models.yaml has {known}")
+            roles = ", ".join(sorted(models.roles))
+            raise RuleError(f"{name}.yaml: model: {kind.model!r} is no role; models.yaml has {roles}")
     named = {name: kind.model_copy(update={"model": models.roles[kind.model]}) for name, kind in rules}
     return rules.model_copy(update=named)

@@ -53,7 +53,7 @@ def test_days_of_releases_that_the_lake_lacks_are_passed_over() -> None:
     assert chosen(project(v1_1=9, v1_2=12, v1_3=25), covered={"1.1"}) == ["1.2"]
 
 
-def test_only_what_came_out_in_the_period() -> None:
+def test_only_releases_of_the_period() -> None:
     period = Period(FIRST + timedelta(5), FIRST + timedelta(12))
     assert chosen(project(v1_0=4, v1_1=5, v1_2=11, v1_3=12), period=period) == ["1.1", "1.2"]
 
@@ -73,18 +73,18 @@ def test_a_fix_of_an_older_series_is_not_the_newest() -> None:
         ((file("1.0", 1, yanked=True), file("1.0", 1, ArtifactKind.WHEEL)), "no_files"),
     ],
 )
-def test_what_cannot_be_read_is_refused(files: tuple[IndexFile, ...], expected: str) -> None:
+def test_unreadable_releases_are_refused(files: tuple[IndexFile, ...], expected: str) -> None:
     assert chosen(Project("user", {"1.0": files})) == [expected]
 
 
 @pytest.mark.parametrize(("version", "reason"), [("1.1rc1", "pre_release"), ("1.1-final-really", "invalid_version")])
-def test_what_is_no_final_release_is_refused_unless_there_is_one(version: str, reason: str) -> None:
+def test_other_than_final_releases_are_refused_unless_there_is_one(version: str, reason: str) -> None:
     odd: dict[str, tuple[IndexFile, ...]] = {version: (file("x", 5),)}
     assert chosen(Project("user", odd)) == [reason]
     assert chosen(Project("user", odd | {"1.0": (file("1.0", 4),)})) == ["1.0"]
 
 
-def test_what_is_refused_names_the_release() -> None:
+def test_a_reject_names_the_release() -> None:
     [refused] = choose(
         Project("user", {"1.0": ()} | {"1.1b1": (file("1.1b1", 1),)}), "demo", Days(HISTORY), COVERED, Period(), 9
     )
@@ -98,7 +98,7 @@ def test_without_upload_times_nothing_can_be_placed() -> None:
 
 
 @given(st.lists(st.integers(0, 400), min_size=1, max_size=30, unique=True), st.integers(1, 8), st.integers(0, 400))
-def test_what_was_chosen_stays_chosen_or_gives_way_to_what_is_new(days: list[int], most: int, today: int) -> None:
+def test_chosen_releases_stay_or_give_way_to_new_ones(days: list[int], most: int, today: int) -> None:
     """A later refresh replaces what it must and nothing else, so that the table grows as slowly as the world does."""
     history = [Published(f"1.{n}", FIRST + timedelta(10 * n), None) for n in range(40)]
     covered = {published.version for published in history}

@@ -37,7 +37,7 @@ def manifest(name: str, *requires: str) -> Manifest:
         ("itertools", False),
     ],
 )
-def test_what_a_release_requires(requirement: str, met: bool) -> None:
+def test_requirements_of_a_release(requirement: str, met: bool) -> None:
     assert requirers("more-itertools", [manifest("Some.User", "other", requirement)]) == (
         {"some-user"} if met else set()
     )
@@ -49,7 +49,7 @@ def test_metadata_without_a_name_is_nobodys() -> None:
     assert requirers("more-itertools", [Manifest(nameless.artifact, {}, (), text, "")]) == set()
 
 
-def test_seeds_come_first_and_what_was_met_fills_the_places_that_are_left() -> None:
+def test_seeds_come_first_and_crawled_dependents_fill_the_rest() -> None:
     crawled = [manifest(name, "more-itertools") for name in ("z", "Seed_A", "y", "more-itertools")]
     assert dependents_of("more-itertools", RULE, crawled) == ["seed-b", "seed-a", "y"]
     assert dependents_of("more-itertools", RULE.model_copy(update={"dependents_per_library": 9}), crawled)[2:] == [
@@ -59,7 +59,7 @@ def test_seeds_come_first_and_what_was_met_fills_the_places_that_are_left() -> N
     assert dependents_of("demo", RULE, crawled) == []
 
 
-def test_what_was_crawled_is_not_looked_at_where_the_seeds_suffice() -> None:
+def test_crawled_releases_are_not_searched_where_the_seeds_suffice() -> None:
     def unread() -> object:
         raise AssertionError("the cache was read")
         yield

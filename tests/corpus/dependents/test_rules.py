@@ -13,7 +13,7 @@ from pipeline.corpus.dependents.rules import DependentRules
 RULE = load(RULES / "dependents.yaml", DependentRules)
 
 
-def test_the_starter_profile_leaves_nothing_to_what_was_crawled_before() -> None:
+def test_the_starter_profile_names_all_its_dependents() -> None:
     """Its snapshot must come out alike on a machine that holds more, so the seeds fill every place."""
     for library in load_profile("starter").libraries:
         assert len(RULE.seeds[library.library]) >= RULE.dependents_per_library, library.library

@@ -58,7 +58,7 @@ def tar(members: Mapping[str, bytes], *links: tuple[str, str]) -> bytes:
     return buffer.getvalue()
 
 
-def test_python_and_requirements_are_kept_by_their_path_inside(index: Index, tmp_path: Path) -> None:
+def test_python_and_requirements_are_stored_by_their_path_inside(index: Index, tmp_path: Path) -> None:
     read = store(tmp_path).read(offered(index, sdist("user", "1.0", FILES)))
     assert set(read.files) == EXPECTED
     assert read.files["src/user/main.py"] == b"import demo\n"
@@ -71,7 +71,7 @@ def test_it_is_fetched_once(index: Index, tmp_path: Path) -> None:
     assert len(index.asked) == 1
 
 
-def test_what_the_cache_lost_is_fetched_again(index: Index, tmp_path: Path) -> None:
+def test_contents_lost_by_the_cache_are_fetched_again(index: Index, tmp_path: Path) -> None:
     file = offered(index, sdist("user", "1.0", FILES))
     first = store(tmp_path).read(file)
     [database] = (tmp_path / "downstream").glob("*.sqlite")
@@ -80,14 +80,14 @@ def test_what_the_cache_lost_is_fetched_again(index: Index, tmp_path: Path) -> N
     assert len(index.asked) == 2
 
 
-def test_a_zip_is_read_as_well_and_so_is_one_without_a_folder(index: Index, tmp_path: Path) -> None:
+def test_zips_are_read_with_and_without_a_folder(index: Index, tmp_path: Path) -> None:
     loose = {"user.py": b"import demo\n", "setup.py": b"", "pkg/__init__.py": b""}
     read = store(tmp_path).read(offered(index, ("user-1.0.zip", zip_bytes(loose))))
     assert set(read.files) == {"user.py", "setup.py", "pkg/__init__.py"}
     assert read.metadata == ""
 
 
-def test_what_is_announced_as_too_large_is_not_fetched(index: Index, tmp_path: Path) -> None:
+def test_a_file_announced_as_too_large_is_not_fetched(index: Index, tmp_path: Path) -> None:
     file = offered(index, sdist("user", "1.0", FILES))
     huge = IndexFile(file.filename, file.url, file.kind, file.sha256, 2 << 30, None, False, None)
     with pytest.raises(TooLarge, match="2147483648 bytes, the limit is"):

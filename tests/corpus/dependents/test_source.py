@@ -115,7 +115,7 @@ def test_the_version_is_that_of_the_day_of_release(
         ("other", "", "version_unknown"),
     ],
 )
-def test_a_version_that_cannot_be_had_is_one_reject_for_the_release(
+def test_an_unknown_version_is_a_single_reject_of_the_release(
     index: Index, tmp_path: Path, requirement: str, versions: str, reason: str
 ) -> None:
     library(index)
@@ -196,7 +196,7 @@ BAD: list[tuple[str, Callable[[Index], object], str, str]] = [
 
 
 @pytest.mark.parametrize(("harm", "key", "reason"), [bad[1:] for bad in BAD], ids=[bad[0] for bad in BAD])
-def test_what_is_wrong_with_one_dependent_stops_no_other(
+def test_a_bad_dependent_stops_no_other(
     index: Index, tmp_path: Path, harm: Callable[[Index], object], key: str, reason: str
 ) -> None:
     library(index)
@@ -209,7 +209,7 @@ def test_what_is_wrong_with_one_dependent_stops_no_other(
     assert summary([sample]) == [("pkg:pypi/good@1.0#user/main.py", "1.1")]
 
 
-def test_what_is_too_large_is_not_asked_for(index: Index, tmp_path: Path) -> None:
+def test_large_distributions_are_not_requested(index: Index, tmp_path: Path) -> None:
     library(index)
     dependent(index)
     index.twists[DOCUMENT] = [announce(2 << 30)]
@@ -221,7 +221,7 @@ def test_what_is_too_large_is_not_asked_for(index: Index, tmp_path: Path) -> Non
     ("file", "yanked", "reason"),
     [(sdist("user", "1.0", USES), True, "yanked"), (wheel("user", "1.0", USES), False, "no_files")],
 )
-def test_a_release_without_a_source_distribution_that_stands(
+def test_a_release_without_an_available_source_distribution(
     index: Index, tmp_path: Path, file: tuple[str, bytes], yanked: bool, reason: str
 ) -> None:
     library(index)
@@ -229,7 +229,7 @@ def test_a_release_without_a_source_distribution_that_stands(
     assert summary(find(index, tmp_path)) == [("pkg:pypi/user@1.0", reason)]
 
 
-def test_a_dependent_with_nothing_in_the_days_of_the_lake_is_said_so(index: Index, tmp_path: Path) -> None:
+def test_a_dependent_without_releases_in_the_days_of_the_lake_is_a_reject(index: Index, tmp_path: Path) -> None:
     library(index)
     dependent(index, uploaded="2020-01-01T00:00:00Z")
     assert summary(find(index, tmp_path)) == [("pkg:pypi/user", "no_releases")]
@@ -294,13 +294,15 @@ def test_the_rows_are_the_same_from_another_mirror_and_with_other_workers(index:
         assert world(index, "one", 1) == world(other, "other", 4)
 
 
-def test_what_was_crawled_tells_of_dependents_that_no_rule_names(index: Index, tmp_path: Path) -> None:
+def test_crawled_releases_reveal_dependents_that_no_rule_names(index: Index, tmp_path: Path) -> None:
     library(index)
     dependent(index, "unnamed")
     index.add("unnamed", "0.9", wheel("unnamed", "0.9", {"u.py": ""}, Requires_Dist="demo"), "2021-01-05T00:00:00Z")
     dependent(index)
     store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=5), CRAWL)
     assert summary(find(index, tmp_path)) == [("pkg:pypi/user@1.0#user/main.py", "1.1")]
-    releases_stage(ReleaseRequest("unnamed", SpecifierSet("==0.9"), None, Period()), [], index.simple, store, LICENCES, 1)
+    releases_stage(
+        ReleaseRequest("unnamed", SpecifierSet("==0.9"), None, Period()), [], index.simple, store, LICENCES, 1
+    )
     assert summary(find(index, tmp_path, dependents_per_library=1)) == [("pkg:pypi/user@1.0#user/main.py", "1.1")]
     assert ("pkg:pypi/unnamed@1.0#user/main.py", "1.1") in summary(find(index, tmp_path))

@@ -47,7 +47,7 @@ def test_a_search_index_that_cannot_be_read_is_a_reject(tmp_path: Path) -> None:
     assert [reject.detail for reject in output.rejects] == ["search/search_index.json: not JSON, 6 bytes"]
 
 
-def test_an_inventory_that_breaks_off_gives_what_came_before(tmp_path: Path) -> None:
+def test_a_truncated_inventory_gives_its_first_entries(tmp_path: Path) -> None:
     many = [f"bag.f{number} py:function 1 p{number * 7919 % 9973}.html#$ -" for number in range(20_000)]
     root = folder(tmp_path / "site")
     (root / "objects.inv").write_bytes(inventory([*ENTRIES, *many])[:-3000])
@@ -110,7 +110,7 @@ def test_pages_of_a_folder_that_lead_out_or_are_huge(tmp_path: Path) -> None:
     assert [row["path"] for row in got if not isinstance(row, Reject)] == ["bag.f4"]
 
 
-def test_a_site_that_stops_answering_is_left(tmp_path: Path, pages: Pages) -> None:
+def test_a_site_that_stops_answering_ends_the_reading(tmp_path: Path, pages: Pages) -> None:
     entries = [f"bag.f{number} py:function 1 p{number}.html#bag.f -" for number in range(9)]
     pages.put("/en/1.0/objects.inv", inventory(entries))
     for number in range(9):

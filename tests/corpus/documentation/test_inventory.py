@@ -63,12 +63,12 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("content", "words"), BROKEN)
-def test_what_is_no_inventory_says_so(content: bytes, words: str) -> None:
+def test_other_files_are_no_inventories(content: bytes, words: str) -> None:
     with pytest.raises(BadInventory, match=words):
         read(content)
 
 
-def test_what_came_before_it_broke_off_holds() -> None:
+def test_entries_before_a_break_hold() -> None:
     lines = [f"bag.f{number} py:function 1 api{number * 7919 % 1000}.html#$ -" for number in range(20_000)]
     file = io.BytesIO(inventory(lines)[:-2000])
     head = read_head(file)
@@ -112,7 +112,7 @@ OBJECTS = st.builds(
 
 
 @given(st.lists(OBJECTS, max_size=8))
-def test_reads_what_sphobjinv_writes(objects: list[sphobjinv.DataObjStr]) -> None:
+def test_inventories_of_sphobjinv_are_read(objects: list[sphobjinv.DataObjStr]) -> None:
     inventory = sphobjinv.Inventory()
     inventory.project, inventory.version = "bag", "1.0"
     inventory.objects.extend(objects)

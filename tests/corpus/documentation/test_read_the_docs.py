@@ -36,13 +36,13 @@ def test_versions_over_several_pages(pages: Pages, cache: Path) -> None:
     assert result[1].urls.documentation == "https://bag.example/en/v1.0/"
 
 
-def test_an_absolute_address_of_the_next_page_is_asked_of_the_same_host(pages: Pages, cache: Path) -> None:
+def test_an_absolute_address_of_the_next_page_is_requested_from_the_same_host(pages: Pages, cache: Path) -> None:
     pages.put_json(FIRST, listing(version("v2.0"), following="https://elsewhere.example/more"))
     pages.put_json("/more", listing(version("v1.0")))
     assert [item.slug for item in api(pages, cache).versions("bag")] == ["v1.0", "v2.0"]
 
 
-def test_the_token_is_sent_and_not_shown(pages: Pages, cache: Path) -> None:
+def test_the_token_is_sent_and_never_printed(pages: Pages, cache: Path) -> None:
     pages.put_json(FIRST, listing())
     assert api(pages, cache, "secret").versions("bag") == []
     assert pages.tokens == ["Token secret"]
@@ -87,7 +87,7 @@ def test_a_limit_that_passes(pages: Pages, cache: Path) -> None:
     assert [item.slug for item in api(pages, cache).versions("bag")] == ["v1.0"]
 
 
-def test_an_answer_is_kept_for_a_while(pages: Pages, cache: Path) -> None:
+def test_an_answer_is_cached_for_a_while(pages: Pages, cache: Path) -> None:
     pages.put_json(FIRST, listing(version("v1.0", ref="1.0")))
     first = api(pages, cache).versions("bag")
     assert api(pages, cache).versions("bag") == first

@@ -57,5 +57,5 @@ INVENTORY_VERSIONS = [
 
 
 @pytest.mark.parametrize(("inventory_version", "release", "expected"), INVENTORY_VERSIONS)
-def test_an_inventory_that_says_another_version(inventory_version: str, release: str, expected: bool) -> None:
+def test_an_inventory_of_another_version(inventory_version: str, release: str, expected: bool) -> None:
     assert contradicts(inventory_version, release) is expected

@@ -38,7 +38,7 @@ DEFAULTS = st.sampled_from([1, "x", None, (1, 2), [1, [2]], {"k": "[,"}])
 
 
 @given(NAMES, NAMES, st.data())
-def test_optional_brackets_say_what_defaults_say(required: list[str], names: list[str], data: st.DataObject) -> None:
+def test_optional_brackets_equal_defaults(required: list[str], names: list[str], data: st.DataObject) -> None:
     optional = [name.upper() for name in names]
     defaults = [repr(data.draw(DEFAULTS)) for _ in optional]
     inner = "".join(f"[, {name}={default}" for name, default in zip(optional, defaults, strict=True)) + "]" * len(

@@ -57,7 +57,7 @@ def test_a_folder_as_site(tmp_path: Path) -> None:
     assert str(root) not in repr(got)
 
 
-def test_documents_and_what_is_refused_add_up_to_the_inventory(tmp_path: Path) -> None:
+def test_documents_and_rejects_add_up_to_the_inventory(tmp_path: Path) -> None:
     folder(tmp_path / "site")
     plug = source(tmp_path, {"address": f"file://{tmp_path}/site", "version": "1.0"})
     output = sites_stage("bag", RELEASES, [], plug, Period())
@@ -71,7 +71,7 @@ def test_documents_and_what_is_refused_add_up_to_the_inventory(tmp_path: Path) -
     assert sites_stage("bag", RELEASES, rows, plug, Period()).tables == output.tables
 
 
-def test_what_was_known_stays(tmp_path: Path) -> None:
+def test_stored_rows_stay(tmp_path: Path) -> None:
     folder(tmp_path / "1.0")
     folder(tmp_path / "1.1", number="1.1")
     plug = source(tmp_path, {"address": f"file://{tmp_path}/{{version}}"})

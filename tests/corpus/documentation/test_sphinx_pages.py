@@ -83,7 +83,7 @@ AROUND_CODE = [
 
 
 @pytest.mark.parametrize("around", AROUND_CODE)
-def test_code_is_an_example_wherever_it_stands_in_a_description(around: str) -> None:
+def test_code_is_an_example_anywhere_in_a_description(around: str) -> None:
     code = '<div class="highlight-python"><pre>f(1)</pre></div>'
     page = (
         f'<main><dl><dt id="bag.f"><b class="descname">f</b></dt><dd><p>It.</p>{around.format(code)}</dd></dl></main>'
@@ -129,7 +129,7 @@ MODULES = [
 
 
 @pytest.mark.parametrize("page", MODULES)
-def test_a_module_is_described_by_the_section_it_stands_in(page: str) -> None:
+def test_a_module_is_described_by_its_section(page: str) -> None:
     (row,) = read(f"<main>{page}</main>", entry("bag", "module")).documents
     assert (row["kind"], row["description"]) == ("module", "Holds things.")
 
@@ -142,7 +142,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("page", "reason"), REFUSED)
-def test_an_api_of_which_the_page_says_nothing(page: str, reason: RejectReason) -> None:
+def test_an_api_without_text_on_the_page(page: str, reason: RejectReason) -> None:
     result = read(page)
     assert (result.documents, [refused.reason for refused in result.refused]) == ([], [reason])
 
@@ -151,14 +151,14 @@ BROKEN = [b"", b"\x00\xff\xfe", b"plain text", b"%PDF-1.4"]
 
 
 @pytest.mark.parametrize("content", BROKEN)
-def test_what_is_no_html_says_nothing_of_any_api(content: bytes) -> None:
+def test_other_content_than_html_documents_no_api(content: bytes) -> None:
     result = read(content)
     assert result.documents == []
     assert result.unread is not None or [refused.reason for refused in result.refused] == [RejectReason.VANISHED]
 
 
 @given(st.integers(0, len(NEW)), st.integers(0, 60), st.binary(max_size=12))
-def test_broken_markup_gives_what_can_be_taken_of_it(at: int, cut: int, garbage: bytes) -> None:
+def test_broken_markup_is_read_as_far_as_possible(at: int, cut: int, garbage: bytes) -> None:
     page = NEW.replace("FIELDS", NUMPYDOC).encode()
     result = read(page[:at] + garbage + page[at + cut :])
     assert len(result.documents) + len(result.refused) == 1 or result.unread is not None

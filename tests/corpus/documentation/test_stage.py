@@ -87,7 +87,7 @@ def places(rows: list[Row]) -> list[tuple[str, str, str | None, str]]:
     return [(row["path"], row["first_version"], row["last_version"], row["description"]) for row in rows]
 
 
-def test_a_document_says_what_signature_and_docstring_say() -> None:
+def test_a_document_combines_signature_and_docstring() -> None:
     parameters = [
         parameter("n", annotation="int"),
         parameter("safe", "False"),
@@ -111,7 +111,7 @@ def test_a_document_says_what_signature_and_docstring_say() -> None:
     }  # fmt: skip
 
 
-def test_a_parameter_behind_kwargs_and_one_that_only_the_text_has() -> None:
+def test_parameters_behind_kwargs_and_of_the_text_only() -> None:
     docstring = "Do.\n\nParameters\n----------\nhidden : int\n    H.\ngiven : str, default 'x'\n    G.\n"
     parameters = [parameter("hidden", "...", kind=ParameterKind.KEYWORD_ONLY, known_from=ParameterSource.DOCSTRING)]
     (row,) = run([document("bag.f", "1.0", None, docstring)], [symbol("bag.f", "1.0", None, parameters)])
@@ -140,7 +140,7 @@ def test_no_document_holds_across_a_gap() -> None:
     assert places(rows) == [("bag.f", "1.0", "1.1", "Do."), ("bag.f", "1.2", None, "Do.")]
 
 
-def test_a_site_stands_in_place_of_the_docstring_in_its_release() -> None:
+def test_a_site_replaces_the_docstring_in_its_release() -> None:
     documents, states = [document("bag.f", "1.0", None, "Do.")], [symbol("bag.f", "1.0", None)]
     rows = run(documents, states, [site("bag.f", "1.1", "Does."), site("bag.f", "1.2", "Does.")])
     assert places(rows) == [
@@ -160,7 +160,7 @@ def test_a_site_that_names_the_place_of_the_definition_is_about_the_public_paths
     ]  # fmt: skip
 
 
-def test_what_only_a_site_shows_has_no_canonical_path() -> None:
+def test_an_api_that_only_a_site_lists_has_no_canonical_path() -> None:
     (row,) = run([], [], [site("bag.compiled", "1.0", "Fast.")])
     assert (row["path"], row["canonical_path"], row["last_version"]) == ("bag.compiled", None, "1.0")
 

@@ -22,7 +22,7 @@ def cached_file(folder: Path, pattern: str) -> Path:
     return path
 
 
-def test_only_what_is_read_is_kept_of_an_archive(
+def test_only_needed_files_of_an_archive_are_stored(
     hub: Hub, github: MakeGitHub, releases: list[Row], tmp_path: Path
 ) -> None:
     commit = user(hub, files={"data.bin": b"\0" * 1000, "poetry.lock": "", "pkg/a.py": "import demo\n"})
@@ -36,7 +36,7 @@ def test_only_what_is_read_is_kept_of_an_archive(
 
 @pytest.mark.parametrize("pattern", ["*.zip", "answers.sqlite"])
 @pytest.mark.parametrize("content", [b"", b"this is neither a database nor an archive" * 100])
-def test_what_is_damaged_is_made_again(
+def test_damaged_caches_are_built_again(
     hub: Hub, github: MakeGitHub, releases: list[Row], tmp_path: Path, pattern: str, content: bytes
 ) -> None:
     user(hub)

@@ -97,7 +97,7 @@ API: list[tuple[Twist, RejectReason, str]] = [
 
 
 @pytest.mark.parametrize(("twist", "reason", "words"), API)
-def test_a_bad_answer_about_one_repository(
+def test_a_bad_answer_about_a_repository(
     hub: Hub, github: MakeGitHub, releases: list[Row], twist: Twist, reason: RejectReason, words: str
 ) -> None:
     path, _ = both(hub)
@@ -175,7 +175,7 @@ def test_a_search_that_fails_leaves_the_other_searches(
     )
 
 
-def test_what_failed_is_not_kept(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_failures_are_not_cached(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     path, archive = both(hub)
     hub.twists = {f"{path}/commits": cut, archive: cut, "/search/code": always(HTML)}
     collect(github(), releases)
@@ -187,7 +187,7 @@ def test_what_failed_is_not_kept(hub: Hub, github: MakeGitHub, releases: list[Ro
     assert rejects == []
 
 
-def test_what_fails_in_passing_is_tried_again(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_passing_failures_are_retried(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     path, _ = both(hub)
     hub.faults = {f"{path}/commits": [replace(HTML, status=502), replace(HTML, status=503)]}
     samples, rejects = collect(github(), releases)
@@ -217,7 +217,7 @@ def test_a_move_to_another_host_is_not_followed(hub: Hub, github: MakeGitHub, re
 
 
 @pytest.mark.parametrize("path", ["/repos/ada/app/commits", "archive"])
-def test_silence_about_one_repository(hub: Hub, github: MakeGitHub, releases: list[Row], path: str) -> None:
+def test_silence_about_a_repository(hub: Hub, github: MakeGitHub, releases: list[Row], path: str) -> None:
     _, archive = both(hub)
     hub.delays = {archive if path == "archive" else path: 3}
     samples, rejects = collect(github(timeout_s=1, search=NO_CODE, ask={"retries": 0}), releases)
@@ -261,13 +261,13 @@ def test_silence_about_several_in_a_row_ends_it(hub: Hub, github: MakeGitHub, re
         (lambda hub, make: replace(make(), url=f"{hub.url}/elsewhere"), "status 404"),
     ],
 )
-def test_what_cannot_be_asked_is_left_out_in_words(
+def test_an_unavailable_source_has_a_reason(
     hub: Hub, github: MakeGitHub, change: Callable[[Hub, MakeGitHub], GitHub], words: str
 ) -> None:
     assert words in (change(hub, github).unavailable() or "")
 
 
-def test_what_can_be_asked_is_not_left_out(hub: Hub, github: MakeGitHub) -> None:
+def test_a_reachable_source_is_available(hub: Hub, github: MakeGitHub) -> None:
     assert github().unavailable() is None
     hub.twists = {"/rate_limit": always(json_reply(401, {"message": "Bad credentials"}))}
     assert "Bad credentials" in (github().unavailable() or "")
@@ -283,7 +283,7 @@ def test_json_too_deep_to_read(hub: Hub, github: MakeGitHub, releases: list[Row]
 
 
 @pytest.mark.parametrize("error", [NotFound("no project"), BadAnswer("no JSON")])
-def test_without_the_releases_of_the_index_nothing_is_asked(
+def test_without_index_releases_nothing_is_requested(
     hub: Hub, github: MakeGitHub, releases: list[Row], error: Exception
 ) -> None:
     def published(library: str) -> NoReturn:

@@ -89,7 +89,7 @@ def test_any_answer_is_rows_of_their_types_or_an_error_of_ours(
 
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(which=st.integers(0, 100), value=VALUES)
-def test_what_is_wrong_with_one_repository_costs_no_other(
+def test_a_bad_repository_costs_no_other(
     hub: Hub, github: MakeGitHub, releases: list[Row], which: int, value: Any
 ) -> None:
     hub.repos.clear()

@@ -47,7 +47,7 @@ def with_headers(reply: Reply, **headers: str) -> Reply:
         (503, {"retry-after": "60"}, "", False),
     ],
 )
-def test_what_is_refused_because_of_a_limit(status: int, headers: dict[str, str], message: str, refused: bool) -> None:
+def test_a_refusal_because_of_a_limit(status: int, headers: dict[str, str], message: str, refused: bool) -> None:
     assert is_refusal(status, headers, message) is refused
 
 
@@ -135,7 +135,7 @@ def test_refused_again_at_once_waits_twice_as_long() -> None:
     assert clock.slept == [10, 20, 40, 10]
 
 
-def test_one_limit_does_not_hold_up_the_others() -> None:
+def test_a_limit_does_not_delay_the_others() -> None:
     clock = Clock()
     turns = Turns(max_wait_s=1000, secondary_s=10, clock=lambda: clock.now, sleep=clock.sleep)
     turns.after(SEARCH, 200, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1030"}, "")
@@ -195,7 +195,7 @@ def test_a_long_wait_is_a_reject_and_nobody_asks_again(
     assert hub.requests["/repos/bob/well/commits"] == 0
 
 
-def test_refused_for_ever_without_a_wait_is_given_up(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_endless_refusals_without_a_wait_end(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     both(hub)
     hub.twists = {COMMITS: always(with_headers(SECONDARY, Retry_After="0"))}
     samples, rejects = collect(github(search=NO_CODE), releases)
@@ -204,7 +204,7 @@ def test_refused_for_ever_without_a_wait_is_given_up(hub: Hub, github: MakeGitHu
     assert hub.requests[COMMITS] == 4
 
 
-def test_with_nothing_left_what_is_kept_still_comes_and_the_next_refresh_goes_on(
+def test_with_an_exhausted_limit_cached_answers_come_and_the_next_refresh_continues(
     hub: Hub, github: MakeGitHub, releases: list[Row]
 ) -> None:
     for number in range(4):

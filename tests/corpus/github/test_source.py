@@ -71,9 +71,7 @@ def test_asking_again_asks_nothing_and_gives_the_same(hub: Hub, github: MakeGitH
     assert not hub.requests
 
 
-def test_what_is_old_is_asked_for_by_its_entity_tag_which_costs_nothing(
-    hub: Hub, github: MakeGitHub, releases: list[Row]
-) -> None:
+def test_old_answers_are_requested_by_entity_tag_at_no_cost(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     user(hub)
     first = collect(github(ask={"fresh_hours": 0}), releases)
     hub.limits = {"core": 100, "search": 100, "code_search": 100}
@@ -84,7 +82,7 @@ def test_what_is_old_is_asked_for_by_its_entity_tag_which_costs_nothing(
     assert sum(count for path, count in hub.requests.items() if path.startswith("/codeload")) == 1
 
 
-def test_a_change_is_seen(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_a_change_is_read(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     user(hub)
     collect(github(ask={"fresh_hours": 0}), releases)
     hub.repos["ada/app"].commit("2021-06-01T00:00:00Z", {"requirements.txt": "demo==1.0\n", "main.py": USE})
@@ -92,7 +90,7 @@ def test_a_change_is_seen(hub: Hub, github: MakeGitHub, releases: list[Row]) -> 
     assert [(item.file, item.version) for item in samples] == [("main.py", "1.0")]
 
 
-def test_the_token_is_neither_kept_nor_given_to_others_nor_shown(
+def test_the_token_is_neither_stored_nor_sent_elsewhere_nor_printed(
     hub: Hub, github: MakeGitHub, releases: list[Row], tmp_path: Path
 ) -> None:
     user(hub)
@@ -128,7 +126,7 @@ def test_commits_releases_and_tags_of_the_period_are_read(hub: Hub, github: Make
     ]
 
 
-def test_repositories_are_found_by_the_requirements_in_their_files(
+def test_repositories_are_searched_by_the_requirements_in_their_files(
     hub: Hub, github: MakeGitHub, releases: list[Row]
 ) -> None:
     hub.add("ada/app").commit("2021-05-01T00:00:00Z", PINNED)
@@ -154,7 +152,7 @@ def test_repositories_are_found_by_the_requirements_in_their_files(
     }
 
 
-def test_those_with_the_most_stars_are_taken(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_repositories_with_the_most_stars_are_selected(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     for stars in (20, 50, 30, 40):
         user(hub, f"ada/app{stars}", stars=stars)
     samples, rejects = collect(github(take={"max_repositories": 2}, search={"code_queries": ()}), releases)
@@ -208,13 +206,13 @@ def test_without_a_requirement_the_version_is_unknown(hub: Hub, github: MakeGitH
     ]
 
 
-def test_for_a_library_without_releases_nothing_is_asked(hub: Hub, github: MakeGitHub) -> None:
+def test_for_a_library_without_releases_nothing_is_requested(hub: Hub, github: MakeGitHub) -> None:
     user(hub)
     assert collect(github(), []) == ([], [])
     assert not hub.requests
 
 
-def test_a_repository_without_use_is_one_reject(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_a_repository_without_use_is_a_reject(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
     hub.add("ada/app", topics=("demo",)).commit("2021-05-01T00:00:00Z", {"a.py": "x = 1\n"})
     _, rejects = collect(github(), releases)
     assert [(reject.reason, reject.detail) for reject in rejects] == [

@@ -34,7 +34,7 @@ def test_halves_cover_the_same_once(first: int, length: int) -> None:
 
 
 @given(st.lists(st.integers(0, 5000), max_size=12), st.integers(1, 3000))
-def test_parts_cover_a_window_once_and_each_can_be_seen(places: Sequence[int], max_results: int) -> None:
+def test_parts_cover_a_window_once_and_each_is_small_enough(places: Sequence[int], max_results: int) -> None:
     # Each place stands for 400 results.
     def ask(window: Window) -> Results[int]:
         result = [place for place in places if window.first <= place <= window.last] * 400
@@ -76,7 +76,7 @@ def many(hub: Hub, count: int, *, at_once: bool = False) -> None:
         hub.add(f"ada/app{number}", topics=("demo",), stars=20 + number, created=f"{created:%Y-%m-%dT%H:%M:%SZ}")
 
 
-def test_more_than_github_shows_are_found_in_parts(hub: Hub, github: MakeGitHub) -> None:
+def test_more_results_than_the_limit_are_read_in_parts(hub: Hub, github: MakeGitHub) -> None:
     many(hub, 1300)
     search_run = search(github, max_repositories=2000)
     assert len(search_run.repositories()) == 1300
@@ -86,14 +86,14 @@ def test_more_than_github_shows_are_found_in_parts(hub: Hub, github: MakeGitHub)
     assert len(hub.targets) == 1 + 8 + 6
 
 
-def test_a_few_of_many_are_asked_for_without_parts(hub: Hub, github: MakeGitHub) -> None:
+def test_a_few_of_many_are_requested_without_parts(hub: Hub, github: MakeGitHub) -> None:
     many(hub, 1300)
     result = search(github, max_repositories=150).repositories()
     assert sorted(item.stars for item in result) == list(range(1170, 1320))
     assert len(hub.targets) == 2
 
 
-def test_more_at_one_moment_than_github_shows_is_said(hub: Hub, github: MakeGitHub) -> None:
+def test_more_results_of_the_same_moment_than_the_limit_are_a_reject(hub: Hub, github: MakeGitHub) -> None:
     many(hub, 1100, at_once=True)
     search_run = search(github, max_repositories=2000)
     assert len(search_run.repositories()) == 1000

@@ -86,7 +86,7 @@ def write(thing):
 '''
 
 
-def test_a_file_is_cut_into_what_uses_the_library() -> None:
+def test_a_file_is_cut_into_parts_that_use_the_library() -> None:
     output = run(sample_row(FILE))
     rows = {row["line"]: row for row in snippets(output)}
     assert {line: (row["style"], row["code"]) for line, row in rows.items()} == {
@@ -99,7 +99,7 @@ def test_a_file_is_cut_into_what_uses_the_library() -> None:
     assert (rows[15]["comments_removed"], rows[12]["comments_removed"], output.rejects) == (1, 0, [])
 
 
-def test_a_snippet_says_whose_work_it_is_and_how_its_version_is_known() -> None:
+def test_a_snippet_has_its_author_and_version_evidence() -> None:
     row = only(run(sample_row("import lib\nx = lib.make()\n", "2")))
     expected: Row = {
         "version": "2", "last_version": "2", "path": None, "language": "python", "source": "downstream",
@@ -119,7 +119,7 @@ def test_a_snippet_says_whose_work_it_is_and_how_its_version_is_known() -> None:
         (PAGE, None),
     ],
 )
-def test_what_stands_in_no_package_has_no_package_url(source: SnippetSource, purl: str | None) -> None:
+def test_code_outside_packages_has_no_package_url(source: SnippetSource, purl: str | None) -> None:
     assert only(run(sample_row("import lib\nlib.make()\n", source=source)))["purl"] == purl
 
 
@@ -152,7 +152,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_says_where_and_why(name: str) -> None:
+def test_a_reject_has_place_and_reason(name: str) -> None:
     row, detail = REFUSED[name]
     output = run(row)
     (reject,) = output.rejects
@@ -162,7 +162,7 @@ def test_what_is_refused_says_where_and_why(name: str) -> None:
     assert detail in reject.detail
 
 
-def test_documentation_of_unknown_licence_is_kept_for_a_person_to_look_at() -> None:
+def test_documentation_without_a_licence_becomes_a_snippet() -> None:
     assert only(run(sample_row(USE, source=PAGE, licence=None)))["licence"] is None
 
 
@@ -186,7 +186,7 @@ def test_blocks_are_read_as_their_readers_do(name: str) -> None:
     assert [(source_of(row), row["style"], row["line"]) for row in rows] == expected
 
 
-def test_a_block_takes_along_what_it_needs_of_the_blocks_before_it() -> None:
+def test_a_block_has_a_preamble_of_the_blocks_before_it() -> None:
     blocks = [
         "import numpy as np\ndata = np.ones(3)",
         "x = 3",
@@ -205,13 +205,13 @@ def test_a_block_takes_along_what_it_needs_of_the_blocks_before_it() -> None:
     assert short == {30: f"import lib\n{blocks[0]}\n", 40: f"import numpy as np\n{nearest}", 50: nearest}
 
 
-def test_a_block_with_a_secret_is_not_taken_along() -> None:
+def test_a_block_with_a_secret_is_no_preamble() -> None:
     secret = "x = lib.make('-----BEGIN PRIVATE KEY-----'\n  'MIIEowIBAAKCAQEAx0123456789abcdef')\n"
     output = run(sample_row(secret, source=PAGE), sample_row("y = lib.find(x)\n", source=PAGE, line=20))
     assert only(output)["preamble"] == "import lib\n"
 
 
-def test_what_prompts_show_is_kept_and_cleaned_alike() -> None:
+def test_prompts_and_checks_are_cleaned_alike() -> None:
     row = only(run(sample_row(">>> # make it so\n>>> lib.make('ada@acme.com')  # make\n'ada@acme.com'\n", source=PAGE)))
     assert row["checks"] == [
         {"statement": "lib.make('user1@example.com')\n", "expected": "'user1@example.com'\n", "options": []}
@@ -219,7 +219,7 @@ def test_what_prompts_show_is_kept_and_cleaned_alike() -> None:
     assert (row["code"], row["redacted"], row["comments_removed"]) == ("lib.make('user1@example.com')\n", 2, 1)
 
 
-def test_personal_data_is_replaced_in_code_and_in_what_it_needs() -> None:
+def test_personal_data_is_replaced_in_code_and_preamble() -> None:
     text = "import lib\nHOME = '/home/ada/x'\n\ndef f():\n    lib.make(HOME)  # by ada@acme.com\n"
     row = only(run(sample_row(text)))
     assert source_of(row) == text.replace("/ada/", "/user1/").replace("ada@acme.com", "user1@example.com").replace(
@@ -240,7 +240,7 @@ def test_the_same_data_has_the_same_placeholder_wherever_a_snippet_holds_it() ->
     )
 
 
-def test_what_is_said_about_a_piece_has_no_secrets_either() -> None:
+def test_evidence_and_title_have_no_secrets() -> None:
     evidence = "requirements.txt:3: lib @ git+https://ada:s3cret@acme.com/lib@v2"
     row = only(run(sample_row(USE, stated=evidence, title="Why does ada@acme.com fail?")))
     assert row["stated"] == "requirements.txt:3: lib @ git+https://user:password@acme.com/lib@v2"
@@ -311,7 +311,7 @@ def test_a_block_in_another_language_stays_whole_and_has_no_uses() -> None:
     )
 
 
-def test_of_examples_of_one_api_the_best_known_and_newest_is_kept() -> None:
+def test_the_example_of_an_api_with_the_best_evidence_and_newest_version_is_chosen() -> None:
     rows = [
         sample_row("import lib\nlib.make(1)\n", "1"),
         sample_row("import lib\ny = [lib.make(2)]\n", "2", file="user/a.py"),
@@ -325,7 +325,7 @@ def test_of_examples_of_one_api_the_best_known_and_newest_is_kept() -> None:
     assert len(snippets(run(*rows, max_per_api_and_origin=2))) == 2
 
 
-def test_of_answers_to_one_question_the_accepted_one_comes_first_then_votes() -> None:
+def test_the_accepted_answer_comes_first_then_votes() -> None:
     answers = [(False, 90), (True, 3), (False, 100)]
     rows = [
         sample_row(f"lib.make({score})", source=POST, place=f"12/{score}", accepted=accepted, score=score)
@@ -334,7 +334,7 @@ def test_of_answers_to_one_question_the_accepted_one_comes_first_then_votes() ->
     assert (only(run(*rows))["score"], only(run(rows[0], rows[2]))["score"]) == (3, 100)
 
 
-def test_a_snippet_stands_for_the_apis_that_its_origin_shows_nowhere_else() -> None:
+def test_a_snippet_is_an_example_of_apis_that_its_origin_demonstrates_nowhere_else() -> None:
     both = sample_row(
         "from lib import find, make\nfor each in (find('a'), make(2)):\n    print(each)\n", file="user/b.py"
     )
@@ -347,12 +347,12 @@ def test_another_origin_may_show_the_same_api() -> None:
     assert len(snippets(run(sample_row(USE), other))) == 2
 
 
-def test_the_example_of_a_docstring_is_not_taken_again() -> None:
+def test_the_example_of_a_docstring_is_a_duplicate() -> None:
     output = run(sample_row("from lib.sub import helper\nhelper(1)\n", "3", source=PAGE))
     assert refused(output) == [("duplicate", "for lib 3: the same code stands at lib.sub.helper in 3")]
 
 
-def test_the_same_code_of_another_origin_is_a_duplicate_and_says_of_what() -> None:
+def test_the_same_code_of_another_origin_is_a_duplicate() -> None:
     output = run(sample_row(FILE), sample_row(FILE, origin="pypi:copy", place="pkg:pypi/copy@1"))
     assert {row["origin"] for row in snippets(output)} == {"pypi:copy"}
     assert refused(output) == [
@@ -373,7 +373,7 @@ def test_counts_add_up_and_the_order_of_rows_does_not_matter() -> None:
     assert first.seen == first.made + len(first.rejects)
 
 
-def test_every_use_of_a_found_snippet_is_found_again_by_the_next_stage() -> None:
+def test_the_usage_stage_finds_every_use_of_a_snippet() -> None:
     output = run(sample_row(FILE), sample_row(USE, "2", source=POST))
     rules = load(RULES / "usage.yaml", UsageRules)
     usages = usage_stage(

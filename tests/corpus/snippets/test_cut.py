@@ -83,7 +83,7 @@ NEEDS = {
 
 
 @pytest.mark.parametrize("name", NEEDS)
-def test_a_part_takes_what_it_needs_along(name: str) -> None:
+def test_a_part_has_its_preamble(name: str) -> None:
     text, expected = NEEDS[name]
     functions = [p for p in pieces(text) if p.style in ("function", "method") and "__init__" not in p.code]
     piece = (functions or pieces(text))[-1]
@@ -118,12 +118,12 @@ MENTIONS = {
 
 
 @pytest.mark.parametrize("text", MENTIONS)
-def test_only_parts_that_could_use_the_library_are_taken(text: str) -> None:
+def test_only_parts_that_could_use_the_library_are_cut(text: str) -> None:
     assert [piece.code for piece in pieces(text)] == MENTIONS[text]
 
 
 @pytest.mark.parametrize("module", [argparse, configparser, dataclasses, enum, json.decoder, logging, typing])
-def test_every_part_of_a_real_file_parses_with_what_it_needs(module: ModuleType) -> None:
+def test_every_part_of_a_real_file_parses_with_its_preamble(module: ModuleType) -> None:
     """The names that a function of the standard library takes from its file are there, or are its own definitions."""
     text = inspect.getsource(module)
     tree = ast.parse(text)

@@ -42,16 +42,16 @@ CASES = [
 
 
 @pytest.mark.parametrize(("codes", "expected"), CASES)
-def test_what_shows_nothing_new_is_refused(codes: list[tuple[str, str, set[str]]], expected: list[str | None]) -> None:
+def test_code_without_new_apis_is_refused(codes: list[tuple[str, str, set[str]]], expected: list[str | None]) -> None:
     assert offers(*codes) == expected
 
 
-def test_an_origin_may_show_an_api_as_often_as_the_rule_says() -> None:
+def test_an_origin_may_demonstrate_an_api_as_often_as_the_rule_allows() -> None:
     codes = [("a", f"lib.add({number})\n" * (number + 1), {"lib.add"}) for number in (1, 20, 300)]
     assert offers(*codes, limit=2) == [None, None, "over_quota"]
 
 
-def test_what_is_there_for_good_is_not_counted_for_an_origin() -> None:
+def test_permanent_snippets_do_not_count_for_an_origin() -> None:
     library = Library(SAMPLE_RULES)
     library.add(IndexedSnippet(LONG, frozenset({"lib.add"}), "lib.add in 1.0"))
     refusal = library.offer(IndexedSnippet(LONG, frozenset({"lib.add"}), "x"), "a")
@@ -69,7 +69,7 @@ WORDS = st.lists(
 
 
 @given(st.lists(WORDS, min_size=1, max_size=12))
-def test_no_two_that_are_kept_are_alike(texts: list[list[str]]) -> None:
+def test_accepted_snippets_are_never_alike(texts: list[list[str]]) -> None:
     """The sketches miss next to nothing: no two kept texts share more than the rule's share of runs."""
     library = Library(SAMPLE_RULES)
     accepted = [

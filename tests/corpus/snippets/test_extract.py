@@ -72,11 +72,11 @@ def test_examples(docstring: str, expected: list[tuple[str, str, int, int]]) -> 
 
 
 @pytest.mark.parametrize("docstring", NO_EXAMPLES)
-def test_what_is_no_example(docstring: str) -> None:
+def test_text_without_examples(docstring: str) -> None:
     assert extract(docstring) == []
 
 
-def test_checks_are_what_doctest_reads() -> None:
+def test_checks_equal_those_of_doctest() -> None:
     docstring = """
     >>> f(1)  # doctest: +ELLIPSIS, -NORMALIZE_WHITESPACE
     <f ...>

@@ -43,5 +43,5 @@ def test_free_names(code: str, expected: list[str]) -> None:
         ("a\0b", "line 1: source code string cannot contain null bytes"),
     ],
 )
-def test_what_is_no_python(code: str, expected: str | None) -> None:
+def test_syntax_errors(code: str, expected: str | None) -> None:
     assert syntax_error(code) == expected

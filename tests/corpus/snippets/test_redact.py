@@ -49,14 +49,14 @@ def test_all_of_another_language_is_changed() -> None:
 
 
 @pytest.mark.parametrize("rule", REDACTIONS, ids=lambda rule: rule.name)
-def test_placeholders_are_left_alone(rule: Redaction) -> None:
+def test_placeholders_are_not_redacted(rule: Redaction) -> None:
     """A second pass changes nothing, so that what was cleaned once has one spelling."""
     for text in rule.examples:
         once = redact(text, REDACTIONS, is_python=False).text
         assert redact(once, REDACTIONS, is_python=False).text == once
 
 
-def test_a_key_over_several_strings_cannot_be_taken_out() -> None:
+def test_a_key_over_several_strings_cannot_be_redacted() -> None:
     lines = [
         "-----BEGIN RSA PRIVATE KEY-----\\n",
         "MIIEowIBAAKCAQEAx0123456789abcdef\\n",

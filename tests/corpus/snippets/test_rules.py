@@ -32,7 +32,7 @@ def test_a_mistake_in_the_rules_is_named_with_its_line(tmp_path: Path, old: str,
     assert expected in str(error.value)
 
 
-def test_what_is_stated_of_results_is_read_by_library() -> None:
+def test_curated_results_are_read_by_library() -> None:
     rules = load(RULES / "usage.yaml", UsageRules)
     assert rules.returns_of("networkx")["networkx.path_graph"] == "networkx.Graph"
     assert rules.returns_of("no-such-library") == {}

@@ -58,7 +58,7 @@ def only(output: Output) -> Row:
     return row
 
 
-def test_a_snippet_says_where_and_when_it_stands() -> None:
+def test_a_snippet_has_its_place_and_time() -> None:
     row = only(run({"1.0": DOC}))
     assert (row["path"], row["file"], row["line"]) == ("lib.f", "lib/__init__.py", 5)
     assert (row["purl"], row["licence"], row["attribution"]) == ("pkg:pypi/lib@1.0", "MIT", "author of 1.0")
@@ -92,7 +92,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("reason", REFUSED)
-def test_what_is_refused_is_a_reject_with_its_place(reason: str) -> None:
+def test_a_refused_example_is_a_reject_with_its_place(reason: str) -> None:
     source, detail = REFUSED[reason]
     output = run({"1": source, "2": source})
     (reject,) = output.rejects
@@ -100,7 +100,7 @@ def test_what_is_refused_is_a_reject_with_its_place(reason: str) -> None:
     assert reject.detail.startswith(detail)
 
 
-def test_an_example_that_is_inherited_is_taken_once_where_it_is_defined() -> None:
+def test_an_inherited_example_counts_once_where_it_is_defined() -> None:
     method = "\n    def m(self):\n        '''Does.\n\n        >>> Base().m()\n        '''\n"
     output = run(
         {"1": f"class A:\n    pass\nclass Base:{method}\nclass Own(Base):\n    pass\nclass Ab(Base):\n    pass\n"}
@@ -151,7 +151,7 @@ PREAMBLES = [
 
 
 @pytest.mark.parametrize(("example", "expected"), PREAMBLES)
-def test_the_preamble_is_what_a_reader_would_import(example: str, expected: str) -> None:
+def test_the_preamble_has_the_imports_of_a_reader(example: str, expected: str) -> None:
     assert preamble(example, SUB, libraries={"lib": {"thing": "thing = 1"}}) == expected
 
 

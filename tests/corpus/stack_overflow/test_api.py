@@ -71,7 +71,7 @@ def requested_pages(site: Site) -> list[tuple[int, int]]:
     return [(int(p["min"]), int(p["page"])) for method, p in site.requests if method == "questions"]
 
 
-def test_all_pages_are_read_and_nothing_is_asked_twice(site: Site, tmp_path: Path) -> None:
+def test_all_pages_are_read_and_nothing_is_requested_twice(site: Site, tmp_path: Path) -> None:
     assert Asking(site, tmp_path).find() == (EVERY, [])
     assert requested_pages(site) == PAGES
     site.requests.clear()
@@ -79,7 +79,7 @@ def test_all_pages_are_read_and_nothing_is_asked_twice(site: Site, tmp_path: Pat
     assert site.methods() == ["filters/create"]
 
 
-def test_what_is_asked_for_is_what_the_documentation_names(site: Site, tmp_path: Path) -> None:
+def test_requests_have_the_documented_parameters(site: Site, tmp_path: Path) -> None:
     Asking(site, tmp_path, key="our-key").find(Period(day(2022), day(2022, 2)))
     method, parameters = site.requests[1]
     assert method == "questions"
@@ -99,7 +99,7 @@ def test_what_is_asked_for_is_what_the_documentation_names(site: Site, tmp_path:
     assert {"question.body", "answer.body", ".backoff", ".quota_remaining"} <= set(created["include"].split(";"))
 
 
-def test_a_period_without_end_is_asked_again(site: Site, tmp_path: Path) -> None:
+def test_a_period_without_end_is_requested_again(site: Site, tmp_path: Path) -> None:
     Asking(site, tmp_path).find(Period())
     site.posts = [*MANY, thread(6)]
     places, _ = Asking(site, tmp_path).find(Period())
@@ -135,7 +135,7 @@ def test_a_question_that_moves_while_we_read_hides_no_other(site: Site, tmp_path
     assert Asking(site, tmp_path).find() == (EVERY, [])
 
 
-def test_questions_of_one_moment_are_all_read(tmp_path: Path) -> None:
+def test_all_questions_of_the_same_moment_are_read(tmp_path: Path) -> None:
     with serve(Site([replace(post, created=day(2022)) for post in MANY])) as site:
         assert Asking(site, tmp_path).find() == (EVERY, [])
 
@@ -177,7 +177,7 @@ def test_a_long_throttle_is_not(site: Site, tmp_path: Path, status: int) -> None
     assert asking.slept == []
 
 
-def test_a_throttle_that_does_not_end_is_given_up(site: Site, tmp_path: Path) -> None:
+def test_an_endless_throttle_is_an_error(site: Site, tmp_path: Path) -> None:
     throttled = refusal(
         502, "throttle_violation", "too many requests from this IP, more requests available in 7 seconds"
     )
@@ -194,7 +194,7 @@ def test_a_passing_error_is_tried_again(site: Site, tmp_path: Path) -> None:
     assert Asking(site, tmp_path).find() == (EVERY, [])
 
 
-def test_a_lasting_error_is_unreachable_after_what_was_read(site: Site, tmp_path: Path) -> None:
+def test_a_lasting_error_is_unreachable_after_earlier_pages(site: Site, tmp_path: Path) -> None:
     site.twists = {"questions": [None, *[lambda _: refusal(500, "internal_error", "sorry")] * 9]}
     rows = Asking(site, tmp_path).source.find("pandas", PANDAS, CLOSED)
     first = next(rows)
@@ -269,7 +269,7 @@ def test_a_server_that_is_overrun_is_unreachable(site: Site, tmp_path: Path, sta
     "item",
     [{}, {"question_id": "x"}, {"question_id": 1, "title": None}, {"question_id": 7, "title": "T", "tags": ["pandas"]}],
 )
-def test_an_item_that_is_no_question_is_a_reject_and_the_others_are_taken(
+def test_an_item_that_is_no_question_is_a_reject_and_the_others_are_read(
     site: Site, tmp_path: Path, item: dict[str, object]
 ) -> None:
     site.twists = {"questions": [with_fields(items=[item])]}
@@ -279,14 +279,14 @@ def test_an_item_that_is_no_question_is_a_reject_and_the_others_are_taken(
     assert "not a question" in rejects[0].detail
 
 
-def test_answers_that_did_not_come_with_the_question_are_asked_for(tmp_path: Path) -> None:
+def test_missing_answers_of_a_question_are_requested(tmp_path: Path) -> None:
     with serve(Site(POSTS, inline_answers=1)) as site:
         places, _ = Asking(site, tmp_path).find()
         assert {"100/101", "100/102"} <= set(places)
         assert site.methods().count("questions/100/answers") == 1
 
 
-def test_a_filter_that_is_refused_is_left_out(site: Site, tmp_path: Path) -> None:
+def test_a_refused_filter_makes_the_source_unavailable(site: Site, tmp_path: Path) -> None:
     site.twists = {"filters/create": [lambda _: refusal(400, "bad_parameter", "include")] * 2}
     asking = Asking(site, tmp_path)
     assert "bad_parameter" in str(asking.source.unavailable())

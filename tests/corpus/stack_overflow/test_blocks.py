@@ -31,7 +31,7 @@ JAVA, CSHARP, JAVASCRIPT, PYTHON = Language.JAVA, Language.CSHARP, Language.JAVA
         (PYTHON, "this is not\nchecked here"),
     ],
 )
-def test_code_is_taken(language: Language, code: str) -> None:
+def test_code_is_accepted(language: Language, code: str) -> None:
     assert refusal(Segment(code, True, 1), language, BLOCKS) is None
 
 
@@ -51,7 +51,7 @@ def test_code_is_taken(language: Language, code: str) -> None:
         (JAVASCRIPT, "((((\n))"),
     ],
 )
-def test_what_is_no_code_of_the_language_is_refused(language: Language, code: str) -> None:
+def test_code_of_another_language_is_refused(language: Language, code: str) -> None:
     refused = refusal(Segment(code, True, 1), language, BLOCKS)
     assert refused
     assert refused[0] is RejectReason.BROKEN_EXAMPLE

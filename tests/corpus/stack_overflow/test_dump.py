@@ -47,7 +47,7 @@ TIMES = st.datetimes(datetime(2008, 7, 31), datetime(2030, 1, 1), timezones=st.j
     ),
     st.booleans(),
 )
-def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, post: Written, old_tags: bool) -> None:
+def test_written_posts_are_read(tmp_path_factory: pytest.TempPathFactory, post: Written, old_tags: bool) -> None:
     asks = post.parent is None
     dump = write_dump(tmp_path_factory.mktemp("dump"), [post], users=False, old_tags=old_tags)
     ((_, line),) = lines_of(io.BytesIO(dump.read_bytes()), 1 << 20)
@@ -83,7 +83,7 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, post:
         (b'<row Id="1" Body="&nbsp;" />', "no well-formed XML"),
     ],
 )
-def test_a_row_that_cannot_be_read_is_an_error_that_says_why(line: bytes, message: str) -> None:
+def test_an_unreadable_row_is_an_error_with_its_reason(line: bytes, message: str) -> None:
     with pytest.raises(BadRow, match=message):
         read_post(line)
 
@@ -138,7 +138,7 @@ def test_another_dump_has_another_fingerprint(tmp_path: Path) -> None:
         (day(2010), "something else", "2.5"),
     ],
 )
-def test_the_licence_is_as_stated_or_by_date(created: datetime, licence: str | None, version: str) -> None:
+def test_the_licence_is_the_declared_one_or_by_date(created: datetime, licence: str | None, version: str) -> None:
     post = Post(id=2, question=1, body="", score=0, created=created, licence=licence, author="Ada", author_id=8)
     assert post.spdx == f"CC-BY-SA-{version}"
     assert f"CC BY-SA {version} (https://creativecommons.org/licenses/by-sa/{version}/)" in post.attribution("T")

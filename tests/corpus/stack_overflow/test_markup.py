@@ -72,11 +72,11 @@ def test_markdown_as_the_api_escapes_it(markdown: str, expected: list[tuple[str,
         ("<pre><code>x</code></pre>", None),
     ],
 )
-def test_what_a_block_says_it_is_written_in(body: str, hint: str | None) -> None:
+def test_the_language_hint_of_a_block(body: str, hint: str | None) -> None:
     assert [segment.hint for segment in read_html(body) if segment.code] == [hint]
 
 
-def test_a_hint_in_a_comment_is_for_one_block() -> None:
+def test_a_hint_in_a_comment_is_for_the_next_block() -> None:
     body = "<!-- language: lang-py --><pre><code>x</code></pre><pre><code>y</code></pre>"
     assert read_html(body) == [Segment("x", True, 1, "py"), Segment("y", True, 2, None)]
 

@@ -94,7 +94,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES), st.sampled_from(NAMINGS), st.lists(PIECES))
-def test_every_mention_is_where_it_says(before: list[str], naming: str, after: list[str]) -> None:
+def test_every_mention_has_its_position(before: list[str], naming: str, after: list[str]) -> None:
     text = f"{' '.join(before)}\n{naming} it is\n{''.join(after)}"
     mentions = READERS["pandas"].read(text)
     assert mentions
@@ -148,7 +148,7 @@ def test_an_example_that_is_read_otherwise_is_an_error_with_pattern_and_text(tmp
         ("tag: TAG-", "tags: TAG-", "unknown key"),
     ],
 )
-def test_what_a_curator_gets_wrong_is_said(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_errors_in_curated_examples_are_reported(tmp_path: Path, old: str, new: str, message: str) -> None:
     text = (RULES / "stack_overflow.yaml").read_text(encoding="utf-8")
     assert old in text
     (tmp_path / "stack_overflow.yaml").write_text(text.replace(old, new), encoding="utf-8")

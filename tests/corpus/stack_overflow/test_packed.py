@@ -54,19 +54,19 @@ def test_archives_of_posts_and_users_lie_beside_each_other(tmp_path: Path) -> No
     assert rows(packed, tmp_path / "b") == rows(dump, tmp_path / "a")
 
 
-def test_an_archive_without_posts_is_left_out(tmp_path: Path) -> None:
+def test_an_archive_without_posts_is_unavailable(tmp_path: Path) -> None:
     dump = write_dump(tmp_path, POSTS)
     packed = pack(tmp_path / "Posts.7z", dump.with_name("Users.xml"))
     assert "no Posts.xml in it, but Users.xml" in str(source(packed, tmp_path).unavailable())
 
 
-def test_an_archive_that_was_not_fetched_whole_is_left_out(tmp_path: Path) -> None:
+def test_a_truncated_archive_is_unavailable(tmp_path: Path) -> None:
     packed = pack(tmp_path / "Posts.7z", write_dump(tmp_path, POSTS))
     packed.write_bytes(packed.read_bytes()[:-40])
     assert "damaged 7z archive" in str(source(packed, tmp_path).unavailable())
 
 
-def test_an_archive_that_is_damaged_inside_says_that_posts_may_be_missing(tmp_path: Path) -> None:
+def test_an_archive_that_is_damaged_inside_warns_of_missing_posts(tmp_path: Path) -> None:
     packed = pack(tmp_path / "Posts.7z", write_dump(tmp_path, POSTS))
     content = bytearray(packed.read_bytes())
     content[200:300] = bytes(100)

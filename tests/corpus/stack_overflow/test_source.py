@@ -92,7 +92,7 @@ def test_every_block_for_which_a_version_is_named_is_a_row_or_a_reject(tmp_path:
     }
 
 
-def test_a_row_says_whose_it_is_and_under_which_licence(tmp_path: Path) -> None:
+def test_a_row_has_author_and_licence(tmp_path: Path) -> None:
     answer = next(
         r
         for r in find_samples(reading(write_dump(tmp_path, POSTS), tmp_path))
@@ -128,7 +128,7 @@ def test_without_users_the_number_of_an_author_is_named(tmp_path: Path) -> None:
     assert "answer by user1234, https://" in str(authors["100/102"])
 
 
-def test_code_of_other_languages_is_taken_for_the_version_that_is_stated(tmp_path: Path) -> None:
+def test_code_of_other_languages_has_the_version_in_its_words(tmp_path: Path) -> None:
     assert RULE.foreign["jquery"].language is Language.JAVASCRIPT
     code, output = find_samples(reading(write_dump(tmp_path, POSTS), tmp_path), "jquery")
     assert isinstance(code, CodeSample)
@@ -173,16 +173,14 @@ def test_the_dump_is_read_once_for_all_libraries(tmp_path: Path) -> None:
         (b"", "no Posts.xml"),
     ],
 )
-def test_a_dump_that_cannot_be_read_is_left_out_with_what_to_do(
-    tmp_path: Path, content: bytes | None, why: str
-) -> None:
+def test_an_unreadable_dump_is_unavailable_with_a_remedy(tmp_path: Path, content: bytes | None, why: str) -> None:
     path = tmp_path / "Posts.xml"
     if content is not None:
         path.write_bytes(content)
     assert why in str(reading(path, tmp_path).unavailable())
 
 
-def test_without_dump_or_answer_it_is_left_out(tmp_path: Path) -> None:
+def test_without_dump_or_answer_the_source_is_unavailable(tmp_path: Path) -> None:
     fetcher = Fetcher(timeout_s=1, retries=0)
     source = StackOverflow(fetcher, RULE, tmp_path, libraries=[], api_url="http://127.0.0.1:9/2.3", key="secret")
     why = str(source.unavailable())
@@ -211,7 +209,7 @@ def test_damaged_rows_are_rejects_of_the_libraries_that_they_may_be_about(tmp_pa
     assert [r for r in rows if r not in rejects] == whole
 
 
-def test_a_dump_that_breaks_off_gives_what_it_has_and_says_so(tmp_path: Path) -> None:
+def test_a_truncated_dump_gives_its_rows_and_a_reject(tmp_path: Path) -> None:
     dump = write_dump(tmp_path, POSTS)
     content = dump.read_bytes()
     dump.write_bytes(content[: content.index(b'<row Id="140"') + 60])

@@ -50,7 +50,7 @@ def test_heads_without_answers_are_forgotten(tmp_path: Path) -> None:
         assert store.post(1) is None
 
 
-def test_what_fails_in_between_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failed_transaction_writes_nothing(tmp_path: Path) -> None:
     with open_store(tmp_path / "store.sqlite") as store:
         with suppress(ZeroDivisionError), store.transaction():
             store.add(post(1, 1))
@@ -58,7 +58,7 @@ def test_what_fails_in_between_leaves_nothing(tmp_path: Path) -> None:
         assert store.post(1) is None
 
 
-def test_rejects_and_places_are_kept(tmp_path: Path) -> None:
+def test_rejects_and_places_are_stored(tmp_path: Path) -> None:
     reject = Reject("Posts.xml:7", RejectReason.UNREADABLE, "why")
     with open_store(tmp_path / "store.sqlite") as store:
         store.refuse("a", reject)

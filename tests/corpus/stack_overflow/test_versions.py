@@ -61,7 +61,7 @@ def test_releases(text: str, created: datetime, edited: datetime | None, version
         ("pandas<2.0", NOW, RejectReason.VERSION_UNKNOWN, "which version it is not for"),
     ],
 )
-def test_refusals_say_what_was_read(text: str, created: datetime, reason: RejectReason, words: str) -> None:
+def test_refusals_quote_the_mention(text: str, created: datetime, reason: RejectReason, words: str) -> None:
     result = chosen(text, created)
     assert isinstance(result, NotChosen), result
     assert result.reason is reason
@@ -79,6 +79,6 @@ def test_a_release_that_is_spelled_otherwise_is_the_same() -> None:
     ("version", "is_release"),
     [("1.3", True), ("1.3.5", True), ("2.0", False), ("1.3.7", False), ("3.1", False), ("1.x", True), ("a", False)],
 )
-def test_numbers_of_releases_of_a_day_are_known(version: str, is_release: bool) -> None:
+def test_numbers_of_releases_by_day(version: str, is_release: bool) -> None:
     day_of_post = Day(day(2022), day(2022))
     assert RELEASES.know(Mention(version, False, False, False, 0, ""), day_of_post) is is_release

@@ -161,18 +161,18 @@ def test_positions_name_and_keywords_of_a_chain_over_lines() -> None:
     assert (use.line, use.keywords) == (4, ("x",))
 
 
-def test_the_name_of_an_aliased_use_is_the_token_that_stands_there() -> None:
+def test_the_name_of_an_aliased_use_is_its_token() -> None:
     (use,) = scan("from lib import make as m\nm()", API).uses
     assert (use.name, use.path) == ("m", "lib.make")
 
 
-def test_what_a_curator_states_about_results_is_followed() -> None:
+def test_curated_results_are_followed() -> None:
     source = "import lib\nlib.Thing().plain().end()\nlib.CONSTANT.end()"
     curated_api = Api(SYMBOLS, ["lib"], {"lib.*.plain": "lib.Other", "lib.CONSTANT": "lib.Other"})
     assert [use.path for use in scan(source, curated_api).uses if use.name == "end"] == ["lib.Other.end"] * 2
 
 
-def test_what_special_methods_give_can_be_stated() -> None:
+def test_results_of_special_methods_can_be_curated() -> None:
     returns = {
         "lib.Thing.__enter__": "lib.Other",
         "lib.Thing.__iter__": "lib.Other",
@@ -190,7 +190,7 @@ lib.Thing()()["k"].end()
     assert [use.line for use in uses if use.path == "lib.Other.end"] == [3, 4, 5, 6]
 
 
-def test_source_nested_deeper_than_code_ever_is_is_said_to_be_so() -> None:
+def test_extremely_nested_source_is_reported() -> None:
     result = scan("import lib\nlib.make(" + "(" * 500 + ")" * 500 + ")", API)
     assert result.too_deep
     assert [use.path for use in result.uses] == ["lib.make"]

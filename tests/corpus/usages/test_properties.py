@@ -86,7 +86,7 @@ def test_uses_do_not_depend_on_the_alias_of_the_import(program: str, name: str) 
 
 
 @given(PROGRAMS)
-def test_a_library_that_is_not_asked_for_is_not_found(program: str) -> None:
+def test_another_library_is_not_scanned(program: str) -> None:
     result = scan(program, Api(SYMBOLS, ["other"]))
     assert (result.uses, result.unresolved) == ((), ())
 
@@ -139,7 +139,7 @@ def test_large_modules_of_the_standard_library_are_walked(module: object) -> Non
     ],
     ids=range(21),
 )
-def test_what_nests_deep_neither_crashes_nor_hides_the_rest(deep: str) -> None:
+def test_deep_nesting_neither_crashes_nor_hides_the_rest(deep: str) -> None:
     result = scan(f"import lib\n{deep}\ndef after():\n    lib.find(1)\n", api())
     assert "lib.find" in [use.path for use in result.uses]
 

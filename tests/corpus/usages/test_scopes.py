@@ -118,12 +118,12 @@ def paths(source: str) -> list[str]:
 
 
 @pytest.mark.parametrize("source", INFERRED.values(), ids=INFERRED.keys())
-def test_what_is_known_where_a_member_is_used(source: str) -> None:
+def test_the_value_of_a_member_is_inferred(source: str) -> None:
     assert paths(source).count(PLAIN) == 1
 
 
 @pytest.mark.parametrize("source", AMBIGUOUS.values(), ids=AMBIGUOUS.keys())
-def test_what_may_be_something_else_is_not_claimed(source: str) -> None:
+def test_ambiguous_values_are_not_claimed(source: str) -> None:
     assert PLAIN not in paths(source)
 
 

@@ -42,7 +42,7 @@ def run(text: str, folder: Path, *variables: tuple[str, str]) -> str:
     return done.stdout
 
 
-def test_a_rewritten_program_does_the_same_and_tells_where_its_names_lead(tmp_path: Path) -> None:
+def test_a_rewritten_program_does_the_same_and_records_its_names(tmp_path: Path) -> None:
     rewrite = rewritten(SOURCE.encode(), 0)
     assert rewrite
     assert all(SOURCE.encode()[: site.end].endswith(site.name.encode()) for site in rewrite.sites)
@@ -61,7 +61,7 @@ def test_a_rewritten_program_does_the_same_and_tells_where_its_names_lead(tmp_pa
 
 
 @pytest.mark.parametrize("content", [b"x = (", b"\xff", b"x = 1\r\n", b"\xef\xbb\xbfx = 1", b"\0"])
-def test_what_cannot_be_rewritten_is_left_out(content: bytes) -> None:
+def test_unreadable_sources_are_not_rewritten(content: bytes) -> None:
     assert rewritten(content, 0) is None
 
 

@@ -40,13 +40,13 @@ def test_a_usage_lies_in_the_text_that_everybody_uses() -> None:
     assert (first["line"], first["keywords"], first["snippet_id"]) == (2, ["b", "a"], own["id"])
 
 
-def test_what_our_preamble_uses_is_no_usage() -> None:
+def test_uses_in_the_preamble_do_not_count() -> None:
     output = run(snippet("x.plain()\n", "import lib\nx = lib.make()\n"))
     assert [row["path"] for row in output.tables["usages"]] == ["lib.Thing.plain"]
     assert (output.seen, output.made) == (1, 1)
 
 
-def test_what_leads_nowhere_in_the_preamble_is_no_reject() -> None:
+def test_unresolved_names_in_the_preamble_are_no_rejects() -> None:
     output = run(snippet("lib.make()\nlib.gone()\n", "import lib\nX = lib.missing\n"))
     assert [reject.key.partition(" ")[2] for reject in output.rejects] == ["lib.gone @42"]
     assert output.seen == 2
@@ -70,7 +70,7 @@ def test_usage_ids_differ_within_a_snippet_and_stay_from_run_to_run() -> None:
     assert ids == [row["id"] for row in run(own).tables["usages"]]
 
 
-def test_snippets_in_other_languages_are_left_alone() -> None:
+def test_snippets_in_other_languages_are_ignored() -> None:
     output = run(snippet("import lib; lib.make();", language="javascript"))
     assert (output.seen, output.tables["usages"], output.notes) == (0, [], [])
 

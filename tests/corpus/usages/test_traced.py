@@ -90,7 +90,7 @@ def examples(name: str) -> Iterator[tuple[str, str, list[Row], set[str]]]:
 
 
 @pytest.mark.parametrize(("name", "at_least"), [("packaging", 20), ("markupsafe", 3)])
-def test_calls_found_are_the_calls_made(name: str, at_least: int) -> None:
+def test_scanned_calls_are_the_executed_calls(name: str, at_least: int) -> None:
     compared = 0
     for path, source, usages, public in examples(name):
         called, generated = ran(source, name)

@@ -29,7 +29,7 @@ def facts() -> list[Facts]:
     [(False, 0.99, 0.76, 0.995), (True, 0.98, 0.88, 0.995)],
     ids=["looked at", "held out"],
 )
-def test_uses_found_are_the_uses_made(
+def test_scanned_uses_are_the_executed_uses(
     facts: list[Facts], of_held_out: bool, precision: float, recall: float, recall_of_names: float
 ) -> None:
     counts: Counter[str] = Counter()

@@ -122,7 +122,7 @@ def test_where_money_ends_it_waits(make: Make, server: ModelServer) -> None:  # 
 
 def test_no_more_are_asked_about_than_the_rule_takes(make: Make, server: ModelServer) -> None:  # noqa: F811
     server.reply = always(YES)
-    made = make(OTHER, GUESS, max_asked=1)
+    made = make(OTHER, GUESS, max_requests=1)
     assert [row["path"] for row in made.tables["judgements"]] == ["lib.fetch"]
     assert [(reject.reason, reject.key.split()[0]) for reject in made.rejects] == [(RejectReason.OVER_QUOTA, "lib.cut")]
 

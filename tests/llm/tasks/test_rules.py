@@ -25,9 +25,9 @@ MODELS = load(RULES / "models.yaml", ModelRules)
         ("max_tokens: 600", "max_tokens: 30000", r"instruction\.yaml:\d+: max_tokens"),
         ("tries: 3", "tries: 0", r"instruction\.yaml:\d+: tries"),
         (
-            "text: {type: string",
-            "text: {type: integer",
-            r"instruction\.yaml:\d+: form: .*answer\.text: type is 'integer'",
+            "text: one or two",
+            "texts: one or two",
+            r"instruction\.yaml:\d+: descriptions: .*texts: Description has no such field",
         ),
         ("[missing, redacted]", "[some]", r"instruction\.yaml:\d+: improves"),
     ],
