@@ -161,7 +161,7 @@ def test_what_another_process_had_answered_meanwhile_is_not_paid_again(drafter, 
     asks = {ask(data).key: ask(data) for data in "ab"}
     # `late` had looked before `one` was answered
     late._send_batches(asks)
-    late._send_one_by_one(asks)
+    late._send_singly(asks)
     assert (len(server.asked), server.batches, late.ledger.spent()) == (2, {}, 0)
 
 
