@@ -18,14 +18,16 @@ def mask_function(source: Source, use: Span, granularity: Granularity, rules: Ma
     """Mask the program of a function around the use of the core API whose name is at `use`.
 
     Token and line are as in any program. Block is the body of the function that uses it, without its docstring; where a
-    definition beside the function does, everything from that definition on. Returns a Reject, with an empty key, where
-    there is no such span, or the name can be read outside.
+    definition beside the function does, everything from that definition on. A body of one statement is no block, since
+    the line asks for the same. Returns a Reject, with an empty key, where there is no such span, or the name can be read
+    outside.
     """
     cut: Span | None = None
-    if granularity == Granularity.LINE:
-        cut = line_span(source, use, rules)
-    elif granularity == Granularity.BLOCK:
-        cut = _body(source, use)
+    if granularity != Granularity.TOKEN:
+        cut = line = line_span(source, use, rules)
+        if granularity == Granularity.BLOCK:
+            block = _body(source, use)
+            cut = block if block != line else None
     if cut is None and granularity != Granularity.TOKEN:
         return Reject("", RejectReason.NO_BLOCK, f"no {granularity} around the use of the core API")
     return mask_span(source, source.text_of(use), cut, granularity, ignore_case=rules.ignore_case)

@@ -46,7 +46,7 @@ def write(task: Task, hidden: Collection[str], rules: ProblemRules) -> Written:
     given = [line for line in parted if not _mentions(line, hidden)]
     hiding = [line for line in parted if _mentions(line, hidden)]
     body = [*task.body, f"return {task.returned}"]
-    head = f"def {rules.function}({', '.join(names)}):\n"
+    head = _head(task, names, rules)
     above = _blocks([_lines(given), *task.definitions])
     if not task.own:
         starting = _blocks([above, head]) if above else head
@@ -54,6 +54,31 @@ def write(task: Task, hidden: Collection[str], rules: ProblemRules) -> Written:
     function = head + _indented(_renamed(body, names))
     solution = _blocks([_lines(hiding), *task.own, function])
     return Written(above + "\n\n" if above else "", solution, rules.function, names, False)
+
+
+def _head(task: Task, names: Sequence[str], rules: ProblemRules) -> str:
+    """Return the head of the function, with the types that all stated cases agree on.
+
+    Without them nobody can know whether a result is to be an iterator or a list of its items.
+    """
+    columns = zip(*(case.arguments for case in task.cases), strict=True)
+    parameters = [f"{name}: {kind}" if (kind := _type_of(column)) else name for name, column in zip(names, columns, strict=True)]
+    values = [case.outcome.value for case in task.cases if case.outcome.raises is None]
+    returned = f" -> {kind}" if (kind := _type_of(values)) else ""
+    return f"def {rules.function}({', '.join(parameters)}){returned}:\n"
+
+
+def _type_of(values: Iterable[str | None]) -> str | None:
+    """Return the built-in type of literals that have one in common; None beside them has no type of its own."""
+    kinds = {_literal_type(value) for value in values}
+    return kinds.pop() if len(kinds) == 1 and not kinds & {None, "NoneType", "ellipsis"} else None
+
+
+def _literal_type(source: str | None) -> str | None:
+    try:
+        return type(ast.literal_eval(source)).__name__ if source is not None else None
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
 
 
 def rewrite(written: Written, other: Task) -> str | None:
@@ -81,11 +106,7 @@ def parameter_names(task: Task, hidden: Collection[str], rules: ProblemRules) ->
 
 def name_for(argument: str, rules: ProblemRules) -> str:
     """Return the name that the rules give to values like this one."""
-    node = ast.parse(argument, mode="eval").body
-    try:
-        kind = type(ast.literal_eval(node)).__name__
-    except (ValueError, TypeError, SyntaxError):
-        kind = type(node).__name__
+    kind = _literal_type(argument) or type(ast.parse(argument, mode="eval").body).__name__
     return rules.names.get(kind, rules.other_name)
 
 

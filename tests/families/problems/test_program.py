@@ -39,52 +39,67 @@ WRITTEN = {
     "the import that names the API is to be written": (
         ">>> from lib import metric\n>>> metric(1500, 'V')\n'1.50 kV'\n",
         "metric",
-        "def solve(number, text):\n",
+        "def solve(number: int, text: str) -> str:\n",
         "    from lib import metric\n    return metric(number, text)\n",
     ),
     "the import that does not is given": (
         ">>> import lib\n>>> lib.parse('1').bump()\n'2'\n",
         "parse",
-        "import lib\n\n\ndef solve(text):\n",
+        "import lib\n\n\ndef solve(text: str) -> str:\n",
         "    return lib.parse(text).bump()\n",
     ),
     "of several names of one import, only those that are used": (
         ">>> from lib import metric, other\n>>> metric(1)\n'1'\n>>> other(1)\n'1'\n",
         "metric",
-        "def solve(number):\n",
+        "def solve(number: int) -> str:\n",
         "    from lib import metric\n    return metric(number)\n",
     ),
     "a variable keeps its name, unless that names the API or is taken": (
         ">>> from lib import take\n>>> n, take_2 = 2, 3\n>>> items = [1]\n>>> take(items, 5, 7)\n1\n",
         "take",
-        "def solve(items, number, number_2):\n",
+        "def solve(items: list, number: int, number_2: int) -> int:\n",
         "    from lib import take\n    return take(items, number, number_2)\n",
     ),
     "a variable with the API's name": (
         ">>> from lib import f\n>>> take = [1]\n>>> f(take)\n1\n",
         "take",
-        "from lib import f\n\n\ndef solve(items):\n",
+        "from lib import f\n\n\ndef solve(items: list) -> int:\n",
         "    return f(items)\n",
     ),
     "an import is parted": (
         ">>> from lib import decoder, sorted as order\n>>> order(['a'], decoder('x'))\n1\n",
         "decoder",
-        "from lib import sorted as order\n\n\ndef solve(items, text):\n",
+        "from lib import sorted as order\n\n\ndef solve(items: list, text: str) -> int:\n",
         "    from lib import decoder\n    return order(items, decoder(text))\n",
     ),
     "helpers are given, with what they import": (
         ">>> import math\n>>> from lib import f\n>>> class Thing:\n...     size = math.pi\n>>> f(Thing(), [1])\n1\n",
         "f",
-        "import math\n\n\nclass Thing:\n    size = math.pi\n\n\ndef solve(value, items):\n",
+        "import math\n\n\nclass Thing:\n    size = math.pi\n\n\ndef solve(value, items: list) -> int:\n",
         "    from lib import f\n    return f(value, items)\n",
     ),
     "what needs a class of its own is written whole": (
         ">>> from lib import Base, f\n>>> class Mine(Base):\n...     size = 1\n>>> f(Mine, [1])\n1\n",
         "Base",
         "from lib import f\n\n\n",
-        "from lib import Base\n\n\nclass Mine(Base):\n    size = 1\n\n\ndef solve(items):\n    return f(Mine, items)\n",
+        "from lib import Base\n\n\nclass Mine(Base):\n    size = 1\n\n\ndef solve(items: list) -> int:\n    return f(Mine, items)\n",
     ),
 }
+
+
+TYPES = {
+    "cases that agree": (">>> from lib import f\n>>> f(1)\n[1]\n>>> f(2)\n[2]\n", "number: int) -> list:"),
+    "arguments that differ": (">>> from lib import f\n>>> f(1)\n[1]\n>>> f('a')\n['a']\n", "number) -> list:"),
+    "results that differ": (">>> from lib import f\n>>> f(1)\n[1]\n>>> f(2)\n'two'\n", "number: int):"),
+    "None beside others": (">>> from lib import f\n>>> f(1)\n[1]\n>>> f(2) is None\nTrue\n", "number: int)"),
+    "no literals": (">>> from lib import f\n>>> f(range(3))\n1\n", "value) -> int:"),
+}
+
+
+@pytest.mark.parametrize("case", TYPES)
+def test_the_head_has_the_types_that_all_cases_agree_on(case: str) -> None:
+    docstring, head = TYPES[case]
+    assert f"def solve({head}" in write(first(docstring), (), RULES_OF_PROBLEMS).program
 
 
 @pytest.mark.parametrize("case", WRITTEN)

@@ -59,16 +59,17 @@ def gated(
 
 
 def test_a_function_becomes_a_row_for_each_level_whose_masking_can_be_undone() -> None:
-    rows = gated(PROVEN).tables["published_functions"]
+    code = f"{CODE.replace('return lib', 'data = lib')}    return data\n"
+    rows = gated(PROVEN, code=code).tables["published_functions"]
     assert {row["granularity"]: row["answer"] for row in rows} == {
         Granularity.TOKEN: "take",
-        Granularity.LINE: "return lib.take(items, number)",
-        Granularity.BLOCK: "return lib.take(items, number)",
+        Granularity.LINE: "data = lib.take(items, number)",
+        Granularity.BLOCK: "data = lib.take(items, number)\n    return data",
     }
     assert len({row["id"] for row in rows}) == 3
     for row in rows:
         table("published_functions").check(row)
-        assert unmask(row["masked_code"], Granularity(row["granularity"]), row["answer"], row["core_token"]) == CODE
+        assert unmask(row["masked_code"], Granularity(row["granularity"]), row["answer"], row["core_token"]) == code
         assert (row["function_id"], row["coverage"], row["emptied_outcome"]) == ("f", 1.0, Outcome.FAILED_ASSERTION)
 
 
@@ -158,11 +159,19 @@ def test_a_function_tells_what_it_was_flagged_for() -> None:
     assert gated(PROVEN, redacted=True).tables["published_functions"][0]["flags"] == []
 
 
+def test_a_body_of_one_statement_is_no_block() -> None:
+    output = gated(PROVEN)
+    assert {row["granularity"] for row in output.tables["published_functions"]} == {Granularity.TOKEN, Granularity.LINE}
+    assert [(reject.key, reject.reason) for reject in output.rejects] == [("f block", RejectReason.NO_BLOCK)]
+
+
 def test_a_program_that_looks_masked_is_refused_at_each_level() -> None:
     output = gated(PROVEN, code=f"{CODE}# [line-mask]\n")
-    assert {reject.key: reject.reason for reject in output.rejects} == dict.fromkeys(
-        [f"f {level}" for level in Granularity], RejectReason.LEAKS_ANSWER
-    )
+    assert {reject.key: reject.reason for reject in output.rejects} == {
+        "f token": RejectReason.LEAKS_ANSWER,
+        "f line": RejectReason.LEAKS_ANSWER,
+        "f block": RejectReason.NO_BLOCK,
+    }
 
 
 def test_what_a_person_says_of_a_function_holds_at_every_level() -> None:
