@@ -19,8 +19,8 @@ def mask_function(source: Source, use: Span, granularity: Granularity, rules: Ma
 
     Token and line are as in any program. Block is the body of the function that uses it, without its docstring; where a
     definition beside the function does, everything from that definition on. A body of one statement is no block, since
-    the line asks for the same. Returns a Reject, with an empty key, where there is no such span, or the name can be read
-    outside.
+    the line asks for the same. Returns a Reject, with an empty key, where there is no such span, or the name can be
+    read outside.
     """
     cut: Span | None = None
     if granularity != Granularity.TOKEN:

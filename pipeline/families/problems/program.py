@@ -61,8 +61,8 @@ def _head(task: Task, names: Sequence[str], rules: ProblemRules) -> str:
 
     Without them nobody can know whether a result is to be an iterator or a list of its items.
     """
-    columns = zip(*(case.arguments for case in task.cases), strict=True)
-    parameters = [f"{name}: {kind}" if (kind := _type_of(column)) else name for name, column in zip(names, columns, strict=True)]
+    kinds = [_type_of(column) for column in zip(*(case.arguments for case in task.cases), strict=True)]
+    parameters = [f"{name}: {kind}" if kind else name for name, kind in zip(names, kinds, strict=True)]
     values = [case.outcome.value for case in task.cases if case.outcome.raises is None]
     returned = f" -> {kind}" if (kind := _type_of(values)) else ""
     return f"def {rules.function}({', '.join(parameters)}){returned}:\n"

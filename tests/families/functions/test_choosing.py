@@ -45,7 +45,9 @@ def choices(*given: Any, **changed: Any) -> list[Choice]:
 def test_what_came_is_a_function_with_its_imports_whose_use_is_found_in_it() -> None:
     (choice,) = choices([TAKE])
     function = choice.function
-    assert function.program == "from lib import take\n\n\ndef solve(items, number: int):\n    return take(items, number)\n"
+    assert (
+        function.program == "from lib import take\n\n\ndef solve(items, number: int):\n    return take(items, number)\n"
+    )
     assert function.program[choice.use.name_start_byte : choice.use.name_end_byte] == "take"
     assert (function.version, function.path, function.hidden) == ("1.1", "lib.take", ("take",))
     assert function.docstrings == ("Return the first items.",)
@@ -54,7 +56,10 @@ def test_what_came_is_a_function_with_its_imports_whose_use_is_found_in_it() -> 
 
 def test_the_example_of_the_old_name_is_the_program_of_the_other_version() -> None:
     (choice,) = choices([READ, READ_IT])
-    assert choice.other_program == "import lib\n\n\ndef solve(text: str) -> list:\n    import lib\n    return lib.read_it(text)\n"
+    assert (
+        choice.other_program
+        == "import lib\n\n\ndef solve(text: str) -> list:\n    import lib\n    return lib.read_it(text)\n"
+    )
     assert choice.other_role is FunctionRun.OTHER_EXAMPLE
 
 
