@@ -23,17 +23,17 @@ from rich.console import Console
 from rich.table import Table
 
 from pipeline.core.settings import index_url
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.lake.schema import Row
 
 WANTED = (
-    Wanted("numpy", "1.21.6", python="3.10", pins=("scipy==1.7.3", "pandas==1.3.5"), tools=("pytest",)),
-    Wanted("scikit-learn", "1.0.2", python="3.9", tools=("pytest",)),
-    Wanted("matplotlib", "3.4.3", python="3.9", tools=("pytest",)),
-    Wanted("flask", "2.0.1", python="3.9", tools=("pytest",)),
-    Wanted("django", "3.2.5", python="3.9", tools=("pytest",)),
+    EnvironmentRequest("numpy", "1.21.6", python="3.10", pins=("scipy==1.7.3", "pandas==1.3.5"), tools=("pytest",)),
+    EnvironmentRequest("scikit-learn", "1.0.2", python="3.9", tools=("pytest",)),
+    EnvironmentRequest("matplotlib", "3.4.3", python="3.9", tools=("pytest",)),
+    EnvironmentRequest("flask", "2.0.1", python="3.9", tools=("pytest",)),
+    EnvironmentRequest("django", "3.2.5", python="3.9", tools=("pytest",)),
 )
 
 

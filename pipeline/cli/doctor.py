@@ -35,7 +35,7 @@ def doctor(json: Json = False) -> None:
         print_table(
             "This machine",
             ["what", "works", "seen", "what to do"],
-            [[f.name, "yes" if f.works else "NO", f.seen, f.advice] for f in findings],
+            [[f.name, "yes" if f.works else "NO", f.observed, f.advice] for f in findings],
         )
     raise typer.Exit(0 if all(finding.works for finding in findings) else PROBLEM)
 

@@ -23,7 +23,7 @@ from pipeline.execution.environments.garbage_collection import Collection
 from pipeline.execution.environments.publishing import lock_to_publish
 from pipeline.execution.environments.records import Records
 from pipeline.execution.environments.resolution.failures import IndexUnreachable
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.lake.schema import Row
@@ -163,7 +163,9 @@ def export(
         fail(f"{output}: cannot be written: {error.strerror}")
 
 
-def _wanted(library: str, version: str, python: str | None, pins: tuple[str, ...], tools: tuple[str, ...]) -> Wanted:
+def _wanted(
+    library: str, version: str, python: str | None, pins: tuple[str, ...], tools: tuple[str, ...]
+) -> EnvironmentRequest:
     """Read the words of the command line; what cannot be meant ends with status 2."""
     try:
         name = canonicalize_name(library, validate=True)
@@ -178,7 +180,7 @@ def _wanted(library: str, version: str, python: str | None, pins: tuple[str, ...
         fail(f"not a requirement by PEP 508 (write for example requests==2.25.0): {error}", BAD_USAGE)
     if python and not re.fullmatch(r"3\.\d+", python):
         fail(f"--python {python}: write it as X.Y, for example 3.9", BAD_USAGE)
-    return Wanted(name, version, python, pins, tools)
+    return EnvironmentRequest(name, version, python, pins, tools)
 
 
 def _folder() -> Path:

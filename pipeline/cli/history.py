@@ -43,7 +43,7 @@ def history(
         print_json(as_json(library, life, tables))
     else:
         _print(library, life, tables)
-    raise typer.Exit(0 if life.known or life.leads_to else PROBLEM)
+    raise typer.Exit(0 if life.exists or life.leads_to else PROBLEM)
 
 
 def _print(library: str, history: History, tables: Tables) -> None:
@@ -60,7 +60,7 @@ def _print(library: str, history: History, tables: Tables) -> None:
 
 def _not_public(history: History, paths: tuple[str, ...]) -> Iterator[str]:
     """Say of a path without a life what it is instead, and what may have been meant."""
-    if history.known or history.leads_to:
+    if history.exists or history.leads_to:
         return
     if history.importable:
         first, last = history.importable[0]["first_version"], history.importable[-1]["last_version"]
@@ -100,7 +100,7 @@ def as_json(library: str, history: History, tables: Tables) -> dict[str, object]
         "unobservable": history.unobservable,
         "releases": [row["version"] for row in tables.releases],
         "release_times": {row["version"]: row["release_time"].isoformat() for row in tables.releases},
-        "lives": history.lives,
+        "lives": history.lifetimes,
         "states": history.states,
         "changes": history.changes,
         "alias_history": _rows(history.leads_to),
@@ -109,4 +109,4 @@ def as_json(library: str, history: History, tables: Tables) -> dict[str, object]
 
 
 def _rows(history: History | None) -> dict[str, object] | None:
-    return {"lives": history.lives, "states": history.states, "changes": history.changes} if history else None
+    return {"lives": history.lifetimes, "states": history.states, "changes": history.changes} if history else None

@@ -19,8 +19,8 @@ from pipeline.api.history.history import (
     History,
     events,
     fitted,
-    lives_on_as,
     moved_from,
+    relocated_to,
     timeline,
 )
 from pipeline.core.vocabularies.change_words import one_line
@@ -44,7 +44,7 @@ def life_lines(history: History, releases: Sequence[ReleaseRow], page: Page) -> 
     """Write the life of a path that releases have, or have as another name of what has one."""
     subject = history.leads_to or history
     times = {row["version"]: row["release_time"] for row in releases}
-    if history.lives and (history is subject or _turns(history) != _turns(subject)):
+    if history.lifetimes and (history is subject or _turns(history) != _turns(subject)):
         yield from _life(history, times, page)
     if history.leads_to:
         yield Text(f"{history.path} is another name of {subject.path}, whose life is this", "bold")
@@ -56,19 +56,19 @@ def life_lines(history: History, releases: Sequence[ReleaseRow], page: Page) -> 
 def _turns(history: History) -> list[tuple[str | None, ...]]:
     return [
         tuple(life[turn] for turn in ("first_version", "introduced_in", "deprecated_in", "removed_in"))
-        for life in history.lives
+        for life in history.lifetimes
     ]
 
 
 def _life(history: History, times: Mapping[str, datetime], page: Page) -> Iterator[Text]:
-    for at, life in enumerate(history.lives):
+    for at, life in enumerate(history.lifetimes):
         if at:
             yield Text()
         for label, told, style in _glance(history, life, times):
             first, *more = _wrap(told, page.width - _LABEL - 2)
             yield Text.assemble(f"  {label:<{_LABEL}}", (first, style))
             yield from (Text(" " * (_LABEL + 2) + line, style) for line in more)
-    if page.drawn and history.lives:
+    if page.drawn and history.lifetimes:
         yield Text()
         yield from _timeline(history, list(times), page.width)
     yield Text()
@@ -95,7 +95,7 @@ def _glance(history: History, life: LifecycleRow, times: Mapping[str, datetime])
         )
     elif not _lives_on(life, times):
         yield "last seen in", f"{_dated(str(life['last_version']), times)}; whether it is gone is not known", ""
-    instead = lives_on_as(history, life) or life["replacement"]
+    instead = relocated_to(history, life) or life["replacement"]
     if instead:
         yield "use instead", instead, "bold"
     yield "lived", _lived(life, times), ""
@@ -160,7 +160,7 @@ def _signature(history: History, page: Page) -> Iterator[Text]:
     state = history.states[-1]
     if state["kind"] in {SymbolKind.MODULE, SymbolKind.ALIAS, SymbolKind.LAZY}:
         return
-    ended = history.lives and history.lives[-1]["removed_in"]
+    ended = history.lifetimes and history.lifetimes[-1]["removed_in"]
     yield Text(f"Last signature, {state['last_version']}" if ended else "Signature", "bold")
     for line in signature(state, page.width - 2):
         yield Text(f"  {line}")

@@ -32,7 +32,13 @@ from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.samples.engine import Engine
 from pipeline.execution.validation.samples.planning import Catalogue
-from pipeline.execution.validation.samples.validate import Asked, NothingToValidate, Range, Summary, validate_file
+from pipeline.execution.validation.samples.validate import (
+    NothingToValidate,
+    Range,
+    Summary,
+    ValidationRequest,
+    validate_file,
+)
 from pipeline.execution.validation.samples.verdict_file import NoVerdicts, Verdict, read_verdicts
 from pipeline.families.repository_tasks.project_context import Workshop
 from pipeline.families.repository_tasks.rules import RepositoryRules
@@ -120,7 +126,7 @@ def validate(
                 )
             else:
                 with as_samples(given, found, answers) as path:
-                    asked = Asked(path, verdicts, frozenset(only or ()), again, restart, span)
+                    asked = ValidationRequest(path, verdicts, frozenset(only or ()), again, restart, span)
                     summary = validate_file(asked, engine, catalogue, tell)
     except (NothingToValidate, NoVerdicts, ExportError) as error:
         fail(str(error), BAD_USAGE)
@@ -202,7 +208,7 @@ def as_json(summary: Summary) -> dict[str, Any]:
     return {
         "samples": sum(summary.outcomes.values()),
         "outcomes": dict(sorted(summary.outcomes.items())),
-        "kept": summary.kept,
+        "kept": summary.reused,
         "environments": summary.environments,
         "seconds": summary.seconds,
         "unknown_fields": dict(summary.unknown),
@@ -222,8 +228,8 @@ def _print(summary: Summary, verdicts: Path, span: Range | None) -> None:
     ]
     print_table(_counted(total, "run" if span else "sample"), ("outcome", "number", "meaning"), counts)
     environments = _counted(summary.environments, "environment")
-    made = f"{total - summary.kept} now, in {environments} and {summary.seconds:.0f} s"
-    kept = f"; {summary.kept} kept from before (--again, --restart run them again)" if summary.kept else ""
+    made = f"{total - summary.reused} now, in {environments} and {summary.seconds:.0f} s"
+    kept = f"; {summary.reused} kept from before (--again, --restart run them again)" if summary.reused else ""
     say(f"{made}{kept}. The verdicts: {verdicts}")
     for name, count in sorted(summary.unknown.items()):
         say(f"{name!r} is no field of a sample and was left aside, in {count} of them")

@@ -32,7 +32,7 @@ class Default(msgspec.Struct, frozen=True):
         return self.text or "…"
 
 
-class Seen(msgspec.Struct, frozen=True):
+class ProbeResult(msgspec.Struct, frozen=True):
     """What stands at a path: as `pipeline.execution.environments.inspect_program.describe` found it.
 
     `name` is what a module calls itself; it may be reached under another path, by an import that binds it there.
@@ -52,7 +52,7 @@ class Seen(msgspec.Struct, frozen=True):
     undescribed: str | None = None
 
     @classmethod
-    def read(cls, text: str) -> Seen:
+    def read(cls, text: str) -> ProbeResult:
         """Read the JSON of the column."""
         return msgspec.json.decode(text, type=cls)
 
@@ -69,7 +69,7 @@ class Seen(msgspec.Struct, frozen=True):
             parts.append(f"value {self.value}")
         return ", ".join([*parts, *(["deprecated"] if self.deprecated else [])])
 
-    def tells_calls(self) -> bool:
+    def has_signature(self) -> bool:
         """Say whether this is all that a caller sees: of many a compiled function the signature cannot be read."""
         return self.signature is not None or self.kind in _NOT_CALLED
 
@@ -94,5 +94,5 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 def _parameter(name: str, kind: str, has_default: bool, default: str | None) -> inspect.Parameter:
-    given = Default(default) if has_default else inspect.Parameter.empty
-    return inspect.Parameter(name, _KINDS[kind], default=given)
+    value = Default(default) if has_default else inspect.Parameter.empty
+    return inspect.Parameter(name, _KINDS[kind], default=value)

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass
 from typing import TypedDict
 
-from pipeline.core.vocabularies.changes import LIVES_ON, LibEvolutionEvalTag
+from pipeline.core.vocabularies.changes import RELOCATED, LibEvolutionEvalTag
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
-from pipeline.execution.probe_result import Seen
+from pipeline.execution.probe_result import ProbeResult
 from pipeline.lake.rows import ChangeRow, ReleaseRow, ReviewEditRun, VerdictRow
 
 
@@ -37,11 +37,11 @@ class Runs:
         row = self.of(subject_id, version)
         return row["outcome"] if row else None
 
-    def seen(self, path: str, version: str | None) -> Seen | None:
+    def seen(self, path: str, version: str | None) -> ProbeResult | None:
         """Return what a probe saw at a path, or None where it was not run or did not find it."""
         row = self.of(path, version)
         seen = row.get("seen") if row else None
-        return Seen.read(str(seen)) if seen else None
+        return ProbeResult.read(str(seen)) if seen else None
 
 
 class Tagged(TypedDict):
@@ -106,7 +106,7 @@ def _prove_by_probes(instance: Tagged, runs: Runs) -> Proof:
     here, there = runs.seen(path, instance["version"]), runs.seen(path, previous)
     alike = instance["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED
     outcome = runs.outcome(path, previous)
-    told = here is not None and there is not None and here.tells_calls() and there.tells_calls()
+    told = here is not None and there is not None and here.has_signature() and there.has_signature()
     shown = told and (here == there) is alike
     return Proof(Evidence.EXECUTED if shown else Evidence.STATIC, previous if outcome else None, outcome)
 
@@ -127,7 +127,7 @@ def _probed_paths(instance: Tagged, change: ChangeRow | None) -> Iterator[str]:
     """Yield the API's path and, where it came or went with its class or module, that one's."""
     yield instance["path"]
     if change is not None:
-        arrived = instance["libevolutioneval_tag"] == LibEvolutionEvalTag.INTRODUCED and change["kind"] in LIVES_ON
+        arrived = instance["libevolutioneval_tag"] == LibEvolutionEvalTag.INTRODUCED and change["kind"] in RELOCATED
         whole = change["new"] if arrived else change["path"]
         if whole is not None and instance["path"].startswith(f"{whole}."):
             yield whole

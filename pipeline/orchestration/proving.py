@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
-from pipeline.core.vocabularies.changes import LIVES_ON, REPLACEABLE_APIS, ChangeKind
+from pipeline.core.vocabularies.changes import RELOCATED, REPLACEABLE_APIS, ChangeKind
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.probes import probe
 from pipeline.families.proof import Runs
@@ -35,7 +35,7 @@ def run_changes(
     verdicts: list[Row] = []
     for version in versions:
         tell(f"running {library} {version}", 0, 0)
-        row = house.environments.build(Wanted(library, version))
+        row = house.environments.build(EnvironmentRequest(library, version))
         if row["outcome"] != EnvironmentOutcome.BUILT:
             raise NoAnswerError(f"{library} {version} has no environment: {row['outcome']}: {row['detail']}")
         found = probe(house.environments.open(row), paths, find_sandbox(), house.rules.validation)
@@ -55,7 +55,7 @@ def judge_runs(changes: Sequence[Row], runs: Runs) -> list[Row | Reject]:
 
 def _paths(change: Row) -> Iterator[str]:
     yield change["path"]
-    for path in (change["new"] if change["kind"] in LIVES_ON else None, change["replacement"]):
+    for path in (change["new"] if change["kind"] in RELOCATED else None, change["replacement"]):
         if _is_own(path, change):
             yield from (path, path.rpartition(".")[0])
 
@@ -63,12 +63,12 @@ def _paths(change: Row) -> Iterator[str]:
 def _is_own(path: str | None, change: Row) -> TypeGuard[str]:
     """Return whether what to use instead is a path of the same package: other words cannot be imported."""
     top = f"{change['path'].partition('.')[0]}."
-    return path is not None and change["kind"] in LIVES_ON | REPLACEABLE_APIS and path.startswith(top)
+    return path is not None and change["kind"] in RELOCATED | REPLACEABLE_APIS and path.startswith(top)
 
 
 def _without_lacking(change: Row, runs: Runs) -> Row:
     version = change["new_version"]
-    if change["kind"] in LIVES_ON and _is_lacking(change["new"], runs, version):
+    if change["kind"] in RELOCATED and _is_lacking(change["new"], runs, version):
         return change | {"kind": ChangeKind.REMOVED, "new": None, "replacement": None, "confidence": 1.0}
     lacks = _is_own(change["replacement"], change) and _is_lacking(change["replacement"], runs, version)
     return change | {"replacement": None} if lacks else change

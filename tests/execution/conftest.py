@@ -15,7 +15,7 @@ from pipeline.execution.environments.builds.build_rules import build_rules
 from pipeline.execution.environments.builds.builds import Builder
 from pipeline.execution.environments.resolution.index_facts import IndexFacts
 from pipeline.execution.environments.resolution.interpreters import Interpreter, discover
-from pipeline.execution.environments.resolution.request import Wanted, wanted_of
+from pipeline.execution.environments.resolution.request import EnvironmentRequest, request_of
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.container import EngineFailed
@@ -72,9 +72,9 @@ def release() -> Callable[..., Row]:
 
 
 @pytest.fixture
-def wanted(release: Callable[..., Row]) -> Callable[..., Wanted]:
-    def make(version: str = "1.0", **changed: Any) -> Wanted:
-        return replace(wanted_of(release(version)), **changed)
+def wanted(release: Callable[..., Row]) -> Callable[..., EnvironmentRequest]:
+    def make(version: str = "1.0", **changed: Any) -> EnvironmentRequest:
+        return replace(request_of(release(version)), **changed)
 
     return make
 

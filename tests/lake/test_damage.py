@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.rules.load import RULES, load
-from pipeline.execution.validation.run_cache import Memory
+from pipeline.execution.validation.run_cache import RunCache
 from pipeline.index.rates import Frequency, RateRules, Rates
 from pipeline.lake.runner import Stage, is_done, last_counts, read_counts, run_stage
 from pipeline.lake.stage import Output
@@ -48,7 +48,7 @@ def test_a_clock_that_was_set_back_keeps_nobody_waiting(
 def test_results_of_runs_begin_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "runs.sqlite"
     path.write_bytes(NO_DATABASE)
-    memory = Memory(path)
+    memory = RunCache(path)
     memory.keep({"key": {"outcome": "passed"}})
     assert memory.recall(["key"], dict) == {"key": {"outcome": "passed"}}
     assert f"{path} was damaged" in caplog.text

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
-from pipeline.api.history.occurrences import Occurrence, Occurrences, is_seen
+from pipeline.api.history.occurrences import Occurrence, Occurrences, is_observable
 from pipeline.api.surface.extract.directives import Directive
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.core.vocabularies.changes import Agreement, ChangeKind, DirectiveKind, DirectiveOwner, Disagreement
@@ -45,40 +45,40 @@ def judge(statement: Statement, occurrences: Occurrences, rules: DirectiveRules)
     A version agrees with the first release that can have it: 1.2 with 1.2.0, or with the next one where that was
     skipped. What was found under another path of the definition, or under the one it was moved from, counts too.
     """
-    said = statement.directive
-    if said.version is None:
+    directive = statement.directive
+    if directive.version is None:
         return Verdict(Agreement.UNREADABLE)
-    about_part = said.kind is not DirectiveKind.VERSIONCHANGED and rules.about_part(said.text)
-    if said.owner is DirectiveOwner.PART or about_part:
+    about_part = directive.kind is not DirectiveKind.VERSIONCHANGED and rules.about_part(directive.text)
+    if directive.owner is DirectiveOwner.PART or about_part:
         return Verdict(Agreement.NOT_COMPARABLE)
-    case = _Case(statement, said.version, occurrences, rules)
-    return case.of_change() if said.kind is DirectiveKind.VERSIONCHANGED else case.of_event()
+    case = _Case(statement, directive.version, occurrences, rules)
+    return case.of_change() if directive.kind is DirectiveKind.VERSIONCHANGED else case.of_event()
 
 
 class _Case:
     """A statement that can be compared, with the release that it means and the paths that its API had."""
 
-    def __init__(self, statement: Statement, stated: Version, occurrences: Occurrences, rules: DirectiveRules) -> None:
-        self.statement, self.said, self.stated = statement, statement.directive, stated
+    def __init__(self, statement: Statement, version: Version, occurrences: Occurrences, rules: DirectiveRules) -> None:
+        self.statement, self.directive, self.version = statement, statement.directive, version
         self.occurrences, self.timeline, self.rules = occurrences, occurrences.timeline, rules
-        self.release = self.timeline.release_of(stated)
+        self.release = self.timeline.release_of(version)
         self.paths = occurrences.paths_of(statement.path, statement.canonical_path)
-        if self.said.owner is DirectiveOwner.ATTRIBUTE:
-            self.paths = [f"{path}.{self.said.name}" for path in self.paths]
-        self.parameter = self.said.name if self.said.owner is DirectiveOwner.PARAMETER else None
+        if self.directive.owner is DirectiveOwner.ATTRIBUTE:
+            self.paths = [f"{path}.{self.directive.name}" for path in self.paths]
+        self.parameter = self.directive.name if self.directive.owner is DirectiveOwner.PARAMETER else None
 
     def of_event(self) -> Verdict:
         """Judge what says that something came, is deprecated, or went."""
-        found = self._found()
-        if not found:
+        occurrences = self._occurrences()
+        if not occurrences:
             return self._nothing()
-        if any(occurrence == Occurrence(self.release, True) for occurrence in found if self.release):
+        if any(occurrence == Occurrence(self.release, True) for occurrence in occurrences if self.release):
             return Verdict(Agreement.AGREES, self.release)
-        for occurrence in found:
+        for occurrence in occurrences:
             # what is there already in the first release that is seen came with it or before
             if not occurrence.exact and self.release and not self.timeline.before(occurrence.version, self.release):
                 return Verdict(Agreement.NOT_COVERED, occurrence.version)
-        first = found[0].version
+        first = occurrences[0].version
         if self._behind_kwargs(first):
             return Verdict(Agreement.NOT_FOUND, first, Disagreement.BEHIND_KWARGS)
         if self._set_by_base(first):
@@ -89,37 +89,37 @@ class _Case:
         """Judge `versionchanged`: any change in the stated release will do, but where the text names its kind."""
         if self.release is None or not self.timeline.covers(self.release):
             return Verdict(Agreement.NOT_COVERED)
-        named = self.rules.kinds_in(self.said.text)
-        found = self.occurrences.changes(self.paths, named or frozenset(ChangeKind), self.parameter)
-        if any(occurrence.version == self.release for occurrence in found):
+        named = self.rules.kinds_in(self.directive.text)
+        occurrences = self.occurrences.changes(self.paths, named or frozenset(ChangeKind), self.parameter)
+        if any(occurrence.version == self.release for occurrence in occurrences):
             return Verdict(Agreement.AGREES, self.release)
         if not named:
             return Verdict(Agreement.NOT_COMPARABLE)
-        if not found:
+        if not occurrences:
             return Verdict(Agreement.NOT_FOUND, None, Disagreement.NO_SUCH_CHANGE)
         placeholder = named == {ChangeKind.PARAMETER_DEFAULT} and self._placeholder()
-        first = found[0].version
+        first = occurrences[0].version
         reason = Disagreement.PLACEHOLDER if placeholder else self._disagreement(first)
         return Verdict(Agreement.CONTRADICTS, first, reason)
 
-    def _found(self) -> list[Occurrence]:
+    def _occurrences(self) -> list[Occurrence]:
         """Return when what the statement is about came, was marked, or went; what the path itself shows is first."""
-        kind, known = self.said.kind, self.occurrences
+        kind, occurrences = self.directive.kind, self.occurrences
         if self.parameter is not None:
             if kind is DirectiveKind.VERSIONREMOVED:
-                return known.changes(self.paths, {ChangeKind.PARAMETER_REMOVED}, self.parameter)
+                return occurrences.changes(self.paths, {ChangeKind.PARAMETER_REMOVED}, self.parameter)
             # `**options` that becomes `options` is a new parameter; what `**options` is called is nobody's business
-            named = known.states_with(self.paths, self._has_named())
-            return named or known.states_with(self.paths, _has_variadic) if self._is_variadic() else named
+            named = occurrences.states_with(self.paths, self._has_named())
+            return named or occurrences.states_with(self.paths, _has_variadic) if self._is_variadic() else named
         if kind is DirectiveKind.VERSIONADDED:
-            return known.arrivals(self.paths)
+            return occurrences.arrivals(self.paths)
         if kind is DirectiveKind.VERSIONREMOVED:
-            return known.removals(self.paths)
-        return known.states_with(self.paths, lambda row: row["deprecation"] is not None)
+            return occurrences.removals(self.paths)
+        return occurrences.states_with(self.paths, lambda row: row["deprecation"] is not None)
 
     def _has_named(self) -> Callable[[SymbolRow], bool]:
         """Return the question whether a state has the parameter and, for a deprecation, whether it is marked there."""
-        marked = self.said.kind is DirectiveKind.DEPRECATED
+        marked = self.directive.kind is DirectiveKind.DEPRECATED
 
         def has(row: SymbolRow) -> bool:
             same = (p for p in row["parameters"] if p["name"] == self.parameter)
@@ -134,38 +134,38 @@ class _Case:
     def _is_variadic(self) -> bool:
         state = self._state()
         parameters: Sequence[SymbolParameter] = state["parameters"] if state else ()
-        added = self.said.kind is DirectiveKind.VERSIONADDED
+        added = self.directive.kind is DirectiveKind.VERSIONADDED
         return added and any(p["name"] == self.parameter and p["kind"] in _VARIADIC for p in parameters)
 
     def _nothing(self) -> Verdict:
         """Return the verdict where nothing was found: why it may not be seen."""
-        said, state = self.said, self._state()
-        if said.kind is DirectiveKind.VERSIONREMOVED and self.release is None:
+        directive, state = self.directive, self._state()
+        if directive.kind is DirectiveKind.VERSIONREMOVED and self.release is None:
             return Verdict(Agreement.NOT_COVERED)
-        if said.owner is DirectiveOwner.ATTRIBUTE:
-            shown = any(self.occurrences.states.get(path) for path in self.paths)
-            return _not_found(Disagreement.NO_MARK if shown else Disagreement.NO_SUCH_MEMBER)
+        if directive.owner is DirectiveOwner.ATTRIBUTE:
+            has_states = any(self.occurrences.states.get(path) for path in self.paths)
+            return _not_found(Disagreement.NO_MARK if has_states else Disagreement.NO_SUCH_MEMBER)
         if self.parameter is None:
-            marked = said.kind is DirectiveKind.DEPRECATED
+            marked = directive.kind is DirectiveKind.DEPRECATED
             return _not_found(Disagreement.NO_MARK if marked else Disagreement.NO_SUCH_CHANGE)
-        if state is None or not is_seen(state):
+        if state is None or not is_observable(state):
             return _not_found(Disagreement.UNSEEN)
         if any(p["name"] == self.parameter for p in state["parameters"]):
-            marked = said.kind is DirectiveKind.DEPRECATED
+            marked = directive.kind is DirectiveKind.DEPRECATED
             return _not_found(Disagreement.NO_MARK if marked else Disagreement.NO_SUCH_CHANGE)
         return _not_found(Disagreement.BEHIND_KWARGS if _takes_more(state) else Disagreement.NOT_IN_SIGNATURE)
 
-    def _behind_kwargs(self, found: str) -> bool:
+    def _behind_kwargs(self, version: str) -> bool:
         """Return whether **kwargs may have taken the parameter in the stated release, before it was found."""
-        if self.parameter is None or self.release is None or not self.timeline.before(self.release, found):
+        if self.parameter is None or self.release is None or not self.timeline.before(self.release, version):
             return False
         state = self.occurrences.state_at(self.statement.path, self.release)
         return state is not None and _takes_more(state)
 
-    def _set_by_base(self, found: str) -> bool:
+    def _set_by_base(self, version: str) -> bool:
         """Return whether a base class set the attribute then: whether this class had it depends on what it calls."""
-        state = self.occurrences.state_at(self.paths[0], found)
-        if self.said.owner is not DirectiveOwner.ATTRIBUTE or state is None:
+        state = self.occurrences.state_at(self.paths[0], version)
+        if self.directive.owner is not DirectiveOwner.ATTRIBUTE or state is None:
             return False
         return bool(state["kind"] == SymbolKind.ATTRIBUTE and state["public_because"] == PublicBecause.INHERITED)
 
@@ -175,21 +175,21 @@ class _Case:
         defaults = (p["default"] or "" for row in rows for p in row["parameters"] if p["name"] == self.parameter)
         return any(self.rules.placeholders.search(default) for default in defaults)
 
-    def _disagreement(self, found: str) -> Disagreement:
+    def _disagreement(self, version: str) -> Disagreement:
         """Return what a contradiction looks like: which came first, what was found, stated, or written."""
         written = self.statement.first_version
-        if self.said.kind is DirectiveKind.VERSIONADDED and self._overrides():
+        if self.directive.kind is DirectiveKind.VERSIONADDED and self._overrides():
             return Disagreement.INHERITED_BEFORE
-        if Version(found).release[:2] == self.stated.release[:2]:
+        if Version(version).release[:2] == self.version.release[:2]:
             return Disagreement.SAME_SERIES
-        if Version(found) < self.stated:
-            if Version(written) >= self.stated:
+        if Version(version) < self.version:
+            if Version(written) >= self.version:
                 return Disagreement.THERE_BEFORE
-            backport = written == found and self.timeline.covers(found)
+            backport = written == version and self.timeline.covers(version)
             return Disagreement.BACKPORT if backport else Disagreement.ANNOUNCED
-        if self.timeline.before(written, found):
+        if self.timeline.before(written, version):
             return Disagreement.FOUND_LATER
-        next_ = self.timeline.next_series(self.stated, found)
+        next_ = self.timeline.next_series(self.version, version)
         return Disagreement.MISSED_RELEASE if next_ else Disagreement.LIVED_ELSEWHERE
 
     def _overrides(self) -> bool:

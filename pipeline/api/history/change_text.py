@@ -40,8 +40,8 @@ def counted_releases(versions: Sequence[str]) -> str:
 def phrases(changes: Iterable[ChangeRow]) -> list[Phrase]:
     """Tell the changes of one API in one release, what breaks first; what is the same for several parameters once."""
     ordered = sorted(changes, key=_order)
-    told = [phrase for _, group in groupby(ordered, key=_order) for phrase in _together(list(group))]
-    return sorted(told, key=lambda phrase: not phrase.breaking)
+    texts = [phrase for _, group in groupby(ordered, key=_order) for phrase in _together(list(group))]
+    return sorted(texts, key=lambda phrase: not phrase.breaking)
 
 
 def _order(change: ChangeRow) -> tuple[int, str]:
@@ -59,8 +59,8 @@ def _together(group: Sequence[ChangeRow]) -> Iterator[Phrase]:
     head = _heading(kind, group[0])
     if head is None:
         for change in group:
-            told = kind.behaviour.words(change) + _sure(change)
-            yield Phrase(told + _use(change), change["breaking"])
+            text = kind.behaviour.words(change) + _sure(change)
+            yield Phrase(text + _use(change), change["breaking"])
         return
     for breaking in (True, False):
         members = [kind.behaviour.member(change) + _sure(change) for change in group if change["breaking"] == breaking]
@@ -70,20 +70,16 @@ def _together(group: Sequence[ChangeRow]) -> Iterator[Phrase]:
 
 def _sure(change: ChangeRow) -> str:
     """Say how a change is known where comparing sources is not all, or not enough."""
-    said = [] if change["evidence"] == Evidence.STATIC else [str(change["evidence"])]
-    said += [f"{change['confidence']:.0%} sure"] if change["confidence"] < 1 else []
-    return f" ({', '.join(said)})" if said else ""
+    notes = [] if change["evidence"] == Evidence.STATIC else [str(change["evidence"])]
+    notes += [f"{change['confidence']:.0%} sure"] if change["confidence"] < 1 else []
+    return f" ({', '.join(notes)})" if notes else ""
 
 
 def _use(change: ChangeRow) -> str:
     """Say what the library says to use instead, where nothing else in the phrase does."""
-    said = change["kind"] not in REPLACEABLE or (change["kind"] == ChangeKind.DEPRECATED and _stated(change))
-    return f"; use {change['replacement']}" if change["replacement"] and not said else ""
-
-
-def _stated(change: ChangeRow) -> bool:
-    """Return whether the words of the mark name the replacement themselves."""
-    return (change["replacement"] or "").rpartition(".")[2] in (change["new"] or "")
+    replacement = change["replacement"] or ""
+    in_mark = change["kind"] == ChangeKind.DEPRECATED and replacement.rpartition(".")[2] in (change["new"] or "")
+    return f"; use {replacement}" if replacement and change["kind"] in REPLACEABLE and not in_mark else ""
 
 
 def signature(row: SymbolState, width: int) -> list[str]:
@@ -108,10 +104,10 @@ def written(parameters: Sequence[SymbolParameter]) -> list[str]:
 
     Names that a helper still accepts for a while are left out: they are no part of what one should write.
     """
-    shown = [p for p in parameters if p["known_from"] != ParameterSource.HELPER]
-    kinds = [p["kind"] for p in shown]
+    listed = [p for p in parameters if p["known_from"] != ParameterSource.HELPER]
+    kinds = [p["kind"] for p in listed]
     parts: list[str] = []
-    for at, parameter in enumerate(shown):
+    for at, parameter in enumerate(listed):
         before = kinds[at - 1] if at else None
         if before == ParameterKind.POSITIONAL_ONLY != kinds[at]:
             parts.append("/")

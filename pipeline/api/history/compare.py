@@ -51,15 +51,15 @@ def changes_of(comparison: Comparison, library: str, old_version: str, new_versi
     matches = comparison.matches
     rows = [row.match(pair) for pair in matches.values()]
     rows += [row.gone(path) for path in comparison.reported_gone if path not in matches]
-    lives_on = {pair.new for pair in matches.values()}
-    rows += [row.come(path) for path in comparison.reported_come if path not in lives_on]
+    continued = {pair.new for pair in matches.values()}
+    rows += [row.come(path) for path in comparison.reported_come if path not in continued]
     for path, differences in comparison.reported_differences():
         rows += [row.differs(path, difference) for difference in differences]
     return sorted(rows, key=lambda r: (r["path"], r["kind"], r["parameter"] or ""))
 
 
 class Comparison:
-    """Two releases side by side: what went, what came, and what differs, by path."""
+    """Two releases side by side: removed, introduced and differing paths."""
 
     def __init__(self, old: Index, new: Index, rules: LifecycleRules, changed: Set[str] | None = None) -> None:
         """Compare two releases; `changed` are the paths whose rows differ, where they are known."""
@@ -76,19 +76,19 @@ class Comparison:
 
     def _inside_new_modules(self) -> list[str]:
         """Return new members of new modules: candidates for moves."""
-        came = set(self.come)
+        introduced = set(self.come)
         above = (path.rpartition(".")[0] for path in self.come)
-        modules = {path for path in above if path in came and self.new.rows[path]["kind"] == SymbolKind.MODULE}
+        modules = {path for path in above if path in introduced and self.new.rows[path]["kind"] == SymbolKind.MODULE}
         return [path for path in self.come if path.rpartition(".")[0] in modules]
 
     def held_back(self) -> dict[str, str]:
         """Return the paths that may have gone without being told as removed, each with the reason, without members."""
         absent = {path for path in self.changed if path in self.old.rows and path not in self.new.rows}
         absent = {path for path in absent - set(self.gone) if not self.new.alive(path)}
-        found = {
+        reasons = {
             path: unobservable(path, self.old, self.new, self.rules) for path in absent if not _below(path, absent)
         }
-        return {path: why for path, why in sorted(found.items()) if why}
+        return {path: why for path, why in sorted(reasons.items()) if why}
 
     @cached_property
     def touched(self) -> frozenset[str]:
@@ -106,24 +106,24 @@ class Comparison:
 
     def differences(self, path: str) -> list[Difference]:
         """Return what differs at a path that both releases have, wherever its definition stands."""
-        known = self._differences.get(path)
-        if known is None:
-            found = self._between(*self.states(path))
-            unknown = found and (self.old.unknown(path) or self.new.unknown(path))
-            known = self._differences[path] = [] if unknown else found
-        return known
+        differences = self._differences.get(path)
+        if differences is None:
+            between = self._between(*self.states(path))
+            unknown = between and (self.old.unknown(path) or self.new.unknown(path))
+            differences = self._differences[path] = [] if unknown else between
+        return differences
 
     def _between(self, before: SymbolState | None, after: SymbolState | None) -> list[Difference]:
         if before is after or before is None or after is None:
             return []
         key = before["canonical_path"], after["canonical_path"]
-        known = self._compared.get(key)
+        compared = self._compared.get(key)
         # a method that many classes inherit is compared once
-        if known is not None and compare_alike(known[0], before) and compare_alike(known[1], after):
-            return known[2]
-        found = list(compare_states(before, after, self.new, self.rules))
-        self._compared[key] = before, after, found
-        return found
+        if compared is not None and compare_alike(compared[0], before) and compare_alike(compared[1], after):
+            return compared[2]
+        differences = list(compare_states(before, after, self.new, self.rules))
+        self._compared[key] = before, after, differences
+        return differences
 
     def reported_differences(self) -> Iterator[tuple[str, list[Difference]]]:
         """Yield what differs, each pair of definitions once, at its preferred path."""
@@ -145,8 +145,8 @@ class Comparison:
         for path in sorted(self.changed & self.old.rows.keys()):
             before, after = self.old.rows[path], self.new.rows.get(path)
             if after is not None and SymbolKind.ALIAS in {before["kind"], after["kind"]}:
-                known = {difference.kind for difference in self.differences(path)}
-                marks = [d for d in compare_deprecation(before, after) if d.kind not in known]
+                kinds = {difference.kind for difference in self.differences(path)}
+                marks = [d for d in compare_deprecation(before, after) if d.kind not in kinds]
                 if marks:
                     yield path, marks
 
@@ -163,25 +163,25 @@ def _missing(changed: Set[str], here: Index, there: Index, rules: LifecycleRules
 
 def _reported(missing: Sequence[str], here: Index, there: Index) -> list[str]:
     """Return those of the missing paths that get a row of their own."""
-    lacking = set(missing)
-    top = [path for path in missing if not _below(path, lacking)]
+    absent = set(missing)
+    top = [path for path in missing if not _below(path, absent)]
     groups: dict[str, list[str]] = {}
     for path in top:
         row = here.find(path)
         groups.setdefault(row["canonical_path"] if row else path, []).append(path)
     return sorted(
-        path for canonical, paths in groups.items() for path in _of_one(canonical, paths, here, there, lacking)
+        path for canonical, paths in groups.items() for path in _of_definition(canonical, paths, here, there, absent)
     )
 
 
-def _below(path: str, lacking: set[str]) -> bool:
-    return path.rpartition(".")[0] in lacking
+def _below(path: str, absent: set[str]) -> bool:
+    return path.rpartition(".")[0] in absent
 
 
-def _of_one(canonical: str, paths: list[str], here: Index, there: Index, lacking: set[str]) -> list[str]:
+def _of_definition(canonical: str, paths: list[str], here: Index, there: Index, absent: set[str]) -> list[str]:
     """Return which of the missing paths of one definition are reported: one if all of it went, else each."""
     owner = here.owners.get(canonical)
-    whole = owner is not None and owner["path"] in lacking and canonical not in there.owners
+    whole = owner is not None and owner["path"] in absent and canonical not in there.owners
     return [min(paths, key=lambda path: _rank(path, here))] if whole else paths
 
 
@@ -193,7 +193,7 @@ def _rank(path: str, index: Index) -> tuple[bool, bool, bool, int, str]:
     return reach_of(path, index) is Reach.UNLISTED, alias, inherited, path.count("."), path
 
 
-def _shown(row: SymbolState | None) -> str | None:
+def _described(row: SymbolState | None) -> str | None:
     return describe_state(row) if row is not None else None
 
 
@@ -210,55 +210,55 @@ class _Writer:
 
     def gone(self, path: str) -> ChangeRow:
         index = self.comparison.old
-        found = index.find(path)
-        mark = index.rows[path]["deprecation"] or (found["deprecation"] if found else None)
-        row = self._row(path, index, ChangeKind.REMOVED, Difference(ChangeKind.REMOVED, _shown(found)))
+        state = index.find(path)
+        mark = index.rows[path]["deprecation"] or (state["deprecation"] if state else None)
+        row = self._row(path, index, ChangeKind.REMOVED, Difference(ChangeKind.REMOVED, _described(state)))
         row["replacement"] = self._replacement(path, mark["replacement"] if mark else None)
         if row["replacement"]:
             row["gitchameleon_category"] = self.rules.removed_with_replacement
-        elif found and found["kind"] in _ATTRIBUTES:
+        elif state and state["kind"] in _ATTRIBUTES:
             row["gitchameleon_category"] = self.rules.attributes_that_come_or_go
         return row | {"confidence": self._sure(path, self.comparison.new, self.rules.confidence_removed_unseen)}
 
     def come(self, path: str) -> ChangeRow:
         index = self.comparison.new
-        found = index.find(path)
-        row = self._row(path, index, ChangeKind.INTRODUCED, Difference(ChangeKind.INTRODUCED, None, _shown(found)))
-        if found and found["kind"] in _ATTRIBUTES:
+        state = index.find(path)
+        row = self._row(path, index, ChangeKind.INTRODUCED, Difference(ChangeKind.INTRODUCED, None, _described(state)))
+        if state and state["kind"] in _ATTRIBUTES:
             row["gitchameleon_category"] = self.rules.attributes_that_come_or_go
-        declared = found is not None and only_declared(found, index)
+        declared = state is not None and only_declared(state, index)
         sure = self._sure(path, self.comparison.old, self.rules.confidence_introduced_unseen)
         return row | {"confidence": min(sure, self.rules.confidence_introduced_declared if declared else 1.0)}
 
     def differs(self, path: str, difference: Difference) -> ChangeRow:
         row = self._row(path, self.comparison.new, difference.kind, difference)
         # the replacement of a parameter is the name of another one
-        stated = difference.replacement
-        row["replacement"] = stated if difference.parameter else self._replacement(path, stated)
+        replacement = difference.replacement
+        row["replacement"] = replacement if difference.parameter else self._replacement(path, replacement)
         if difference.guessed:
             row["confidence"] = self.rules.confidence_parameter_renamed
         return row
 
     def _sure(self, path: str, there: Index, if_unseen: float) -> float:
         """Return how sure it is that a path is missing: a base we do not see may provide it."""
-        known = self.rules.known_bases
-        unseen = [base for base in there.outside_bases(path) if standard_members(base, known) is None]
+        modules = self.rules.known_bases
+        unseen = [base for base in there.outside_bases(path) if standard_members(base, modules) is None]
         return if_unseen if unseen or there.dynamic(path) or there.givers(path) else 1.0
 
-    def _replacement(self, path: str, stated: str | None) -> str | None:
+    def _replacement(self, path: str, name: str | None) -> str | None:
         """Return a stated replacement as a public path of the new release if it is one, else as stated."""
-        if not stated:
+        if not name:
             return None
         parent = path.rpartition(".")[0]
-        places = [f"{parent}.{stated}", f"{parent.rpartition('.')[0]}.{stated}", f"{path.split('.')[0]}.{stated}"]
-        known = (place for place in [stated, *places] if place != path and self.comparison.new.alive(place))
-        return next(known, stated)
+        places = [f"{parent}.{name}", f"{parent.rpartition('.')[0]}.{name}", f"{path.split('.')[0]}.{name}"]
+        public = (place for place in [name, *places] if place != path and self.comparison.new.alive(place))
+        return next(public, name)
 
     def _row(self, path: str, index: Index, kind: ChangeKind, difference: Difference) -> ChangeRow:
         tags = self.rules.changes[kind]
-        found = index.find(path)
-        there = [one for one in (self.comparison.old, self.comparison.new) if path in one.rows]
-        reach = farthest(reach_of(path, one) for one in there or [index])
+        state = index.find(path)
+        there = [release for release in (self.comparison.old, self.comparison.new) if path in release.rows]
+        reach = farthest(reach_of(path, release) for release in there or [index])
         can_fail = tags.breaking if difference.breaking is None else difference.breaking
         return {
             "id": content_id(self.library, self.old, self.new, path, str(kind), difference.parameter),
@@ -266,7 +266,7 @@ class _Writer:
             "old_version": self.old,
             "new_version": self.new,
             "path": path,
-            "canonical_path": found["canonical_path"] if found else path,
+            "canonical_path": state["canonical_path"] if state else path,
             "kind": kind,
             "parameter": difference.parameter,
             "old": difference.old,

@@ -8,9 +8,9 @@ from packaging.version import Version
 
 from pipeline.api.history.agreement import Statement, Verdict, judge
 from pipeline.api.history.occurrences import Occurrences, Timeline
-from pipeline.api.surface.extract.directives import Directive, name_parameters, read_directives, tell_arrivals
+from pipeline.api.surface.extract.directives import Directive, demote_later_additions, name_parameters, read_directives
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
-from pipeline.core.vocabularies.changes import Agreement, ChangeKind, DirectiveKind, DirectiveOwner, stated_by
+from pipeline.core.vocabularies.changes import Agreement, ChangeKind, DirectiveKind, DirectiveOwner, kinds_of_directive
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
@@ -29,10 +29,10 @@ def directives_stage(
     """
     timeline = Timeline(tables["releases"])
     occurrences = Occurrences(timeline, tables["symbols"], tables["lifecycles"], tables["changes"])
-    stated, failed = _stated(tables["documents"], occurrences, rules)
+    statements, failed = _statements(tables["documents"], occurrences, rules)
     rows, notes = parted(
         guarded(
-            stated,
+            statements,
             lambda statement: f"{statement.path} {statement.first_version} {statement.directive.kind}",
             lambda statement: [_row(statement, judge(statement, occurrences, rules))],
         )
@@ -40,12 +40,12 @@ def directives_stage(
     return Output({"directives": rows}, len(tables["documents"]), len(tables["documents"]) - len(failed), failed, notes)
 
 
-def _stated(
+def _statements(
     documents: Iterable[DocumentRow], occurrences: Occurrences, rules: DirectiveRules
 ) -> tuple[list[Statement], list[Reject]]:
     """Read the directives; one that the next docstring of the path has unchanged goes on."""
     failed: list[Reject] = []
-    found: dict[tuple[str, Directive], list[Statement]] = {}
+    by_directive: dict[tuple[str, Directive], list[Statement]] = {}
     timeline = occurrences.timeline
     for row in sorted(documents, key=lambda row: (row["path"], Version(row["first_version"]))):
         directives = attempt(f"{row['path']} {row['first_version']}", _directives, row, occurrences, rules)
@@ -53,12 +53,12 @@ def _stated(
             failed.append(directives)
             continue
         for directive in dict.fromkeys(directives):
-            known = found.setdefault((row["path"], directive), [])
-            if known and timeline.follows(row["first_version"], known[-1].last_version):
-                known[-1].last_version = row["last_version"]
+            earlier = by_directive.setdefault((row["path"], directive), [])
+            if earlier and timeline.follows(row["first_version"], earlier[-1].last_version):
+                earlier[-1].last_version = row["last_version"]
             else:
-                known.append(_statement(row, directive))
-    return [statement for statements in found.values() for statement in statements], failed
+                earlier.append(_statement(row, directive))
+    return [statement for statements in by_directive.values() for statement in statements], failed
 
 
 def _directives(document: DocumentRow, occurrences: Occurrences, rules: DirectiveRules) -> list[Directive]:
@@ -67,7 +67,7 @@ def _directives(document: DocumentRow, occurrences: Occurrences, rules: Directiv
         return []
     state = occurrences.state_at(document["path"], document["first_version"])
     parameters = {parameter["name"] for parameter in state["parameters"]} if state else set()
-    return tell_arrivals(name_parameters(read, parameters, rules))
+    return demote_later_additions(name_parameters(read, parameters, rules))
 
 
 def _statement(document: DocumentRow, directive: Directive) -> Statement:
@@ -82,22 +82,22 @@ def _statement(document: DocumentRow, directive: Directive) -> Statement:
 
 
 def _row(statement: Statement, verdict: Verdict) -> DirectiveRow:
-    said = statement.directive
+    directive = statement.directive
     head = [statement.library, statement.path, statement.first_version]
-    of_parameter = said.owner is DirectiveOwner.PARAMETER
+    of_parameter = directive.owner is DirectiveOwner.PARAMETER
     return {
-        "id": content_id(*head, said.kind, said.owner, said.name, said.stated, said.text),
+        "id": content_id(*head, directive.kind, directive.owner, directive.name, directive.stated, directive.text),
         "library": statement.library,
         "path": statement.path,
         "canonical_path": statement.canonical_path,
         "first_version": statement.first_version,
         "last_version": statement.last_version,
-        "directive": said.kind,
-        "owner": said.owner,
-        "parameter": said.name if of_parameter else None,
-        "attribute": None if of_parameter else said.name,
-        "stated_version": said.stated,
-        "text": said.text,
+        "directive": directive.kind,
+        "owner": directive.owner,
+        "parameter": directive.name if of_parameter else None,
+        "attribute": None if of_parameter else directive.name,
+        "stated_version": directive.stated,
+        "text": directive.text,
         "found_version": verdict.found_version,
         "agreement": verdict.agreement,
         "disagreement": verdict.disagreement,
@@ -111,8 +111,8 @@ def document_changes(
 
     The same is: the same definition or path, parameter, release and kind of change.
     """
-    stated = {key for row in directives if row["agreement"] == Agreement.AGREES for key in _keys(row, rules)}
-    return [_documented(change, stated) for change in changes]
+    documented = {key for row in directives if row["agreement"] == Agreement.AGREES for key in _keys(row, rules)}
+    return [_documented(change, documented) for change in changes]
 
 
 _Key = tuple[str, str | None, str | None, ChangeKind]
@@ -124,13 +124,13 @@ def _keys(row: DirectiveRow, rules: DirectiveRules) -> Iterator[_Key]:
     if row["directive"] == DirectiveKind.VERSIONCHANGED:
         kinds = rules.kinds_in(row["text"])
     else:
-        kinds = stated_by(DirectiveKind(row["directive"]), of_parameter=row["parameter"] is not None)
+        kinds = kinds_of_directive(DirectiveKind(row["directive"]), of_parameter=row["parameter"] is not None)
     for path in {row["path"], row["canonical_path"]}:
         for kind in kinds:
             yield path + member, row["parameter"], row["found_version"], kind
 
 
-def _documented(change: ChangeRow, stated: set[_Key]) -> ChangeRow:
+def _documented(change: ChangeRow, documented: set[_Key]) -> ChangeRow:
     if change["evidence"] != Evidence.STATIC:
         return change
     names = (
@@ -143,11 +143,11 @@ def _documented(change: ChangeRow, stated: set[_Key]) -> ChangeRow:
         for path in (change["path"], change["canonical_path"])
         for name in names
     }
-    return change | {"evidence": Evidence.DOCUMENTED} if keys & stated else change
+    return change | {"evidence": Evidence.DOCUMENTED} if keys & documented else change
 
 
 def contradiction_of(row: DirectiveRow) -> str:
     """Say in words what a directive states and what was found instead."""
     about = f" of {row['parameter'] or row['attribute']}" if row["parameter"] or row["attribute"] else ""
-    stated = f"{row['directive']} {row['stated_version']}{about}"
-    return f"{row['path']}: the documentation states {stated}, the comparison found {row['found_version']}"
+    statement = f"{row['directive']} {row['stated_version']}{about}"
+    return f"{row['path']}: the documentation states {statement}, the comparison found {row['found_version']}"

@@ -8,11 +8,11 @@ from datetime import datetime
 
 from packaging.version import Version
 
-from pipeline.core.vocabularies.changes import GONE, LIVES_ON, MARKED, WHOLE, ChangeKind
+from pipeline.core.vocabularies.changes import GONE, MARKED, RELOCATED, WHOLE, ChangeKind
 from pipeline.lake.rows import ChangeRow, LifecycleRow, ReleaseRow
 
 INTRODUCED = WHOLE - GONE
-REMOVED = GONE - LIVES_ON
+REMOVED = GONE - RELOCATED
 MODIFIED = frozenset(ChangeKind) - WHOLE - MARKED
 """What is neither coming, going nor a mark: the API is there before and after, and something about it differs."""
 
@@ -63,25 +63,25 @@ def evolution_of(
     before: ReleaseRow | None = None
     steps = []
     for row, size in zip(ordered, sizes, strict=True):
-        known = row["version"] not in uncompared
-        steps.append(_step(row, before, by_version[row["version"]], size, known=known))
+        compared = row["version"] not in uncompared
+        steps.append(_step(row, before, by_version[row["version"]], size, compared=compared))
         before = row
     return steps
 
 
 def _step(
-    release: ReleaseRow, before: ReleaseRow | None, changes: Sequence[ChangeRow], size: int, *, known: bool
+    release: ReleaseRow, before: ReleaseRow | None, changes: Sequence[ChangeRow], size: int, *, compared: bool
 ) -> Step:
     version = Version(release["version"])
     return Step(
         version=release["version"],
         release_time=release["release_time"],
         major=before is None or (version.epoch, version.major) != _major(before),
-        compared=known and before is not None and release["predecessor"] == before["version"],
+        compared=compared and before is not None and release["predecessor"] == before["version"],
         introduced=_count(changes, INTRODUCED),
         deprecated=_count(changes, MARKED),
         removed=_count(changes, REMOVED),
-        moved=_count(changes, LIVES_ON),
+        moved=_count(changes, RELOCATED),
         modified=_count(changes, MODIFIED),
         breaking=_count((change for change in changes if change["breaking"]), MODIFIED),
         size=size,

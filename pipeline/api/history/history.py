@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from pipeline.api.history.change_text import Phrase, phrases
 from pipeline.api.history.index import hides_members
-from pipeline.core.vocabularies.changes import LIVES_ON, WHOLE, ChangeKind
+from pipeline.core.vocabularies.changes import RELOCATED, WHOLE, ChangeKind
 from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
 from pipeline.lake.rows import ChangeRow, LifecycleRow, R, SymbolRow
 
@@ -30,7 +30,7 @@ class History:
     """
 
     path: str
-    lives: tuple[LifecycleRow, ...] = ()
+    lifetimes: tuple[LifecycleRow, ...] = ()
     states: tuple[SymbolRow, ...] = ()
     changes: tuple[ChangeRow, ...] = ()
     leads_to: History | None = None
@@ -39,9 +39,9 @@ class History:
     unobservable: tuple[SymbolRow, ...] = ()
 
     @property
-    def known(self) -> bool:
+    def exists(self) -> bool:
         """Whether any release in the lake has the path as a public one."""
-        return bool(self.lives)
+        return bool(self.lifetimes)
 
 
 def history_of(
@@ -54,17 +54,17 @@ def history_of(
     """Collect what the tables know of a path; `importable` are the rows of paths that are not public."""
     rows = _in_order(row for row in [*symbols, *importable] if row["path"] == path)
     states = [row for row in rows if row["public_because"] != PublicBecause.IMPORTED]
-    lives = _in_order(row for row in lifecycles if row["path"] == path)
+    lifetimes = _in_order(row for row in lifecycles if row["path"] == path)
     meant = _meant(symbols, path, states)
     return History(
         path,
-        tuple(lives),
+        tuple(lifetimes),
         tuple(states),
-        tuple(_own(changes, path, lives, states)),
+        tuple(_own(changes, path, lifetimes, states)),
         history_of(symbols, lifecycles, changes, meant) if meant else None,
         tuple(row for row in rows if row["public_because"] == PublicBecause.IMPORTED),
-        () if lives or meant else tuple(_public_as(symbols, path, rows)),
-        () if lives or meant else tuple(_unobservable([*symbols, *importable], path)),
+        () if lifetimes or meant else tuple(_public_as(symbols, path, rows)),
+        () if lifetimes or meant else tuple(_unobservable([*symbols, *importable], path)),
     )
 
 
@@ -115,36 +115,36 @@ def _unobservable(rows: Sequence[SymbolRow], path: str) -> list[SymbolRow]:
 
 
 def _own(
-    changes: Iterable[ChangeRow], path: str, lives: Sequence[LifecycleRow], states: Sequence[SymbolRow]
+    changes: Iterable[ChangeRow], path: str, lifetimes: Sequence[LifecycleRow], states: Sequence[SymbolRow]
 ) -> list[ChangeRow]:
     """Return the changes that somebody who writes this path meets.
 
     A change is told once, at the preferred path of its definition; it is this path's own too where its state shows it.
     """
     turns = {
-        turn for life in lives for turn in (("introduced", life["introduced_in"]), ("removed", life["removed_in"]))
+        turn for life in lifetimes for turn in (("introduced", life["introduced_in"]), ("removed", life["removed_in"]))
     }
     definitions = {row["canonical_path"] for row in states}
-    found = [
+    own = [
         change
         for change in changes
         if change["path"] == path
-        or (change["kind"] in LIVES_ON and change["new"] == path)
+        or (change["kind"] in RELOCATED and change["new"] == path)
         or (change["kind"] in WHOLE and _turned(change, path, turns, definitions))
         or (change["kind"] not in WHOLE and change["canonical_path"] in definitions and _shows(change, states))
     ]
-    return sorted(found, key=lambda c: (Version(c["new_version"]), c["path"], c["kind"], c["parameter"] or ""))
+    return sorted(own, key=lambda c: (Version(c["new_version"]), c["path"], c["kind"], c["parameter"] or ""))
 
 
 def _turned(change: ChangeRow, path: str, turns: set[tuple[str, str | None]], definitions: set[str]) -> bool:
     """Return whether a path came or went with a change of what it stands in, or of its definition as a whole."""
     inside = {"removed": change["path"]} if change["kind"] != ChangeKind.INTRODUCED else {"introduced": change["path"]}
-    if change["kind"] in LIVES_ON:
+    if change["kind"] in RELOCATED:
         inside["introduced"] = str(change["new"])
     if any((turn, change["new_version"]) in turns and path.startswith(f"{top}.") for turn, top in inside.items()):
         return True
-    went = ("removed", change["new_version"]) in turns and change["kind"] != ChangeKind.INTRODUCED
-    return went and change["canonical_path"] in definitions
+    removed = ("removed", change["new_version"]) in turns and change["kind"] != ChangeKind.INTRODUCED
+    return removed and change["canonical_path"] in definitions
 
 
 def _shows(change: ChangeRow, states: Sequence[SymbolRow]) -> bool:
@@ -161,30 +161,30 @@ def _shows(change: ChangeRow, states: Sequence[SymbolRow]) -> bool:
 
 def events(history: History) -> list[tuple[str, Phrase]]:
     """Tell what happened to an API, as (version, words) in order; what a state does not show is no event."""
-    told = [*_turns(history), *_takeovers(history)]
-    happened = (_short(c, history.lives) for c in history.changes if c["kind"] not in WHOLE)
+    texts = [*_turns(history), *_takeovers(history)]
+    happened = (_short(c, history.lifetimes) for c in history.changes if c["kind"] not in WHOLE)
     for version, of_release in groupby(happened, key=lambda c: str(c["new_version"])):
-        told += [(version, phrase) for phrase in phrases(of_release)]
-    return sorted(told, key=lambda event: Version(event[0]))
+        texts += [(version, phrase) for phrase in phrases(of_release)]
+    return sorted(texts, key=lambda event: Version(event[0]))
 
 
-def _short(change: ChangeRow, lives: Iterable[LifecycleRow]) -> ChangeRow:
+def _short(change: ChangeRow, lifetimes: Iterable[LifecycleRow]) -> ChangeRow:
     """Leave out the words of a deprecation that stand at the head of a life."""
-    told = change["kind"] == ChangeKind.DEPRECATED and any(
-        life["deprecated_in"] == change["new_version"] for life in lives
+    repeated = change["kind"] == ChangeKind.DEPRECATED and any(
+        life["deprecated_in"] == change["new_version"] for life in lifetimes
     )
-    return change | {"new": None, "replacement": None} if told else change
+    return change | {"new": None, "replacement": None} if repeated else change
 
 
 def _turns(history: History) -> Iterator[tuple[str, Phrase]]:
-    for life in history.lives:
+    for life in history.lifetimes:
         if life["introduced_in"]:
-            yield life["introduced_in"], Phrase(_came(history, life), False)
+            yield life["introduced_in"], Phrase(_introduction(history, life), False)
         if life["removed_in"]:
-            yield life["removed_in"], Phrase(_went(history, life), True)
+            yield life["removed_in"], Phrase(_removal(history, life), True)
 
 
-def _came(history: History, life: LifecycleRow) -> str:
+def _introduction(history: History, life: LifecycleRow) -> str:
     if origin := moved_from(history, life):
         return f"introduced: it was {origin} before"
     here = [c for c in history.changes if c["new_version"] == life["introduced_in"] and c["path"] == history.path]
@@ -192,20 +192,20 @@ def _came(history: History, life: LifecycleRow) -> str:
     return phrases(own)[0].text if own else "introduced"
 
 
-def _went(history: History, life: LifecycleRow) -> str:
+def _removal(history: History, life: LifecycleRow) -> str:
     here = [c for c in history.changes if c["new_version"] == life["removed_in"] and c["kind"] in WHOLE]
     own = [c for c in here if c["path"] == history.path and c["kind"] != ChangeKind.INTRODUCED]
     if own:
         return phrases(own)[0].text
     above = next((c["path"] for c in here if history.path.startswith(f"{c['path']}.")), None)
-    instead = lives_on_as(history, life) or life["replacement"]
+    instead = relocated_to(history, life) or life["replacement"]
     return f"removed{f' with {above}' if above else ''}{f'; use {instead}' if instead else ''}"
 
 
-def lives_on_as(history: History, life: LifecycleRow) -> str | None:
+def relocated_to(history: History, life: LifecycleRow) -> str | None:
     """Return the path under which an API can be had after a life ended, where it was renamed or moved."""
     for change in history.changes:
-        if change["new_version"] == life["removed_in"] and change["kind"] in LIVES_ON:
+        if change["new_version"] == life["removed_in"] and change["kind"] in RELOCATED:
             if history.path == change["path"] or not history.path.startswith(f"{change['path']}."):
                 return str(change["new"])
             return f"{change['new']}{history.path.removeprefix(change['path'])}"
@@ -215,7 +215,7 @@ def lives_on_as(history: History, life: LifecycleRow) -> str | None:
 def moved_from(history: History, life: LifecycleRow) -> str | None:
     """Return the path that an API had before a life began, where it was renamed or moved."""
     for change in history.changes:
-        ours, new = change["kind"] in LIVES_ON and change["new_version"] == life["introduced_in"], change["new"]
+        ours, new = change["kind"] in RELOCATED and change["new_version"] == life["introduced_in"], change["new"]
         if ours and new is not None and (history.path == new or history.path.startswith(f"{new}.")):
             return f"{change['path']}{history.path.removeprefix(new)}"
     return None
@@ -223,7 +223,7 @@ def moved_from(history: History, life: LifecycleRow) -> str | None:
 
 def _takeovers(history: History) -> Iterator[tuple[str, Phrase]]:
     """Tell when a name came to be taken from another distribution, which no comparison of sources can go into."""
-    born = {life["first_version"] for life in history.lives}
+    born = {life["first_version"] for life in history.lifetimes}
     for before, after in pairwise(history.states):
         was, is_ = (_origin(row) for row in (before, after))
         lazy = SymbolKind.LAZY in {before["kind"], after["kind"]}
@@ -239,11 +239,11 @@ def _origin(row: SymbolRow) -> str | None:
 
 def timeline(history: History, versions: Sequence[str]) -> str:
     """Draw one character a release: absent, present or deprecated."""
-    return "".join(_drawn(history.lives, Version(version)) for version in versions)
+    return "".join(_drawn(history.lifetimes, Version(version)) for version in versions)
 
 
-def _drawn(lives: Iterable[LifecycleRow], version: Version) -> str:
-    for life in lives:
+def _drawn(lifetimes: Iterable[LifecycleRow], version: Version) -> str:
+    for life in lifetimes:
         last = life["last_version"]
         if Version(life["first_version"]) <= version and (last is None or version <= Version(last)):
             marked = life["deprecated_in"] and Version(life["deprecated_in"]) <= version

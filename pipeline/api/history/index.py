@@ -1,4 +1,4 @@
-"""The symbols of one release, by path: what a path leads to, through aliases, and what is not known."""
+"""The symbols of one release by path, aliases resolved, and where the release is unobservable."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from pipeline.api.surface.parse.module_model import GIVEN
+from pipeline.api.surface.parse.module_model import PATCHED_BY
 from pipeline.api.surface.resolve.labels import DYNAMIC, EXTENDS, OPAQUE, STARS, UNPARSED, UNPARSED_MODULE
 from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
 from pipeline.lake.rows import SymbolState
@@ -33,7 +33,7 @@ class Index:
         self._below: dict[str, frozenset[str]] = {}
         self._unknown: dict[str, bool] = {}
         self._sources: dict[str, frozenset[str]] = {}
-        self._found: dict[str, SymbolState | None] = {}
+        self._resolved: dict[str, SymbolState | None] = {}
         self._implements: dict[str, bool] = {}
         self._outside: dict[str, list[str]] = {}
         self._change((), rows)
@@ -63,8 +63,8 @@ class Index:
         self.rows |= after
         was, is_ = ({(row["canonical_path"], path) for path, row in rows.items()} for rows in (before, after))
         _regroup(self._named, was, is_)
-        went, came = before.keys() - after.keys(), after.keys() - before.keys()
-        _regroup(self._below, *({(path.rpartition(".")[0], path) for path in paths} for paths in (went, came)))
+        removed, added = before.keys() - after.keys(), after.keys() - before.keys()
+        _regroup(self._below, *({(path.rpartition(".")[0], path) for path in paths} for paths in (removed, added)))
         for canonical in {canonical for canonical, _ in was | is_}:
             self._own(canonical)
         if _unparsed([*before.values(), *after.values()]):
@@ -93,9 +93,9 @@ class Index:
         row = self.rows.get(path)
         if row is not None and row["kind"] not in _POINTERS:
             return row
-        if path not in self._found:
-            self._found[path] = self._find(path, 0)
-        return self._found[path]
+        if path not in self._resolved:
+            self._resolved[path] = self._find(path, 0)
+        return self._resolved[path]
 
     def _find(self, path: str, depth: int) -> SymbolState | None:
         row = self.rows.get(path) or self.importable.get(path)
@@ -189,7 +189,7 @@ class Index:
     def givers(self, path: str) -> set[str]:
         """Return what gives members to the class that a member's path stands in."""
         class_ = self._class_of(path)
-        return set(_labelled(class_, GIVEN)) if class_ is not None else set()
+        return set(_labelled(class_, PATCHED_BY)) if class_ is not None else set()
 
     def _class_of(self, path: str) -> SymbolState | None:
         class_ = self.find(path.rpartition(".")[0])
@@ -213,8 +213,8 @@ def _regroup(groups: dict[str, frozenset[str]], was: set[tuple[str, str]], is_: 
     for side, pairs in enumerate((was - is_, is_ - was)):
         for group, path in pairs:
             changed.setdefault(group, (set(), set()))[side].add(path)
-    for group, (went, came) in changed.items():
-        groups[group] = groups.get(group, frozenset()) - went | came
+    for group, (removed, added) in changed.items():
+        groups[group] = groups.get(group, frozenset()) - removed | added
 
 
 def _labelled(row: SymbolState, prefix: str) -> list[str]:
@@ -234,6 +234,6 @@ def standard_members(base: str, modules: tuple[str, ...]) -> frozenset[str] | No
     module, _, name = base.rpartition(".")
     for candidate in [module] if module else ["builtins"]:
         if candidate in modules:
-            found = getattr(importlib.import_module(candidate), name, None)
-            return frozenset(dir(found)) if isinstance(found, type) else None
+            class_ = getattr(importlib.import_module(candidate), name, None)
+            return frozenset(dir(class_)) if isinstance(class_, type) else None
     return None

@@ -1,7 +1,7 @@
-"""Renames and moves: which of the APIs that went lives on as which of those that came.
+"""Renames and moves: which removed API continues as which introduced one.
 
-What is certain comes first: another path of the same definition that remains, and what the library itself says in its
-mark of deprecation, wherever that leads. Of the others the surest pairs are taken, if they are sure enough.
+Certain pairs come first: another path of the same definition that remains, and the replacement in the library's mark of
+deprecation. Of the others the surest pairs are taken, if they are sure enough.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NOT_DEFINED_HERE = frozenset({SymbolKind.MODULE, SymbolKind.EXTERNAL, SymbolKin
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """An API that went, what it lives on as, and how that is known."""
+    """A removed API, the path that continues it, and the evidence."""
 
     old: str
     new: str
@@ -31,34 +31,31 @@ class Match:
 
 
 def match(gone: Sequence[str], come: Sequence[str], old: Index, new: Index, rules: LifecycleRules) -> dict[str, Match]:
-    """Pair paths that went with paths that came or remained, each at most once, the surest pairs first."""
+    """Pair removed paths with introduced or remaining ones, each at most once, the surest pairs first."""
     certain = [pair for path in gone if (pair := _still_there(path, old, new))]
-    found = {pair.old: pair for pair in certain}
-    taken = {pair.new for pair in certain}
-    candidates = [*_stated(gone, come, old, new), *_candidates(gone, come, old, new, rules)]
+    matches = {pair.old: pair for pair in certain}
+    new_paths = {pair.new for pair in certain}
+    candidates = [*_documented(gone, come, old, new), *_candidates(gone, come, old, new, rules)]
     for pair in sorted(candidates, key=lambda pair: (-pair.confidence, pair.old, pair.new)):
-        if pair.old not in found and pair.new not in taken:
-            found[pair.old] = pair
-            taken.add(pair.new)
-    return found
+        if pair.old not in matches and pair.new not in new_paths:
+            matches[pair.old] = pair
+            new_paths.add(pair.new)
+    return matches
 
 
 def near_misses(
     gone: Sequence[str], come: Sequence[str], old: Index, new: Index, rules: LifecycleRules, least: float
 ) -> list[Match]:
-    """Pair paths that went with paths that came, each at most once, where it is too unsure that they are one.
-
-    `least` is the least confidence of a pair; at `sure_enough` they would have been taken for one.
-    """
+    """Pair removed paths with introduced ones, each at most once, with a confidence from `least` to `sure_enough`."""
     looser = rules.model_copy(update={"likeness": rules.likeness.model_copy(update={"sure_enough": least})})
-    found: dict[str, Match] = {}
-    taken: set[str] = set()
+    pairs: dict[str, Match] = {}
+    new_paths: set[str] = set()
     candidates = _candidates(gone, come, old, new, looser)
     for pair in sorted(candidates, key=lambda pair: (-pair.confidence, pair.old, pair.new)):
-        if pair.confidence < rules.likeness.sure_enough and pair.old not in found and pair.new not in taken:
-            found[pair.old] = pair
-            taken.add(pair.new)
-    return list(found.values())
+        if pair.confidence < rules.likeness.sure_enough and pair.old not in pairs and pair.new not in new_paths:
+            pairs[pair.old] = pair
+            new_paths.add(pair.new)
+    return list(pairs.values())
 
 
 def _still_there(path: str, old: Index, new: Index) -> Match | None:
@@ -81,7 +78,7 @@ def _distance(path: str, other: str) -> tuple[bool, bool, int, str]:
     return _name(other) != _name(path), _parent(other) != _parent(path), other.count("."), other
 
 
-def _stated(gone: Iterable[str], come: Sequence[str], old: Index, new: Index) -> Iterator[Match]:
+def _documented(gone: Iterable[str], come: Sequence[str], old: Index, new: Index) -> Iterator[Match]:
     """Yield what the library itself says: the mark of deprecation names an API that came."""
     arrived = set(come)
     for path in gone:
@@ -95,14 +92,14 @@ def _stated(gone: Iterable[str], come: Sequence[str], old: Index, new: Index) ->
                 break
 
 
-def _places(path: str, stated: str) -> list[str]:
+def _places(path: str, name: str) -> list[str]:
     """Return the paths that a stated name can mean: beside the API, in each package around it, or as it stands."""
     around = []
     place = _parent(path)
     while place:
-        around.append(f"{place}.{stated}")
+        around.append(f"{place}.{name}")
         place = _parent(place)
-    return [*around, stated, f"{_parent(path)}.{_name(stated)}"]
+    return [*around, name, f"{_parent(path)}.{_name(name)}"]
 
 
 def _candidates(

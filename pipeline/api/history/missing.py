@@ -1,8 +1,7 @@
-"""Whether a path of one release is missing in another, or only out of sight there: a false removal is the worst error.
+"""Whether a path of one release is missing in another, or only unobservable there: a false removal is the worst error.
 
-Out of sight is what stands in a file that does not parse, what a star import may bring from a module that no source
-shows, and what a class may have from its `__getattr__`, from code that gives it members as it runs, or from a base
-outside the distribution.
+A path is unobservable in a file that does not parse, or if a star import from a module without source may bind it. So
+is a member that the class may have from its `__getattr__`, from code that patches it, or from an outside base.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pipeline.lake.rows import SymbolState
 
 
 def is_missing(path: str, here: Index, there: Index, rules: LifecycleRules) -> bool:
-    """Return whether a path of one release is certainly missing in another, not just out of sight there."""
+    """Return whether a path of one release is certainly missing in another, not just unobservable there."""
     if there.alive(path) or unobservable(path, here, there, rules) is not None:
         return False
     return not _provided(path, here, there, rules)
@@ -27,14 +26,14 @@ def unobservable(path: str, here: Index, there: Index, rules: LifecycleRules) ->
         return "no source shows what is below it in the other release"
     if _unread(path, here, there):
         return "a file of the other release does not parse"
-    if _given_unseen(path, there) or _newly_open(path, here, there, rules):
+    if _patched_unseen(path, there) or _newly_open(path, here, there, rules):
         return "its class gets members as it runs, or has a base that no source shows"
     if _from_unseen_source(path, here, there):
         return "a star import or a `__getattr__` of the other release may bring it"
     return None
 
 
-def _given_unseen(path: str, there: Index) -> bool:
+def _patched_unseen(path: str, there: Index) -> bool:
     """Return whether the class that a path stands in is given members whose names only running tells."""
     class_ = there.find(path.rpartition(".")[0])
     return class_ is not None and class_["kind"] == SymbolKind.CLASS and UNSEEN_MEMBERS in class_["labels"]
@@ -47,8 +46,8 @@ def _newly_open(path: str, here: Index, there: Index, rules: LifecycleRules) -> 
     """
     if (there.dynamic(path) and not here.dynamic(path)) or there.givers(path) - here.givers(path):
         return True
-    known = {base.rpartition(".")[2] for base in here.outside_bases(path)}
-    bases = [base for base in there.outside_bases(path) if base.rpartition(".")[2] not in known]
+    names = {base.rpartition(".")[2] for base in here.outside_bases(path)}
+    bases = [base for base in there.outside_bases(path) if base.rpartition(".")[2] not in names]
     return any(standard_members(base, rules.known_bases) is None for base in bases)
 
 
@@ -89,11 +88,11 @@ def _provided(path: str, here: Index, there: Index, rules: LifecycleRules) -> bo
     `six.moves.http_client`).
     """
     name = path.rpartition(".")[2]
-    told = {base.rpartition(".")[2]: standard_members(base, rules.known_bases) for base in here.outside_bases(path)}
+    bases = {base.rpartition(".")[2]: standard_members(base, rules.known_bases) for base in here.outside_bases(path)}
     for base in there.outside_bases(path):
         members = standard_members(base, rules.known_bases)
         if members is None:
-            members = told.get(base.rpartition(".")[2])
+            members = bases.get(base.rpartition(".")[2])
         if members is not None and name in members:
             return True
     return False

@@ -150,12 +150,12 @@ def _rename(before: SymbolParameter, after: SymbolParameter, *, accepted: bool) 
 def _removed(
     parameter: SymbolParameter, old: Sequence[SymbolParameter], new: Sequence[SymbolParameter]
 ) -> Iterator[Difference]:
-    if _typed_elsewhere(parameter, new) or _taken_elsewhere(parameter, new):
+    if _typed_elsewhere(parameter, new) or _absorbed_elsewhere(parameter, new):
         return
     mark, source = parameter["deprecation"], parameter["known_from"]
     # what a helper made of its value nobody makes any more, whatever **kwargs takes
-    taken = source != ParameterSource.HELPER and _absorbed(parameter, old, new)
-    breaking = False if taken or source == ParameterSource.DOCSTRING else None
+    absorbed = source != ParameterSource.HELPER and _absorbed(parameter, old, new)
+    breaking = False if absorbed or source == ParameterSource.DOCSTRING else None
     replacement = mark["replacement"] if mark else None
     yield Difference(
         ChangeKind.PARAMETER_REMOVED, show(parameter), None, parameter["name"], breaking, replacement=replacement
@@ -178,14 +178,14 @@ def _typed_elsewhere(parameter: SymbolParameter, there: Sequence[SymbolParameter
     return source in {ParameterSource.STUB, ParameterSource.UNPACKED} and source not in sources and open_
 
 
-def _taken_elsewhere(parameter: SymbolParameter, there: Sequence[SymbolParameter]) -> bool:
+def _absorbed_elsewhere(parameter: SymbolParameter, there: Sequence[SymbolParameter]) -> bool:
     """Return whether a parameter that the body took out of `**kwargs` may be taken where these are passed on to.
 
     So it is where nothing is seen of what the other side takes out of them (sympy 1.14 has it done by another method).
     """
     sources, kinds = {p["known_from"] for p in there}, {p["kind"] for p in there}
-    seen = not _LOOSE.isdisjoint(sources)
-    return parameter["known_from"] == ParameterSource.KWARGS and ParameterKind.VAR_KEYWORD in kinds and not seen
+    explicit = not _LOOSE.isdisjoint(sources)
+    return parameter["known_from"] == ParameterSource.KWARGS and ParameterKind.VAR_KEYWORD in kinds and not explicit
 
 
 def _added(

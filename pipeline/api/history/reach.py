@@ -31,8 +31,8 @@ def reach_of(path: str, index: Index) -> Reach:
         if above is None or above["kind"] == SymbolKind.MODULE:
             break
         path = parent
-    found = _of_module_member(path, row, index) if row is not None else Reach.UNLISTED
-    return Reach.DOCUMENTED if marked and found is Reach.UNLISTED else found
+    reach = _of_module_member(path, row, index) if row is not None else Reach.UNLISTED
+    return Reach.DOCUMENTED if marked and reach is Reach.UNLISTED else reach
 
 
 def _is_marked(path: str, index: Index) -> bool:

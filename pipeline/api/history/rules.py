@@ -25,7 +25,7 @@ class KindTags(Rule):
 
     @field_validator("griffe")
     @classmethod
-    def _known_to_griffe(cls, value: str | None) -> str | None:
+    def _is_griffe_kind(cls, value: str | None) -> str | None:
         if value is not None:
             griffe.BreakageKind(value)
         return value

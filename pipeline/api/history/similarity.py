@@ -55,19 +55,19 @@ def likeness(before: SymbolState, after: SymbolState, old: Index, new: Index, ru
     return Likeness(_names(*names), signature, members, bodies, docstring)
 
 
-def confidence(found: Likeness, prior: float, rules: LikenessRules) -> float:
+def confidence(likeness: Likeness, prior: float, rules: LikenessRules) -> float:
     """Return how sure it is that the two are one, from 0 to 1.
 
     `prior` are the log odds before anything is compared; each thing adds between `unlike` and `alike`, in proportion
     to its share, and in full from an amount of `full` on.
     """
     odds = prior
-    for field in fields(found):
-        common: Common | None = getattr(found, field.name)
+    for field in fields(likeness):
+        common: Common | None = getattr(likeness, field.name)
         if common is not None:
             weight = getattr(rules, field.name)
-            said = weight.unlike + (weight.alike - weight.unlike) * common.share
-            odds += said * min(1.0, common.amount / weight.full)
+            evidence = weight.unlike + (weight.alike - weight.unlike) * common.share
+            odds += evidence * min(1.0, common.amount / weight.full)
     return 1 / (1 + math.exp(-odds))
 
 
@@ -98,10 +98,10 @@ def _sketches(left: Sequence[int], right: Sequence[int], fewest: int) -> Common 
 
 def _bodies(pairs: Sequence[tuple[SymbolState, SymbolState]], fewest: int) -> Common | None:
     """Compare the bodies of the members that two classes or modules have in common."""
-    found = [_sketches(one["body_sketch"], other["body_sketch"], fewest) for one, other in pairs]
-    known = [common for common in found if common is not None]
-    amount = sum(common.amount for common in known)
-    return Common(sum(common.share * common.amount for common in known) / amount, amount) if known else None
+    compared = [_sketches(before["body_sketch"], after["body_sketch"], fewest) for before, after in pairs]
+    shared = [common for common in compared if common is not None]
+    amount = sum(common.amount for common in shared)
+    return Common(sum(common.share * common.amount for common in shared) / amount, amount) if shared else None
 
 
 def _members(path: str, index: Index) -> dict[str, SymbolState]:

@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from pipeline.api.history.compare import Comparison, changes_of
 from pipeline.api.history.index import Index
-from pipeline.api.history.lifetimes import Lives
+from pipeline.api.history.lifetimes import Lifetimes
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.surface.stage import identity, in_order
 from pipeline.core.vocabularies.review import RejectReason
@@ -27,7 +27,7 @@ def lifecycle_stage(
     tables: Tables,
     rules: LifecycleRules,
     progress: dict[str, Any] | None = None,
-    lives: Sequence[LifecycleRow] = (),
+    lifetimes: Sequence[LifecycleRow] = (),
 ) -> Output:
     """Make the `changes` and `lifecycles` rows of a library out of its interval-coded symbols.
 
@@ -42,11 +42,11 @@ def lifecycle_stage(
     done = len(progress["releases"]) if progress else 0
     if progress is None or progress["releases"] != [identity(release) for release in ordered[:done]]:
         done = 0
-    followed = Lives(library, rules)
+    followed = Lifetimes(library, rules)
     changes: list[ChangeRow] = []
-    known = _unfinished(lives, ordered[:done], progress["out_of_sight"]) if progress and done else []
+    unfinished = _unfinished(lifetimes, ordered[:done], progress["out_of_sight"]) if progress and done else []
     if done:
-        followed.resume(known, _index_at(ordered[done - 1]["version"], tables["symbols"], tables["importable"]))
+        followed.resume(unfinished, _index_at(ordered[done - 1]["version"], tables["symbols"], tables["importable"]))
     # what an earlier run refused stays refused when only the later releases are compared
     refused = (
         [Reject(key, RejectReason(reason), text) for key, reason, text in progress["refused"]]
@@ -56,10 +56,10 @@ def lifecycle_stage(
 
     def compare(step: _Step, old: Index, new: Index) -> list[ChangeRow]:
         comparison = Comparison(old, new, rules, step.changed)
-        made = changes_of(comparison, library, step.before, step.version)
-        stated = {change["path"]: change["replacement"] for change in made if change["replacement"]}
-        followed.step(comparison, step.before, step.version, stated)
-        return made
+        rows = changes_of(comparison, library, step.before, step.version)
+        replacements = {change["path"]: change["replacement"] for change in rows if change["replacement"]}
+        followed.step(comparison, step.before, step.version, replacements)
+        return rows
 
     for step in _steps(ordered, done, tables["symbols"], tables["importable"]):
         with at_release(step.version):
@@ -74,24 +74,24 @@ def lifecycle_stage(
                     detail = "nothing was read of the release just before"
                     refused.append(Reject(step.version, RejectReason.NO_PREDECESSOR, detail))
             else:
-                made = attempt(step.version, compare, step, step.old, step.new)
-                if isinstance(made, Reject):
+                result = attempt(step.version, compare, step, step.old, step.new)
+                if isinstance(result, Reject):
                     followed.abandon(step.before, step.version)
                     followed.begin(step.new, step.version)
-                    refused.append(made)
+                    refused.append(result)
                 else:
-                    changes += made
-    made_lives = [*followed.done, *followed.living.values()]
+                    changes += result
+    lifecycles = [*followed.done, *followed.living.values()]
     rejects = [*_without_predecessor(tables["releases"]), *refused]
     return Output(
-        {} if done else {"changes": changes, "lifecycles": made_lives},
+        {} if done else {"changes": changes, "lifecycles": lifecycles},
         seen=len(tables["releases"]),
         made=len(tables["releases"]) - len(rejects),
         rejects=rejects,
-        updates={"changes": Update(changes, {}), "lifecycles": _update(made_lives, known)} if done else {},
+        updates={"changes": Update(changes, {}), "lifecycles": _update(lifecycles, unfinished)} if done else {},
         progress={
             "releases": [identity(release) for release in ordered],
-            "out_of_sight": followed.out_of_sight,
+            "out_of_sight": followed.unobservable,
             "refused": [[reject.key, reject.reason, reject.detail] for reject in refused],
         },
     )
@@ -163,14 +163,14 @@ def _events(rows: Iterable[SymbolRow]) -> tuple[dict[str, list[SymbolRow]], dict
 
 
 def _index_at(version: str, symbols: Sequence[SymbolRow], importable: Sequence[SymbolRow]) -> Index:
-    wanted = Version(version)
+    parsed = Version(version)
     return Index(
-        (row for row in symbols if holds_at(row, wanted)), (row for row in importable if holds_at(row, wanted))
+        (row for row in symbols if holds_at(row, parsed)), (row for row in importable if holds_at(row, parsed))
     )
 
 
 def _unfinished(
-    lives: Iterable[LifecycleRow], ordered: Sequence[ReleaseRow], out_of_sight: Sequence[list[str]]
+    lifetimes: Iterable[LifecycleRow], ordered: Sequence[ReleaseRow], out_of_sight: Sequence[list[str]]
 ) -> list[LifecycleRow]:
     """Return the lives of the last run of releases without a gap that go on, those out of sight among them.
 
@@ -181,17 +181,17 @@ def _unfinished(
     waiting = {tuple(key) for key in out_of_sight}
     return [
         life
-        for life in lives
+        for life in lifetimes
         if life["removed_in"] is None
         and Version(life["first_version"]) >= begin
         and (life["last_version"] is None or (life["path"], life["first_version"]) in waiting)
     ]
 
 
-def _update(made: Sequence[LifecycleRow], known: Sequence[LifecycleRow]) -> Update:
+def _update(rows: Sequence[LifecycleRow], unfinished: Sequence[LifecycleRow]) -> Update:
     """Return what became of known lives, and the new ones."""
-    before = {(life["path"], life["first_version"]): life for life in known}
-    after = {(life["path"], life["first_version"]): life for life in made}
+    before = {(life["path"], life["first_version"]): life for life in unfinished}
+    after = {(life["path"], life["first_version"]): life for life in rows}
     changed: dict[tuple[str, ...], LifecycleRow] = {
         key: life for key, life in after.items() if life != before.get(key, life)
     }

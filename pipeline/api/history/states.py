@@ -17,7 +17,7 @@ from pipeline.lake.rows import SymbolState
 
 _CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
 _ATTRIBUTES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
-_SEEN = _CALLABLE | _ATTRIBUTES | {SymbolKind.MODULE}
+_OBSERVABLE = _CALLABLE | _ATTRIBUTES | {SymbolKind.MODULE}
 _DECLARE = frozenset({"Protocol", "TypedDict"})
 _COMPARED = itemgetter("kind", "parameters", "returns", "value", "bases", "labels", "overloads", "deprecation")
 
@@ -28,7 +28,7 @@ def compare_states(old: SymbolState, new: SymbolState, new_index: Index, rules: 
         # most rows differ in their docstring or decorators only
         return
     yield from compare_deprecation(old, new)
-    if not _seen(old) or not _seen(new):
+    if not _is_observable(old) or not _is_observable(new):
         return
     yield from _kind(old, new)
     if old["kind"] in _CALLABLE and new["kind"] in _CALLABLE:
@@ -39,12 +39,12 @@ def compare_states(old: SymbolState, new: SymbolState, new_index: Index, rules: 
         yield from _bases(old, new, new_index)
 
 
-def compare_alike(one: SymbolState, other: SymbolState) -> bool:
+def compare_alike(row: SymbolState, other: SymbolState) -> bool:
     """Return whether two rows come to the same in `compare_states`; of a class, what it stands among counts too."""
-    if one is other:
+    if row is other:
         return True
-    same_name = one["path"].rpartition(".")[2] == other["path"].rpartition(".")[2]
-    return same_name and one["kind"] != SymbolKind.CLASS and bool(_COMPARED(one) == _COMPARED(other))
+    same_name = row["path"].rpartition(".")[2] == other["path"].rpartition(".")[2]
+    return same_name and row["kind"] != SymbolKind.CLASS and bool(_COMPARED(row) == _COMPARED(other))
 
 
 def compare_deprecation(old: SymbolState, new: SymbolState) -> Iterator[Difference]:
@@ -58,8 +58,8 @@ def compare_deprecation(old: SymbolState, new: SymbolState) -> Iterator[Differen
         yield Difference(ChangeKind.UNDEPRECATED, was["message"], None)
 
 
-def _seen(row: SymbolState) -> bool:
-    return row["kind"] in _SEEN and not _hidden(row)
+def _is_observable(row: SymbolState) -> bool:
+    return row["kind"] in _OBSERVABLE and not _hidden(row)
 
 
 def _hidden(row: SymbolState) -> bool:
@@ -71,8 +71,8 @@ def _kind(old: SymbolState, new: SymbolState) -> Iterator[Difference]:
         return
     for row, other in ((old, new), (new, old)):
         # what a call, a lambda or another name gives may be of any kind, and so may what is only annotated
-        made = row["kind"] == SymbolKind.ATTRIBUTE and other["kind"] in _CALLABLE | {SymbolKind.PROPERTY}
-        if made and literal(row["value"]) is None:
+        untyped = row["kind"] == SymbolKind.ATTRIBUTE and other["kind"] in _CALLABLE | {SymbolKind.PROPERTY}
+        if untyped and literal(row["value"]) is None:
             return
     both_attributes = old["kind"] in _ATTRIBUTES and new["kind"] in _ATTRIBUTES
     still_called = old["kind"] in _CALLABLE and new["kind"] == SymbolKind.CLASS
@@ -86,7 +86,7 @@ def _callable(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> Iter
     if was != is_ and SymbolKind.CLASS not in {old["kind"], new["kind"]}:
         words = {True: "async", False: "not async"}
         yield Difference(ChangeKind.ASYNC, words[was], words[is_])
-    if _signature_known(old) and _signature_known(new):
+    if _has_signature(old) and _has_signature(new):
         yield from compare_parameters(old["parameters"], new["parameters"], rules)
     if annotations_differ(old["returns"], new["returns"], rules):
         yield Difference(ChangeKind.RETURNS, old["returns"], new["returns"])
@@ -99,7 +99,7 @@ def _joined(overloads: Sequence[str]) -> str | None:
     return "; ".join(overloads) or None
 
 
-def _signature_known(row: SymbolState) -> bool:
+def _has_signature(row: SymbolState) -> bool:
     """Return whether what the row says is what a caller can give.
 
     A class without parameters that has bases outside the distribution may take whatever those take.
@@ -118,8 +118,8 @@ def _attribute(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> Ite
     per_instance = "instance-attribute" in new["labels"] and "class-attribute" not in new["labels"]
     if per_instance or rules.values_of_every_release.search(name):
         return
-    known = literal(old["value"]) is not None and literal(new["value"]) is not None
-    if known and not same_value(old["value"], new["value"]):
+    literals = literal(old["value"]) is not None and literal(new["value"]) is not None
+    if literals and not same_value(old["value"], new["value"]):
         yield Difference(ChangeKind.ATTRIBUTE_VALUE, old["value"], new["value"])
 
 
@@ -142,15 +142,15 @@ def _all_bases(row: SymbolState, index: Index) -> set[str]:
     The classes that a class inherits members from are above it, whatever they are called where it is written.
     """
     inherited = (r for r in index.below(row["path"]) if r["public_because"] == PublicBecause.INHERITED)
-    found: set[str] = set()
+    names: set[str] = set()
     waiting = base_names(row["bases"])
     waiting += [r["canonical_path"].split(".")[-2] for r in inherited]
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in names:
+            names.add(name)
             waiting += base_names(index.bases.get(name) or ())
-    return found
+    return names
 
 
 def only_declared(row: SymbolState, index: Index) -> bool:

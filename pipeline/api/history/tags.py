@@ -26,10 +26,10 @@ class Tags:
     """The lives of a library's public paths, made ready for many questions."""
 
     def __init__(self, lifecycles: Iterable[LifecycleRow], rules: LifecycleRules) -> None:
-        self._lives: dict[str, list[LifecycleRow]] = {}
+        self._lifetimes: dict[str, list[LifecycleRow]] = {}
         self._precedence = rules.precedence
         for life in lifecycles:
-            self._lives.setdefault(life["path"], []).append(life)
+            self._lifetimes.setdefault(life["path"], []).append(life)
 
     def at(self, path: str, version: str) -> Pair | None:
         """Return both tags of a path at a version, or None where the path is not alive.
@@ -50,4 +50,4 @@ class Tags:
         return _VERSICODE[tag], tag
 
     def _life(self, path: str, version: Version) -> LifecycleRow | None:
-        return next((life for life in self._lives.get(path, ()) if holds_at(life, version)), None)
+        return next((life for life in self._lifetimes.get(path, ()) if holds_at(life, version)), None)

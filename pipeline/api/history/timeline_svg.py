@@ -61,7 +61,7 @@ class _Series:
     count: Callable[[Step], int]
 
 
-_CAME_AND_WENT = (
+_ADDED_AND_REMOVED = (
     _Series("introduced", "introduced", 1, "#0072B2", "", lambda s: s.introduced),
     _Series("gone", "removed, renamed or moved", -1, "#D55E00", "", lambda s: s.removed + s.moved),
     _Series("moved", "of which renamed or moved", -1, "#F5C8A8", "", lambda s: s.moved),
@@ -93,7 +93,7 @@ def draw(library: str, steps: Sequence[Step]) -> Figure:
     """Draw the figure itself, under whatever style is set."""
     figure = Figure(figsize=(min(max(7.5, 3 + len(steps) * 0.16), 18), 7.5), layout="constrained")
     upper, lower, size = figure.subplots(3, 1, sharex=True, height_ratios=[3, 3, 1])
-    _bars(upper, steps, _CAME_AND_WENT)
+    _bars(upper, steps, _ADDED_AND_REMOVED)
     _bars(lower, steps, _CHANGED)
     upper.set_ylabel("gone  ←  APIs  →  came", fontsize=8.5)
     lower.set_ylabel("deprecated  ←  APIs  →  modified", fontsize=8.5)
@@ -204,12 +204,12 @@ def _majors(axes: Axes, steps: Sequence[Step]) -> None:
 def _releases(axes: Axes, steps: Sequence[Step]) -> None:
     """Name the releases below: all with their dates where there is room, else majors and, between them, what fits."""
     few = len(steps) <= DATED
-    shown = list(range(len(steps))) if len(steps) <= NAMED else _spread(steps)
+    labelled = list(range(len(steps))) if len(steps) <= NAMED else _spread(steps)
     form = "{0.version}\n{0.release_time:%Y-%m-%d}" if few else "{0.release_time:%Y-%m}  {0.version}"
     axes.set_xticks(
-        shown, [form.format(steps[at]) for at in shown], rotation=45 if few else 90, fontsize=8 if few else 7
+        labelled, [form.format(steps[at]) for at in labelled], rotation=45 if few else 90, fontsize=8 if few else 7
     )
-    for at, text in zip(shown, axes.get_xticklabels(), strict=True):
+    for at, text in zip(labelled, axes.get_xticklabels(), strict=True):
         if few:
             text.set(ha="right", rotation_mode="anchor")
         if steps[at].major:
@@ -233,11 +233,11 @@ def _described(svg: str, steps: Sequence[Step]) -> str:
     svg = re.sub(r"<svg ", '<svg role="img" ', svg, count=1)
     lines = "\n".join(_counts(step) for step in steps)
     svg = svg.replace("</title>", f"</title>\n <desc>{escape(lines)}</desc>", 1)
-    labels = {each.name: each for each in (*_CAME_AND_WENT, *_CHANGED)}
+    labels = {each.name: each for each in (*_ADDED_AND_REMOVED, *_CHANGED)}
 
-    def titled(found: re.Match[str]) -> str:
-        step, each = steps[int(found[2])], labels[found[1]]
-        return f"{found[0]}<title>{escape(step.version)}: {each.count(step)} {each.label}</title>"
+    def titled(match: re.Match[str]) -> str:
+        step, each = steps[int(match[2])], labels[match[1]]
+        return f"{match[0]}<title>{escape(step.version)}: {each.count(step)} {each.label}</title>"
 
     return re.sub(rf'<g id="({"|".join(labels)})-(\d+)">', titled, svg)
 

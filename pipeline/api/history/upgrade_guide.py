@@ -40,8 +40,8 @@ def grouped(changes: Iterable[ChangeRow]) -> list[tuple[Work, list[Block]]]:
         work = group_of(change)
         together.setdefault((change["path"], work.value if work in APART else ""), []).append(change)
     groups: dict[Work, list[Block]] = {work: [] for work in Work}
-    for (path, _), of_one in sorted(together.items()):
-        groups[min(map(group_of, of_one), key=list(Work).index)].append(Block(path, tuple(of_one)))
+    for (path, _), of_api in sorted(together.items()):
+        groups[min(map(group_of, of_api), key=list(Work).index)].append(Block(path, tuple(of_api)))
     return [(work, sorted(blocks, key=_order)) for work, blocks in groups.items() if blocks]
 
 
@@ -100,10 +100,10 @@ def shortened(groups: Groups) -> tuple[Groups, list[HeldBack]]:
     """Return the first blocks of each group that asks for work, and what else there is."""
     short, held_back = [], list[HeldBack]()
     for work, blocks in groups:
-        shown = () if work in _WHY_HELD_BACK else blocks[:_AT_MOST]
-        if shown:
-            short.append((work, shown))
-        if rest := len(blocks) - len(shown):
+        first = () if work in _WHY_HELD_BACK else blocks[:_AT_MOST]
+        if first:
+            short.append((work, first))
+        if rest := len(blocks) - len(first):
             part = next((part for part, works in PARTS.items() if work in works), None)
             why = _WHY_HELD_BACK.get(work, f"after the first {_AT_MOST}")
             held_back.append(HeldBack(work, rest, why, part))

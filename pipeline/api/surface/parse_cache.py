@@ -22,10 +22,10 @@ from pipeline.api.surface.extract.signature_decorators import HelperRules
 from pipeline.api.surface.parse.codec import Unpacker, pack
 from pipeline.api.surface.parse.deep import TOO_DEEP
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
-from pipeline.api.surface.parse.keyword_scan import PYTHON_2, told_by
+from pipeline.api.surface.parse.keyword_scan import PYTHON_2, keywords_in
 from pipeline.api.surface.parse.modern import as_older
 from pipeline.api.surface.parse.module_model import ModuleRecord
-from pipeline.api.surface.parse.pieces import Known, parse_alone, remembered
+from pipeline.api.surface.parse.pieces import FunctionParser, parse_alone, remembered
 from pipeline.api.surface.parse.python2 import modernise
 from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.parse.skeleton import skeleton
@@ -45,7 +45,7 @@ Contents = Callable[[Iterable[str]], Mapping[str, bytes]]
 BATCH = 32
 """Files that a worker reads in one go, or all versions of one."""
 
-KEPT_TOGETHER = 512
+WRITE_BATCH = 512
 """Records that are written in one go: whatever is killed loses no more, and each go waits for the disk."""
 
 REMEMBERED = 4096
@@ -94,30 +94,30 @@ class Records:
         self._functions = remembered(REMEMBERED)
         self._unpacker = Unpacker()
 
-    def prepare(self, files: Iterable[SourceFile], tell: Callable[[int, int], None]) -> None:
+    def prepare(self, files: Iterable[SourceFile], report: Callable[[int, int], None]) -> None:
         """Read the files that were never read, on all cores; `tell` hears how many of how many are read."""
-        wanted = {file.key: file for file in files}
-        known = self._known(wanted)
+        by_key = {file.key: file for file in files}
+        cached = self._cached_keys(by_key)
         # the versions of a file one after another, in the order of the releases: they share most functions
-        missing = sorted((file for key, file in wanted.items() if key not in known), key=lambda file: file.path)
+        missing = sorted((file for key, file in by_key.items() if key not in cached), key=lambda file: file.path)
         done = 0
         waiting: dict[str, bytes] = {}
         for packed in self._read(missing):
             done += len(packed)
             waiting |= packed
-            if len(waiting) >= KEPT_TOGETHER or done == len(missing):
+            if len(waiting) >= WRITE_BATCH or done == len(missing):
                 self._keep(waiting)
                 waiting = {}
-            tell(done, len(missing))
+            report(done, len(missing))
 
     def load(self, files: Sequence[SourceFile]) -> dict[str, ModuleRecord]:
         """Return the records of files by their keys, reading those that were never read."""
-        found = self._select([file.key for file in files])
-        lacking = [file for file in files if file.key not in found]
-        for packed in self._read(lacking):
+        records = self._select([file.key for file in files])
+        missing = [file for file in files if file.key not in records]
+        for packed in self._read(missing):
             self._keep(packed)
-            found |= packed
-        return {key: self._unpacker.unpack(packed) for key, packed in found.items()}
+            records |= packed
+        return {key: self._unpacker.unpack(packed) for key, packed in records.items()}
 
     def _read(self, files: Sequence[SourceFile]) -> Iterator[dict[str, bytes]]:
         batches = list(_together(files))
@@ -137,25 +137,25 @@ class Records:
         with closing(self._connect()) as database, database:
             database.executemany("INSERT OR IGNORE INTO records VALUES (?, ?)", packed.items())
 
-    def _known(self, keys: Iterable[str]) -> set[str]:
+    def _cached_keys(self, keys: Iterable[str]) -> set[str]:
         if self.path is None:
             return set(keys) & self._memory.keys()
         with closing(self._connect()) as database:
-            found: set[str] = set()
+            cached: set[str] = set()
             for some in _batches(list(keys), 500):
                 marks = ",".join("?" * len(some))
-                found |= {key for (key,) in database.execute(f"SELECT key FROM records WHERE key IN ({marks})", some)}  # noqa: S608
-            return found
+                cached |= {key for (key,) in database.execute(f"SELECT key FROM records WHERE key IN ({marks})", some)}  # noqa: S608
+            return cached
 
     def _select(self, keys: Sequence[str]) -> dict[str, bytes]:
         if self.path is None:
             return {key: self._memory[key] for key in keys if key in self._memory}
         with closing(self._connect()) as database:
-            found: dict[str, bytes] = {}
+            records: dict[str, bytes] = {}
             for some in _batches(list(keys), 500):
                 marks = ",".join("?" * len(some))
-                found |= dict(database.execute(f"SELECT key, record FROM records WHERE key IN ({marks})", some))  # noqa: S608
-            return found
+                records |= dict(database.execute(f"SELECT key, record FROM records WHERE key IN ({marks})", some))  # noqa: S608
+            return records
 
     def _connect(self) -> sqlite3.Connection:
         assert self.path is not None
@@ -189,7 +189,7 @@ def _of_size(groups: Iterable[list[SourceFile]], size: int) -> Iterator[list[lis
         yield together
 
 
-_worker: tuple[Contents, ReadingRules, Known] | None = None
+_worker: tuple[Contents, ReadingRules, FunctionParser] | None = None
 
 
 def _start(contents: Contents, rules: ReadingRules) -> None:
@@ -204,58 +204,62 @@ def _read_here(batch: Sequence[SourceFile]) -> dict[str, bytes]:
     return _read_batch(batch, *_worker)
 
 
-def _read_batch(batch: Sequence[SourceFile], contents: Contents, rules: ReadingRules, known: Known) -> dict[str, bytes]:
+def _read_batch(
+    batch: Sequence[SourceFile], contents: Contents, rules: ReadingRules, parse_function: FunctionParser
+) -> dict[str, bytes]:
     texts = contents([file.sha256 for file in batch])
     with without_collector():
-        return {file.key: pack(read_file(file, texts[file.sha256], rules, known)) for file in batch}
+        return {file.key: pack(read_file(file, texts[file.sha256], rules, parse_function)) for file in batch}
 
 
-def read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Known = parse_alone) -> ModuleRecord:
+def read_file(
+    file: SourceFile, content: bytes, rules: ReadingRules, parse_function: FunctionParser = parse_alone
+) -> ModuleRecord:
     """Read one file; one that does not parse, or at which an exception is raised, gives a record that says why.
 
     `known` may remember functions of other files that were read by the same rules.
     """
 
     def read() -> ModuleRecord:
-        record = _read_file(file, content, rules, known)
+        record = _read_file(file, content, rules, parse_function)
         record.skeleton = skeleton(record)
         return _encodable(record) if _SURROGATE.search(content) else record
 
-    made = attempt(file.path, read)
-    return _opaque(file, made.detail, failed=True) if isinstance(made, Reject) else made
+    result = attempt(file.path, read)
+    return _opaque(file, result.detail, failed=True) if isinstance(result, Reject) else result
 
 
-def _read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Known) -> ModuleRecord:
+def _read_file(file: SourceFile, content: bytes, rules: ReadingRules, parse_function: FunctionParser) -> ModuleRecord:
     try:
-        given = rules.surface, rules.helpers, rules.directives
-        return visit_file(file.module, file.path, content, *given, known, whole=file.whole)
+        rule_sets = rules.surface, rules.helpers, rules.directives
+        return visit_file(file.module, file.path, content, *rule_sets, parse_function, whole=file.whole)
     except UnparsedError as error:
         problem = error
     try:
         text = importlib.util.decode_source(content)
-        told = told_by(text)
+        keywords = keywords_in(text)
     except (SyntaxError, ValueError):
         return _opaque(file, str(problem))
     rewritings: list[tuple[Callable[[str], str | None], SourceKind | None]]
-    rewritings = [(as_older, None), (lambda old: modernise(old, known), SourceKind.PY2)]
-    if PYTHON_2 in told:
+    rewritings = [(as_older, None), (lambda old: modernise(old, parse_function), SourceKind.PY2)]
+    if PYTHON_2 in keywords:
         # quotes after `f` or `t` are enough to look for later strings, which takes as long as all the rest
         rewritings.reverse()
     for rewrite, source in rewritings:
         with suppress(UnparsedError, ValueError, SyntaxError, *TOO_DEEP), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if (rewritten := rewrite(text)) is not None:
-                record = _read_rewritten(file, rewritten, rules, known)
+                record = _read_rewritten(file, rewritten, rules, parse_function)
                 record.source = source or record.source
                 return record
     return _opaque(file, str(problem))
 
 
-def _read_rewritten(file: SourceFile, text: str, rules: ReadingRules, known: Known) -> ModuleRecord:
-    given = rules.surface, rules.helpers, rules.directives
+def _read_rewritten(file: SourceFile, text: str, rules: ReadingRules, parse_function: FunctionParser) -> ModuleRecord:
+    rule_sets = rules.surface, rules.helpers, rules.directives
     # it is text already: what the file says of its bytes holds no more
     content = _ENCODING.sub(r"\1utf-8", text, count=1).encode()
-    return visit_file(file.module, file.path, content, *given, known, unsure=True, whole=file.whole)
+    return visit_file(file.module, file.path, content, *rule_sets, parse_function, unsure=True, whole=file.whole)
 
 
 def _encodable(record: ModuleRecord) -> ModuleRecord:

@@ -50,9 +50,9 @@ class Surface:
         """What there is instead, where nothing of the release could be read; None where something was."""
         if self.observed and self.symbols:
             return None
-        seen = [f"{len(self.problems)} files that cannot be parsed"] if self.problems else []
-        seen += [self.unread_compiled] if self.compiled else []
-        return f"it has only {' and '.join(seen)}" if seen else "it has no public module"
+        parts = [f"{len(self.problems)} files that cannot be parsed"] if self.problems else []
+        parts += [self.unread_compiled] if self.compiled else []
+        return f"it has only {' and '.join(parts)}" if parts else "it has no public module"
 
     @property
     def unread_compiled(self) -> str:
@@ -74,9 +74,9 @@ class SurfaceReader:
         self._loaded: dict[str, ModuleRecord] = {}
         self._merges: dict[str, ModuleRecord] = {}
 
-    def prepare(self, trees: Iterable[SourceTree], tell: Callable[[int, int], None]) -> None:
+    def prepare(self, trees: Iterable[SourceTree], report: Callable[[int, int], None]) -> None:
         """Parse what was never parsed of many releases, on all cores; `tell` hears of (done, total) files."""
-        self.records.prepare((file for tree in trees for file in sources_in_scope(tree, self.rules)), tell)
+        self.records.prepare((file for tree in trees for file in sources_in_scope(tree, self.rules)), report)
 
     def forget(self) -> None:
         """Put the next release together anew: what is shared says where something stood when it was first read."""
@@ -92,7 +92,7 @@ class SurfaceReader:
         with without_collector():
             files = self._load(files)
             modules = self._modules(files)
-            seen = len(modules)
+            count = len(modules)
             problems = [_problem(module, module.problem) for module in modules.values() if module.problem]
             notes = [Reject(m.file, RejectReason.TOO_DEEP, where) for m in modules.values() for where in m.left_out]
             compiled = self._compiled(tree, modules)
@@ -103,25 +103,25 @@ class SurfaceReader:
             rows = self._assembler.rows(modules, tree.root)
         opaque = tuple(sorted(name for name in compiled if modules[name].problem))
         observed = len(modules) - len(problems) - len(opaque)
-        made = rows.symbols, rows.documents, rows.importable
-        return Surface(*made, seen, tuple(problems), tuple(notes), opaque, observed)
+        tables = rows.symbols, rows.documents, rows.importable
+        return Surface(*tables, count, tuple(problems), tuple(notes), opaque, observed)
 
     def _load(self, files: Sequence[SourceFile]) -> list[SourceFile]:
         """Have the records of these files at hand, and no others than those of the last release.
 
         Returned are the files as they are read: whole where another one gives something the value of a private method.
         """
-        found = self._found(files)
-        asked = {name for record in found.values() for name in record.asks}
-        if asked:
-            files = [replace(file, whole=not asked.isdisjoint(found[file.key].unread)) for file in files]
-            found |= self._found([file for file in files if file.whole])
-        self._loaded = found
+        records = self._records_of(files)
+        names = {name for record in records.values() for name in record.asks}
+        if names:
+            files = [replace(file, whole=not names.isdisjoint(records[file.key].unread)) for file in files]
+            records |= self._records_of([file for file in files if file.whole])
+        self._loaded = records
         return list(files)
 
-    def _found(self, files: Sequence[SourceFile]) -> dict[str, ModuleRecord]:
-        known = {file.key: self._loaded[file.key] for file in files if file.key in self._loaded}
-        return known | self.records.load([file for file in files if file.key not in known])
+    def _records_of(self, files: Sequence[SourceFile]) -> dict[str, ModuleRecord]:
+        loaded = {file.key: self._loaded[file.key] for file in files if file.key in self._loaded}
+        return loaded | self.records.load([file for file in files if file.key not in loaded])
 
     def _modules(self, files: Sequence[SourceFile]) -> dict[str, ModuleRecord]:
         """Return the record of each module; a stub is merged into the source beside it."""
@@ -136,9 +136,11 @@ class SurfaceReader:
             modules[file.module] = record
         for record in list(modules.values()):
             for name, targets in record.made_modules.items():
-                modules.setdefault(f"{record.name}.{name}", _made_module(record, name, targets))
+                modules.setdefault(f"{record.name}.{name}", _runtime_module(record, name, targets))
         return {
-            name: made for name, made in modules.items() if not (self.rules.may_be_tests(name) and _has_tests(made))
+            name: module
+            for name, module in modules.items()
+            if not (self.rules.may_be_tests(name) and _has_tests(module))
         }
 
     def _merged(self, key: str, source: ModuleRecord, stub: ModuleRecord) -> ModuleRecord:
@@ -168,14 +170,14 @@ def _has_tests(module: ModuleRecord) -> bool:
     return bool(tests) and 2 * len(tests) >= len(functions)
 
 
-def _made_module(owner: ModuleRecord, name: str, targets: Mapping[str, str]) -> ModuleRecord:
+def _runtime_module(owner: ModuleRecord, name: str, targets: Mapping[str, str]) -> ModuleRecord:
     """Return a submodule that its package makes as it runs, out of names of other modules."""
     bound = {
         each: Definition(each, "import", target=target, passed_on=True) for each, target in sorted(targets.items())
     }
-    made = ModuleRecord(f"{owner.name}.{name}", owner.file, False, owner.source, definitions=bound)
-    made.skeleton = skeleton(made)
-    return made
+    module = ModuleRecord(f"{owner.name}.{name}", owner.file, False, owner.source, definitions=bound)
+    module.skeleton = skeleton(module)
+    return module
 
 
 def _opaque(name: str, path: str) -> ModuleRecord:

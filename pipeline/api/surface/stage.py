@@ -48,8 +48,8 @@ class Done:
         """Note a release."""
         unread = [Reject("", RejectReason.NOTHING_READ, surface.unread)] if surface.unread else []
         parts = surface.problems, (*surface.notes, *unread)
-        told = [[[one.key, str(one.reason), one.detail] for one in part] for part in parts]
-        self.lines.append([*identity(release), surface.modules, *told])
+        entries = [[[reject.key, str(reject.reason), reject.detail] for reject in part] for part in parts]
+        self.lines.append([*identity(release), surface.modules, *entries])
 
     def fail(self, release: ReleaseRow, failure: Reject) -> None:
         """Note a release that could not be put together, as one module."""
@@ -116,11 +116,11 @@ def _states(surface: Surface) -> dict[str, Mapping[str, Row]]:
     return {"symbols": surface.symbols, "importable": surface.importable, "documents": surface.documents}
 
 
-def _same(one: Row, other: Row) -> bool:
-    if one == other:
+def _same(row: Row, other: Row) -> bool:
+    if row == other:
         return True
-    state_of = _state_of(tuple(one))
-    return bool(state_of(one) == state_of(other))
+    state_of = _state_of(tuple(row))
+    return bool(state_of(row) == state_of(other))
 
 
 @functools.cache
@@ -137,7 +137,7 @@ def _output(tables: Mapping[str, Intervals], done: Done, library: str, *, resume
         ]
         for place in (4, 5)
     )
-    seen = sum(line[3] for line in done.lines)
+    count = sum(line[3] for line in done.lines)
     rows = {name: table.rows for name, table in tables.items()}
     for row in chain.from_iterable(rows.values()):
         row["library"] = library
@@ -146,8 +146,8 @@ def _output(tables: Mapping[str, Intervals], done: Done, library: str, *, resume
     }
     return Output(
         {} if resumed else as_tables(rows),
-        seen=seen,
-        made=seen - len(rejects),
+        seen=count,
+        made=count - len(rejects),
         rejects=rejects,
         notes=notes,
         updates={name: Update(rows[name], changed[name]) for name in rows} if resumed else {},

@@ -17,19 +17,19 @@ from pipeline.api.surface.extract.deprecations import directive_mark, warning_ma
 from pipeline.api.surface.extract.dynamic import binds_dynamically, binds_unseen
 from pipeline.api.surface.extract.exports import read_exports, read_parts
 from pipeline.api.surface.extract.functions import Visited
-from pipeline.api.surface.extract.lazy_globals import given_names
+from pipeline.api.surface.extract.lazy_globals import listed_names
 from pipeline.api.surface.extract.literal_globals import bind_literal_globals
 from pipeline.api.surface.extract.module_getattr import read_getattr
 from pipeline.api.surface.extract.signature_decorators import HelperRules
 from pipeline.api.surface.parse.bound_names import deleted_in
-from pipeline.api.surface.parse.class_patches import given_members
+from pipeline.api.surface.parse.class_patches import patched_members
 from pipeline.api.surface.parse.cleaning import read_docstring
 from pipeline.api.surface.parse.conditional import conditional_statements
 from pipeline.api.surface.parse.conditions import settle_branches
 from pipeline.api.surface.parse.deep import TOO_DEEP, without_deep
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.api.surface.parse.module_model import Definition, ModuleRecord
-from pipeline.api.surface.parse.pieces import Known, parse_alone, parse_in_pieces
+from pipeline.api.surface.parse.pieces import FunctionParser, parse_alone, parse_in_pieces
 from pipeline.api.surface.parse.reexports import only_imports
 from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.parse.scopes import take_apart
@@ -76,7 +76,7 @@ def visit_file(
     rules: SurfaceRules,
     helpers: HelperRules | None = None,
     directives: DirectiveRules | None = None,
-    known: Known = parse_alone,
+    parse_function: FunctionParser = parse_alone,
     *,
     unsure: bool = False,
     whole: bool = False,
@@ -95,7 +95,7 @@ def visit_file(
     """
 
     def visit(source: str) -> ModuleRecord:
-        tree, bodies = parse_in_pieces(source, known, unsure=unsure)
+        tree, bodies = parse_in_pieces(source, parse_function, unsure=unsure)
         file = Visited(rules, helpers, bodies, directives, is_stub=path.endswith(".pyi"))
         return _record(name, path, tree, file, whole=whole)
 
@@ -159,7 +159,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
     # loops are gone once branches are settled
     binds_more = binds_unseen(tree, file.bodies, name)
     lazy, answers_any = read_getattr(tree, file.bodies, name, rules, is_package=stem == "__init__")
-    file.given = given_members(tree.body, rules.member_decorators)
+    file.patched = patched_members(tree.body, rules.member_decorators)
     is_package = PurePath(path).stem == "__init__"
     if not is_package and path.endswith(".py") and only_imports(tree):
         file.passes_on = f"{name.partition('.')[0]}."
@@ -167,7 +167,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
     settle_branches(tree, rules, sets="setattr" in file.bodies.rest)
     file.conditional = conditional_statements(tree, rules)
     scope, imports = bind_names(tree, name, is_package=stem == "__init__", whole=whole)
-    given = given_names(tree, file.bodies, name, is_package=stem == "__init__")
+    listed = listed_names(tree, file.bodies, name, is_package=stem == "__init__")
     docstring, line = read_docstring(described_by(tree.body[0] if tree.body else None), file.bodies.rest)
     warned = warning_mark(tree.body, rules, {"__name__": name})
     record = ModuleRecord(
@@ -183,17 +183,19 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
         dynamic=binds_dynamically(tree, file.bodies),
         binds_more=binds_more,
         answers_any=answers_any,
-        lazy=lazy | given.names,
-        made_modules=given.submodules,
+        lazy=lazy | listed.names,
+        made_modules=listed.submodules,
         docstring=docstring,
         docstring_line=line,
         deprecation=warned or directive_mark(docstring, rules),
         lines=file.lines,
         unread=sorted(file.unread),
     )
-    record.deprecators = [one.name for one in record.definitions.values() if one.deprecates is not None]
+    record.deprecators = [
+        definition.name for definition in record.definitions.values() if definition.deprecates is not None
+    ]
     record.asks = sorted(
-        {found[1] for one in record.definitions.values() if (found := _PRIVATE.search(one.value or ""))}
+        {match[1] for definition in record.definitions.values() if (match := _PRIVATE.search(definition.value or ""))}
     )
     take_apart(scope)
     return record

@@ -1,4 +1,4 @@
-"""How each kind of change is put into words, for somebody who uses the library."""
+"""Phrases for each kind of change, for users of the library."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Change = Mapping[str, Any]
 """A row of `changes`."""
 
 _VARIADIC = re.compile(r"\*{1,2}\w+")
-_GIVEN = {
+_PASSING = {
     ParameterKind.POSITIONAL_OR_KEYWORD: "possible by position and by name",
     ParameterKind.KEYWORD_ONLY: "keyword-only",
     ParameterKind.POSITIONAL_ONLY: "positional-only",
@@ -105,9 +105,9 @@ def moved_parameter(change: Change) -> str:
     return f"{change['parameter']} ({'→'.join(places)})"
 
 
-def parameters_given_otherwise(change: Change) -> str:
+def parameter_kind(change: Change) -> str:
     """Head the parameters that came to be given in one way."""
-    given = {str(name): words for name, words in _GIVEN.items()}
+    given = {str(name): words for name, words in _PASSING.items()}
     return f"became {given.get(str(change['new']), change['new'])}"
 
 

@@ -201,12 +201,12 @@ class ChangeKind(Term):
         "parameter_kind",
         "a parameter became positional-only, keyword-only or free",
         Behaviour(
-            words=words.parameters_given_otherwise,
+            words=words.parameter_kind,
             work=Work.NOTHING,
             probe=Probe.SIGNATURE,
             of_parameter=True,
             last_to_work=True,
-            heading=words.parameters_given_otherwise,
+            heading=words.parameter_kind,
         ),
     )
     PARAMETER_DEFAULT = (
@@ -353,7 +353,7 @@ def _kinds(holds: Callable[[Behaviour], bool]) -> frozenset[ChangeKind]:
     return frozenset(kind for kind in ChangeKind if holds(kind.behaviour))
 
 
-LIVES_ON = _kinds(lambda b: b.work is Work.NEW_PATH)
+RELOCATED = _kinds(lambda b: b.work is Work.NEW_PATH)
 """The API can be had under another path, which is the change's `new`."""
 
 WHOLE = _kinds(lambda b: b.probe is Probe.PLACE)
@@ -374,7 +374,7 @@ CALLED_OTHERWISE = _kinds(lambda b: b.of_parameter) - OF_TYPES
 OF_PARAMETERS = CALLED_OTHERWISE - MARKED
 """Changes of what a function can be called with."""
 
-SHOWN_BY_PROBES = _kinds(lambda b: b.probe in {Probe.STATE, Probe.SIGNATURE})
+PROBED = _kinds(lambda b: b.probe in {Probe.STATE, Probe.SIGNATURE})
 """The path stays, and a probe of it in both releases may show the change: each has a predicate."""
 
 REPLACEABLE = _kinds(lambda b: b.replaceable)
@@ -391,7 +391,7 @@ LAST_TO_WORK = _kinds(lambda b: b.last_to_work)
 
 
 @functools.cache
-def stated_by(directive: DirectiveKind, *, of_parameter: bool) -> frozenset[ChangeKind]:
+def kinds_of_directive(directive: DirectiveKind, *, of_parameter: bool) -> frozenset[ChangeKind]:
     """Return the kinds of change that a directive of a docstring states, of an API or of a parameter."""
     return _kinds(lambda b: b.directive is directive and b.of_parameter == of_parameter)
 

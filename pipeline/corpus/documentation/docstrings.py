@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 
 import griffe
 
-from pipeline.api.surface.extract.directives import Directive, name_parameters, read_directives, tell_arrivals
+from pipeline.api.surface.extract.directives import Directive, demote_later_additions, name_parameters, read_directives
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.corpus.documentation.content import Content, Described, named_each
 from pipeline.corpus.documentation.prose import code_blocks, prose
@@ -62,7 +62,7 @@ def _style(docstring: str) -> griffe.Parser | None:
 def version_directives(docstring: str, parameters: Collection[str], rules: DirectiveRules) -> tuple[Directive, ...]:
     """Return what a docstring states of versions, as the table `directives` has it."""
     read = _directives(docstring, rules)
-    return tuple(dict.fromkeys(tell_arrivals(name_parameters(read, parameters, rules)))) if read else ()
+    return tuple(dict.fromkeys(demote_later_additions(name_parameters(read, parameters, rules)))) if read else ()
 
 
 def _parameters(section: griffe.DocstringSection) -> Iterator[Described]:

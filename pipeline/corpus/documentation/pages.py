@@ -8,7 +8,7 @@ from dataclasses import replace
 import msgspec
 from bs4 import Tag
 
-from pipeline.api.surface.extract.directives import name_parameters, tell_arrivals
+from pipeline.api.surface.extract.directives import demote_later_additions, name_parameters
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.surface import SymbolKind
@@ -127,7 +127,7 @@ def _document(entry: Entry, anchored: Anchored, rules: DirectiveRules, url: str)
     kind, signature = KINDS[entry.role], anchored.signature
     parameters = read_parameters(signature) if kind in CALLABLE else []
     names = {parameter["name"] for parameter in parameters}
-    directives = tell_arrivals(name_parameters(anchored.content.directives, names, rules))
+    directives = demote_later_additions(name_parameters(anchored.content.directives, names, rules))
     content = replace(anchored.content, directives=tuple(directives))
     return {
         "path": entry.name,

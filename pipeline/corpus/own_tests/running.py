@@ -19,7 +19,7 @@ from pipeline.corpus.own_tests.rules import OwnTestRules
 from pipeline.corpus.own_tests.suite import dotted_name
 from pipeline.execution.environments.missing import MissingRules
 from pipeline.execution.environments.resolution.failures import IndexUnreachable
-from pipeline.execution.environments.resolution.request import wanted_of
+from pipeline.execution.environments.resolution.request import request_of
 from pipeline.execution.validation.cases import Case, Result
 from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.stage import Runner
@@ -138,9 +138,9 @@ def _build(
     undeclared = tuple(sorted(found - {release["library"]}))
     try:
         with at_release(release["version"]):
-            row = runner.store.build(replace(wanted_of(release), tools=_TOOLS, undeclared=undeclared))
+            row = runner.store.build(replace(request_of(release), tools=_TOOLS, undeclared=undeclared))
             if undeclared and row["outcome"] != EnvironmentOutcome.BUILT:
-                row = runner.store.build(replace(wanted_of(release), tools=_TOOLS))
+                row = runner.store.build(replace(request_of(release), tools=_TOOLS))
     except IndexUnreachable as error:
         return Reject(release["version"], RejectReason.INDEX_UNREACHABLE, str(error))
     return row

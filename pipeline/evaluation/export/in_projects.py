@@ -80,14 +80,14 @@ def validate_in_projects(
     began = time.monotonic()
     projects = _projects(path)
     with VerdictFile(verdicts, forget=restart) as file:
-        previous = dict(file.known)
+        previous = dict(file.outcomes)
         requests = [*_requests(read_answered(path, export_format, answers), export_format, projects, workshop)]
         settled = {key for key, outcome in previous.items() if outcome is Outcome.PASSED or not again}
         new = [request for request in requests if request.verdict.key not in settled]
         _run(new, projects, workshop, file, report)
         file.finish((request.verdict.key, request.verdict.line or 0) for request in requests)
         order = [request.verdict.key for request in requests]
-        outcomes = Counter(file.known[key] for key in order)
+        outcomes = Counter(file.outcomes[key] for key in order)
     environments = len({request.verdict.lock_id for request in new if request.verdict.lock_id})
     seconds = round(time.monotonic() - began, 1)
     return Summary(outcomes, order, len(requests) - len(new), environments, seconds, {})

@@ -61,9 +61,9 @@ def _environments(cache: Path, root: Path, limit_bytes: int, dry_run: bool) -> C
     if dry_run:
         size = Collection(root).bytes()
         return Cleared(name, limit_bytes, size, size, 0)
-    found = Collection(root).shrink(limit_bytes)
-    above = f"in use: {', '.join(found.in_use)}" if found.after_bytes > limit_bytes and found.in_use else ""
-    return Cleared(name, limit_bytes, found.before_bytes, found.after_bytes, len(found.removed), above)
+    collected = Collection(root).shrink(limit_bytes)
+    above = f"in use: {', '.join(collected.in_use)}" if collected.after_bytes > limit_bytes and collected.in_use else ""
+    return Cleared(name, limit_bytes, collected.before_bytes, collected.after_bytes, len(collected.removed), above)
 
 
 def _stores_of_others(cache: Path) -> list[Path]:
@@ -81,9 +81,9 @@ def _others(cache: Path, rules: CacheRules) -> list[Path]:
     """Return the caches beside environments; of one that has environments of its own, what lies beside these."""
     surveys = {root.parent for root in _stores_of_others(cache)}
     spared = {ENVIRONMENTS, IN_USE, *rules.kept, *(survey.parent.name for survey in surveys)}
-    found = [path for path in cache.glob("*") if path.name not in spared]
-    found += [path for survey in surveys for path in survey.glob("*") if path.name != ENVIRONMENTS]
-    return sorted(path for path in found if not path.name.endswith(NOT_CACHED))
+    paths = [path for path in cache.glob("*") if path.name not in spared]
+    paths += [path for survey in surveys for path in survey.glob("*") if path.name != ENVIRONMENTS]
+    return sorted(path for path in paths if not path.name.endswith(NOT_CACHED))
 
 
 def _clear(cache: Path, path: Path, rules: CacheRules, *, alone: bool, dry_run: bool) -> Cleared:

@@ -26,8 +26,8 @@ class Used:
 
 def files_below(folder: Path) -> list[Used]:
     """Return the files of a cache, the one used longest ago first; locks are not counted."""
-    found = [used for path in _paths(folder) if (used := _used(path))]
-    return sorted(found, key=lambda used: (used.time, used.path))
+    files = [used for path in _paths(folder) if (used := _used(path))]
+    return sorted(files, key=lambda used: (used.time, used.path))
 
 
 def remove_oldest(files: list[Used], excess_bytes: int, used_before: float) -> tuple[int, int]:
@@ -67,11 +67,11 @@ def _paths(folder: Path) -> Iterator[Path]:
 
 def _used(path: Path) -> Used | None:
     """Return what is known of a file; None where it has vanished meanwhile."""
-    found = []
-    for one in (path, *companions(path)):
+    statuses = []
+    for file in (path, *companions(path)):
         with contextlib.suppress(FileNotFoundError):
-            found.append(one.lstat())
-    if not found:
+            statuses.append(file.lstat())
+    if not statuses:
         return None
-    times = [max(status.st_atime, status.st_mtime) for status in found]
-    return Used(path, sum(status.st_blocks * 512 for status in found), max(times))
+    times = [max(status.st_atime, status.st_mtime) for status in statuses]
+    return Used(path, sum(status.st_blocks * 512 for status in statuses), max(times))

@@ -52,16 +52,16 @@ def _remove_share(database: sqlite3.Connection, tables: list[str], share: float)
 
 def _tables(path: Path) -> list[str]:
     """Return the tables of a database that can be cleared, in order; none where it is damaged or of another kind."""
-    found = []
+    tables = []
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
             for table, column in _TABLES.items():
-                known = database.execute("SELECT sql FROM sqlite_master WHERE name = ?", [table]).fetchone()
-                if known and column in known[0] and "WITHOUT ROWID" not in known[0]:
-                    found.append(table)
+                schema = database.execute("SELECT sql FROM sqlite_master WHERE name = ?", [table]).fetchone()
+                if schema and column in schema[0] and "WITHOUT ROWID" not in schema[0]:
+                    tables.append(table)
     except sqlite3.Error:
         return []
-    return found
+    return tables
 
 
 def _remove_oldest(database: sqlite3.Connection, table: str, excess: float) -> tuple[int, int]:

@@ -66,40 +66,44 @@ class Bytecode:
         Errors: StepFailed with NO_SPACE or TIMED_OUT.
         """
         keeping = interpreter.python != "3.6"
-        new = [found for found in _distributions(site_packages) if not (keeping and self._link(found, site_packages))]
-        self._compile(site_packages, [source for found in new for source in found.sources], interpreter)
+        new = [
+            distribution
+            for distribution in _distributions(site_packages)
+            if not (keeping and self._link(distribution, site_packages))
+        ]
+        self._compile(site_packages, [source for distribution in new for source in distribution.sources], interpreter)
         if keeping:
-            for found in new:
-                self._keep(found, site_packages, interpreter)
+            for distribution in new:
+                self._keep(distribution, site_packages, interpreter)
 
-    def _kept(self, found: _Distribution) -> Path:
-        return self.root / found.key[:2] / found.key
+    def _folder(self, distribution: _Distribution) -> Path:
+        return self.root / distribution.key[:2] / distribution.key
 
-    def _link(self, found: _Distribution, site_packages: Path) -> bool:
+    def _link(self, distribution: _Distribution, site_packages: Path) -> bool:
         """Link what is kept of a distribution into an environment; False if nothing is kept."""
-        kept = self._kept(found)
-        if not kept.is_dir():
+        folder = self._folder(distribution)
+        if not folder.is_dir():
             return False
-        os.utime(kept)
-        _link_tree(str(kept), str(site_packages))
+        os.utime(folder)
+        _link_tree(str(folder), str(site_packages))
         return True
 
-    def _keep(self, found: _Distribution, site_packages: Path, interpreter: Interpreter) -> None:
+    def _keep(self, distribution: _Distribution, site_packages: Path, interpreter: Interpreter) -> None:
         """Link the bytecode of a distribution to where it is kept, whole or not at all."""
-        kept = self._kept(found)
-        kept.parent.mkdir(parents=True, exist_ok=True)
+        target = self._folder(distribution)
+        target.parent.mkdir(parents=True, exist_ok=True)
         tag = f"cpython-{interpreter.python.replace('.', '')}"
-        with tempfile.TemporaryDirectory(prefix=".", dir=kept.parent) as folder:
+        with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as folder:
             new = Path(folder, "new")
             new.mkdir()
-            for source in found.sources:
+            for source in distribution.sources:
                 path = PurePosixPath(source)
                 compiled = path.parent / "__pycache__" / f"{path.stem}.{tag}.pyc"
                 with contextlib.suppress(FileNotFoundError):
                     os.link(site_packages / compiled, _reachable(new / compiled))
             # Where another process was faster, its folder holds the same.
             with contextlib.suppress(OSError):
-                new.replace(kept)
+                new.replace(target)
 
     def _compile(self, site_packages: Path, sources: Sequence[str], interpreter: Interpreter) -> None:
         parts = [sources[start : start + _SLICE] for start in range(0, len(sources), _SLICE)]

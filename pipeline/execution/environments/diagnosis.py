@@ -26,7 +26,7 @@ class Finding:
 
     name: str
     works: bool
-    seen: str
+    observed: str
     advice: str = ""
 
 
@@ -37,14 +37,16 @@ def diagnose() -> list[Finding]:
 
 def _interpreters() -> Finding:
     try:
-        known = environment_rules().python_released
+        supported = environment_rules().python_released
     except RuleError as error:
         return Finding("interpreters", False, str(error), "correct the file and line named")
-    found = [interpreter for interpreter in discover() if interpreter.python in known]
-    seen = ", ".join(interpreter.full for interpreter in found) or "none"
-    missing = sorted(set(known) - {interpreter.python for interpreter in found}, key=lambda python: int(python[2:]))
+    installed = [interpreter for interpreter in discover() if interpreter.python in supported]
+    versions = ", ".join(interpreter.full for interpreter in installed) or "none"
+    missing = sorted(
+        set(supported) - {interpreter.python for interpreter in installed}, key=lambda python: int(python[2:])
+    )
     advice = f"not installed: {', '.join(missing)}; releases of their time run on a neighbour" if missing else ""
-    return Finding("interpreters", bool(found), seen, advice)
+    return Finding("interpreters", bool(installed), versions, advice)
 
 
 def _uv() -> Finding:
@@ -58,15 +60,15 @@ def _uv() -> Finding:
 def _sandbox() -> Finding:
     """Look at every kind of sandbox: the one that is taken, and what is against the others."""
     tried = list(trials())
-    taken = next((trial.kind for trial in tried if trial.sandbox and not trial.problem), None)
-    others = "; ".join(str(trial) for trial in tried if trial.kind != taken)
-    if taken is None and settings().allow_unsafe:
+    chosen = next((trial.kind for trial in tried if trial.sandbox and not trial.problem), None)
+    others = "; ".join(str(trial) for trial in tried if trial.kind != chosen)
+    if chosen is None and settings().allow_unsafe:
         return Finding(
             "sandbox", False, "none", f"crawled code runs unprotected, as DRIFTLINE_ALLOW_UNSAFE asks; {others}"
         )
-    if taken is None:
+    if chosen is None:
         return Finding("sandbox", False, "none", f"{others}. {ADVICE}")
-    return Finding("sandbox", True, taken, f"others: {others}")
+    return Finding("sandbox", True, chosen, f"others: {others}")
 
 
 def _system() -> Finding:
@@ -75,10 +77,10 @@ def _system() -> Finding:
         rules = missing_rules()
     except RuleError as error:
         return Finding("system libraries", False, str(error), "correct the file and line named")
-    lacking = rules.lacking()
-    packages = sorted({rules.debian[name] for name in lacking if name in rules.debian})
+    missing = rules.missing()
+    packages = sorted({rules.debian[name] for name in missing if name in rules.debian})
     advice = f"samples that need them fail: apt-get install {' '.join(packages)}" if packages else ""
-    return Finding("system libraries", True, f"lacking: {', '.join(lacking)}" if lacking else "all usual ones", advice)
+    return Finding("system libraries", True, f"lacking: {', '.join(missing)}" if missing else "all usual ones", advice)
 
 
 def _disk(folder: Path) -> Finding:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pipeline.execution.environments.bytecode import Bytecode
-from pipeline.execution.environments.file_locks import BEING_MADE, IN_USE, alone, hold
+from pipeline.execution.environments.file_locks import BUILDING, IN_USE, alone, hold
 from pipeline.execution.environments.resolution.interpreters import Interpreter
 from pipeline.execution.environments.resolution.pinned import lock_id_of
 from pipeline.execution.environments.resolution.resolver import Resolver
@@ -21,7 +21,7 @@ Installable = Callable[[str, Interpreter], str]
 """Turns a lock into what can be installed: sources that are to be built become the wheels that were built of them."""
 
 
-class Shelf:
+class EnvironmentCache:
     """The environments below `root`, `<root>/<lock_id>`, with the caches beside them that their files are links to."""
 
     def __init__(self, root: Path, resolver: Resolver, installable: Installable, workers: int) -> None:
@@ -39,7 +39,7 @@ class Shelf:
         folder = self.root / lock_id
         held = hold(folder.with_suffix(IN_USE))
         try:
-            made = self._provide(folder, lock, interpreter)
+            is_new = self._provide(folder, lock, interpreter)
         except BaseException:
             os.close(held)
             raise
@@ -47,14 +47,14 @@ class Shelf:
         folders = (interpreter.prefix, folder)
         environment = Environment(lock_id, interpreter.python, folder / "bin" / "python", packages, folders, names)
         weakref.finalize(environment, os.close, held)
-        return environment, made
+        return environment, is_new
 
     def _provide(self, folder: Path, lock: str, interpreter: Interpreter) -> bool:
         """Make an environment if it is not there, and say whether it was made."""
-        if _stands(folder):
+        if _is_complete(folder):
             return False
-        with alone(folder.with_suffix(BEING_MADE)):
-            if _stands(folder):
+        with alone(folder.with_suffix(BUILDING)):
+            if _is_complete(folder):
                 return False
             self._make(folder, lock, interpreter)
             return True
@@ -75,6 +75,6 @@ class Shelf:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _stands(folder: Path) -> bool:
+def _is_complete(folder: Path) -> bool:
     """Whether an environment is complete, with an interpreter behind it."""
     return (folder / "bin" / "python").exists()

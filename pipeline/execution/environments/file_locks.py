@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 IN_USE = ".lock"
-BEING_MADE = ".making"
+BUILDING = ".making"
 
 
 def hold(path: Path) -> int:

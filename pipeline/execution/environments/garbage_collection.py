@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.execution.environments.file_locks import BEING_MADE, IN_USE, alone_now, last_held
+from pipeline.execution.environments.file_locks import BUILDING, IN_USE, alone_now, last_held
 from pipeline.lake.damage import read_state
 
 _LINKED_FROM = ("uv/archive-v0/*", "bytecode/*/*")
@@ -37,13 +37,13 @@ class Collection:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._kept_sizes = root / "sizes.json"
+        self._sizes_file = root / "sizes.json"
         self._sizes: dict[str, int] | None = None
 
     def environments(self) -> list[str]:
         """Return the ids of the locks whose environments are on disk, the one used longest ago first."""
-        found = [path.parent.name for path in self.root.glob("*/lock.txt")]
-        return sorted(found, key=lambda lock_id: (self.last_used(lock_id), lock_id))
+        ids = [path.parent.name for path in self.root.glob("*/lock.txt")]
+        return sorted(ids, key=lambda lock_id: (self.last_used(lock_id), lock_id))
 
     def last_used(self, lock_id: str) -> float:
         """Return when an environment was last taken, in seconds of the epoch."""
@@ -51,11 +51,13 @@ class Collection:
 
     def bytes(self) -> int:
         """Return the bytes on disk of environments and of what they are made from, each file counted once."""
-        known = self._known_sizes()
+        measured = self._recorded_sizes()
         own = [self.root / lock_id for lock_id in self.environments()]
         sizes = {str(path.relative_to(self.root)): path for path in (*own, *self._linked_from())}
-        self._sizes = {name: known[name] if name in known else self._measured(path) for name, path in sizes.items()}
-        if self._sizes.keys() - known.keys():
+        self._sizes = {
+            name: measured[name] if name in measured else self._measured(path) for name, path in sizes.items()
+        }
+        if self._sizes.keys() - measured.keys():
             self._keep_sizes()
         return sum(self._sizes.values()) + self._measured(self.root / "wheels")
 
@@ -90,18 +92,18 @@ class Collection:
                 shutil.rmtree(going, ignore_errors=True)
                 folder.replace(going)
                 shutil.rmtree(going, ignore_errors=True)
-                for lock in (folder.with_suffix(BEING_MADE), holding):
+                for lock in (folder.with_suffix(BUILDING), holding):
                     lock.unlink(missing_ok=True)
             return mine
 
     def _clear_up(self) -> None:
         """Remove what processes left that were killed as they made an environment, or as they took one away."""
-        for left in self.root.glob(".*.old"):
-            shutil.rmtree(left, ignore_errors=True)
-        for left in self.root.glob(".*.new"):
-            with alone_now((self.root / left.name[1:]).with_suffix(BEING_MADE)) as mine:
+        for orphan in self.root.glob(".*.old"):
+            shutil.rmtree(orphan, ignore_errors=True)
+        for orphan in self.root.glob(".*.new"):
+            with alone_now((self.root / orphan.name[1:]).with_suffix(BUILDING)) as mine:
                 if mine:
-                    shutil.rmtree(left, ignore_errors=True)
+                    shutil.rmtree(orphan, ignore_errors=True)
 
     def _drop_unused(self) -> int:
         """Remove what no environment is linked to, unless uv is at work in its cache; return the bytes left."""
@@ -117,10 +119,10 @@ class Collection:
     def _holding(self, lock_id: str) -> Path:
         return (self.root / lock_id).with_suffix(IN_USE)
 
-    def _known_sizes(self) -> dict[str, int]:
+    def _recorded_sizes(self) -> dict[str, int]:
         """Return the sizes of folders that never change, as this process or an earlier one measured them."""
         if self._sizes is None:
-            self._sizes = read_state(self._kept_sizes) or {}
+            self._sizes = read_state(self._sizes_file) or {}
         return self._sizes
 
     def _keep_sizes(self) -> None:
@@ -128,12 +130,12 @@ class Collection:
         with tempfile.TemporaryDirectory(prefix=".sizes-", dir=self.root) as folder:
             new = Path(folder, "sizes.json")
             new.write_text(json.dumps(self._sizes))
-            new.replace(self._kept_sizes)
+            new.replace(self._sizes_file)
 
     def _measured(self, folder: Path) -> int:
         """Return the bytes on disk of a folder; of an environment only those of files that are no links to a cache."""
         environment = folder.parent == self.root and (folder / "lock.txt").is_file()
-        return sum(found.st_blocks * 512 for found in _stats(folder) if not environment or found.st_nlink == 1)
+        return sum(status.st_blocks * 512 for status in _stats(folder) if not environment or status.st_nlink == 1)
 
 
 def _stats(folder: Path) -> Iterator[os.stat_result]:
@@ -148,4 +150,4 @@ def _stats(folder: Path) -> Iterator[os.stat_result]:
 
 def _is_linked(folder: Path) -> bool:
     """Whether an environment has links to the files of a folder: to all of them or to none."""
-    return any(found.st_nlink > 1 for found in _stats(folder) if not stat.S_ISDIR(found.st_mode))
+    return any(status.st_nlink > 1 for status in _stats(folder) if not stat.S_ISDIR(status.st_mode))

@@ -28,7 +28,7 @@ class Answer:
     name: str
     outcome: Outcome
     message: str = ""
-    seen: Description | None = None
+    description: Description | None = None
     duration_s: float = 0.0
 
 
@@ -42,44 +42,44 @@ class _Report:
 
 
 def ask(
-    environment: Environment, names: Iterable[str], what: Literal["path", "module"], sandbox: Sandbox, limits: Limits
+    environment: Environment, names: Iterable[str], kind: Literal["path", "module"], sandbox: Sandbox, limits: Limits
 ) -> dict[str, Answer]:
     """Return for every name what is there: PASSED, API_MISSING, IMPORT_ERROR, or HARNESS_ERROR.
 
     A name that ends the process or the time costs itself only, since the rest is asked for in a new process.
     """
-    found: dict[str, Answer] = {}
-    left = list(enumerate(dict.fromkeys(names)))
-    while left:
-        wanted = [[index, what, name] for index, name in left]
-        finished, report = _run(environment, wanted, sandbox, limits)
-        each_s = finished.duration_s / len(left)
-        named = dict(left)
+    answers: dict[str, Answer] = {}
+    remaining = list(enumerate(dict.fromkeys(names)))
+    while remaining:
+        questions = [[index, kind, name] for index, name in remaining]
+        finished, report = _run(environment, questions, sandbox, limits)
+        each_s = finished.duration_s / len(remaining)
+        named = dict(remaining)
         for line in (line for line in report.lines if "outcome" in line):
             name = named[line["index"]]
-            found[name] = Answer(name, _OUTCOMES[line["outcome"]], line["message"], line["seen"], each_s)
+            answers[name] = Answer(name, _OUTCOMES[line["outcome"]], line["message"], line["seen"], each_s)
         if not report.signed:
-            culprit = named[max((line["trying"] for line in report.lines if "trying" in line), default=left[0][0])]
-            found.setdefault(culprit, _culprit(culprit, finished, report))
-        left = [(index, name) for index, name in left if name not in found]
-    return found
+            culprit = named[max((line["trying"] for line in report.lines if "trying" in line), default=remaining[0][0])]
+            answers.setdefault(culprit, _culprit(culprit, finished, report))
+        remaining = [(index, name) for index, name in remaining if name not in answers]
+    return answers
 
 
 def _run(
-    environment: Environment, wanted: Sequence[Sequence[Any]], sandbox: Sandbox, limits: Limits
+    environment: Environment, questions: Sequence[Sequence[Any]], sandbox: Sandbox, limits: Limits
 ) -> tuple[Finished, _Report]:
     nonce = secrets.token_hex(16).encode()
     finished = sandbox.run(
         [str(environment.python), ".inspect.py"],
         environment=environment,
-        files={".inspect.py": PROGRAM, ".wanted.json": json.dumps(wanted).encode()},
+        files={".inspect.py": PROGRAM, ".wanted.json": json.dumps(questions).encode()},
         stdin=nonce,
         limits=limits,
         variables={"PYTHONHASHSEED": "0"},
     )
     lines = finished.stdout.split(b"\n")
-    said = [json.loads(line) for line in lines[1:] if line.startswith(b"{") and line.endswith(b"}")]
-    return finished, _Report(lines[0] == b'"started"', said, nonce in lines)
+    records = [json.loads(line) for line in lines[1:] if line.startswith(b"{") and line.endswith(b"}")]
+    return finished, _Report(lines[0] == b'"started"', records, nonce in lines)
 
 
 def _culprit(name: str, finished: Finished, report: _Report) -> Answer:

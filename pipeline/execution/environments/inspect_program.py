@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator  # noqa: UP035 - Pytho
 
 if TYPE_CHECKING:
     Description = dict[str, Any]
-    Found = tuple[str, str, Description | None]
+    Reached = tuple[str, str, Description | None]
 
 LENGTH = 200  # characters of a literal; of what is longer only the type is told
 _DOC_LENGTH = 20000
@@ -43,7 +43,7 @@ _BINDINGS = {
 _BOUND_ALREADY = (staticmethod, classmethod, type(dict.__dict__["fromkeys"]))
 
 
-def reach(path: str) -> "Found":
+def reach(path: str) -> "Reached":
     """Return (outcome, message, description) of a path from the longest importable prefix, or any shorter one."""
     parts = path.split(".")
     missing = "no such name"
@@ -58,14 +58,14 @@ def reach(path: str) -> "Found":
         except BaseException as error:  # noqa: BLE001 - whatever it is, the module is broken
             return "import_error", f"{name}: {type(error).__name__}: {error}", None
         try:
-            seen = below(module, parts[length:]) if parts[length:] else describe(module, module, None)
+            description = below(module, parts[length:]) if parts[length:] else describe(module, module, None)
         except AttributeError as error:
             missing = missing if missing != "no such name" else str(error)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the name is there and broken
             return "import_error", f"{path}: {type(error).__name__}: {error}", None
         else:
-            put(seen, "deprecated", warned and length == len(parts))
-            return "passed", "", seen
+            put(description, "deprecated", warned and length == len(parts))
+            return "passed", "", description
     return "api_missing", missing, None
 
 
@@ -79,7 +79,7 @@ def imported(name: str) -> "tuple[types.ModuleType, bool]":
 
 def is_marked(caught: "list[warnings.WarningMessage] | None", name: str) -> bool:
     """Say whether a warning of deprecation names what was reached: others are about what was imported on the way."""
-    return any(issubclass(found.category, _MARKS) and name in str(found.message) for found in caught or ())
+    return any(issubclass(warning.category, _MARKS) and name in str(warning.message) for warning in caught or ())
 
 
 def below(owner: Any, names: "list[str]") -> "Description":
@@ -95,16 +95,16 @@ def below(owner: Any, names: "list[str]") -> "Description":
         return {"kind": "property"}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = getattr(owner, name)
-    seen = describe(found, found if raw is None else raw, owner)
-    put(seen, "deprecated", is_marked(caught, name))
-    return seen
+        value = getattr(owner, name)
+    description = describe(value, value if raw is None else raw, owner)
+    put(description, "deprecated", is_marked(caught, name))
+    return description
 
 
-def put(seen: "Description", key: str, value: Any) -> None:
+def put(description: "Description", key: str, value: Any) -> None:
     """Note a fact, if it is one: what is false, empty or not known has no key."""
     if value is not None and value is not False:
-        seen[key] = value
+        description[key] = value
 
 
 def static(owner: Any, name: str) -> Any:
@@ -115,43 +115,43 @@ def static(owner: Any, name: str) -> Any:
         return None
 
 
-def describe(found: Any, raw: Any, owner: Any) -> "Description":
+def describe(value: Any, raw: Any, owner: Any) -> "Description":
     """Return what an object is: kind and, as far as there are any, signature, value, bases, marks."""
-    seen = {"kind": kind_of(found, raw, owner)}  # type: Description
+    description = {"kind": kind_of(value, raw, owner)}  # type: Description
     try:
-        describe_more(seen, found, raw, owner)
+        describe_more(description, value, raw, owner)
     except Exception as error:  # noqa: BLE001 - objects that pretend to be others raise all sorts of things
-        seen["undescribed"] = type(error).__name__
-    return seen
+        description["undescribed"] = type(error).__name__
+    return description
 
 
-def describe_more(seen: "Description", found: Any, raw: Any, owner: Any) -> None:
+def describe_more(description: "Description", value: Any, raw: Any, owner: Any) -> None:
     """Add to a description what is particular to its kind."""
-    kind = seen["kind"]
+    kind = description["kind"]
     if kind == "module":
-        seen["name"] = found.__name__
+        description["name"] = value.__name__
     if kind == "class":
-        seen["bases"] = [full_name(base) for base in found.__bases__ if base is not object]
-        seen["mro"] = [full_name(base) for base in found.__mro__[1:] if base is not object]
-    if kind not in ("module", "property") and callable(found):
-        describe_call(seen, found, raw, owner)
+        description["bases"] = [full_name(base) for base in value.__bases__ if base is not object]
+        description["mro"] = [full_name(base) for base in value.__mro__[1:] if base is not object]
+    if kind not in ("module", "property") and callable(value):
+        describe_call(description, value, raw, owner)
     if kind == "attribute":
-        seen["type"] = full_name(type(found))
-        put(seen, "value", literal(found))
+        description["type"] = full_name(type(value))
+        put(description, "value", literal(value))
     elif kind != "module":
-        put(seen, "deprecated", any(has_mark(each) for each in (found, raw, static(raw, "fget"))))
+        put(description, "deprecated", any(has_mark(each) for each in (value, raw, static(raw, "fget"))))
 
 
-def kind_of(found: Any, raw: Any, owner: Any) -> str:
+def kind_of(value: Any, raw: Any, owner: Any) -> str:
     """Return module, class, function, method, property or attribute; by type(), which no object can pretend."""
-    if issubclass(type(found), types.ModuleType):
+    if issubclass(type(value), types.ModuleType):
         return "module"
-    if issubclass(type(found), type):
+    if issubclass(type(value), type):
         return "class"
     of_class = issubclass(type(owner), type)
-    if of_class and found is raw and is_property(raw):
+    if of_class and value is raw and is_property(raw):
         return "property"
-    if is_routine(found):
+    if is_routine(value):
         return "method" if of_class else "function"
     return "attribute"
 
@@ -162,41 +162,45 @@ def is_property(raw: Any) -> bool:
     return any(name.lower().endswith("property") or name == "getset_descriptor" for name in names)
 
 
-def is_routine(found: Any) -> bool:
+def is_routine(value: Any) -> bool:
     """Say whether it is a function or method, written in Python or not."""
-    name = type(found).__name__
-    return issubclass(type(found), _ROUTINES) or name in ("cython_function_or_method", "fused_cython_function")
+    name = type(value).__name__
+    return issubclass(type(value), _ROUTINES) or name in ("cython_function_or_method", "fused_cython_function")
 
 
-def describe_call(seen: "Description", found: Any, raw: Any, owner: Any) -> None:
+def describe_call(description: "Description", value: Any, raw: Any, owner: Any) -> None:
     """Add the signature as a caller sees it, whether it is a coroutine function, and what it is wrapped by."""
-    wrappers = list(unwrapped(found))
-    put(seen, "async", any(inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each) for each in wrappers))
+    wrappers = list(unwrapped(value))
+    put(
+        description,
+        "async",
+        any(inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each) for each in wrappers),
+    )
     if len(wrappers) > 1:
-        seen["wrappers"] = [home(each) for each in wrappers[:-1]]
+        description["wrappers"] = [home(each) for each in wrappers[:-1]]
     try:
-        given = list(inspect.signature(found).parameters.values())
+        parameters = list(inspect.signature(value).parameters.values())
     except Exception:  # noqa: BLE001 - compiled, or a signature of the library's own making
         return
-    if is_unbound(found, raw, owner) and given and given[0].kind <= given[0].POSITIONAL_OR_KEYWORD:
-        given = given[1:]
-    seen["signature"] = [parameter(each) for each in given]
+    if is_unbound(value, raw, owner) and parameters and parameters[0].kind <= parameters[0].POSITIONAL_OR_KEYWORD:
+        parameters = parameters[1:]
+    description["signature"] = [parameter(each) for each in parameters]
 
 
-def is_unbound(found: Any, raw: Any, owner: Any) -> bool:
+def is_unbound(value: Any, raw: Any, owner: Any) -> bool:
     """Say whether calling it on an instance fills its first parameter."""
-    if not issubclass(type(owner), type) or issubclass(type(raw), _BOUND_ALREADY) or not is_routine(found):
+    if not issubclass(type(owner), type) or issubclass(type(raw), _BOUND_ALREADY) or not is_routine(value):
         return False
-    return not issubclass(type(found), (types.MethodType, types.BuiltinFunctionType))
+    return not issubclass(type(value), (types.MethodType, types.BuiltinFunctionType))
 
 
-def unwrapped(found: Any) -> "Iterator[Any]":
+def unwrapped(value: Any) -> "Iterator[Any]":
     """Yield an object, what it wraps (`__wrapped__`), and so on."""
-    seen = []  # type: list[Any]
-    while found is not None and not any(found is each for each in seen) and len(seen) < 20:
-        seen.append(found)
-        yield found
-        found = static(found, "__wrapped__")
+    visited = []  # type: list[Any]
+    while value is not None and not any(value is each for each in visited) and len(visited) < 20:
+        visited.append(value)
+        yield value
+        value = static(value, "__wrapped__")
 
 
 def home(wrapper: Any) -> str:
@@ -226,10 +230,10 @@ def literal(value: Any) -> "str | None":
     return text
 
 
-def has_mark(found: Any) -> bool:
+def has_mark(value: Any) -> bool:
     """Say whether an object itself is marked as deprecated (PEP 702), not the class that it is derived from."""
     try:
-        return "__deprecated__" in vars(found)
+        return "__deprecated__" in vars(value)
     except TypeError:
         return False
 
@@ -239,7 +243,7 @@ def full_name(class_: type) -> str:
     return f"{class_.__module__}.{class_.__qualname__}"
 
 
-def describe_module(name: str) -> "Found":
+def describe_module(name: str) -> "Reached":
     """Return (outcome, message, description) of a whole module: its public names, and those of its classes."""
     try:
         module, warned = imported(name)
@@ -249,45 +253,45 @@ def describe_module(name: str) -> "Found":
         members = {each: member(module, each, name) for each in chosen if exports or not each.startswith("_")}
     except BaseException as error:  # noqa: BLE001 - whatever it is, the module is opaque
         return "import_error", f"{name}: {type(error).__name__}: {error}", None
-    seen = {"kind": "module", "members": members, "exports": exports, "doc": doc_of(module)}
-    put(seen, "deprecated", warned)
-    return "passed", "", seen
+    description = {"kind": "module", "members": members, "exports": exports, "doc": doc_of(module)}
+    put(description, "deprecated", warned)
+    return "passed", "", description
 
 
 def member(owner: Any, name: str, module: str) -> "Description":
     """Describe one public name of a module or class; of a class with its public members."""
     try:
         raw = static(owner, name)
-        found = getattr(owner, name)
+        value = getattr(owner, name)
     except BaseException as error:  # noqa: BLE001 - one name that breaks costs only itself
         return {"kind": "attribute", "undescribed": type(error).__name__}
-    seen = describe(found, found if raw is None else raw, owner)
+    description = describe(value, value if raw is None else raw, owner)
     of_module = issubclass(type(owner), types.ModuleType)
-    if seen["kind"] == "attribute":
-        return seen
-    target = elsewhere(found, module) if of_module else None
+    if description["kind"] == "attribute":
+        return description
+    target = elsewhere(value, module) if of_module else None
     if target is not None:
-        return dict(seen, target=target)
-    put(seen, "doc", doc_of(found))
-    put(seen, "binding", _BINDINGS.get(type(raw).__name__))
-    if "signature" not in seen and type(getattr(found, "__text_signature__", None)) is str:
-        seen["text_signature"] = found.__text_signature__
-    if of_module and seen["kind"] == "class":
-        seen["members"] = {
-            each: member(found, each, module) for each in sorted(vars(found)) if not each.startswith("_")
+        return dict(description, target=target)
+    put(description, "doc", doc_of(value))
+    put(description, "binding", _BINDINGS.get(type(raw).__name__))
+    if "signature" not in description and type(getattr(value, "__text_signature__", None)) is str:
+        description["text_signature"] = value.__text_signature__
+    if of_module and description["kind"] == "class":
+        description["members"] = {
+            each: member(value, each, module) for each in sorted(vars(value)) if not each.startswith("_")
         }
-    return seen
+    return description
 
 
-def elsewhere(found: Any, module: str) -> "str | None":
+def elsewhere(value: Any, module: str) -> "str | None":
     """Return the path of what a module only imports from another; a package above it may be named as its home."""
-    if issubclass(type(found), types.ModuleType):
-        return str(found.__name__)
-    origin, name = getattr(found, "__module__", None), getattr(found, "__qualname__", None)
+    if issubclass(type(value), types.ModuleType):
+        return str(value.__name__)
+    origin, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if type(origin) is not str or type(name) is not str or (module + ".").startswith(origin + "."):
         return None
     there = sys.modules.get(origin)
-    if there is None or getattr(there, name, None) is not found or not written_in(there, name):
+    if there is None or getattr(there, name, None) is not value or not written_in(there, name):
         return None
     return f"{origin}.{name}"
 
@@ -301,18 +305,18 @@ def written_in(module: types.ModuleType, name: str) -> bool:
         return re.search(rf"\b(?:class|def)\s+{re.escape(name)}\b", source.read()) is not None
 
 
-def doc_of(found: Any) -> "str | None":
+def doc_of(value: Any) -> "str | None":
     """Return the docstring, cut where it is very long."""
-    doc = getattr(found, "__doc__", None)
+    doc = getattr(value, "__doc__", None)
     return doc[:_DOC_LENGTH] if type(doc) is str and doc.strip() else None
 
 
-def answer(wanted: "list[list[Any]]", report: "Callable[[Any], None]") -> None:
+def answer(questions: "list[list[Any]]", report: "Callable[[Any], None]") -> None:
     """Answer each of [index, path or module, name], and say so before it is tried: a crash costs one only."""
-    for index, what, name in wanted:
+    for index, kind, name in questions:
         report({"trying": index})
-        outcome, message, seen = (describe_module if what == "module" else reach)(name)
-        report({"index": index, "outcome": outcome, "message": message[-1000:], "seen": seen})
+        outcome, message, description = (describe_module if kind == "module" else reach)(name)
+        report({"index": index, "outcome": outcome, "message": message[-1000:], "seen": description})
 
 
 def main() -> None:
@@ -321,16 +325,16 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
 
-    def report(what: object) -> None:
-        line = json.dumps(what, sort_keys=True).encode() + b"\n"
+    def report(record: object) -> None:
+        line = json.dumps(record, sort_keys=True).encode() + b"\n"
         while line:
             line = line[os.write(report_to, line) :]
 
     with open(".wanted.json") as file:  # noqa: PTH123 - a module less to load
-        wanted = json.load(file)
+        questions = json.load(file)
     sys.argv, sys.path[0] = ["inspect.py"], ""
     report("started")
-    answer(wanted, report)
+    answer(questions, report)
     if os.getpid() == home_process:  # a child that an import forked and that ran on to here has nothing to say
         os.write(report_to, os.read(nonce_from, 64) + b"\n")
     os._exit(0)

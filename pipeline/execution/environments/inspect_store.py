@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.execution.environments.inspect import PROGRAM, Description, ask
-from pipeline.execution.environments.resolution.request import wanted_of
+from pipeline.execution.environments.resolution.request import request_of
 from pipeline.execution.environments.resolution.rules import EnvironmentRules
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.environment import Environment
@@ -35,7 +35,9 @@ def inspect_modules(
     limits = Limits(time_s=rules.import_timeout_s, output_bytes=_OUTPUT_BYTES)
     answers = ask(environment, modules, "module", sandbox, limits)
     return {
-        name: answer.seen if answer.seen is not None else {NOT_INSPECTED: _reason(answer.message, environment)}
+        name: answer.description
+        if answer.description is not None
+        else {NOT_INSPECTED: _reason(answer.message, environment)}
         for name, answer in answers.items()
     }
 
@@ -50,15 +52,15 @@ def inspect_release(
 
     Errors: those of `EnvironmentStore.build` and `open`.
     """
-    row = store.build(wanted_of(release))
+    row = store.build(request_of(release))
     if row["outcome"] != EnvironmentOutcome.BUILT:
         last = (row["detail"] or "").strip().splitlines()[-1:]
         reason = ": ".join(["no environment", row["outcome"], *last])
         return {name: {NOT_INSPECTED: reason} for name in modules}
     key = content_id(release["sha256"], row["python"], row["lock_id"], sorted(modules), PROGRAM.decode())
     path = cache / "descriptions" / f"{key}.json"
-    if (kept := read_state(path)) is not None:
-        return kept
+    if (cached := read_state(path)) is not None:
+        return cached
     _write(path, inspect_modules(store.open(row), modules, store.sandbox, store.rules))
     return dict(json.loads(path.read_text()))
 

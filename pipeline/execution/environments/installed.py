@@ -19,8 +19,10 @@ def installed_names(environment: Environment, library: str) -> tuple[str, ...]:
     They are read from RECORD (the database of installed projects, PEP 376), since not every build writes
     top_level.txt. Nothing is imported.
     """
-    found = next((d for d in _installed(environment.site_packages) if canonicalize_name(d.name) == library), None)
-    names = _modules(found) if found else set()
+    distribution = next(
+        (d for d in _installed(environment.site_packages) if canonicalize_name(d.name) == library), None
+    )
+    names = _modules(distribution) if distribution else set()
     return tuple(sorted(name for name in names if name.isidentifier() and name[0] != "_" and name not in _BESIDE))
 
 
@@ -33,10 +35,10 @@ def principal(names: tuple[str, ...], library: str) -> tuple[str, ...]:
 def owner_of(path: Path, environment: Environment) -> str | None:
     """Return the distribution that a file in an environment belongs to, as name==version; None if none has it."""
     inside = path.relative_to(environment.site_packages).as_posix()
-    for found in _installed(environment.site_packages):
-        lines = csv.reader((found.read_text("RECORD") or "").splitlines())
+    for distribution in _installed(environment.site_packages):
+        lines = csv.reader((distribution.read_text("RECORD") or "").splitlines())
         if any(line and line[0] == inside for line in lines):
-            return f"{canonicalize_name(found.name)}=={found.version}"
+            return f"{canonicalize_name(distribution.name)}=={distribution.version}"
     return None
 
 

@@ -37,9 +37,9 @@ class MissingRules(Rule):
     def requirement(self, message: str, present: Iterable[str]) -> str | None:
         """Return the requirement that has the module or fixture which a message misses; None if it is present."""
         module, fixture = _first(self.says_module, message), _first((_FIXTURE,), message)
-        wanted = self.modules.get(module or "") or self.fixtures.get(fixture or "")
+        provider = self.modules.get(module or "") or self.fixtures.get(fixture or "")
         names = {canonicalize_name(Requirement(requirement).name) for requirement in present}
-        return wanted if wanted and canonicalize_name(Requirement(wanted).name) not in names else None
+        return provider if provider and canonicalize_name(Requirement(provider).name) not in names else None
 
     def explain(self, message: str) -> str | None:
         """Say what of the system or of the net a failure misses, and what to do; None where it misses neither."""
@@ -58,7 +58,7 @@ class MissingRules(Rule):
         package = self.debian.get(name)
         return f"this system lacks {name}" + (f": install the Debian package {package}" if package else "")
 
-    def lacking(self) -> list[str]:
+    def missing(self) -> list[str]:
         """Return which of the usual libraries and programs this system lacks."""
         return [name for name in self.usual if not _is_there(name)]
 
@@ -73,8 +73,8 @@ def missing_rules(folder: Path | None = None) -> MissingRules:
 
 
 def _first(patterns: Iterable[re.Pattern[str]], message: str) -> str | None:
-    found = (pattern.search(message) for pattern in patterns)
-    return next((match[1] for match in found if match), None)
+    matches = (pattern.search(message) for pattern in patterns)
+    return next((match[1] for match in matches if match), None)
 
 
 def _is_there(name: str) -> bool:

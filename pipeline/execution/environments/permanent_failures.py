@@ -35,7 +35,7 @@ _PASSING = re.compile(
 """What is said, or a program's end without a word, where the machine may have been short of something just then, or a
 file could not be had."""
 
-_SEEN_AFTER = timedelta(days=1)
+_MIRRORED_AFTER = timedelta(days=1)
 """After so long a mirror has what was uploaded to the index."""
 
 _INSTALLED = (
@@ -55,7 +55,7 @@ def is_settled(row: EnvironmentRow, rules: EnvironmentRules, now: datetime) -> b
     return (
         bool(attempts)
         and not may_pass(row)
-        and all(attempt["cutoff"] + _SEEN_AFTER <= now for attempt in attempts)
+        and all(attempt["cutoff"] + _MIRRORED_AFTER <= now for attempt in attempts)
         and all(day < now.date() for day in days)
     )
 

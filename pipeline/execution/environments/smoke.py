@@ -10,7 +10,7 @@ from pathlib import Path
 from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.execution.environments.installed import owner_of
 from pipeline.execution.environments.resolution.failures import FailureRules, StepFailed
-from pipeline.execution.environments.resolution.resolver import telling
+from pipeline.execution.environments.resolution.resolver import portable_log
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.sandbox.supervise import Limits
@@ -36,11 +36,11 @@ def import_modules(
         return
     log = done.stderr.decode(errors="replace")
     hidden = (str(environment.site_packages), str(environment.folders[-1].parent))
-    said = telling(log, hidden).splitlines()[-_LINES:]
-    if not said or done.returncode == 128 + signal.SIGKILL:
+    lines = portable_log(log, hidden).splitlines()[-_LINES:]
+    if not lines or done.returncode == 128 + signal.SIGKILL:
         # Whatever was said before, a warning perhaps, is not what ended it.
-        said.append(f"ended with status {done.returncode}")
-    detail = "\n".join(said)
+        lines.append(f"ended with status {done.returncode}")
+    detail = "\n".join(lines)
     missing, culprit = failures.missing("import", log), _culprit(log, environment)
     if missing:
         raise StepFailed(EnvironmentOutcome.MISSING_SYSTEM_LIBRARY, detail, missing[1], culprit)

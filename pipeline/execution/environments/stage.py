@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.execution.environments.permanent_failures import may_pass
 from pipeline.execution.environments.resolution.failures import IndexUnreachable
-from pipeline.execution.environments.resolution.request import wanted_of
+from pipeline.execution.environments.resolution.request import request_of
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.lake.guard import attempt, parted
 from pipeline.lake.ids import content_id
@@ -26,9 +26,9 @@ _ANOTHER_TRY = frozenset({EnvironmentOutcome.NO_SPACE, EnvironmentOutcome.TIMED_
 
 def environments_stage(
     releases: Iterable[ReleaseRow],
-    wanted: Collection[str],
+    requested: Collection[str],
     store: EnvironmentStore,
-    known: Iterable[EnvironmentRow] = (),
+    earlier: Iterable[EnvironmentRow] = (),
     progress: Mapping[str, str] | None = None,
 ) -> Output:
     """Build the environments of one library's wanted versions, some at a time; the unit is a wanted release.
@@ -39,41 +39,41 @@ def environments_stage(
     One that cannot be built is a reject NO_ENVIRONMENT and still has its row, which says why. Where the index did
     not answer nothing is known, so there is no row. INDEX_UNREACHABLE and NO_SPACE have the stage run again.
     """
-    versions = frozenset(wanted)
+    versions = frozenset(requested)
     chosen = sorted(
         (release for release in releases if release["version"] in versions), key=lambda row: Version(row["version"])
     )
-    wishes = {release["version"]: _wish(release) for release in chosen}
-    stand = {
+    requests = {release["version"]: _request_id(release) for release in chosen}
+    final = {
         row["version"]: row
-        for row in known
-        if _stands(row) and (progress or {}).get(row["version"]) == wishes.get(row["version"])
+        for row in earlier
+        if _is_final(row) and (progress or {}).get(row["version"]) == requests.get(row["version"])
     }
 
     def build(release: ReleaseRow) -> EnvironmentRow | Reject:
-        row = stand.get(release["version"])
+        row = final.get(release["version"])
         return row if row is not None else attempt(release["version"], _build, store, release)
 
     with ThreadPoolExecutor(store.workers) as pool:
         rows, rejects = parted(pool.map(build, chosen))
     rejects += [_refusal(row) for row in rows if row["outcome"] != EnvironmentOutcome.BUILT]
     return Output(
-        {"environments": rows}, seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, progress=wishes
+        {"environments": rows}, seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, progress=requests
     )
 
 
-def _stands(row: EnvironmentRow) -> bool:
+def _is_final(row: EnvironmentRow) -> bool:
     return row["outcome"] == EnvironmentOutcome.BUILT or not (row["outcome"] in _ANOTHER_TRY or may_pass(row))
 
 
-def _wish(release: ReleaseRow) -> str:
-    return content_id(asdict(wanted_of(release)))
+def _request_id(release: ReleaseRow) -> str:
+    return content_id(asdict(request_of(release)))
 
 
 def _build(store: EnvironmentStore, release: ReleaseRow) -> EnvironmentRow | Reject:
     try:
         with at_release(release["version"]):
-            return store.build(wanted_of(release))
+            return store.build(request_of(release))
     except IndexUnreachable as error:
         return Reject(release["version"], RejectReason.INDEX_UNREACHABLE, str(error))
 

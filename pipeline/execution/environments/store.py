@@ -20,7 +20,7 @@ from pipeline.core.settings import settings
 from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.execution.environments.builds.build_rules import build_rules
 from pipeline.execution.environments.builds.builds import Builder
-from pipeline.execution.environments.environment_cache import Shelf
+from pipeline.execution.environments.environment_cache import EnvironmentCache
 from pipeline.execution.environments.garbage_collection import Collection
 from pipeline.execution.environments.installed import installed_names, principal
 from pipeline.execution.environments.permanent_failures import is_settled, lacked, system
@@ -36,7 +36,7 @@ from pipeline.execution.environments.resolution.install_strategies import (
 )
 from pipeline.execution.environments.resolution.interpreters import Interpreter, discover, install
 from pipeline.execution.environments.resolution.pinned import lock_id_of, read_lock
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.resolver import Resolver
 from pipeline.execution.environments.resolution.rules import EnvironmentRules, names_of
 from pipeline.execution.environments.smoke import import_modules
@@ -67,11 +67,11 @@ class _Tried(NamedTuple):
     culprit: str | None = None
 
 
-def _begun(wanted: Wanted) -> EnvironmentRow:
+def _begun(request: EnvironmentRequest) -> EnvironmentRow:
     """Return the row of an attempt of which nothing is known yet."""
     return {
-        "library": wanted.library,
-        "version": wanted.version,
+        "library": request.library,
+        "version": request.version,
         "outcome": "",
         "python": None,
         "python_full": None,
@@ -80,7 +80,7 @@ def _begun(wanted: Wanted) -> EnvironmentRow:
         "moved": None,
         "lock_id": None,
         "lock": None,
-        "import_names": list(wanted.import_names),
+        "import_names": list(request.import_names),
         "detail": None,
         "missing": None,
         "attempts": [],
@@ -125,15 +125,15 @@ class EnvironmentStore:
         self.sandbox = sandbox or find_sandbox()
         self.facts = IndexFacts(index_url)
         self.collection = Collection(self.root)
-        basis = [plain(rules), plain(build_rules()), [found.full for found in self.interpreters]]
+        basis = [plain(rules), plain(build_rules()), [interpreter.full for interpreter in self.interpreters]]
         self._failures = failure_rules()
         surroundings = [plain(self._failures), index_url, self.sandbox.kind, system(), version("uv")]
         self.records = Records(self.root / "records", basis, surroundings)
         self._resolver = Resolver(self.facts, self.root / "uv", rules.step_timeout_s)
         self._builder = Builder(self.root / "wheels", facts=self.facts, sandbox=self.sandbox, rules=rules)
-        self._shelf = Shelf(self.root, self._resolver, self._builder.installable, workers)
+        self._cache = EnvironmentCache(self.root, self._resolver, self._builder.installable, workers)
 
-    def build(self, wanted: Wanted, tell: Callable[[str], None] = lambda step: None) -> EnvironmentRow:
+    def build(self, request: EnvironmentRequest, report: Callable[[str], None] = lambda step: None) -> EnvironmentRow:
         """Build the environment that is wanted and return its `environments` row, built or why not.
 
         It tries the interpreters that fit, the best first, and on each the rungs of the ladder; the row tells of
@@ -143,14 +143,14 @@ class EnvironmentStore:
 
         Errors: IndexUnreachable, because what the index would have said is not known then.
         """
-        known = self.records.find(wanted)
-        if known and not any(map(self.facts.has, lacked(known))):
-            return known
+        recorded = self.records.find(request)
+        if recorded and not any(map(self.facts.has, lacked(recorded))):
+            return recorded
         started = time.monotonic()
-        row = self._climb(wanted, tell)
+        row = self._climb(request, report)
         row["build_s"] = round(time.monotonic() - started, 3)
         if row["outcome"] == EnvironmentOutcome.BUILT or is_settled(row, self.rules, datetime.now(UTC)):
-            self.records.keep(wanted, row)
+            self.records.keep(request, row)
         return row
 
     def open(self, row: Locked) -> Environment:
@@ -166,55 +166,55 @@ class EnvironmentStore:
         """
         if row["outcome"] != EnvironmentOutcome.BUILT:
             raise ValueError(f"{row['library']} {row['version']} has no environment: {row['outcome']}")
-        found = (i for i in self.interpreters if i.python == row["python"] and i.path.exists())
-        interpreter = next(found, None)
+        matching = (i for i in self.interpreters if i.python == row["python"] and i.path.exists())
+        interpreter = next(matching, None)
         if interpreter is None:
             problem = f"{row['library']} {row['version']} needs Python {row['python']}, which is not installed"
             raise StepFailed(EnvironmentOutcome.NO_INTERPRETER, problem)
         lock = row["lock"] or ""
-        if row["lock_id"] != (known := lock_id_of(interpreter.python, lock)):
+        if row["lock_id"] != (lock_id := lock_id_of(interpreter.python, lock)):
             raise ValueError(
-                f"{row['library']} {row['version']}: its lock has the hash {known}, lock_id says {row['lock_id']!r};"
+                f"{row['library']} {row['version']}: its lock has the hash {lock_id}, lock_id says {row['lock_id']!r};"
                 " run `driftline verify` on the snapshot, and take a whole copy of it"
             )
         read_lock(lock)
         return self._take(lock, interpreter, tuple(row["import_names"]))
 
-    def _climb(self, wanted: Wanted, tell: Callable[[str], None]) -> EnvironmentRow:
+    def _climb(self, request: EnvironmentRequest, report: Callable[[str], None]) -> EnvironmentRow:
         """Try until one attempt works; return the row of the one that came farthest, with the list of all."""
         tried: list[_Tried] = []
         try:
-            facts = self.facts.release(wanted)
-            self._install_python(wanted.python)
-            moves = partial(self._moves, wanted, tried)
-            for attempt in attempts(wanted, facts, self.interpreters, self.rules, moves):
+            facts = self.facts.release(request)
+            self._install_python(request.python)
+            moves = partial(self._moves, request, tried)
+            for attempt in attempts(request, facts, self.interpreters, self.rules, moves):
                 how = f"Python {attempt.interpreter.python}, {attempt.rung}, as of {attempt.cutoff:%Y-%m-%d}"
                 how += f", {attempt.moved}" if attempt.moved else ""
-                tell(f"{wanted.library} {wanted.version}: trying {how}")
-                tried.append(self._try(wanted, facts, attempt))
+                report(f"{request.library} {request.version}: trying {how}")
+                tried.append(self._try(request, facts, attempt))
                 if tried[-1].row["outcome"] in _FINAL:
                     break
         except StepFailed as error:
-            return {**_begun(wanted), "outcome": error.outcome, "detail": error.detail}
-        rows = [one.row for one in tried]
+            return {**_begun(request), "outcome": error.outcome, "detail": error.detail}
+        rows = [result.row for result in tried]
         return {**farthest(rows), "attempts": [_attempt(row) for row in rows]}
 
     def _moves(
         self,
-        wanted: Wanted,
+        request: EnvironmentRequest,
         tried: Sequence[_Tried],
         interpreter: Interpreter,
         cutoff: datetime,
         later: datetime,
     ) -> Iterator[Move]:
         """Yield later wheels of the dependency that failed last on an interpreter; what was asked for never moves."""
-        here = [one.culprit for one in tried if one.row["python"] == interpreter.python and one.culprit]
+        here = [result.culprit for result in tried if result.row["python"] == interpreter.python and result.culprit]
         if not here:
             return
         spelled, _, before = here[-1].partition("==")
         name = canonicalize_name(spelled)
-        asked = names_of([wanted.library, *wanted.pins, *wanted.undeclared, *wanted.tools])
-        if name not in asked and self.facts.has(name):
+        requested = names_of([request.library, *request.pins, *request.undeclared, *request.tools])
+        if name not in requested and self.facts.has(name):
             yield from later_wheels(self.facts.project(name), before, interpreter.python, cutoff, later)
 
     def _install_python(self, python: str | None) -> None:
@@ -224,19 +224,19 @@ class EnvironmentStore:
             install(python, self.rules.step_timeout_s)
             self.interpreters = discover()
 
-    def _try(self, wanted: Wanted, facts: ReleaseFacts, attempt: Attempt) -> _Tried:
+    def _try(self, request: EnvironmentRequest, facts: ReleaseFacts, attempt: Attempt) -> _Tried:
         """Resolve, install and import once."""
         interpreter = attempt.interpreter
-        row = _begun(wanted)
+        row = _begun(request)
         row["python"], row["python_full"] = interpreter.python, interpreter.full
         row["rung"], row["cutoff"] = attempt.rung, attempt.cutoff
         row["moved"] = str(attempt.moved) if attempt.moved else None
         try:
-            lock = self._lock(wanted, facts, attempt)
+            lock = self._lock(request, facts, attempt)
             row["lock"], row["lock_id"] = lock, lock_id_of(interpreter.python, lock)
             environment = self._take(lock, interpreter, ())
-            names = wanted.import_names or installed_names(environment, wanted.library)
-            row["import_names"] = list(principal(names, wanted.library))
+            names = request.import_names or installed_names(environment, request.library)
+            row["import_names"] = list(principal(names, request.library))
             import_modules(environment, row["import_names"], self.sandbox, self._failures, self.rules.import_timeout_s)
         except StepFailed as error:
             row["outcome"], row["detail"], row["missing"] = error.outcome, error.detail, error.missing
@@ -249,16 +249,16 @@ class EnvironmentStore:
         row["outcome"] = EnvironmentOutcome.BUILT
         return _Tried(row)
 
-    def _lock(self, wanted: Wanted, facts: ReleaseFacts, attempt: Attempt) -> str:
+    def _lock(self, request: EnvironmentRequest, facts: ReleaseFacts, attempt: Attempt) -> str:
         interpreter = attempt.interpreter
-        gaps = self.rules.extra_pins(wanted, facts.release_time, interpreter.python)
+        gaps = self.rules.extra_pins(request, facts.release_time, interpreter.python)
         # An index that serves a few libraries alone may have nothing to fill a gap with.
         filled = [pin for pin in gaps if self.facts.has(Requirement(pin).name)]
-        requirements = [wanted.requirement, *wanted.pins, *wanted.undeclared, *wanted.tools, *filled]
-        own = self.rules.own_cutoffs(wanted, facts.release_time, attempt.cutoff)
+        requirements = [request.requirement, *request.pins, *request.undeclared, *request.tools, *filled]
+        own = self.rules.own_cutoffs(request, facts.release_time, attempt.cutoff)
         if not attempt.is_later:
             day = min(self.rules.ready(facts.newest_upload, interpreter.python), attempt.cutoff)
-            own |= {name: min(day, own.get(name, day)) for name in names_of(wanted.undeclared)}
+            own |= {name: min(day, own.get(name, day)) for name in names_of(request.undeclared)}
         if attempt.moved:
             requirements.append(attempt.moved.requirement)
             own[attempt.moved.name] = attempt.moved.uploaded + timedelta(seconds=1)
@@ -267,7 +267,7 @@ class EnvironmentStore:
 
     def _take(self, lock: str, interpreter: Interpreter, names: tuple[str, ...]) -> Environment:
         """Take an environment from the shelf, which is kept under its size whenever one had to be made."""
-        environment, made = self._shelf.take(lock, interpreter, names)
-        if made:
+        environment, is_new = self._cache.take(lock, interpreter, names)
+        if is_new:
             self.collection.shrink(settings().environments_bytes)
         return environment

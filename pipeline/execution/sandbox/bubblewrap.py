@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.execution.sandbox.mounts import SHARED_MEMORY, etc_files, limited, outermost, system_folders, system_links
-from pipeline.execution.sandbox.permissions import CASE_UID, INDEX_SOCKET, GrantRefused, Grants
+from pipeline.execution.sandbox.permissions import CASE_UID, INDEX_SOCKET, PermissionRefused, Permissions
 from pipeline.execution.sandbox.processes import Holder, Launch
 from pipeline.execution.sandbox.sandbox import SCRATCH, Program, Sandbox
 from pipeline.execution.sandbox.seccomp import seccomp_filter
@@ -32,8 +32,8 @@ class _Namespaces(Holder):
     def first(self) -> int | None:
         """Read what bubblewrap has said."""
         with contextlib.suppress(BlockingIOError):
-            found = _CHILD.search(os.read(self.announces, 4096))
-            return int(found.group(1)) if found else None
+            match = _CHILD.search(os.read(self.announces, 4096))
+            return int(match.group(1)) if match else None
         return None
 
 
@@ -63,10 +63,10 @@ class Bubblewrap(Sandbox):
             grants = program.grants
             users = self._users(stack, grants)
             descriptors = stack.enter_context(open_descriptors())
-            info, said = descriptors.to_read()
+            info, info_fd = descriptors.to_read()
             closing = seccomp_filter(users=users if grants.second_uid else ())
             command = [
-                *(str(self.bwrap), *self._namespaces(grants), "--info-fd", str(said)),
+                *(str(self.bwrap), *self._namespaces(grants), "--info-fd", str(info_fd)),
                 *("--seccomp", str(descriptors.add(closing))),
                 *_system_view(),
                 *_etc_view(users, descriptors),
@@ -89,15 +89,15 @@ class Bubblewrap(Sandbox):
                 _Namespaces(info),
             )
 
-    def _users(self, stack: contextlib.ExitStack, grants: Grants) -> list[int]:
+    def _users(self, stack: contextlib.ExitStack, grants: Permissions) -> list[int]:
         """Return the uids that the run may have: reserved for it if we are root, else our own."""
         if not self.setpriv:
             if grants.second_uid:
-                raise GrantRefused(f"{self.kind} has no second uid to give: start driftline as root for that")
+                raise PermissionRefused(f"{self.kind} has no second uid to give: start driftline as root for that")
             return [os.getuid()]
         return [stack.enter_context(own_uid()) for _ in range(1 + grants.second_uid)]
 
-    def _namespaces(self, grants: Grants) -> list[str]:
+    def _namespaces(self, grants: Permissions) -> list[str]:
         """Everything unshared; not --unshare-all, which tries a user namespace in which no second uid exists."""
         common = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
         common += ["--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
@@ -106,13 +106,18 @@ class Bubblewrap(Sandbox):
         needed = (*_TO_DROP, "CAP_KILL") if grants.second_uid else _TO_DROP
         return [*common, *(word for capability in needed for word in ("--cap-add", capability))]
 
-    def _dropped(self, uid: int, grants: Grants) -> list[str]:
+    def _dropped(self, uid: int, grants: Permissions) -> list[str]:
         """Return what turns the command into the user of the run."""
         if not self.setpriv:
             return []
-        kept = ",".join(["-all", *(f"+{name}" for name in _OF_SERVER if grants.second_uid)])
+        capabilities = ",".join(["-all", *(f"+{name}" for name in _OF_SERVER if grants.second_uid)])
         command = [self.setpriv, f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs"]
-        return [*command, f"--inh-caps={kept}", f"--ambient-caps={kept}", f"--bounding-set={kept}"]
+        return [
+            *command,
+            f"--inh-caps={capabilities}",
+            f"--ambient-caps={capabilities}",
+            f"--bounding-set={capabilities}",
+        ]
 
 
 def _system_view() -> list[str]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from pipeline.core.errors import FatalError
 from pipeline.execution.sandbox.folders import put
 from pipeline.execution.sandbox.mounts import SHARED_MEMORY, etc_files, limited, outermost, system_folders, system_links
-from pipeline.execution.sandbox.permissions import INDEX_SOCKET, GrantRefused
+from pipeline.execution.sandbox.permissions import INDEX_SOCKET, PermissionRefused
 from pipeline.execution.sandbox.processes import Holder, Launch
 from pipeline.execution.sandbox.sandbox import SCRATCH, Program, Sandbox
 from pipeline.execution.sandbox.seccomp import seccomp_profile
@@ -46,8 +46,8 @@ class _Engine(Holder):
 
     def first(self) -> int | None:
         """Ask for it; an engine says 0 as long as there is none."""
-        said = _output(self.asks).strip()
-        return int(said) if said.isdigit() and int(said) else None
+        output = _output(self.asks).strip()
+        return int(output) if output.isdigit() and int(output) else None
 
     def end(self, process: subprocess.Popen[bytes]) -> None:
         """End the container, unless it has ended."""
@@ -84,7 +84,7 @@ class Container(Sandbox):
     def launch(self, program: Program) -> Iterator[Launch]:
         """Describe the container to the engine."""
         if program.grants.second_uid:
-            raise GrantRefused(f"{self.kind} has no second uid to give: that takes bubblewrap, started as root")
+            raise PermissionRefused(f"{self.kind} has no second uid to give: that takes bubblewrap, started as root")
         name = f"driftline-{secrets.token_hex(8)}"
         with tempfile.TemporaryDirectory(prefix="driftline-") as folder, own_uid() as slot:
             uid = slot - FIRST_UID + _FIRST_REMAPPED if _remaps_users(self.engine) else slot
@@ -148,13 +148,13 @@ def _closed(profile: Path, limits: Limits, cgroups: bool) -> Iterator[str]:
         yield "--cgroups=disabled"
 
 
-def ask(engine: Sequence[str], *words: str, given: bytes = b"") -> str:
+def ask(engine: Sequence[str], *words: str, stdin: bytes = b"") -> str:
     """Return what an engine's command prints.
 
     Errors: EngineFailed if it is not there, fails, or takes a minute.
     """
     try:
-        done = subprocess.run([*engine, *words], input=given, capture_output=True, timeout=_ASK_S, check=False)
+        done = subprocess.run([*engine, *words], input=stdin, capture_output=True, timeout=_ASK_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise EngineFailed(f"{engine[0]}: {error}") from None
     if done.returncode:
@@ -171,8 +171,8 @@ def _is_podman(engine: tuple[str, ...]) -> bool:
 @functools.cache
 def _remaps_users(engine: tuple[str, ...]) -> bool:
     """Say whether the uids inside are others than those outside, so that small ones are free to use."""
-    said = ask(engine, "info", "--format", "{{json .}}").replace(" ", "")
-    return '"rootless":true' in said or "name=rootless" in said or "name=userns" in said
+    info = ask(engine, "info", "--format", "{{json .}}").replace(" ", "")
+    return '"rootless":true' in info or "name=rootless" in info or "name=userns" in info
 
 
 @functools.cache
@@ -186,7 +186,7 @@ def _view(engine: tuple[str, ...]) -> str:
     with contextlib.suppress(EngineFailed):
         ask(engine, "image", "inspect", name)
         return name
-    ask(engine, "import", "-", name, given=content)
+    ask(engine, "import", "-", name, stdin=content)
     return name
 
 

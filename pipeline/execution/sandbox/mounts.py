@@ -36,10 +36,10 @@ def etc_files(users: Sequence[int]) -> dict[str, str]:
 
 def outermost(paths: Sequence[Path]) -> Iterator[Path]:
     """Yield each path that lies in no other of them, once."""
-    kept: list[Path] = []
+    outer: list[Path] = []
     for path in sorted(set(paths)):
-        if not any(path.is_relative_to(other) for other in kept):
-            kept.append(path)
+        if not any(path.is_relative_to(other) for other in outer):
+            outer.append(path)
             yield path
 
 

@@ -12,12 +12,12 @@ INDEX_SOCKET = "/run/index.sock"
 """Where a granted index is seen inside."""
 
 
-class GrantRefused(ValueError):
+class PermissionRefused(ValueError):
     """This sandbox cannot give what was asked for; the message says which one can."""
 
 
 @dataclass(frozen=True, slots=True)
-class Grants:
+class Permissions:
     """Beyond the usual view: more to read, what is hidden, the way to an index, a second user.
 
     `read`: folders or files, read-only, where they are. `hide`: files of the view that are shown empty; sandlock, whose

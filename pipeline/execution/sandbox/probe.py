@@ -18,7 +18,7 @@ from pipeline.core.settings import settings
 from pipeline.execution.sandbox.bubblewrap import Bubblewrap
 from pipeline.execution.sandbox.container import Container, EngineFailed
 from pipeline.execution.sandbox.environment import bare_environment
-from pipeline.execution.sandbox.permissions import GrantRefused
+from pipeline.execution.sandbox.permissions import PermissionRefused
 from pipeline.execution.sandbox.sandbox import NoSandbox, Sandbox, tool, variables_for
 from pipeline.execution.sandbox.sandlock import Sandlock
 from pipeline.execution.sandbox.supervise import Limits
@@ -144,9 +144,9 @@ def _problem(sandbox: Sandbox) -> str | None:
         done = sandbox.run(argv, environment=environment, files={}, stdin=b"", limits=_LIMITS)
     except KeyError:
         return f"no seccomp filter for {platform.machine()}"
-    except (GrantRefused, EngineFailed) as error:
+    except (PermissionRefused, EngineFailed) as error:
         return str(error)
     if done.stdout == b"holds\n":
         return None
-    said = (done.stdout + done.stderr).decode(errors="replace").strip()[-300:] or f"exit status {done.returncode}"
-    return "".join(character if character.isprintable() else " " for character in said)
+    output = (done.stdout + done.stderr).decode(errors="replace").strip()[-300:] or f"exit status {done.returncode}"
+    return "".join(character if character.isprintable() else " " for character in output)

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.execution.sandbox.environment import Environment
-from pipeline.execution.sandbox.permissions import GrantRefused, Grants
+from pipeline.execution.sandbox.permissions import PermissionRefused, Permissions
 from pipeline.execution.sandbox.processes import Launch
 from pipeline.execution.sandbox.session import Session, session
 from pipeline.execution.sandbox.supervise import Finished, Limits, supervise
 from pipeline.lake.names import inner_path
 
 SCRATCH = "/tmp"  # noqa: S108 - the scratch folder as the sandboxed program sees it, a tmpfs of its own
-NOTHING_MORE = Grants()
+NOTHING_MORE = Permissions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Program:
     files: Mapping[str, bytes]
     limits: Limits
     variables: Mapping[str, str]
-    grants: Grants
+    grants: Permissions
     stays: bool = False
     """Whether it is a session: it ends when it is told, not at the time limit."""
 
@@ -79,7 +79,7 @@ class Sandbox(ABC):
         stdin: bytes,
         limits: Limits,
         variables: Mapping[str, str] | None = None,
-        grants: Grants = NOTHING_MORE,
+        grants: Permissions = NOTHING_MORE,
     ) -> Finished:
         """Run `argv` in a scratch folder that holds `files`; `variables` are added to a fixed, clean environment.
 
@@ -98,7 +98,7 @@ class Sandbox(ABC):
         files: Mapping[str, bytes],
         limits: Limits,
         variables: Mapping[str, str] | None = None,
-        grants: Grants = NOTHING_MORE,
+        grants: Permissions = NOTHING_MORE,
     ) -> Iterator[Session]:
         """Start `argv` as `run` does, to talk to it until the end of the `with` block at the latest.
 
@@ -112,10 +112,10 @@ class Sandbox(ABC):
 
 def variables_for(environment: Environment, scratch: str) -> dict[str, str]:
     """Return the whole environment of a run: nothing of ours, and what would vary is fixed."""
-    one_thread = dict.fromkeys(
+    single_threaded = dict.fromkeys(
         ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
     )
-    return one_thread | {
+    return single_threaded | {
         "PATH": f"{environment.python.parent}:/usr/local/bin:/usr/bin:/bin",
         "HOME": scratch,
         "TMPDIR": scratch,
@@ -141,7 +141,7 @@ class NoSandbox(Sandbox):
     def launch(self, program: Program) -> Iterator[Launch]:
         """Make a temporary folder to run a program in."""
         if program.grants.index or program.grants.second_uid:
-            raise GrantRefused("without a sandbox there is no way to the index only, and no second user")
+            raise PermissionRefused("without a sandbox there is no way to the index only, and no second user")
         with tempfile.TemporaryDirectory(prefix="driftline-", ignore_cleanup_errors=True) as scratch:
             for name, content in program.files.items():
                 target = Path(scratch, name)
@@ -152,5 +152,5 @@ class NoSandbox(Sandbox):
 
 def tool(name: str) -> str | None:
     """Return the path of a system tool as both we and the sandbox see it, or None if it is not there."""
-    found = shutil.which(name, path="/usr/bin:/bin:/usr/sbin:/sbin")
-    return str(Path(found).resolve()) if found else None
+    path = shutil.which(name, path="/usr/bin:/bin:/usr/sbin:/sbin")
+    return str(Path(path).resolve()) if path else None

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pipeline.execution.sandbox.folders import put, remove
 from pipeline.execution.sandbox.mounts import limited
-from pipeline.execution.sandbox.permissions import GrantRefused, Grants
+from pipeline.execution.sandbox.permissions import PermissionRefused, Permissions
 from pipeline.execution.sandbox.processes import Holder, Launch, wait_for
 from pipeline.execution.sandbox.sandbox import Program, Sandbox
 from pipeline.execution.sandbox.seccomp import same_user_filter
@@ -35,7 +35,7 @@ _NOT_NEEDED = ("memfd_create", "memfd_secret")  # memory that belongs to no proc
 class _Supervisor(Holder):
     """The program of sandlock, which ends everything when it is told so by the end to write to of a pipe."""
 
-    told_by: int
+    stop_to: int
     folder: Path
     supervised: bool = True
 
@@ -43,7 +43,7 @@ class _Supervisor(Holder):
         """Tell it, and wait until it is gone."""
         if process.returncode is None:
             with contextlib.suppress(BrokenPipeError, ProcessLookupError):
-                os.write(self.told_by, b"!")
+                os.write(self.stop_to, b"!")
                 supervisor = os.pidfd_open(process.pid)
                 wait_for(supervisor)
                 os.close(supervisor)
@@ -69,7 +69,7 @@ class Sandlock(Sandbox):
             uid = self._uid(stack, readable, program.grants)
             folder = stack.enter_context(_scratch(uid, program.files))
             descriptors = stack.enter_context(open_descriptors())
-            told_by, told = descriptors.to_write()
+            stop_to, stop_from = descriptors.to_write()
             job = {
                 "uid": uid,
                 "packages": str(_packages()),
@@ -79,21 +79,23 @@ class Sandlock(Sandbox):
             }
             job_from = descriptors.add(json.dumps(job).encode())
             yield Launch(
-                (sys.executable, "-I", "-S", str(_PROGRAM), str(job_from), str(told)),
+                (sys.executable, "-I", "-S", str(_PROGRAM), str(job_from), str(stop_from)),
                 program.variables_in(str(folder)),
                 Path("/"),
                 tuple(descriptors.numbers),
-                _Supervisor(told_by, folder),
+                _Supervisor(stop_to, folder),
             )
 
-    def _uid(self, stack: contextlib.ExitStack, readable: Sequence[Path], grants: Grants) -> int:
+    def _uid(self, stack: contextlib.ExitStack, readable: Sequence[Path], grants: Permissions) -> int:
         """Return the uid of the run: one of its own if we are root, else ours."""
         if grants.index or grants.second_uid:
-            raise GrantRefused(f"{self.kind} has no way to the index only, and no second user: that takes bubblewrap")
+            raise PermissionRefused(
+                f"{self.kind} has no way to the index only, and no second user: that takes bubblewrap"
+            )
         if os.getuid() != 0:
             return os.getuid()
         if closed := [str(path) for path in readable if not _open_to_all(path)]:
-            raise GrantRefused(
+            raise PermissionRefused(
                 f"{self.kind} runs programs as a user of their own, who cannot read {', '.join(closed)}: let all users"
                 " pass the folders above (interpreters of uv: set UV_PYTHON_INSTALL_DIR), or start driftline as an"
                 " ordinary user"
@@ -114,10 +116,10 @@ def _options(folder: Path, readable: Sequence[Path], limits: Limits) -> dict[str
 
 
 def _packages() -> Path:
-    found = importlib.util.find_spec("sandlock")
-    if found is None or found.origin is None:
-        raise GrantRefused("the package sandlock is not installed: install the locked requirements again")
-    return Path(found.origin).parent.parent
+    spec = importlib.util.find_spec("sandlock")
+    if spec is None or spec.origin is None:
+        raise PermissionRefused("the package sandlock is not installed: install the locked requirements again")
+    return Path(spec.origin).parent.parent
 
 
 def _open_to_all(path: Path) -> bool:

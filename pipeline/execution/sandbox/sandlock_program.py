@@ -21,7 +21,7 @@ _MODE_FILTER = 2  # linux/seccomp.h
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def main(job_from: int, told_by: int) -> None:
+def main(job_from: int, stop_from: int) -> None:
     """Run the job's command in the sandbox that it describes, and leave with its status."""
     with open(job_from) as file:
         job = json.load(file)
@@ -35,7 +35,7 @@ def main(job_from: int, told_by: int) -> None:
     options = job["options"]
     os.chdir(options["cwd"])
     process = sandlock.Sandbox(**options).popen(job["argv"])
-    threading.Thread(target=_end_when_told, args=(told_by, options["cwd"]), daemon=True).start()
+    threading.Thread(target=_end_on_request, args=(stop_from, options["cwd"]), daemon=True).start()
     result = process.wait()
     _end_all()
     os._exit(128 + result.signal if result.signal > 0 else result.exit_code & 0xFF)
@@ -65,13 +65,13 @@ def _refuse(code: bytes) -> None:
         raise OSError(ctypes.get_errno(), "the seccomp filter was not taken")
 
 
-def _end_when_told(told_by: int, folder: str) -> None:
+def _end_on_request(stop_from: int, folder: str) -> None:
     """End everything at a word from whoever started us, or at their death: then nobody else clears up."""
-    told = b""
+    request = b""
     with contextlib.suppress(OSError):
-        told = os.read(told_by, 1)
+        request = os.read(stop_from, 1)
     _end_all()
-    if not told:
+    if not request:
         _remove(folder)
     os._exit(128 + signal.SIGKILL)
 
@@ -89,12 +89,12 @@ def _remove(folder: str) -> None:
 def _end_all() -> None:
     """Kill all that descend from us: stopped first, so that none is born meanwhile; orphans come to us as subreaper."""
     stopped: set[int] = set()
-    while found := set(_descendants(os.getpid())) - stopped:
-        for pid in found:
+    while running := set(_descendants(os.getpid())) - stopped:
+        for pid in running:
             _signal(pid, signal.SIGSTOP)
-        stopped |= found
-    while left := set(_descendants(os.getpid())):
-        for pid in left:
+        stopped |= running
+    while remaining := set(_descendants(os.getpid())):
+        for pid in remaining:
             _signal(pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:

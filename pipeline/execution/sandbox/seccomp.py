@@ -15,7 +15,7 @@ _CLONE_NEWUSER = 0x10000000
 _X32_BIT = 0x40000000
 _FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink; not vsock, which no network namespace holds back
 
-_FAMILIES_KNOWN = 46  # AF_MAX of linux/socket.h
+_FAMILY_COUNT = 46  # AF_MAX of linux/socket.h
 
 # Numbers of the system calls on each architecture.
 _MACHINES = ("x86_64", "aarch64")
@@ -106,7 +106,7 @@ def same_user_filter(machine: str = "") -> bytes:
     for number in (numbers[here] for numbers in _MARKS.values() if numbers[here]):
         code += _when(_EQUAL, number, _ERRNO | errno.EPERM)
     for *numbers, argument in _OTHER_PROCESSES.values():
-        code += _on_call(numbers[here], _one_of(_ARGUMENTS[argument], (0,)))
+        code += _on_call(numbers[here], _require_any(_ARGUMENTS[argument], (0,)))
     return b"".join([*code, _return(_ALLOW)])
 
 
@@ -129,8 +129,8 @@ def seccomp_filter(machine: str = "", users: Sequence[int] = ()) -> bytes:
         code += _when(_EQUAL, numbers[here], _ERRNO | errno.ENOSYS)
     if users:
         for numbers in (_SETRESUID, _SETRESGID):
-            code += _on_call(numbers[here], [line for argument in _ARGUMENTS for line in _one_of(argument, users)])
-        code += _on_call(_SETGROUPS[here], _one_of(_ARGUMENTS[0], (0,)))
+            code += _on_call(numbers[here], [line for argument in _ARGUMENTS for line in _require_any(argument, users)])
+        code += _on_call(_SETGROUPS[here], _require_any(_ARGUMENTS[0], (0,)))
     new_user = _when(_ANY_BIT, _CLONE_NEWUSER, _ERRNO | errno.EPERM)
     code += _on_call(_CLONE[here], [_load(_ARGUMENTS[0]), *new_user])
     families = [line for family in _FAMILIES for line in _when(_EQUAL, family, _ALLOW)]
@@ -148,9 +148,9 @@ def seccomp_profile() -> dict[str, object]:
     def refuse(names: Sequence[str], number: int, *arguments: dict[str, object]) -> dict[str, object]:
         return {"names": list(names), "action": "SCMP_ACT_ERRNO", "errnoRet": number, "args": list(arguments)}
 
-    other = [family for family in range(_FAMILIES_KNOWN) if family not in _FAMILIES]
+    other = [family for family in range(_FAMILY_COUNT) if family not in _FAMILIES]
     user = {"index": 0, "value": _CLONE_NEWUSER, "valueTwo": _CLONE_NEWUSER, "op": "SCMP_CMP_MASKED_EQ"}
-    unknown = {"index": 0, "value": _FAMILIES_KNOWN, "op": "SCMP_CMP_GE"}
+    unknown = {"index": 0, "value": _FAMILY_COUNT, "op": "SCMP_CMP_GE"}
     return {
         "defaultAction": "SCMP_ACT_ALLOW",
         "syscalls": [
@@ -183,7 +183,7 @@ def _expect(offset: int, value: int) -> list[bytes]:
     return [_load(offset), _instruction(_EQUAL, 1, 0, value), _return(_KILL)]
 
 
-def _one_of(argument: int, values: Sequence[int]) -> list[bytes]:
+def _require_any(argument: int, values: Sequence[int]) -> list[bytes]:
     """Refuse the call unless an argument, of 32 bits, has one of the values."""
     tests = [_instruction(_EQUAL, len(values) - index, 0, value) for index, value in enumerate(values)]
     return [_load(argument), *tests, _return(_ERRNO | errno.EPERM)]

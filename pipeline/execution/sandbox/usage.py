@@ -27,9 +27,9 @@ def memory_bytes(processes: Iterable[str], enough: int) -> int:
     Pages that processes share count in each of them, which is quick to read, unless the sum is then more than
     `enough`: then they are counted once.
     """
-    known = list(processes)
-    resident = sum(_resident(process) for process in known)
-    return resident if resident <= enough else sum(_proportional(process) for process in known)
+    folders = list(processes)
+    resident = sum(_resident(process) for process in folders)
+    return resident if resident <= enough else sum(_proportional(process) for process in folders)
 
 
 def threads(processes: Iterable[str]) -> int:
@@ -40,10 +40,10 @@ def threads(processes: Iterable[str]) -> int:
 def mounted(folder: str) -> int:
     """Return how many files are on the file system of a folder."""
     try:
-        found = os.statvfs(folder)
+        status = os.statvfs(folder)
     except OSError:
         return 0
-    return found.f_files - found.f_ffree
+    return status.f_files - status.f_ffree
 
 
 def stored(folder: str, processes: Iterable[str], files: int, size: int) -> tuple[int, int]:
@@ -51,12 +51,12 @@ def stored(folder: str, processes: Iterable[str], files: int, size: int) -> tupl
 
     The count stops when it is more than `files` or `size`.
     """
-    found, total = 0, 0
+    count, total = 0, 0
     for status in _statuses(folder, processes):
-        found, total = found + 1, total + status.st_blocks * _BLOCK
-        if found > files or total > size:
+        count, total = count + 1, total + status.st_blocks * _BLOCK
+        if count > files or total > size:
             break
-    return found, total
+    return count, total
 
 
 def _statuses(folder: str, processes: Iterable[str]) -> Iterator[os.stat_result]:
@@ -74,14 +74,14 @@ def _statuses(folder: str, processes: Iterable[str]) -> Iterator[os.stat_result]
 
 def _deleted(processes: Iterable[str], device: int) -> Iterator[os.stat_result]:
     """Yield files that processes hold open on a device and that have no name any more, each once."""
-    seen = set()
+    inodes = set()
     for process in processes:
         for number in _listed(f"{process}/fd"):
             with contextlib.suppress(OSError):
                 status = os.stat(f"{process}/fd/{number}")  # noqa: PTH116
                 nameless = status.st_nlink == 0 and stat.S_ISREG(status.st_mode) and status.st_dev == device
-                if nameless and status.st_ino not in seen:
-                    seen.add(status.st_ino)
+                if nameless and status.st_ino not in inodes:
+                    inodes.add(status.st_ino)
                     yield status
 
 

@@ -138,16 +138,16 @@ def specifications(case: Case, rules: ValidationRules, repeat: int) -> list[Spec
         return [Specification(nothing | common | statements, _of_statements(checks, rules))]
     if case.test is case.test_file is None:
         return [Specification(nothing | common, _of_script)]
-    wanted = []
+    result = []
     for way, tests, module in (("test", case.test, None), ("test_file", case.test_file, case.module or MODULE)):
         if tests is None:
             continue
         if parted := parted_or_none(tests, module) if case.apart else None:
             sent = {"tests": _inputs(parted), "as_module": module is not None}
-            wanted.append(Specification(nothing | common | sent, _of_tests(parted)))
+            result.append(Specification(nothing | common | sent, _of_tests(parted)))
         else:
-            wanted.append(Specification(nothing | common | {way: tests}, _as_reported))
-    return wanted
+            result.append(Specification(nothing | common | {way: tests}, _as_reported))
+    return result
 
 
 @functools.lru_cache(maxsize=256)
@@ -204,7 +204,7 @@ def coverage(lines: tuple[Iterable[int], Iterable[int]] | None) -> Coverage | No
     """Return the coverage from the lines with code and those executed."""
     if lines is None:
         return None
-    statements, executed = (frozenset(found) for found in lines)
+    statements, executed = (frozenset(numbers) for numbers in lines)
     return Coverage(len(statements), tuple(sorted(executed)), tuple(sorted(statements - executed)))
 
 
@@ -213,7 +213,7 @@ def limits_of(case: Case, rules: ValidationRules) -> Limits:
     return case.limits or rules.limits
 
 
-def told_limits(limits: Limits) -> Mapping[str, float]:
+def harness_limits(limits: Limits) -> Mapping[str, float]:
     """Return what the harness itself sees to."""
     return {
         "time_s": limits.time_s,

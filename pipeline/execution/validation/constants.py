@@ -70,18 +70,18 @@ class _Evaluation:
                 raise NotConstant(ast.unparse(node))
 
 
-def _called(name: str, given: list[Any]) -> Any:
-    if name in ("bytes", "bytearray") and given and isinstance(given[0], int):
+def _called(name: str, arguments: list[Any]) -> Any:
+    if name in ("bytes", "bytearray") and arguments and isinstance(arguments[0], int):
         raise NotConstant(f"{name} of a size")
-    if name == "Fraction" and any(map(_has_large_exponent, given)):
+    if name == "Fraction" and any(map(_has_large_exponent, arguments)):
         raise NotConstant("Fraction of a large exponent")
-    return _CALLS[name](*given)
+    return _CALLS[name](*arguments)
 
 
-def _has_large_exponent(given: Any) -> bool:
+def _has_large_exponent(value: Any) -> bool:
     """Return whether a fraction of a number would write out its exponent as digits: `Fraction("1e999999999")`."""
-    if isinstance(given, str | decimal.Decimal):
-        return any(len(digits) > 4 or int(digits) > MOST_BITS for digits in _EXPONENT.findall(str(given)))
+    if isinstance(value, str | decimal.Decimal):
+        return any(len(digits) > 4 or int(digits) > MOST_BITS for digits in _EXPONENT.findall(str(value)))
     return False
 
 

@@ -29,9 +29,9 @@ def tail(output: str, environment: Environment, length: int) -> str:
     """
     text = _CONTROL.sub("", _ANSI.sub("", output))
     for folder in (environment.site_packages, *sorted(environment.folders, key=lambda f: len(str(f)), reverse=True)):
-        told = "site-packages" if folder == environment.site_packages else "python"
+        placeholder = "site-packages" if folder == environment.site_packages else "python"
         # pytest tells files elsewhere as seen from the scratch folder.
         for name in sorted((str(folder), os.path.relpath(folder, SCRATCH)), key=len, reverse=True):
-            text = text.replace(name, told)
+            text = text.replace(name, placeholder)
     text = _ADDRESS.sub("0x…", _SCRATCH.sub("scratch", _OWN.sub("", text))).strip()
     return text if len(text) <= length else "…" + text[len(text) + 1 - length :]

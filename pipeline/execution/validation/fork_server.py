@@ -108,11 +108,11 @@ class ForkServer:
         try:
             for specification in specifications(case, self.fresh.rules, repeat):
                 loaded = self._loaded(repeat, imports)
-                seen = loaded.server.run(specification.sent, limits_of(case, self.fresh.rules))
-                if not seen.clean:
+                observation = loaded.server.run(specification.sent, limits_of(case, self.fresh.rules))
+                if not observation.clean:
                     self._end(repeat)
-                attempts.append(judge(seen, specification.judge))
-                is_certain &= loaded.is_unnoticed and (seen.report is not None or seen.broken == _TIME)
+                attempts.append(judge(observation, specification.judge))
+                is_certain &= loaded.is_unnoticed and (observation.report is not None or observation.broken == _TIME)
                 if not attempts[-1].passed:
                     break
         except (harness.NoAnswer, OSError):

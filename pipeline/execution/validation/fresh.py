@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pipeline.execution.sandbox.environment import Environment
-from pipeline.execution.sandbox.permissions import Grants
+from pipeline.execution.sandbox.permissions import Permissions
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.sandbox.supervise import Finished, Limits
 from pipeline.execution.validation import harness
@@ -13,10 +13,10 @@ from pipeline.execution.validation.cases import (
     Attempt,
     Case,
     Specification,
+    harness_limits,
     limits_of,
     specifications,
     together,
-    told_limits,
     variables,
 )
 from pipeline.execution.validation.judging import judge, judge_unanswered
@@ -50,7 +50,7 @@ class Fresh:
             environment=self.environment,
             files={},
             stdin=harness.opening([specification.sent], (), last=True)
-            + harness.asking(specification.sent, told_limits(limits), nonce),
+            + harness.asking(specification.sent, harness_limits(limits), nonce),
             limits=replace(
                 limits,
                 time_s=limits.time_s + _START_S,
@@ -58,7 +58,7 @@ class Fresh:
                 processes=limits.processes + 1,
             ),
             variables=variables(self.rules, repeat),
-            grants=Grants(second_uid=self.sandbox.two_users),
+            grants=Permissions(second_uid=self.sandbox.two_users),
         )
         return _judged(finished, nonce, specification)
 
@@ -67,7 +67,7 @@ def _judged(finished: Finished, nonce: bytes, specification: Specification) -> A
     answers = harness.frames(finished.stdout)
     try:
         harness.read_ready(answers[0] if answers else b"")
-        seen = harness.read_seen(answers[1] if len(answers) > 1 else b"", nonce)
-        return judge(seen, specification.judge)
+        observation = harness.read_observation(answers[1] if len(answers) > 1 else b"", nonce)
+        return judge(observation, specification.judge)
     except harness.NoAnswer as error:
         return judge_unanswered(finished, str(error), is_ready=bool(answers))

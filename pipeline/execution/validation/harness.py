@@ -77,7 +77,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Observation:
     """What the harness saw of one case.
 
     `broken` is the limit that ended it, `status` how its process ended (128 + N after signal N), `report` what the
@@ -133,29 +133,29 @@ def read_ready(frame: bytes) -> Ready:
 
     Errors: NoAnswer.
     """
-    said = _loaded(frame)
-    return Ready(said["problem"], said["printed"], said["threads"])
+    answer = _loaded(frame)
+    return Ready(answer["problem"], answer["printed"], answer["threads"])
 
 
-def read_seen(frame: bytes, nonce: bytes) -> Seen:
+def read_observation(frame: bytes, nonce: bytes) -> Observation:
     """Read the answer about one case.
 
     Errors: NoAnswer if it is not signed.
     """
     if not frame.startswith(nonce):
         raise NoAnswer("the answer is not signed")
-    said = _loaded(frame[len(nonce) :])
-    report = None if said["report"] is None else read_report(said["report"])
-    return Seen(
-        status=said["status"],
-        broken=said["broken"],
+    answer = _loaded(frame[len(nonce) :])
+    report = None if answer["report"] is None else read_report(answer["report"])
+    return Observation(
+        status=answer["status"],
+        broken=answer["broken"],
         report=report,
-        output=said["output"],
-        duration_s=said["duration_s"],
-        peak_memory_bytes=said["peak"],
-        begun=said["begun"],
-        clean=said["clean"],
-        forged=said["forged"] or (report is None and said["report"] is not None),
+        output=answer["output"],
+        duration_s=answer["duration_s"],
+        peak_memory_bytes=answer["peak"],
+        begun=answer["begun"],
+        clean=answer["clean"],
+        forged=answer["forged"] or (report is None and answer["report"] is not None),
     )
 
 
@@ -173,11 +173,11 @@ def read_report(text: str) -> Report | None:
 
 def frames(output: bytes) -> list[bytes]:
     """Return the whole frames of an output."""
-    found = []
+    whole = []
     while len(output) >= 4 + (size := int.from_bytes(output[:4], "big")) > 4:
-        found.append(output[4 : 4 + size])
+        whole.append(output[4 : 4 + size])
         output = output[4 + size :]
-    return found
+    return whole
 
 
 def _frame(content: bytes) -> bytes:
@@ -186,18 +186,18 @@ def _frame(content: bytes) -> bytes:
 
 def _loaded(frame: bytes) -> dict[str, Any]:
     try:
-        said = json.loads(frame)
+        answer = json.loads(frame)
     except ValueError:
-        said = None
-    if not isinstance(said, dict):
+        answer = None
+    if not isinstance(answer, dict):
         raise NoAnswer("the answer is not what the harness says")
-    return said
+    return answer
 
 
 def _needed(specification: Mapping[str, Any]) -> Iterable[str]:
     has_tests, has_module = bool(specification["test"]), specification["test_file"] is not None
     may_call_runners = has_tests or any(name in specification["code"] for name in RUNNERS)
-    wanted = {
+    needs = {
         "checks": specification["statements"],
         "observe": specification["tests"] is not None,
         "script_tests": has_tests,
@@ -207,7 +207,7 @@ def _needed(specification: Mapping[str, Any]) -> Iterable[str]:
         "lines": specification["cover"],
         "clock": specification["clock_shift_s"],
     }
-    return (name for name, is_needed in wanted.items() if is_needed)
+    return (name for name, is_needed in needs.items() if is_needed)
 
 
 @functools.cache

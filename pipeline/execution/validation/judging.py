@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.sandbox.supervise import Finished
 from pipeline.execution.validation.cases import Attempt
-from pipeline.execution.validation.harness import Seen
+from pipeline.execution.validation.harness import Observation
 from pipeline.execution.validation.observations import Judged
 
 _LIMITS = {
@@ -22,16 +22,18 @@ _LIMITS = {
 _OF_HARNESS = 97  # status of a case's process whose harness failed, see `inside.guard`
 
 
-def judge(seen: Seen, of_report: Callable[[Outcome, str], Judged] = lambda *reported: reported) -> Attempt:
+def judge(
+    observation: Observation, of_report: Callable[[Outcome, str], Judged] = lambda *reported: reported
+) -> Attempt:
     """Return the attempt that the harness saw; `of_report` makes of a whole report what it comes to."""
-    outcome, message = _judged(seen, of_report)
+    outcome, message = _judged(observation, of_report)
     return Attempt(
         outcome,
         message,
-        seen.duration_s,
-        seen.peak_memory_bytes,
-        seen.output,
-        seen.report.lines if seen.report else None,
+        observation.duration_s,
+        observation.peak_memory_bytes,
+        observation.output,
+        observation.report.lines if observation.report else None,
     )
 
 
@@ -49,20 +51,20 @@ def judge_unanswered(finished: Finished, why: str, is_ready: bool) -> Attempt:
     return Attempt(outcome, message, finished.duration_s, finished.peak_memory_bytes, errors)
 
 
-def _judged(seen: Seen, of_report: Callable[[Outcome, str], Judged]) -> Judged:
-    if seen.broken:
-        return _LIMITS[seen.broken]
-    if seen.report is not None:
-        return of_report(seen.report.outcome, seen.report.message)
-    if seen.forged:
+def _judged(observation: Observation, of_report: Callable[[Outcome, str], Judged]) -> Judged:
+    if observation.broken:
+        return _LIMITS[observation.broken]
+    if observation.report is not None:
+        return of_report(observation.report.outcome, observation.report.message)
+    if observation.forged:
         return Outcome.SANDBOX_VIOLATION, "wrote into a pipe of the harness"
-    if "MemoryError" in seen.output or "bad_alloc" in seen.output:
-        return Outcome.OUT_OF_MEMORY, seen.output
-    if seen.status > 128:
-        return Outcome.SANDBOX_VIOLATION, f"killed by {_signal(seen.status - 128)}"
-    if seen.status == _OF_HARNESS and not seen.begun:
-        return Outcome.HARNESS_ERROR, seen.output or "the harness failed"
-    return Outcome.WRONG_EXCEPTION, f"the process ended with status {seen.status} before the end of the code"
+    if "MemoryError" in observation.output or "bad_alloc" in observation.output:
+        return Outcome.OUT_OF_MEMORY, observation.output
+    if observation.status > 128:
+        return Outcome.SANDBOX_VIOLATION, f"killed by {_signal(observation.status - 128)}"
+    if observation.status == _OF_HARNESS and not observation.begun:
+        return Outcome.HARNESS_ERROR, observation.output or "the harness failed"
+    return Outcome.WRONG_EXCEPTION, f"the process ended with status {observation.status} before the end of the code"
 
 
 def _signal(number: int) -> str:

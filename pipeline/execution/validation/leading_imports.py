@@ -26,14 +26,14 @@ def leading_imports(specification: Mapping[str, Any], site_packages: Path) -> tu
     names = frozenset(specification["import_names"])
     if not any(named(name, specification) for name in names):
         return ()
-    found = dict.fromkeys(
+    modules = dict.fromkeys(
         module
         for statement in _leading_statements(specification)
         for module in _imported(statement, site_packages)
         if module.partition(":")[0].split(".")[0] in names
     )
     # `import a` says nothing beside `import a.b`
-    return tuple(module for module in found if not any(_is_parent(module, other) for other in found)) or None
+    return tuple(module for module in modules if not any(_is_parent(module, other) for other in modules)) or None
 
 
 def _leading_statements(specification: Mapping[str, Any]) -> list[_Import]:

@@ -27,7 +27,7 @@ _ALLOW_UNICODE = doctest.register_optionflag("ALLOW_UNICODE")
 _NOT_OF_ANSWERS = frozenset({Outcome.PASSED, Outcome.HARNESS_ERROR, Outcome.NO_ENVIRONMENT, Outcome.BAD_SAMPLE})
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome if outcome not in _NOT_OF_ANSWERS}
 _FRACTION = re.compile(r"-?\d+(/\d+)?", re.ASCII)
-_SHOWN = 300
+_REPR_LENGTH = 300
 
 Judged = tuple[Outcome, str]
 _PASSED: Judged = (Outcome.PASSED, "")
@@ -127,15 +127,15 @@ def _judge_test(steps: Sequence[Step], observations: Sequence[Mapping[str, Any]]
     for number, step in enumerate(steps):
         if number >= len(observations):
             return Outcome.WRONG_EXCEPTION, "it ended before its end"
-        one = observations[number]
+        observation = observations[number]
         if step.relation == "raises":
-            judged = _judge_raised(step, one)
-        elif "raised" in one:
-            judged = failing(one["outcome"]), str(one["message"])
+            judged = _judge_raised(step, observation)
+        elif "raised" in observation:
+            judged = failing(observation["outcome"]), str(observation["message"])
         elif step.relation == "warns":
-            judged = _judge_warned(step, one)
+            judged = _judge_warned(step, observation)
         elif step.relation:
-            judged = _judge_value(step, decode(one["value"]))
+            judged = _judge_value(step, decode(observation["value"]))
         else:
             judged = _PASSED
         if judged[0] is not Outcome.PASSED:
@@ -143,29 +143,29 @@ def _judge_test(steps: Sequence[Step], observations: Sequence[Mapping[str, Any]]
     return _PASSED
 
 
-def _judge_raised(step: Step, one: Mapping[str, Any]) -> Judged:
-    if "raised" not in one:
+def _judge_raised(step: Step, observation: Mapping[str, Any]) -> Judged:
+    if "raised" not in observation:
         return Outcome.FAILED_ASSERTION, f"did not raise {step.operand}: {step.source}"
-    if _is_one_of(one["raised"], step):
+    if _matches_class(observation["raised"], step):
         return _PASSED
-    return failing(one["outcome"]), str(one["message"])
+    return failing(observation["outcome"]), str(observation["message"])
 
 
-def _judge_warned(step: Step, one: Mapping[str, Any]) -> Judged:
-    if any(_is_one_of(classes, step) for classes in one["warned"]):
+def _judge_warned(step: Step, observation: Mapping[str, Any]) -> Judged:
+    if any(_matches_class(classes, step) for classes in observation["warned"]):
         return _PASSED
     return Outcome.FAILED_ASSERTION, f"did not warn of {step.operand}: {step.source}"
 
 
-def _is_one_of(classes: Sequence[str], step: Step) -> bool:
+def _matches_class(classes: Sequence[str], step: Step) -> bool:
     """Say whether an exception or warning is of a class that a test names; `classes` are its own and its bases.
 
     Of the built-in ones only the first counts, with its real bases: an answer that does not know which exception is
     expected could otherwise raise one that is derived from them all.
     """
     named = [str(name).rpartition(".") for name in ast.literal_eval(step.operand)]
-    for one in map(str, classes):
-        module, _, name = one.rpartition(".")
+    for full_name in map(str, classes):
+        module, _, name = full_name.rpartition(".")
         built_in = getattr(builtins, name, None) if module == "builtins" else None
         if isinstance(built_in, type):
             expected = (_built_in(owner, own) for owner, _, own in named)
@@ -189,33 +189,37 @@ def _built_in(module: str, name: str) -> type | None:
     return kind if isinstance(kind, type) and kind.__module__ == "builtins" else None
 
 
-def _judge_value(step: Step, found: Observed) -> Judged:
-    if _holds(step, found):
+def _judge_value(step: Step, observed: Observed) -> Judged:
+    if _holds(step, observed):
         return _PASSED
-    shown = repr(found.value)
-    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+    text = repr(observed.value)
+    text = text if len(text) <= _REPR_LENGTH else f"{text[:_REPR_LENGTH]}…"
     outside = "\nValues of this type cannot be compared: compare a string or number made from it."
-    told = f"assert {step.source} {step.relation} {step.operand}\ngot: {shown} ({found.type})"
-    return Outcome.FAILED_ASSERTION, told + (outside if isinstance(found.value, Opaque) else "")
+    comparison = f"assert {step.source} {step.relation} {step.operand}\ngot: {text} ({observed.type})"
+    return Outcome.FAILED_ASSERTION, comparison + (outside if isinstance(observed.value, Opaque) else "")
 
 
-def _holds(step: Step, found: Observed) -> bool:
+def _holds(step: Step, observed: Observed) -> bool:
     if step.relation == "type":
-        own = found.type.removeprefix("builtins.").rpartition(".")
+        own = observed.type.removeprefix("builtins.").rpartition(".")
         names = [name.rpartition(".") for name in ast.literal_eval(step.operand)]
         return any(name[2] == own[2] and (name[0] != "" or own[0] == "" or not _is_built_in(name[2])) for name in names)
     node = ast.parse(step.operand, mode="eval").body
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "approx":
-        near = _is_near(found.value, *map(constant, node.args))
+        near = _is_near(observed.value, *map(constant, node.args))
         return near if step.relation == "==" else step.relation == "!=" and not near
     expected = constant(node)
     if step.relation in ("is", "is not"):
-        same = found.type.startswith("builtins.") and type(found.value) is type(expected) and found.value == expected
+        same = (
+            observed.type.startswith("builtins.")
+            and type(observed.value) is type(expected)
+            and observed.value == expected
+        )
         return bool(same) == (step.relation == "is")
-    if step.relation in ("!=", "not in") and isinstance(found.value, Opaque):
+    if step.relation in ("!=", "not in") and isinstance(observed.value, Opaque):
         return False
     try:
-        return bool(_RELATIONS[step.relation](found.value, expected))
+        return bool(_RELATIONS[step.relation](observed.value, expected))
     except TypeError:
         return False
 
@@ -244,7 +248,7 @@ def _is_near(value: Any, expected: Any, relative: float | None, absolute: float 
     if isinstance(expected, list | tuple):
         pairs = zip(value, expected, strict=False)
         same_kind = type(value) is type(expected) and len(value) == len(expected)
-        return same_kind and all(_is_near(one, other, relative, absolute) for one, other in pairs)
+        return same_kind and all(_is_near(item, other, relative, absolute) for item, other in pairs)
     if isinstance(expected, dict):
         same_keys = isinstance(value, dict) and value.keys() == expected.keys()
         return same_keys and all(_is_near(value[key], other, relative, absolute) for key, other in expected.items())
@@ -263,8 +267,8 @@ def judge_statements(checks: Sequence[SnippetCheck], options: Sequence[str], obs
         observations = json.loads(observed)
         if len(observations) != len(checks):
             return _NOT_OBSERVATIONS
-        for check, one in zip(checks, observations, strict=True):
-            outcome, message = _judge_statement(check["expected"], flags_of([*options, *check["options"]]), one)
+        for check, observation in zip(checks, observations, strict=True):
+            outcome, message = _judge_statement(check["expected"], flags_of([*options, *check["options"]]), observation)
             if outcome is not Outcome.PASSED:
                 return outcome, message
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError):
@@ -282,24 +286,24 @@ def is_skipped(check: SnippetCheck, options: Sequence[str]) -> bool:
     return bool(flags_of([*options, *check["options"]]) & doctest.SKIP)
 
 
-def _judge_statement(expected: str | None, flags: int, one: Mapping[str, Any]) -> Judged:
+def _judge_statement(expected: str | None, flags: int, observation: Mapping[str, Any]) -> Judged:
     checker = doctest.OutputChecker()
     want = "" if expected is None else expected.rstrip("\n") + "\n"
-    stated = doctest.DocTestParser._EXCEPTION_RE.match(want)  # type: ignore[attr-defined]
-    if "raised" not in one:
+    expected_error = doctest.DocTestParser._EXCEPTION_RE.match(want)  # type: ignore[attr-defined]
+    if "raised" not in observation:
         wants = [want, *([_UNICODE_PREFIX.sub("", want)] if flags & _ALLOW_UNICODE else [])]
-        if expected is None or any(checker.check_output(text, one["printed"], flags) for text in wants):
+        if expected is None or any(checker.check_output(text, observation["printed"], flags) for text in wants):
             return _PASSED
-        return Outcome.FAILED_ASSERTION, f"expected: {want.strip()}\ngot: {one['printed'].strip()}"
-    raised, failed = str(one["raised"]), (failing(one["outcome"]), str(one["message"]))
-    if stated is None:
+        return Outcome.FAILED_ASSERTION, f"expected: {want.strip()}\ngot: {observation['printed'].strip()}"
+    raised, failed = str(observation["raised"]), (failing(observation["outcome"]), str(observation["message"]))
+    if expected_error is None:
         return failed
-    if checker.check_output(stated.group("msg"), raised, flags):
+    if checker.check_output(expected_error.group("msg"), raised, flags):
         return _PASSED
     bare = doctest._strip_exception_details  # type: ignore[attr-defined]
-    same_type = bare(stated.group("msg")) == bare(raised)
+    same_type = bare(expected_error.group("msg")) == bare(raised)
     if flags & doctest.IGNORE_EXCEPTION_DETAIL and same_type:
         return _PASSED
     if same_type:
-        return Outcome.FAILED_ASSERTION, f"expected: {stated.group('msg').strip()}\ngot: {raised.strip()}"
+        return Outcome.FAILED_ASSERTION, f"expected: {expected_error.group('msg').strip()}\ngot: {raised.strip()}"
     return failed

@@ -26,14 +26,14 @@ def probe(
     return {path: _result(answer, environment) for path, answer in answers.items()}
 
 
-def without_value(seen: str | None) -> str | None:
+def without_value(description: str | None) -> str | None:
     """Return a description without the value of an attribute: one that is made at import is another in each run."""
-    described = json.loads(seen or "{}")
+    described = json.loads(description or "{}")
     described.pop("value", None)
-    return json.dumps(described, sort_keys=True) if seen else None
+    return json.dumps(described, sort_keys=True) if description else None
 
 
 def _result(answer: Answer, environment: Environment) -> Result:
     detail = None if answer.outcome is Outcome.PASSED else clean(answer.message, environment)
-    seen = None if answer.seen is None else json.dumps(answer.seen, sort_keys=True)
-    return Result(answer.name, answer.outcome, detail, answer.duration_s, None, seen)
+    observation = None if answer.description is None else json.dumps(answer.description, sort_keys=True)
+    return Result(answer.name, answer.outcome, detail, answer.duration_s, None, observation)

@@ -47,12 +47,12 @@ class ValidationRules(Rule):
         """What the probes of one environment, of that many paths, may use: each says what it has found."""
         return self._limits(self.probe_time_s, paths * _DESCRIPTION)
 
-    def _limits(self, time_s: float, said_bytes: int = 0) -> Limits:
+    def _limits(self, time_s: float, probe_bytes: int = 0) -> Limits:
         return Limits(
             time_s=time_s,
             memory_bytes=self.memory_mib * _MIB,
             processes=self.processes,
-            output_bytes=(self.output_kib << 10) + said_bytes,
+            output_bytes=(self.output_kib << 10) + probe_bytes,
             file_bytes=self.file_mib * _MIB,
             scratch_bytes=self.scratch_mib * _MIB,
         )

@@ -27,15 +27,15 @@ from pipeline.lake.damage import heal_database
 from pipeline.lake.ids import sha256_json
 
 _INSIDE = Path(__file__).parent / "inside"
-_ASKED_AT_ONCE = 500
+_BATCH = 500
 _PASSING = frozenset({Outcome.HARNESS_ERROR, Outcome.TIMED_OUT})
 """What may come out otherwise on another day, on a machine with less to do."""
 _WAIT_S = 60.0
 
-Kept = TypeVar("Kept")
+Stored = TypeVar("Stored")
 
 
-class Memory:
+class RunCache:
     """Results of runs in a database, each under a key of all that decides it; many processes may use it."""
 
     def __init__(self, path: Path) -> None:
@@ -46,16 +46,16 @@ class Memory:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, result BLOB NOT NULL)")
 
-    def recall(self, keys: Sequence[str], kind: type[Kept]) -> dict[str, Kept]:
+    def recall(self, keys: Sequence[str], kind: type[Stored]) -> dict[str, Stored]:
         """Return what is remembered under some of the keys."""
-        found: dict[str, Kept] = {}
+        results: dict[str, Stored] = {}
         with closing(self._open()) as database:
-            for start in range(0, len(keys), _ASKED_AT_ONCE):
-                some = keys[start : start + _ASKED_AT_ONCE]
+            for start in range(0, len(keys), _BATCH):
+                some = keys[start : start + _BATCH]
                 marks = ",".join("?" * len(some))
                 rows = database.execute(f"SELECT key, result FROM runs WHERE key IN ({marks})", some)  # noqa: S608
-                found |= {key: msgspec.json.decode(zlib.decompress(kept), type=kind) for key, kept in rows}
-        return found
+                results |= {key: msgspec.json.decode(zlib.decompress(blob), type=kind) for key, blob in rows}
+        return results
 
     def keep(self, results: Mapping[str, object]) -> None:
         """Remember results; those that are there already stay."""
@@ -68,18 +68,18 @@ class Memory:
 
 
 def remembered(
-    memory: Memory | None, keys: Sequence[str], kind: type[Kept], run: Callable[[list[int]], Sequence[Kept]]
-) -> list[Kept]:
+    memory: RunCache | None, keys: Sequence[str], kind: type[Stored], run: Callable[[list[int]], Sequence[Stored]]
+) -> list[Stored]:
     """Return the results of keys in order: those that are remembered, and of the others what `run` makes of them.
 
     `run` gets their places. What could not be judged, or was too slow, is not remembered.
     """
-    known = memory.recall(keys, kind) if memory is not None else {}
-    places = [place for place, key in enumerate(keys) if key not in known]
+    cached = memory.recall(keys, kind) if memory is not None else {}
+    places = [place for place, key in enumerate(keys) if key not in cached]
     ran = dict(zip(places, run(places), strict=True)) if places else {}
     if memory is not None:
         memory.keep({keys[place]: result for place, result in ran.items() if _is_judged(result)})
-    return [ran[place] if place in ran else known[key] for place, key in enumerate(keys)]
+    return [ran[place] if place in ran else cached[key] for place, key in enumerate(keys)]
 
 
 def _is_judged(result: object) -> bool:
@@ -95,8 +95,8 @@ class Where(TypedDict):
 
 def case_key(case: Case, environment: Where, sandbox: Sandbox, rules: ValidationRules) -> str:
     """Return the key of a case in an environment, which is a row with `lock_id` and `python`."""
-    asked = plain(asdict(replace(case, id="")))
-    return sha256_json([*_common(environment, sandbox), "case", asked, plain(rules)])
+    case_fields = plain(asdict(replace(case, id="")))
+    return sha256_json([*_common(environment, sandbox), "case", case_fields, plain(rules)])
 
 
 def probe_key(path: str, environment: Where, sandbox: Sandbox, rules: ValidationRules) -> str:
@@ -104,7 +104,7 @@ def probe_key(path: str, environment: Where, sandbox: Sandbox, rules: Validation
     return sha256_json([*_common(environment, sandbox), "probe", path, rules.probe_time_s, rules.memory_mib])
 
 
-def told_of(environment: Environment) -> Where:
+def run_key(environment: Environment) -> Where:
     """Return what decides of an environment how something runs in it."""
     return {"lock_id": environment.lock_id, "python": environment.python_version}
 

@@ -17,7 +17,7 @@ from pipeline.execution.validation.details import clean, tail
 from pipeline.execution.validation.fork_server import ForkServer, imports_of
 from pipeline.execution.validation.fresh import Fresh
 from pipeline.execution.validation.rules import ValidationRules
-from pipeline.execution.validation.run_cache import Memory, case_key, remembered, told_of
+from pipeline.execution.validation.run_cache import RunCache, case_key, remembered, run_key
 
 # Running these again could not come out otherwise, or would only take as long again.
 _CERTAIN = frozenset({Outcome.TIMED_OUT, Outcome.SYNTAX_ERROR})
@@ -37,7 +37,7 @@ def run_cases(
     rules: ValidationRules,
     workers: int = 1,
     on_result: Callable[[Result], None] | None = None,
-    memory: Memory | None = None,
+    memory: RunCache | None = None,
 ) -> list[Result]:
     """Run cases, `workers` at a time, and return their results in the order of the cases.
 
@@ -51,7 +51,7 @@ def run_cases(
 
     if memory is None:
         return run(list(range(len(cases))))
-    keys = [case_key(case, told_of(environment), sandbox, rules) for case in cases]
+    keys = [case_key(case, run_key(environment), sandbox, rules) for case in cases]
     results = remembered(memory, keys, Result, run)
     return [replace(result, id=case.id) for result, case in zip(results, cases, strict=True)]
 
@@ -73,7 +73,7 @@ def _run_cases(
             fresh = Fresh(environment, sandbox, rules)
             runners.put(stack.enter_context(ForkServer(fresh, cases, imports)) if is_forked else fresh)
 
-        def one(case: Case) -> Result:
+        def run_one(case: Case) -> Result:
             runner = runners.get()
             try:
                 result = run_case(environment, case, runner, rules)
@@ -85,7 +85,7 @@ def _run_cases(
 
         order = sorted(range(len(cases)), key=lambda place: (imports[place] is None, imports[place] or ()))
         with ThreadPoolExecutor(many) as pool:
-            results = dict(zip(order, pool.map(one, [cases[place] for place in order]), strict=True))
+            results = dict(zip(order, pool.map(run_one, [cases[place] for place in order]), strict=True))
         return [results[place] for place in range(len(cases))]
 
 
@@ -121,5 +121,5 @@ def _difference(first: Attempt, again: Attempt, rules: ValidationRules, repeat: 
         Variation.ORDER: "tests backwards" if repeat % 2 else "",
         Variation.CLOCK: f"{repeat * rules.clock_shift_days} days later",
     }
-    told = ", ".join(text for what, text in changed.items() if what in rules.vary and text)
-    return f"{first.outcome}, then {again.outcome}{f' ({told})' if told else ''}\n{failed.message}".strip()
+    conditions = ", ".join(text for variation, text in changed.items() if variation in rules.vary and text)
+    return f"{first.outcome}, then {again.outcome}{f' ({conditions})' if conditions else ''}\n{failed.message}".strip()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
-from pipeline.core.vocabularies.changes import GONE, LIVES_ON, OF_PARAMETERS, SHOWN_BY_PROBES, WHOLE, ChangeKind
+from pipeline.core.vocabularies.changes import GONE, OF_PARAMETERS, PROBED, RELOCATED, WHOLE, ChangeKind
 from pipeline.core.vocabularies.running import VerdictRole
 from pipeline.core.vocabularies.samples import Language, SnippetSource
 from pipeline.core.vocabularies.surface import ParameterSource, SymbolKind
@@ -25,7 +25,7 @@ from pipeline.lake.rows import (
 )
 
 # What a signature shows; what a docstring, a stub or a decorator's list of old names says, it does not.
-_SHOWN = frozenset({ParameterSource.SIGNATURE, ParameterSource.SYNTHESISED, ParameterSource.DECORATOR})
+_DECLARED = frozenset({ParameterSource.SIGNATURE, ParameterSource.SYNTHESISED, ParameterSource.DECORATOR})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,26 +61,26 @@ def plan_runs(
     completion, which has no snippet. Other languages than Python are not run. What a codemod wrote runs as its
     migrations ask.
     """
-    known = _Symbols(symbols)
+    index = _Symbols(symbols)
     by_id = {row["id"]: row for row in snippets if row["source"] in run_alone and row["language"] == Language.PYTHON}
-    wanted = [(row["id"], row["version"]) for row in by_id.values()]
+    subjects = [(row["id"], row["version"]) for row in by_id.values()]
     span = {subject: (row["version"], row["last_version"]) for subject, row in by_id.items()}
     span |= {row["id"]: (row["version"], row["version"]) for row in rewrites}
-    probes = list(_probes(changes, known))
+    probes = list(_probes(changes, index))
     for row in completions:
         versions = [version for version in (row["version"], row["previous_version"]) if version]
         if row["snippet_id"] in span:
-            wanted += [(row["snippet_id"], version) for version in versions]
-        elif known.reachable(row["path"], row["version"]):
+            subjects += [(row["snippet_id"], version) for version in versions]
+        elif index.reachable(row["path"], row["version"]):
             probes += [Run(row["path"], version, VerdictRole.PROBE) for version in versions]
     for controlled in controlled_completions:
-        if known.reachable(controlled["path"], controlled["version"]):
+        if index.reachable(controlled["path"], controlled["version"]):
             versions = [version for version in (controlled["version"], controlled["previous_version"]) if version]
             probes += [Run(controlled["path"], version, VerdictRole.PROBE) for version in versions]
     for migration in migrations:
         both = (migration["version"], migration["target_version"])
-        wanted += [(subject, version) for subject in subjects_of(migration) for version in both]
-    runs = {Run(subject, version, _role(*span[subject], version)) for subject, version in wanted if subject in span}
+        subjects += [(subject, version) for subject in subjects_of(migration) for version in both]
+    runs = {Run(subject, version, _role(*span[subject], version)) for subject, version in subjects if subject in span}
     return tuple(sorted({*runs, *probes}, key=lambda run: run.order))
 
 
@@ -90,7 +90,7 @@ def subjects_of(migration: MigrationRow) -> tuple[str, str]:
     return source or migration["snippet_id"], target or migration["target_snippet_id"]
 
 
-def wanted_versions(
+def required_versions(
     releases: Iterable[ReleaseRow],
     snippets: Iterable[SnippetRow],
     completions: Iterable[CompletionRow],
@@ -112,29 +112,29 @@ def _role(first: str, last: str, version: str) -> VerdictRole:
     return VerdictRole.REFERENCE if holds else VerdictRole.OTHER_VERSION
 
 
-def _probes(changes: Iterable[ChangeRow], known: _Symbols) -> Iterator[Run]:
+def _probes(changes: Iterable[ChangeRow], index: _Symbols) -> Iterator[Run]:
     for change in changes:
-        for path in _paths(change, known):
+        for path in _paths(change, index):
             for version in (change["old_version"], change["new_version"]):
                 yield Run(path, version, VerdictRole.PROBE)
 
 
-def _paths(change: ChangeRow, known: _Symbols) -> Iterator[str]:
+def _paths(change: ChangeRow, index: _Symbols) -> Iterator[str]:
     """Yield the paths whose probes can say something about a change."""
     kind, path, versions = change["kind"], change["path"], (change["old_version"], change["new_version"])
     if kind in WHOLE:
-        lives_in = versions[kind not in GONE]
-        places = [(path, lives_in), *([(change["new"], versions[1])] if kind in LIVES_ON else [])]
-        yield from (place for place, version in places if place and known.reachable(place, version))
-    elif kind in SHOWN_BY_PROBES and all(known.reachable(path, version) for version in versions):
-        states = [state for version in versions for state in known.at(path, version)]
+        present_in = versions[kind not in GONE]
+        places = [(path, present_in), *([(change["new"], versions[1])] if kind in RELOCATED else [])]
+        yield from (place for place, version in places if place and index.reachable(place, version))
+    elif kind in PROBED and all(index.reachable(path, version) for version in versions):
+        states = [state for version in versions for state in index.at(path, version)]
         yield from [path] if kind not in OF_PARAMETERS or _in_signature(change, states) else []
 
 
 def _in_signature(change: ChangeRow, states: Sequence[SymbolRow]) -> bool:
     """Say whether the parameter that a change is about stands in the signature of each release that has it."""
     names = {change["parameter"], change["new"] if change["kind"] == ChangeKind.PARAMETER_RENAMED else None}
-    return all(p["known_from"] in _SHOWN for state in states for p in state["parameters"] if p["name"] in names)
+    return all(p["known_from"] in _DECLARED for state in states for p in state["parameters"] if p["name"] in names)
 
 
 class _Symbols:

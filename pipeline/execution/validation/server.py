@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.execution.sandbox.environment import Environment
-from pipeline.execution.sandbox.permissions import Grants
+from pipeline.execution.sandbox.permissions import Permissions
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.sandbox.session import Session
 from pipeline.execution.sandbox.supervise import Limits
 from pipeline.execution.validation import harness
-from pipeline.execution.validation.cases import told_limits
+from pipeline.execution.validation.cases import harness_limits
 
 _START_S = 120.0  # to import what is imported beforehand
 _ANSWER_S = 40.0  # more than a case has: to end what it left behind, and to empty its folders
@@ -57,21 +57,21 @@ class Server:
                 files=self.files,
                 limits=replace(self.limits, processes=self.limits.processes + 1),
                 variables=self.variables,
-                grants=Grants(hide=self.hide, second_uid=self.sandbox.two_users),
+                grants=Permissions(hide=self.hide, second_uid=self.sandbox.two_users),
             )
         )
         self._send(opening, time.monotonic() + _START_S)
         return harness.read_ready(self._answer(time.monotonic() + _START_S))
 
-    def run(self, specification: Mapping[str, Any], limits: Limits) -> harness.Seen:
+    def run(self, specification: Mapping[str, Any], limits: Limits) -> harness.Observation:
         """Run one case.
 
         Errors: NoAnswer; OSError if the server is gone.
         """
         nonce = harness.new_nonce()
         deadline = time.monotonic() + limits.time_s + _ANSWER_S
-        self._send(harness.asking(specification, told_limits(limits), nonce), deadline)
-        return harness.read_seen(self._answer(deadline), nonce)
+        self._send(harness.asking(specification, harness_limits(limits), nonce), deadline)
+        return harness.read_observation(self._answer(deadline), nonce)
 
     def end(self) -> None:
         """End the server and all its children; one that waits for a case ends by itself when there is no more."""
@@ -83,12 +83,12 @@ class Server:
 
     def _send(self, content: bytes, deadline: float) -> None:
         assert self._session is not None
-        left, descriptor = memoryview(content), self._session.stdin.fileno()
+        remaining, descriptor = memoryview(content), self._session.stdin.fileno()
         os.set_blocking(descriptor, False)
-        while left:
+        while remaining:
             if not select.select([], [descriptor], [], max(0.0, deadline - time.monotonic()))[1]:
                 raise harness.NoAnswer("it does not read on")
-            left = left[os.write(descriptor, left[:_CHUNK]) :]
+            remaining = remaining[os.write(descriptor, remaining[:_CHUNK]) :]
 
     def _answer(self, deadline: float) -> bytes:
         size = int.from_bytes(self._take(4, deadline), "big")
@@ -98,12 +98,12 @@ class Server:
 
     def _take(self, size: int, deadline: float) -> bytes:
         assert self._session is not None
-        taken, descriptor = bytearray(), self._session.stdout.fileno()
-        while len(taken) < size:
+        received, descriptor = bytearray(), self._session.stdout.fileno()
+        while len(received) < size:
             if not select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 raise harness.NoAnswer("no answer in time")
-            chunk = os.read(descriptor, size - len(taken))
+            chunk = os.read(descriptor, size - len(received))
             if not chunk:
                 raise harness.NoAnswer("the server is gone")
-            taken += chunk
-        return bytes(taken)
+            received += chunk
+        return bytes(received)

@@ -119,8 +119,8 @@ def _module(tree: ast.Module, module: str) -> Parted:
         raise NotParted("there is no test function")
     used = {name for _, _, names in parts for name in names}
     used |= {name for node in preamble if isinstance(node, ast.FunctionDef) for name in _loads(node)}
-    kept = [node for node in preamble if not isinstance(node, ast.Assign) or used & _names_set(node)]
-    source = "".join(f"{ast.unparse(node)}\n" for node in kept)
+    needed = [node for node in preamble if not isinstance(node, ast.Assign) or used & _names_set(node)]
+    source = "".join(f"{ast.unparse(node)}\n" for node in needed)
     return Parted(source, tuple((name, steps) for name, steps, _ in parts))
 
 
@@ -165,8 +165,8 @@ class _Test:
         for statement in body:
             self._read(statement)
         # A constant that steps never look up stands for an expectation, and stays out of the process.
-        kept = [step for step in self._steps if isinstance(step, Step) or self._used & _names_set(step)]
-        steps = tuple(step if isinstance(step, Step) else Step("run", ast.unparse(step)) for step in kept)
+        needed = [step for step in self._steps if isinstance(step, Step) or self._used & _names_set(step)]
+        steps = tuple(step if isinstance(step, Step) else Step("run", ast.unparse(step)) for step in needed)
         if not any(step.relation for step in steps):
             raise NotParted("a test states nothing")
         return steps, self._used
@@ -182,10 +182,10 @@ class _Test:
                 _refuse(decorator)
 
     def _rows(self, node: ast.expr) -> list[ast.expr]:
-        found = self._constants.get(node.id, node) if isinstance(node, ast.Name) else node
-        if not isinstance(found, ast.List | ast.Tuple) or any(isinstance(row, ast.Starred) for row in found.elts):
+        values = self._constants.get(node.id, node) if isinstance(node, ast.Name) else node
+        if not isinstance(values, ast.List | ast.Tuple) or any(isinstance(row, ast.Starred) for row in values.elts):
             _refuse(node)
-        return list(found.elts)
+        return list(values.elts)
 
     def _read(self, statement: ast.stmt) -> None:
         if len(self._steps) > _MOST_STEPS:
@@ -199,9 +199,9 @@ class _Test:
                 for row in self._rows(values):
                     for each in [*_bound(target, row), *body]:
                         self._read(each)
-            case ast.Assign([ast.Name(name) as target], value) if _is_constant(made := self._written_out(value)):
-                self._constants[name] = made
-                self._steps.append(ast.Assign([target], made, lineno=0))
+            case ast.Assign([ast.Name(name) as target], value) if _is_constant(literal := self._written_out(value)):
+                self._constants[name] = literal
+                self._steps.append(ast.Assign([target], literal, lineno=0))
             case _ if not (_is_text(statement) or _is_pytest(statement)):
                 self._prepare(statement)
 
@@ -249,9 +249,9 @@ class _Test:
         written_out = self._written_out(node)
         match written_out:
             case ast.Call(func, [value], keywords) if ast.unparse(func) == "pytest.approx":
-                given = {keyword.arg: keyword.value for keyword in keywords}
-                tolerances = [given.pop(name, ast.Constant(None)) for name in ("rel", "abs")]
-                if given or not all(map(_is_constant, [value, *tolerances])):
+                options = {keyword.arg: keyword.value for keyword in keywords}
+                tolerances = [options.pop(name, ast.Constant(None)) for name in ("rel", "abs")]
+                if options or not all(map(_is_constant, [value, *tolerances])):
                     return None
                 written_out = ast.Call(ast.Name("approx"), [value, *tolerances], [])
             case _ if not _is_constant(written_out):
@@ -265,12 +265,12 @@ class _Test:
         self._add(Step("value", ast.unparse(node), relation, operand), node)
 
     def _must(self, manager: ast.Call, body: Sequence[ast.stmt], statement: ast.stmt) -> None:
-        what = ast.unparse(manager.func).removeprefix("pytest.")
-        if what not in ("raises", "warns") or manager.keywords or len(manager.args) != 1 or _has_assert(statement):
+        check = ast.unparse(manager.func).removeprefix("pytest.")
+        if check not in ("raises", "warns") or manager.keywords or len(manager.args) != 1 or _has_assert(statement):
             _refuse(statement)
-        kind = "run" if what == "raises" else "warned"
+        kind = "run" if check == "raises" else "warned"
         classes = tuple(self._foreign.get(name) or name for name in _class_names(manager.args[0]))
-        step = Step(kind, ast.unparse(ast.Module(list(body), [])), what, repr(classes))
+        step = Step(kind, ast.unparse(ast.Module(list(body), [])), check, repr(classes))
         for each in body:
             self._used |= _loads(each)
         self._steps.append(step)
@@ -309,9 +309,9 @@ def _is_observation(node: ast.expr, plain: bool, foreign: Container[str]) -> boo
         case ast.Call(ast.Attribute(ast.Name(), _), _, _) if not plain:
             return True
         case ast.Call(ast.Attribute(value, _), arguments, keywords):
-            given = [*arguments, *(keyword.value for keyword in keywords)]
+            extra = [*arguments, *(keyword.value for keyword in keywords)]
             whole = _is_observation(value, plain, foreign)
-            return whole and not (plain and given) and all(map(_is_constant, given))
+            return whole and not (plain and extra) and all(map(_is_constant, extra))
         case ast.Attribute(value, _):
             return _is_observation(value, plain, foreign)
         case ast.Subscript(value, index):

@@ -15,7 +15,7 @@ from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.validation.cases import Case, Result
 from pipeline.execution.validation.probes import probe, without_value
 from pipeline.execution.validation.rules import ValidationRules
-from pipeline.execution.validation.run_cache import Memory, case_key, probe_key, remembered
+from pipeline.execution.validation.run_cache import RunCache, case_key, probe_key, remembered
 from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.runs import Run, plan_runs
 from pipeline.lake.guard import attempt, guarded, parted
@@ -40,7 +40,7 @@ class Runner:
     sandbox: Sandbox
     rules: ValidationRules
     workers: int = 1
-    memory: Memory | None = None
+    memory: RunCache | None = None
 
     def run(
         self,
@@ -62,8 +62,8 @@ class Runner:
 
     def _run(self, runs: Sequence[Run], cases: Mapping[Run, Case], environment: Environment) -> list[Result]:
         probed = probe(environment, [run.subject_id for run in runs if run not in cases], self.sandbox, self.rules)
-        asked = [cases[run] for run in runs if run in cases]
-        done = deque(run_cases(environment, asked, self.sandbox, self.rules, self.workers))
+        planned = [cases[run] for run in runs if run in cases]
+        done = deque(run_cases(environment, planned, self.sandbox, self.rules, self.workers))
         return [done.popleft() if run in cases else probed[run.subject_id] for run in runs]
 
 
@@ -104,14 +104,14 @@ def validation_stage(
             # what they share broke: none of them has a verdict
             rejects += [replace(results, key=f"{run.subject_id} {version}") for run in group]
             continue
-        made, failed = parted(
+        rows, failed = parted(
             guarded(
                 zip(group, results, strict=True),
                 lambda pair: f"{pair[0].subject_id} {pair[0].version}",
                 lambda pair: [verdict_row(*pair, built[pair[0].version])],
             )
         )
-        verdicts += made
+        verdicts += rows
         rejects += failed
     for row in verdicts:
         row["seen"] = row["seen"] if row["subject_id"] in valued else without_value(row["seen"])

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from packaging.version import Version
 
-from pipeline.core.vocabularies.changes import GONE, LIVES_ON, ChangeKind, LibEvolutionEvalTag, VersiCodeTag
+from pipeline.core.vocabularies.changes import GONE, RELOCATED, ChangeKind, LibEvolutionEvalTag, VersiCodeTag
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.lake.rows import ChangeRow, ReleaseRow, SymbolRow
 
@@ -59,7 +59,7 @@ class History:
                 self._departing[path, old_version].append(change)
             if change["libevolutioneval_tag"] == LibEvolutionEvalTag.MODIFIED:
                 self._changing[path, new_version].append(change)
-        if kind in LIVES_ON:
+        if kind in RELOCATED:
             self._arriving[str(change["new"]), new_version].append(change)
 
     def between(self, first: str, last: str) -> list[str]:

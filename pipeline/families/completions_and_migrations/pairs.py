@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.core.vocabularies.changes import LIVES_ON, REPLACEABLE_APIS
+from pipeline.core.vocabularies.changes import RELOCATED, REPLACEABLE_APIS
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import MigrationBasis
 from pipeline.corpus.usages.text import source_of
@@ -178,7 +178,7 @@ def connected_examples(
 
     def of_change(change: ChangeRow) -> Iterator[Pair | Reject]:
         kind = change["kind"]
-        if kind in LIVES_ON:
+        if kind in RELOCATED:
             yield from _connect(corpus, change, str(change["new"]), MigrationBasis.RENAMED, rules)
         elif kind in REPLACEABLE_APIS and (words := change["replacement"] or stated.get(change["path"])):
             new_path = resolve(words, change["path"], change["new_version"], corpus.history)

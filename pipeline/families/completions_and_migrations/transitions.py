@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.core.vocabularies.changes import CALLED_OTHERWISE, LIVES_ON, REPLACEABLE_APIS, ChangeKind
+from pipeline.core.vocabularies.changes import CALLED_OTHERWISE, RELOCATED, REPLACEABLE_APIS, ChangeKind
 from pipeline.core.vocabularies.samples import Direction, MigrationBasis, UsageForm
 from pipeline.core.vocabularies.surface import ParameterDeprecation, SymbolKind
 from pipeline.families.completions_and_migrations.codemods.moves import Move
@@ -208,7 +208,7 @@ def destination(change: ChangeRow, stated: Mapping[str, str], history: History) 
     written as a whole path, as Flask's `markupsafe.escape`.
     """
     kind = change["kind"]
-    if kind in LIVES_ON:
+    if kind in RELOCATED:
         return str(change["new"]), MigrationBasis.RENAMED
     words = change["replacement"] or stated.get(change["path"])
     if kind not in REPLACEABLE_APIS or not words:
@@ -235,7 +235,7 @@ def transitions(
     stated = Stated.of(ordered, lifecycles)
     by_release: dict[str, list[ChangeRow]] = {}
     for change in ordered:
-        if change["kind"] in LIVES_ON | REPLACEABLE_APIS | CALLED_OTHERWISE:
+        if change["kind"] in RELOCATED | REPLACEABLE_APIS | CALLED_OTHERWISE:
             by_release.setdefault(change["new_version"], []).append(change)
     for version in sorted(by_release, key=history.rank):
         for direction in Direction:

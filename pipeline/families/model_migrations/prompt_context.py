@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pipeline.api.history.states import describe_state
-from pipeline.core.vocabularies.changes import LIVES_ON
+from pipeline.core.vocabularies.changes import RELOCATED
 from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.model_migrations.candidates import Candidate
@@ -57,7 +57,7 @@ class Teller:
     def _other_path(self, one: Candidate) -> str:
         """Return where the API is in the other release, as far as the change tells; else its own path."""
         gone = self._history.definition(one.path, one.target) is None
-        known = one.change["kind"] in LIVES_ON and one.path == one.change["path"]
+        known = one.change["kind"] in RELOCATED and one.path == one.change["path"]
         return str(one.change["new"]) if gone and known else one.path
 
     def _told(self, path: str, version: str) -> Mapping[str, Any] | None:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pipeline.core.vocabularies.changes import LIVES_ON, GitChameleonCategory, LibEvolutionEvalTag
+from pipeline.core.vocabularies.changes import RELOCATED, GitChameleonCategory, LibEvolutionEvalTag
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
@@ -285,7 +285,7 @@ def _counterparts(change: ChangeRow | None) -> Iterator[str]:
     if change is None:
         return
     yield change["path"]
-    if change["kind"] in LIVES_ON and change["new"]:
+    if change["kind"] in RELOCATED and change["new"]:
         yield change["new"]
     if change["replacement"]:
         yield change["replacement"]

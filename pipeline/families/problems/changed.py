@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.core.vocabularies.changes import LAST_TO_WORK, LIVES_ON, OF_PARAMETERS, ChangeKind
+from pipeline.core.vocabularies.changes import LAST_TO_WORK, OF_PARAMETERS, RELOCATED, ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.families.completions_and_migrations.history import Tagging
@@ -44,7 +44,7 @@ class Changed:
     @property
     def other_path(self) -> str:
         """The public path of the same API in the other version."""
-        return str(self.change["path"]) if self.change["kind"] in LIVES_ON else self.path
+        return str(self.change["path"]) if self.change["kind"] in RELOCATED else self.path
 
 
 def undecided(
@@ -85,7 +85,7 @@ def changed_apis(
 
 def _place(change: ChangeRow) -> tuple[str, str]:
     """Return the path of the core API, and the version to be written for: the last one where what was right fails."""
-    if change["kind"] in LIVES_ON:
+    if change["kind"] in RELOCATED:
         return str(change["new"]), change["new_version"]
     return change["path"], change["old_version" if change["kind"] in LAST_TO_WORK else "new_version"]
 
@@ -115,7 +115,7 @@ def _letters(name: str) -> str:
 
 def _hidden(change: ChangeRow, path: str) -> Iterator[str]:
     yield path.rpartition(".")[2]
-    if change["kind"] in LIVES_ON:
+    if change["kind"] in RELOCATED:
         yield change["path"].rpartition(".")[2]
     if change["kind"] in OF_PARAMETERS and change["parameter"]:
         yield change["parameter"].lstrip("*")

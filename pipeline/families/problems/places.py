@@ -11,7 +11,7 @@ from packaging.version import Version
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.execution.environments.resolution.failures import IndexUnreachable
-from pipeline.execution.environments.resolution.request import wanted_of
+from pipeline.execution.environments.resolution.request import request_of
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.problems.running import Place
 from pipeline.lake.guard import attempt, guarded, parted
@@ -47,6 +47,6 @@ def _opened(row: EnvironmentRow, runner: Runner) -> Place:
 def _built(release: ReleaseRow, runner: Runner) -> EnvironmentRow | Reject:
     try:
         with at_release(release["version"]):
-            return runner.store.build(replace(wanted_of(release), tools=TOOLS))
+            return runner.store.build(replace(request_of(release), tools=TOOLS))
     except IndexUnreachable as error:
         return Reject(release["version"], RejectReason.INDEX_UNREACHABLE, str(error))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pipeline.api.history.index import Index
 from pipeline.api.history.matching import near_misses
 from pipeline.api.history.rules import LifecycleRules
-from pipeline.core.vocabularies.changes import LIVES_ON, ChangeKind
+from pipeline.core.vocabularies.changes import RELOCATED, ChangeKind
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import ChangeRow, SymbolRow
 from pipeline.llm.tasks.rules import RenameJudgementRules
@@ -54,7 +54,7 @@ def pairs(
 
 def guesses(changes: Iterable[ChangeRow], below: float) -> list[Pair]:
     """Return the renames and moves of which the comparison is less sure than a confidence."""
-    return [_of_change(row) for row in changes if row["kind"] in LIVES_ON and row["confidence"] < below]
+    return [_of_change(row) for row in changes if row["kind"] in RELOCATED and row["confidence"] < below]
 
 
 def _of_change(change: ChangeRow) -> Pair:

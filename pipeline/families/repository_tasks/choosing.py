@@ -9,7 +9,7 @@ from datetime import datetime
 from packaging.version import Version
 
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import FoundRow, ReleaseRow
@@ -41,9 +41,9 @@ class Chosen:
         """The package URL of the release."""
         return f"{_PURL}{self.project}@{self.version}"
 
-    def wanted(self, pins: tuple[str, ...]) -> Wanted:
+    def wanted(self, pins: tuple[str, ...]) -> EnvironmentRequest:
         """Return the environment that it asks for, with what its tests need beside it."""
-        return Wanted(
+        return EnvironmentRequest(
             self.project,
             self.version,
             pins=pins,

@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.sandbox import Sandbox
-from pipeline.execution.validation.run_cache import Memory
+from pipeline.execution.validation.run_cache import RunCache
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.tree import Tree
 
@@ -29,7 +29,7 @@ class Project:
     environment: Environment
     sandbox: Sandbox
     rules: RepositoryRules
-    memory: Memory | None = None
+    memory: RunCache | None = None
 
     @property
     def sources(self) -> list[str]:

@@ -8,7 +8,7 @@ from pipeline.core.vocabularies.projects import ProjectOutcome
 from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.sandbox import Sandbox
-from pipeline.execution.validation.run_cache import Memory
+from pipeline.execution.validation.run_cache import RunCache
 from pipeline.families.repository_tasks.project import Project
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
@@ -24,7 +24,7 @@ class Workshop:
     sandbox: Sandbox
     rules: RepositoryRules
     workers: int = 1
-    memory: Memory | None = None
+    memory: RunCache | None = None
 
 
 def open_project(row: ProjectRow, workshop: Workshop) -> Project:

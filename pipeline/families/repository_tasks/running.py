@@ -15,7 +15,7 @@ from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.validation import harness
 from pipeline.execution.validation.judging import judge
-from pipeline.execution.validation.run_cache import remembered, sources_sha256, told_of
+from pipeline.execution.validation.run_cache import remembered, run_key, sources_sha256
 from pipeline.execution.validation.server import Server
 from pipeline.families.repository_tasks.copies import hidden_copies
 from pipeline.families.repository_tasks.project import ARCHIVE, Project, Variant, specification
@@ -107,7 +107,7 @@ def run_variants(project: Project, variants: Sequence[Variant], workers: int = 1
 
 def _basis(project: Project, repeat: int) -> str:
     """Return the hash of all that decides how tests come out beside what is asked of a variant."""
-    where = told_of(project.environment), project.sandbox.kind, sha256(project.tree.archive).hexdigest()
+    where = run_key(project.environment), project.sandbox.kind, sha256(project.tree.archive).hexdigest()
     return sha256_json(["project", _programs(), *where, repeat, plain(project.rules)])
 
 

@@ -22,7 +22,7 @@ from pipeline.execution.caches.using import use_caches
 from pipeline.execution.environments.inspect_store import NOT_INSPECTED, inspect_release
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.probe import find_sandbox
-from pipeline.execution.validation.run_cache import Memory
+from pipeline.execution.validation.run_cache import RunCache
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.completions_and_migrations.foreign import LibraryNames
 from pipeline.families.repository_tasks.project_context import Workshop
@@ -78,9 +78,9 @@ class House:
         )
 
     @cached_property
-    def memory(self) -> Memory:
+    def memory(self) -> RunCache:
         """What ran before, in which environment."""
-        return Memory(self.settings.cache / "runs.sqlite")
+        return RunCache(self.settings.cache / "runs.sqlite")
 
     @property
     def runner(self) -> Runner:

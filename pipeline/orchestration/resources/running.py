@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.corpus.own_tests.running import own_test_runs_stage
 from pipeline.execution.environments.stage import environments_stage
-from pipeline.execution.validation.runs import wanted_versions
+from pipeline.execution.validation.runs import required_versions
 from pipeline.execution.validation.stage import validation_stage
 from pipeline.families.functions.stage import functions_stage
 from pipeline.families.problems.stage import problems_stage
@@ -36,7 +36,7 @@ IN_ENVIRONMENTS = (
 def build_environments(house: House, lake: Lake, library: str, progress: Any) -> Output:
     """Run the environments stage for the releases in which something is to be run."""
     tables = {name: lake.read(name, library) for name in IN_ENVIRONMENTS}
-    wanted = wanted_versions(**tables, run_alone=house.rules.validation.run_alone)
+    wanted = required_versions(**tables, run_alone=house.rules.validation.run_alone)
     known = lake.read("environments", library) if progress else ()
     return environments_stage(tables["releases"], wanted, house.environments, known, progress)
 

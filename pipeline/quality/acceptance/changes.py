@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipeline.core.vocabularies.changes import GONE, LIVES_ON, SHOWN_BY_PROBES, WHOLE, Reach
+from pipeline.core.vocabularies.changes import GONE, PROBED, RELOCATED, WHOLE, Reach
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
@@ -41,7 +41,7 @@ def _came_or_went(change: ChangeRow, runs: Runs) -> PublishedChangeRow | Reject:
     if having == without == Outcome.PASSED and not _bound_elsewhere(change, runs):
         return _refuted(change, f"runs in {change['old_version']} and in {change['new_version']}")
     proven = having == Outcome.PASSED and without == Outcome.API_MISSING
-    if change["kind"] in LIVES_ON:
+    if change["kind"] in RELOCATED:
         proven = proven and runs.outcome(str(change["new"]), change["new_version"]) == Outcome.PASSED
     return _published(change, outcomes, Finding(proven or None))
 
@@ -57,7 +57,7 @@ def _bound_elsewhere(change: ChangeRow, runs: Runs) -> bool:
 
 
 def _differs(change: ChangeRow, runs: Runs) -> PublishedChangeRow | Reject:
-    if change["kind"] not in SHOWN_BY_PROBES:
+    if change["kind"] not in PROBED:
         return _published(change, [None, None], Finding(None))
     old, new = (runs.seen(change["path"], change[side]) for side in ("old_version", "new_version"))
     finding = judge(old, new, change) if old and new else Finding(None)

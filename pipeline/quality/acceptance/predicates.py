@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.changes import ChangeKind
-from pipeline.execution.probe_result import Default, Seen
+from pipeline.execution.probe_result import Default, ProbeResult
 from pipeline.lake.rows import ChangeRow
 from pipeline.lake.schema import Row
 from pipeline.quality.acceptance.calls import NAMED, Kind, breaks, positions, takes
@@ -28,22 +28,22 @@ class Finding:
 
 
 UNDECIDED = Finding(None)
-Predicate = Callable[[Seen, Seen, Row], Finding]
+Predicate = Callable[[ProbeResult, ProbeResult, Row], Finding]
 
 
-def judge(old: Seen, new: Seen, change: ChangeRow) -> Finding:
+def judge(old: ProbeResult, new: ProbeResult, change: ChangeRow) -> Finding:
     """Return what the descriptions of a path in both releases show of a change that left the path where it was."""
     predicate = PREDICATES.get(change["kind"])
     return predicate(old, new, change) if predicate else UNDECIDED
 
 
-def _kind(old: Seen, new: Seen, change: ChangeRow) -> Finding:
+def _kind(old: ProbeResult, new: ProbeResult, change: ChangeRow) -> Finding:
     if old.kind == new.kind:
         return Finding(held=False)
     return Finding(held=True) if (old.kind, new.kind) == (change["old"], change["new"]) else UNDECIDED
 
 
-def _bases(old: Seen, new: Seen, _: Row) -> Finding:
+def _bases(old: ProbeResult, new: ProbeResult, _: Row) -> Finding:
     """Names without their modules are compared, since a class that only moved is the same base."""
     if "class" not in (old.kind, new.kind) or old.kind != new.kind:
         return UNDECIDED
@@ -54,21 +54,21 @@ def _bases(old: Seen, new: Seen, _: Row) -> Finding:
     return Finding(held=True, breaking=bool(public))
 
 
-def _async(old: Seen, new: Seen, change: ChangeRow) -> Finding:
+def _async(old: ProbeResult, new: ProbeResult, change: ChangeRow) -> Finding:
     if old.is_async == new.is_async:
         # a wrapper of the library may hide what it wraps
         return UNDECIDED if old.wrappers or new.wrappers else Finding(held=False)
     return Finding(held=new.is_async == (change["new"] == "async"))
 
 
-def _attribute_value(old: Seen, new: Seen, _: Row) -> Finding:
+def _attribute_value(old: ProbeResult, new: ProbeResult, _: Row) -> Finding:
     """A short literal is certainly something else than what is none."""
     if old.value is None and new.value is None:
         return UNDECIDED
     return Finding(held=old.value != new.value)
 
 
-def _deprecated(old: Seen, new: Seen, _: Row) -> Finding:
+def _deprecated(old: ProbeResult, new: ProbeResult, _: Row) -> Finding:
     """Most marks show only in a call, which no probe makes: what is not seen is not refuted."""
     if not new.deprecated:
         return UNDECIDED
@@ -101,7 +101,7 @@ class _Two:
 def _of_parameter(predicate: Callable[[_Two], Finding]) -> Predicate:
     """Turn a predicate on one parameter of both signatures into one on descriptions."""
 
-    def on_descriptions(old: Seen, new: Seen, change: ChangeRow) -> Finding:
+    def on_descriptions(old: ProbeResult, new: ProbeResult, change: ChangeRow) -> Finding:
         before, after = old.callable_as(), new.callable_as()
         if before is None or after is None:
             return UNDECIDED

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.api.history.documented import contradiction_of
-from pipeline.core.vocabularies.changes import LIVES_ON, Agreement, Same
+from pipeline.core.vocabularies.changes import RELOCATED, Agreement, Same
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Direction, MigrationBasis
@@ -151,7 +151,7 @@ def _rename_unsure(subject: Subject, facts: _Facts, rules: FlagRules) -> str | N
 
 
 def _is_guess(change: ChangeRow, rules: FlagRules) -> bool:
-    return change["kind"] in LIVES_ON and change["confidence"] < rules.rename_unsure.below_confidence
+    return change["kind"] in RELOCATED and change["confidence"] < rules.rename_unsure.below_confidence
 
 
 def _guess_below(instance: MigrationRow, facts: _Facts) -> ChangeRow | None:

@@ -15,14 +15,14 @@ from pipeline.api.history.evolution import (
     evolution_of,
     since,
 )
-from pipeline.core.vocabularies.changes import LIVES_ON, MARKED, ChangeKind
+from pipeline.core.vocabularies.changes import MARKED, RELOCATED, ChangeKind
 from pipeline.lake.schema import Row
 from tests.api.history.releases import Files
 from tests.api.history.releases import history as released
 from tests.families.completions_and_migrations.rows import change, life, releases
 
 VERSIONS = ("1.0", "1.1", "2.0", "2.0.1")
-SETS = {"introduced": INTRODUCED, "deprecated": MARKED, "removed": REMOVED, "moved": LIVES_ON, "modified": MODIFIED}
+SETS = {"introduced": INTRODUCED, "deprecated": MARKED, "removed": REMOVED, "moved": RELOCATED, "modified": MODIFIED}
 
 
 def row(at: int, kind: ChangeKind, path: str, breaking: bool) -> Row:

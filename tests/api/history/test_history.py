@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.api.history.history import History, events, fitted, history_of, lives_on_as, moved_from, timeline
+from pipeline.api.history.history import History, events, fitted, history_of, moved_from, relocated_to, timeline
 from tests.api.history.releases import Files
 from tests.api.history.releases import history as released
 
@@ -112,14 +112,14 @@ def test_what_happened(case: str) -> None:
 def test_a_rename_is_told_at_both_of_its_ends() -> None:
     sources = (MEMBER, MEMBER.replace("C", "Renamed"))
     old, new = history("pkg.C", *sources), history("pkg.Renamed", *sources)
-    assert lives_on_as(old, old.lives[0]) == "pkg.Renamed"
-    assert moved_from(new, new.lives[0]) == "pkg.C"
+    assert relocated_to(old, old.lifetimes[0]) == "pkg.Renamed"
+    assert moved_from(new, new.lifetimes[0]) == "pkg.C"
     assert [version for version, _ in events(old)] == [version for version, _ in events(new)] == ["1.1"]
 
 
 def test_an_alias_leads_to_the_life_of_what_it_names() -> None:
     found = history("pkg.core.f", ALIAS, ALIAS_WITH_B)
-    assert found.known
+    assert found.exists
     assert found.leads_to is not None
     assert (found.leads_to.path, [phrase.text for _, phrase in events(found.leads_to)]) == (
         "pkg.f",
@@ -130,19 +130,19 @@ def test_an_alias_leads_to_the_life_of_what_it_names() -> None:
 def test_a_member_of_an_alias_has_no_rows_and_leads_there_too() -> None:
     files = {"pkg/__init__.py": "from .core import C\n", "pkg/core.py": MEMBER}
     found = history("pkg.core.C.m", files)
-    assert (found.known, found.leads_to and found.leads_to.path) == (False, "pkg.C.m")
+    assert (found.exists, found.leads_to and found.leads_to.path) == (False, "pkg.C.m")
     assert history("pkg.core.C.nothing", files) == History("pkg.core.C.nothing")
 
 
 def test_the_place_of_a_definition_is_told_its_public_path() -> None:
     found = history("pkg._core.C", {"pkg/__init__.py": "from ._core import C\n", "pkg/_core.py": MEMBER})
-    assert (found.known, found.public_as) == (False, ("pkg.C",))
+    assert (found.exists, found.public_as) == (False, ("pkg.C",))
 
 
 def test_a_name_that_can_only_be_imported_has_no_life_there() -> None:
     public = {"pkg/__init__.py": "__all__ = ['f']\ndef f(): ...\ndef g(): ...\n"}
     found = history("pkg.g", public, {"pkg/__init__.py": "__all__ = ['f', 'g']\ndef f(): ...\ndef g(): ...\n"})
-    assert found.known
+    assert found.exists
     assert [row["first_version"] for row in found.states] == ["1.1"]
     assert [phrase.text for version, phrase in events(found) if version == "1.1"] == []
 

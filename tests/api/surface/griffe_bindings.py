@@ -10,7 +10,7 @@ from typing import Any
 import griffe
 
 from pipeline.api.surface.extract.bindings import bind_names
-from pipeline.api.surface.extract.written_signatures import shown_overload, written_parameters
+from pipeline.api.surface.extract.written_signatures import overload_text, written_parameters
 from pipeline.api.surface.parse.cleaning import read_docstring
 from pipeline.api.surface.parse.conditions import settle_branches
 from pipeline.api.surface.parse.expressions import expression_text
@@ -126,7 +126,7 @@ def _walk_facts(bound: Bound) -> Facts:
 def _walk_shown(bound: Bound) -> list[Any]:
     assert isinstance(bound.node, Function)
     assert bound.scope is not None
-    assert shown_overload(bound)
+    assert overload_text(bound)
     called = written_parameters(bound.node, bound.scope)
     parameters = [(p["name"], str(p["kind"]), p["default"], p["annotation"]) for p in called]
     return [*parameters, annotation_text(bound.node.returns, bound.scope)]

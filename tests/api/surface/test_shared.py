@@ -64,7 +64,7 @@ given = C._serves
 """
 
 
-@pytest.mark.parametrize("known", [{}, {"known": lambda text: None}], ids=["in pieces", "whole text"])
+@pytest.mark.parametrize("known", [{}, {"parse_function": lambda text: None}], ids=["in pieces", "whole text"])
 def test_a_method_that_nobody_else_calls_is_read_where_all_of_a_file_is_wanted(known):
     record = visit_file("pkg", "pkg/__init__.py", SOURCE.encode(), SURFACE_RULES, **known)
     assert list(record.definitions) == ["C", "_f", "given"]

@@ -6,19 +6,19 @@ from pipeline.core.vocabularies.changes import (
     CALLED_OTHERWISE,
     GONE,
     LAST_TO_WORK,
-    LIVES_ON,
     MARKED,
     OF_PARAMETERS,
     OF_TYPES,
+    PROBED,
+    RELOCATED,
     REPLACEABLE_APIS,
-    SHOWN_BY_PROBES,
     WHOLE,
     ChangeKind,
     DirectiveKind,
     Probe,
     Work,
     group_of,
-    stated_by,
+    kinds_of_directive,
 )
 from pipeline.quality.acceptance.predicates import PREDICATES
 from tests.families.completions_and_migrations.rows import TAGGING, change
@@ -35,7 +35,7 @@ def test_a_kind_has_words_for_each_of_its_changes(kind: ChangeKind) -> None:
 
 
 def test_what_a_probe_may_show_of_a_path_that_stays_is_judged_by_a_predicate() -> None:
-    assert PREDICATES.keys() == SHOWN_BY_PROBES
+    assert PREDICATES.keys() == PROBED
 
 
 def test_only_changes_of_a_signature_are_looked_for_in_one() -> None:
@@ -47,13 +47,13 @@ def test_every_kind_is_tagged_and_nothing_else() -> None:
 
 
 def test_what_follows_from_the_descriptions() -> None:
-    assert {ChangeKind.RENAMED, ChangeKind.MOVED} == LIVES_ON
-    assert {ChangeKind.REMOVED} | LIVES_ON == GONE
+    assert {ChangeKind.RENAMED, ChangeKind.MOVED} == RELOCATED
+    assert {ChangeKind.REMOVED} | RELOCATED == GONE
     assert {ChangeKind.INTRODUCED} | GONE == WHOLE
     assert {ChangeKind.DEPRECATED, ChangeKind.PARAMETER_DEPRECATED} == MARKED
     assert {ChangeKind.REMOVED, ChangeKind.DEPRECATED} == REPLACEABLE_APIS
     assert {ChangeKind.PARAMETER_DEPRECATED} == CALLED_OTHERWISE - OF_PARAMETERS
-    assert LAST_TO_WORK.isdisjoint(LIVES_ON | OF_TYPES)
+    assert LAST_TO_WORK.isdisjoint(RELOCATED | OF_TYPES)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_what_follows_from_the_descriptions() -> None:
     ],
 )
 def test_a_directive_states_changes(directive: str, of_parameter: bool, kinds: set[str]) -> None:
-    assert stated_by(DirectiveKind(directive), of_parameter=of_parameter) == kinds
+    assert kinds_of_directive(DirectiveKind(directive), of_parameter=of_parameter) == kinds
 
 
 @pytest.mark.parametrize("kind", ChangeKind)

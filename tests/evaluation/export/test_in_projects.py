@@ -128,7 +128,7 @@ def test_answers_are_judged_by_the_tests_of_the_project(
     }
     assert [verdict.line for verdict in verdicts] == [*range(1, len(cases) + 1)]
     again, same = validate(path, wanted)
-    assert (again.kept, again.environments) == (len(cases), 0)
+    assert (again.reused, again.environments) == (len(cases), 0)
     assert same == verdicts
 
 

@@ -19,7 +19,7 @@ from pipeline.execution.caches.clearing import Cleared, clear_caches
 from pipeline.execution.caches.rules import CacheRules
 from pipeline.execution.caches.using import IN_USE, use_caches
 from pipeline.execution.environments.file_locks import hold
-from pipeline.execution.validation.run_cache import Memory
+from pipeline.execution.validation.run_cache import RunCache
 from pipeline.index.manifest import Artifact, Manifest, sha256_of
 from pipeline.index.release_selection import Period
 from pipeline.index.sources import SourceStore
@@ -186,7 +186,7 @@ def test_of_a_database_the_oldest_rows_go_and_the_rest_can_be_read(tmp_path: Pat
 
 
 def test_of_the_memory_of_runs_the_oldest_are_forgotten(tmp_path: Path) -> None:
-    memory = Memory(tmp_path / "runs.sqlite")
+    memory = RunCache(tmp_path / "runs.sqlite")
     keys = [f"key {number}" for number in range(64)]
     for key in keys:
         memory.keep({key: os.urandom(2 * KIB).hex()})

@@ -13,7 +13,7 @@ import pytest
 from pipeline.core.vocabularies.running import EnvironmentOutcome as Outcome
 from pipeline.execution.environments import bytecode
 from pipeline.execution.environments.resolution.interpreters import Interpreter, discover
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.store import EnvironmentStore
 from tests.index_server import Index
 
@@ -31,7 +31,7 @@ def test_bytecode_is_compiled_once(
     interpreter: Interpreter,
     index: Index,
     store_at: Callable[..., EnvironmentStore],
-    wanted: Callable[..., Wanted],
+    wanted: Callable[..., EnvironmentRequest],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -61,7 +61,7 @@ def compiled(site_packages: Path) -> dict[str, bytes]:
 
 
 def test_another_python_has_its_own(
-    index: Index, store_at: Callable[..., EnvironmentStore], wanted: Callable[..., Wanted], tmp_path: Path
+    index: Index, store_at: Callable[..., EnvironmentStore], wanted: Callable[..., EnvironmentRequest], tmp_path: Path
 ) -> None:
     index.add_wheel("lib", "1.0", {"lib.py": ""}, MAY)
     store = store_at(tmp_path)

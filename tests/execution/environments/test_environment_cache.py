@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.vocabularies.running import EnvironmentOutcome as Outcome
-from pipeline.execution.environments.file_locks import BEING_MADE, IN_USE, alone, last_held
+from pipeline.execution.environments.file_locks import BUILDING, IN_USE, alone, last_held
 from pipeline.execution.environments.resolution.failures import StepFailed
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.lake.schema import Row
 from tests.index_server import Index
 
 Stores = Callable[..., EnvironmentStore]
-Wants = Callable[..., Wanted]
+Wants = Callable[..., EnvironmentRequest]
 
 MAY = "2021-05-01T00:00:00Z"
 
@@ -34,7 +34,7 @@ def store(index: Index, store_at: Stores, tmp_path: Path) -> EnvironmentStore:
     return store_at(tmp_path / "store")
 
 
-def built(store: EnvironmentStore, wanted: Wanted) -> Row:
+def built(store: EnvironmentStore, wanted: EnvironmentRequest) -> Row:
     row = store.build(wanted)
     assert row["outcome"] == Outcome.BUILT, row["detail"]
     return row
@@ -96,7 +96,7 @@ def test_what_killed_processes_left_is_cleared(store: EnvironmentStore, wanted: 
     made = {store.root / name / "lib": name for name in (".a.old", ".b.new", ".c.new")}
     for path in made:
         path.mkdir(parents=True)
-    with alone((store.root / "c").with_suffix(BEING_MADE)):
+    with alone((store.root / "c").with_suffix(BUILDING)):
         store.collection.shrink(1 << 40)
         assert [name for path, name in made.items() if path.exists()] == [".c.new"]
     store.collection.shrink(1 << 40)

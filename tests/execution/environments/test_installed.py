@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.execution.environments.installed import principal
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.store import EnvironmentStore
 from tests.index_server import Index
 
@@ -36,5 +36,5 @@ def test_names_are_read_from_what_was_installed(
     index.add_wheel("Some", "1.0", dict.fromkeys(files, ""), "2021-05-01T00:00:00Z")
     index.projects["some"] = index.projects.pop("Some")
     store = store_at(tmp_path)
-    row = store.build(Wanted("some", "1.0", python="3.9"))
+    row = store.build(EnvironmentRequest("some", "1.0", python="3.9"))
     assert row["import_names"] == ["fast", "first", "second", "spaced"], row["detail"]

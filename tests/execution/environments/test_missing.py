@@ -56,4 +56,4 @@ def test_what_can_only_be_said(rules: MissingRules, message: str, explained: str
 def test_rules_name_requirements_and_the_usual_has_packages(rules: MissingRules) -> None:
     assert all(Requirement(text).name for text in [*rules.modules.values(), *rules.fixtures.values()])
     assert set(rules.usual) <= set(rules.debian)
-    assert set(rules.lacking()) <= set(rules.usual)
+    assert set(rules.missing()) <= set(rules.usual)

@@ -14,8 +14,8 @@ from pipeline.core.vocabularies.running import EnvironmentOutcome as Outcome
 from pipeline.execution.environments.permanent_failures import lacked, may_pass
 from pipeline.execution.environments.resolution.failures import IndexUnreachable
 from pipeline.execution.environments.resolution.index_facts import IndexFacts
-from pipeline.execution.environments.resolution.request import Wanted
-from pipeline.execution.environments.resolution.resolver import telling
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
+from pipeline.execution.environments.resolution.resolver import portable_log
 from pipeline.execution.environments.stage import environments_stage
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.sandbox import NoSandbox
@@ -26,7 +26,7 @@ from tests.execution.environments.test_store import MAY, packed
 from tests.index_server import Index
 
 Stores = Callable[..., EnvironmentStore]
-Wants = Callable[..., Wanted]
+Wants = Callable[..., EnvironmentRequest]
 
 _GL = "raise ImportError('libGL.so.1: cannot open shared object file')"
 
@@ -41,7 +41,7 @@ def store(store_at: Stores, tmp_path: Path) -> Callable[..., EnvironmentStore]:
     return make
 
 
-def asked(index: Index, store: EnvironmentStore, wanted: Wanted) -> tuple[Row, dict[str, int]]:
+def asked(index: Index, store: EnvironmentStore, wanted: EnvironmentRequest) -> tuple[Row, dict[str, int]]:
     """Build, and return the row and how often what was asked of the index meanwhile."""
     index.requests.clear()
     return store.build(wanted), dict(index.requests)
@@ -153,7 +153,7 @@ def test_a_source_that_did_not_come_whole_is_tried_again(index: Index, store: St
 
 @pytest.mark.parametrize("name", ["absent", "absent[extra]"])
 def test_what_the_index_lacked_is_known_however_long_the_reasons_are(name: str) -> None:
-    said = telling(f"Because {name} was not found in the package registry and {'so on, ' * 200}")
+    said = portable_log(f"Because {name} was not found in the package registry and {'so on, ' * 200}")
     assert list(lacked({"outcome": Outcome.UNRESOLVABLE, "attempts": [{"detail": said}]})) == ["absent"]
 
 

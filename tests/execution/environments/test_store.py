@@ -17,7 +17,7 @@ from pipeline.core.settings import PROJECT
 from pipeline.core.vocabularies.running import EnvironmentOutcome as Outcome
 from pipeline.core.vocabularies.running import Rung
 from pipeline.execution.environments.resolution.failures import IndexUnreachable, StepFailed
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.lake.schema import table
@@ -25,7 +25,7 @@ from tests.execution.environments.builds.sources import source
 from tests.index_server import Index, wheel
 
 Stores = Callable[..., EnvironmentStore]
-Wants = Callable[..., Wanted]
+Wants = Callable[..., EnvironmentRequest]
 
 MAY = "2021-05-01T00:00:00Z"
 
@@ -258,7 +258,7 @@ def test_what_cannot_be_opened(store_at: Stores, tmp_path: Path) -> None:
         store.open(failed | {"outcome": Outcome.BUILT, "python": "3.99", "lock_id": "x", "lock": ""})
 
 
-def build_in_process(root: str, url: str, wanted: Wanted, start: object, answers: object) -> None:
+def build_in_process(root: str, url: str, wanted: EnvironmentRequest, start: object, answers: object) -> None:
     rules = environment_rules().model_copy(update={"gaps": ()})
     store = EnvironmentStore(Path(root), index_url=url, rules=rules)
     start.wait()  # type: ignore[attr-defined]
@@ -297,13 +297,13 @@ def test_a_full_disk(index: Index, tmp_path: Path) -> None:
     program = f"""
 import subprocess, sys
 from pathlib import Path
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", sys.argv[1]], check=True)
 rules = environment_rules().model_copy(update={{"gaps": ()}})
 store = EnvironmentStore(Path(sys.argv[1]), index_url={index.simple!r}, rules=rules)
-row = store.build(Wanted("lib", "1.0"))
+row = store.build(EnvironmentRequest("lib", "1.0"))
 print(row["outcome"], row["detail"])
 """
     own_mounts = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-Urm"]
@@ -327,7 +327,7 @@ def test_real_releases(
     from pipeline.core.settings import index_url
 
     store = EnvironmentStore(tmp_path, index_url=index_url(), rules=environment_rules())
-    row: Any = store.build(Wanted(library, version))
+    row: Any = store.build(EnvironmentRequest(library, version))
     assert (row["outcome"], row["python"]) == (Outcome.BUILT, python), row["detail"]
 
 

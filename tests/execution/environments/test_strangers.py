@@ -13,7 +13,7 @@ import uv
 
 from pipeline.execution.environments.publishing import lock_to_publish
 from pipeline.execution.environments.resolution.interpreters import Interpreter, discover
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.store import EnvironmentStore
 from tests.index_server import Index, wheel
 
@@ -22,7 +22,7 @@ MAY = "2021-05-01T00:00:00Z"
 
 @pytest.fixture
 def lock(
-    index: Index, store_at: Callable[..., EnvironmentStore], wanted: Callable[..., Wanted], tmp_path: Path
+    index: Index, store_at: Callable[..., EnvironmentStore], wanted: Callable[..., EnvironmentRequest], tmp_path: Path
 ) -> Path:
     index.add(
         "lib", "1.0", wheel("lib", "1.0", {"lib.py": "import dep; answer = dep.answer"}, Requires_Dist="dep"), MAY

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipeline.execution.sandbox.environment import Environment
-from pipeline.execution.sandbox.permissions import Grants
+from pipeline.execution.sandbox.permissions import Permissions
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.sandbox.supervise import Limits
 from tests.execution.sandbox import worlds
@@ -73,7 +73,7 @@ def attempt(escape: Escape, sandbox: Sandbox, environment: Environment) -> Tried
     """Try an escape from a sandbox."""
     with escape.world(sandbox, environment) as world:
         argv = [str(environment.python), "-I", "-c", _program(escape.attempt), world.argument]
-        grants = Grants(read=world.read)
+        grants = Permissions(read=world.read)
         done = sandbox.run(argv, environment=environment, files={}, stdin=b"", limits=escape.limits, grants=grants)
         said = (done.stdout + done.stderr).decode(errors="replace")
         late = done.duration_s > escape.limits.time_s + 3

@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.execution.sandbox.container import Container, EngineFailed, _archive, ask
 from pipeline.execution.sandbox.environment import bare_environment
-from pipeline.execution.sandbox.permissions import GrantRefused, Grants
+from pipeline.execution.sandbox.permissions import PermissionRefused, Permissions
 from pipeline.execution.sandbox.supervise import Limits
 
 BARE = bare_environment()
@@ -28,7 +28,7 @@ def engine(tmp_path: Path) -> Container:
 
 
 def test_everything_is_closed(engine: Container, tmp_path: Path) -> None:
-    grants = Grants(read=(tmp_path,), index=tmp_path / "index.sock")
+    grants = Permissions(read=(tmp_path,), index=tmp_path / "index.sock")
     done = engine.run(["python", "-c", "pass"], **RUN, limits=Limits(files=7, processes=9), grants=grants)  # type: ignore[arg-type]
     words = done.stdout.decode().split("\n")
     pairs = set(itertools.pairwise(words))
@@ -66,8 +66,8 @@ def test_a_named_image_brings_its_own_system(engine: Container) -> None:
 
 
 def test_no_second_user(engine: Container) -> None:
-    with pytest.raises(GrantRefused, match="takes bubblewrap"):
-        engine.run(["true"], **RUN, limits=Limits(), grants=Grants(second_uid=True))  # type: ignore[arg-type]
+    with pytest.raises(PermissionRefused, match="takes bubblewrap"):
+        engine.run(["true"], **RUN, limits=Limits(), grants=Permissions(second_uid=True))  # type: ignore[arg-type]
 
 
 def test_the_image_holds_nothing_but_the_way_to_this_system() -> None:

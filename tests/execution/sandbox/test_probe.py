@@ -88,8 +88,8 @@ def test_diagnosis_finds_what_this_machine_has() -> None:
     findings = {finding.name: finding for finding in diagnose()}
     assert set(findings) == {"interpreters", "uv", "sandbox", "disk", "system libraries"}
     assert findings["interpreters"].works
-    assert findings["uv"].seen.startswith("uv ")
-    assert findings["sandbox"].seen.startswith("bubblewrap")
+    assert findings["uv"].observed.startswith("uv ")
+    assert findings["sandbox"].observed.startswith("bubblewrap")
 
 
 @pytest.mark.parametrize("made", [seccomp_filter, same_user_filter])

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.execution.sandbox.environment import Environment, bare_environment
-from pipeline.execution.sandbox.permissions import GrantRefused, Grants
+from pipeline.execution.sandbox.permissions import PermissionRefused, Permissions
 from pipeline.execution.sandbox.sandbox import NoSandbox, Sandbox
 from pipeline.execution.sandbox.sandlock import Sandlock
 from pipeline.execution.sandbox.supervise import Finished, Limits
@@ -157,7 +157,7 @@ def test_more_can_be_granted_to_read(opened: Open, kind: str) -> None:
         Path(folder, "file").write_text("granted")
         program = "import sys; print(open(sys.argv[1]).read())"
         for grant in (Path(folder), Path(folder, "file")):
-            done = run(opened(kind), program, f"{folder}/file", grants=Grants(read=(grant,)))
+            done = run(opened(kind), program, f"{folder}/file", grants=Permissions(read=(grant,)))
             assert done.stdout == b"granted\n", done.stderr
 
 
@@ -195,12 +195,12 @@ def read_all(terminal: int) -> bytes:
 
 def test_sandlock_refuses_in_words_what_it_cannot_give(tmp_path: Path) -> None:
     sandlock = Sandlock("/usr/bin/prlimit")
-    for grants in (Grants(second_uid=True), Grants(index=tmp_path / "socket")):
-        with pytest.raises(GrantRefused, match="takes bubblewrap"):
+    for grants in (Permissions(second_uid=True), Permissions(index=tmp_path / "socket")):
+        with pytest.raises(PermissionRefused, match="takes bubblewrap"):
             run((sandlock, BARE), "", grants=grants)
     if os.getuid() == 0:
         tmp_path.chmod(0o700)
-        with pytest.raises(GrantRefused, match="cannot read"):
+        with pytest.raises(PermissionRefused, match="cannot read"):
             run((sandlock, replace(BARE, folders=(tmp_path,))), "")
 
 
@@ -213,5 +213,5 @@ def test_without_a_sandbox_limits_and_scratch_still_hold(monkeypatch: pytest.Mon
     assert run(unprotected, program, files={"a/b": b"x"}).stdout == b"x False True\n"
     forked = "import os, time\nos.fork()\ntime.sleep(60)"
     assert run(unprotected, forked, limits=replace(LIMITS, time_s=0.5)).timed_out
-    with pytest.raises(GrantRefused):
-        run(unprotected, "", grants=Grants(second_uid=True))
+    with pytest.raises(PermissionRefused):
+        run(unprotected, "", grants=Permissions(second_uid=True))

@@ -18,7 +18,7 @@ import pytest
 
 from pipeline.execution.sandbox import drop_privileges
 from pipeline.execution.sandbox.environment import bare_environment
-from pipeline.execution.sandbox.permissions import CASE_UID, INDEX_SOCKET, Grants
+from pipeline.execution.sandbox.permissions import CASE_UID, INDEX_SOCKET, Permissions
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.sandbox.session import Session
 from pipeline.execution.sandbox.supervise import Limits
@@ -119,7 +119,7 @@ print(own != 0 != case, own != case, all([
 ]))
 """
     argv = [str(BARE.python), "-c", program]
-    with sandbox.open(argv, environment=BARE, files={}, limits=LIMITS, grants=Grants(second_uid=True)) as session:
+    with sandbox.open(argv, environment=BARE, files={}, limits=LIMITS, grants=Permissions(second_uid=True)) as session:
         assert session.stdout.read() == b"True True True\n", session.stderr.read()
 
 
@@ -132,7 +132,7 @@ def test_a_child_that_keeps_something_is_not_let_go_on(sandbox: Sandbox) -> None
 def serving(sandbox: Sandbox) -> AbstractContextManager[Session]:
     files = {"drop_privileges.py": Path(drop_privileges.__file__).read_bytes()}
     argv = [str(BARE.python), "-c", SERVER]
-    return sandbox.open(argv, environment=BARE, files=files, limits=LIMITS, grants=Grants(second_uid=True))
+    return sandbox.open(argv, environment=BARE, files=files, limits=LIMITS, grants=Permissions(second_uid=True))
 
 
 def ask(session: Session, line: str) -> bytes:
@@ -156,7 +156,7 @@ def test_a_granted_index_is_the_one_way_out(opened: Open, kind: str) -> None:
         answering.start()
         argv = [str(environment.python), "-c", program]
         granted = sandbox.run(
-            argv, environment=environment, files={}, stdin=b"", limits=LIMITS, grants=Grants(index=path)
+            argv, environment=environment, files={}, stdin=b"", limits=LIMITS, grants=Permissions(index=path)
         )
         assert granted.stdout == b"hello\n", granted.stderr
         bare = sandbox.run(argv, environment=environment, files={}, stdin=b"", limits=LIMITS)

@@ -85,10 +85,12 @@ def test_each_fools_a_harness_that_has_the_asserts_beside_the_code(rules: Valida
 _SOLVE = "\ndef solve(text, width):\n    return ['wrong']\n"
 _OF_HARNESS = "import sys\nof = lambda end: next(m for n, m in list(sys.modules.items()) if n.endswith(end))\n"
 AGAINST_THIS_HARNESS = {
-    "judge of the plugin": _OF_HARNESS + "of('.pytest_run').Seen.judge = lambda s, st: None",
-    "code of the judge": _OF_HARNESS + "of('.pytest_run').Seen.judge.__code__ = (lambda self, status: None).__code__",
-    "what is looked at": _OF_HARNESS + "m = of('.pytest_run')\nm.deciding = lambda: []\nm.Seen.look = lambda s: None",
-    "the plugin": "import gc\nfor o in gc.get_objects():\n    if type(o).__name__ == 'Seen':\n"
+    "judge of the plugin": _OF_HARNESS + "of('.pytest_run').Recorder.judge = lambda s, st: None",
+    "code of the judge": _OF_HARNESS
+    + "of('.pytest_run').Recorder.judge.__code__ = (lambda self, status: None).__code__",
+    "what is looked at": _OF_HARNESS
+    + "m = of('.pytest_run')\nm.deciding = lambda: []\nm.Recorder.look = lambda s: None",
+    "the plugin": "import gc\nfor o in gc.get_objects():\n    if type(o).__name__ == 'Recorder':\n"
     "        o.__class__ = type('S', (type(o),), {'judge': lambda self, st: None})",
     "arguments of a failure": _OF_HARNESS + "of('.outcomes').Failed.args = property(lambda s: ('passed', ''))",
     "hooks of pytest": "import gc\nfor o in gc.get_objects():\n    if type(o).__name__ == 'HookRelay' and hasattr(o, 'pytest_pyfunc_call'):\n"

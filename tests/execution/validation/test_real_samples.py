@@ -18,7 +18,7 @@ from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.samples.engine import Engine
 from pipeline.execution.validation.samples.planning import Catalogue
-from pipeline.execution.validation.samples.validate import Asked, Range, Summary, validate_file
+from pipeline.execution.validation.samples.validate import Range, Summary, ValidationRequest, validate_file
 from pipeline.execution.validation.samples.verdict_file import read_verdicts
 
 pytestmark = pytest.mark.slow
@@ -34,12 +34,12 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     return Engine(store, sandbox, load(RULES / "validation.yaml", ValidationRules), workers=2)
 
 
-def run(engine: Engine, asked: Asked) -> Summary:
+def run(engine: Engine, asked: ValidationRequest) -> Summary:
     return validate_file(asked, engine, Catalogue(engine.store.facts.project), lambda what, done, total: None)
 
 
 def test_every_sample_passes_in_its_release(engine: Engine, tmp_path: Path) -> None:
-    summary = run(engine, Asked(SAMPLES, tmp_path / "out"))
+    summary = run(engine, ValidationRequest(SAMPLES, tmp_path / "out"))
     failed = [(one.id, one.outcome, one.detail) for one in read_verdicts(tmp_path / "out") if one.outcome != "passed"]
     assert failed == []
     assert sum(summary.outcomes.values()) == len(SAMPLES.read_text().splitlines())
@@ -56,7 +56,9 @@ def test_every_sample_passes_in_its_release(engine: Engine, tmp_path: Path) -> N
 def test_the_release_where_a_sample_breaks(
     engine: Engine, tmp_path: Path, name: str, versions: str, last: str, first: str, starts: bool
 ) -> None:
-    asked = Asked(SAMPLES, tmp_path / "out", frozenset({name}), range=Range(SpecifierSet(versions), bisect=True))
+    asked = ValidationRequest(
+        SAMPLES, tmp_path / "out", frozenset({name}), range=Range(SpecifierSet(versions), bisect=True)
+    )
     (found,) = run(engine, asked).bisections.values()
     assert (found.last, found.first, found.starts) == (last, first, starts), found.outcomes
     assert Outcome.NO_ENVIRONMENT not in found.outcomes.values()
@@ -65,7 +67,7 @@ def test_the_release_where_a_sample_breaks(
 def test_a_sample_that_works_for_a_while(engine: Engine, tmp_path: Path) -> None:
     """Up to Flask 2.1 an answer is decoded without its application, which the sample lets go."""
     span = Range(SpecifierSet(">=1.1,<2.3"), bisect=True)
-    summary = run(engine, Asked(SAMPLES, tmp_path / "out", frozenset({"flask-async"}), range=span))
+    summary = run(engine, ValidationRequest(SAMPLES, tmp_path / "out", frozenset({"flask-async"}), range=span))
     (found,) = summary.bisections.values()
     assert (found.monotone, found.outcomes["1.1.0"], found.outcomes["2.2.5"]) == (
         False,

@@ -15,7 +15,7 @@ from pipeline.execution.sandbox.processes import Launch
 from pipeline.execution.sandbox.sandbox import Program, Sandbox
 from pipeline.execution.validation.cases import Case, Result
 from pipeline.execution.validation.rules import ValidationRules
-from pipeline.execution.validation.run_cache import Memory, case_key, remembered, told_of
+from pipeline.execution.validation.run_cache import RunCache, case_key, remembered, run_key
 from pipeline.execution.validation.running import run_cases
 
 CASES = [
@@ -42,12 +42,12 @@ class Idle(Sandbox):
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Memory:
-    return Memory(tmp_path / "runs.sqlite")
+def memory(tmp_path: Path) -> RunCache:
+    return RunCache(tmp_path / "runs.sqlite")
 
 
 def test_the_second_time_nothing_runs_but_what_was_too_slow(
-    memory: Memory, environment: Environment, sandbox: Sandbox, rules: ValidationRules
+    memory: RunCache, environment: Environment, sandbox: Sandbox, rules: ValidationRules
 ) -> None:
     hurried = rules.model_copy(update={"time_s": 1.0, "repeats": 2})
     first = run_cases(environment, CASES, sandbox, hurried, memory=memory)
@@ -62,7 +62,7 @@ def test_the_second_time_nothing_runs_but_what_was_too_slow(
 def test_what_decides_a_result_is_in_its_key(
     environment: Environment, sandbox: Sandbox, rules: ValidationRules
 ) -> None:
-    case, place = CASES[0], told_of(environment)
+    case, place = CASES[0], run_key(environment)
     keys = {
         case_key(case, place, sandbox, rules),
         case_key(replace(case, code="json.dumps(3)\n"), place, sandbox, rules),
@@ -77,7 +77,7 @@ def test_what_decides_a_result_is_in_its_key(
 
 
 @pytest.mark.parametrize("known", [[], [0], [1, 2], [0, 1, 2]])
-def test_results_stand_in_the_order_of_their_keys(memory: Memory, known: Sequence[int]) -> None:
+def test_results_stand_in_the_order_of_their_keys(memory: RunCache, known: Sequence[int]) -> None:
     results = [Result(f"case {n}", Outcome.PASSED, f"detail {n}", 0.5, n) for n in range(3)]
     keys = ["a", "b", "c"]
     memory.keep({keys[n]: results[n] for n in known})

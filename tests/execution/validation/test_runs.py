@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pipeline.core.vocabularies.running import VerdictRole as Role
-from pipeline.execution.validation.runs import Run, plan_runs, wanted_versions
+from pipeline.execution.validation.runs import Run, plan_runs, required_versions
 from pipeline.lake.schema import Row
 from tests.quality.flags.world import RUN_ALONE
 
@@ -137,5 +137,5 @@ def test_probes_are_made_in_both_releases(changes: list[Row], symbols: list[Row]
 def test_versions_are_wanted_in_their_order() -> None:
     snippets = [snippet("a", "2.10", "2.10"), snippet("b", "2.9", "2.9"), snippet("c", "9.0", "9.0")]
     releases: list[Any] = [{"version": version} for version in ("2.8", "2.9", "2.10")]
-    wanted = wanted_versions(releases, snippets, [], [], [], [], RUN_ALONE)
+    wanted = required_versions(releases, snippets, [], [], [], [], RUN_ALONE)
     assert wanted == ("2.9", "2.10")

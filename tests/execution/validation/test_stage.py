@@ -11,7 +11,7 @@ from pipeline.execution.environments.stage import environments_stage
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.validation.rules import ValidationRules
-from pipeline.execution.validation.runs import wanted_versions
+from pipeline.execution.validation.runs import required_versions
 from pipeline.execution.validation.stage import Runner, validation_stage
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Reject
@@ -83,7 +83,7 @@ def prove(index: Index, root: Path, sandbox: Sandbox, rules: ValidationRules) ->
     shipped = environment_rules().model_copy(update={"gaps": (), "interpreters_tried": 1})
     store = EnvironmentStore(root, index_url=index.simple, rules=shipped, workers=2, sandbox=sandbox)
     rows = tables()
-    built = environments_stage(rows["releases"], wanted_versions(**rows, run_alone=rules.run_alone), store)
+    built = environments_stage(rows["releases"], required_versions(**rows, run_alone=rules.run_alone), store)
     return validation_stage(
         {**rows, "environments": list(built.tables["environments"]), "controlled_completions": [], "rewrites": []},
         runner=Runner(store, sandbox, rules, 2),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Rung
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.lake.schema import Row
 from tests.execution.validation.conftest import empty_environment
@@ -26,7 +26,7 @@ class Store:
     def __init__(self, environments: dict[str, Environment]) -> None:
         self.environments = environments
 
-    def build(self, wanted: Wanted) -> Row:
+    def build(self, wanted: EnvironmentRequest) -> Row:
         assert wanted.tools == ("pytest",)
         return environment_row(wanted.version, self.environments[wanted.version])
 

@@ -16,7 +16,7 @@ from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Rung
 from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.core.vocabularies.surface import ArtifactKind
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.sandbox.sandbox import Sandbox
@@ -213,10 +213,10 @@ class Store:
     """A store that has one environment, for wishes that it does not refuse."""
 
     environment: Environment
-    refuses: Callable[[Wanted], bool] = lambda wanted: False
-    asked: list[Wanted] = field(default_factory=list)
+    refuses: Callable[[EnvironmentRequest], bool] = lambda wanted: False
+    asked: list[EnvironmentRequest] = field(default_factory=list)
 
-    def build(self, wanted: Wanted) -> Row:
+    def build(self, wanted: EnvironmentRequest) -> Row:
         self.asked.append(wanted)
         outcome = EnvironmentOutcome.UNRESOLVABLE if self.refuses(wanted) else EnvironmentOutcome.BUILT
         made = {"python": "3.11", "cutoff": TIME, "rung": Rung.WHEELS, "lock_id": "l" * 32, "lock": "pytest==8.1.1"}

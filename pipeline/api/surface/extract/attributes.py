@@ -35,26 +35,26 @@ class _Set:
 
     label: str
     names: list[str]
-    stated: list[tuple[str, str | None]] | None
+    assigned: list[tuple[str, str | None]] | None
     sure: bool
 
 
-def add_attributes(node: ast.ClassDef, found: Definition, bodies: Bodies) -> None:
+def add_attributes(node: ast.ClassDef, definition: Definition, bodies: Bodies) -> None:
     """Add the public attributes that the methods of a class set and nothing in the class declares."""
     for method in statements(node.body):
         if isinstance(method, FUNCTIONS) and method.name != "__init__":
-            for one in bodies.of(method).once(_sets, _kind(method)):
-                _add(one, found)
+            for writes in bodies.of(method).once(_sets, _kind(method)):
+                _add(writes, definition)
 
 
-def _add(one: _Set, found: Definition) -> None:
-    new = [name for name in one.names if name not in found.members]
+def _add(writes: _Set, definition: Definition) -> None:
+    new = [name for name in writes.names if name not in definition.members]
     set_here: list[tuple[str, str | None]] = [(name, None) for name in new]
-    if one.stated is not None and (new or one.sure):
-        set_here = one.stated
+    if writes.assigned is not None and (new or writes.sure):
+        set_here = writes.assigned
     for name, annotation in set_here:
-        made = Definition(name, "attribute", labels=sorted([one.label, SET_OUTSIDE_INIT]), returns=annotation)
-        found.members.setdefault(name, made)
+        attribute = Definition(name, "attribute", labels=sorted([writes.label, SET_OUTSIDE_INIT]), returns=annotation)
+        definition.members.setdefault(name, attribute)
 
 
 def _kind(method: Function) -> str:
@@ -71,10 +71,10 @@ def _sets(body: Body, label: str) -> list[_Set]:
     if not label or not arguments:
         return []
     owners = _created(body) if body.node.name == "__new__" else {arguments[0].arg}
-    found = [one for owner in sorted(owners) if (one := _set_on(owner, label, body)) is not None]
+    sets = [writes for owner in sorted(owners) if (writes := _set_on(owner, label, body)) is not None]
     if body.mentions((SETATTR,)) and (names := list(_named_in_loops(body.statements, owners))):
-        found.append(_Set(label, names, None, sure=False))
-    return found
+        sets.append(_Set(label, names, None, sure=False))
+    return sets
 
 
 def _named_in_loops(body: list[ast.stmt], owners: set[str]) -> Iterator[str]:
@@ -113,23 +113,23 @@ def _set_on(owner: str, label: str, body: Body) -> _Set | None:
     sure = sure or _sets_last(text, *body.span)
     if not names and not sure:
         return None
-    stated = list(_stated(body.statements, owner)) if sure or body.search(_another(owner)) else None
-    return _Set(label, names, stated, sure)
+    assigned = list(_assigned(body.statements, owner)) if sure or body.search(_another(owner)) else None
+    return _Set(label, names, assigned, sure)
 
 
 def _looked_for(owner: str, text: str, start: int, end: int) -> tuple[list[str], bool]:
     """Return the names that lines plainly set, and whether more may be set in another way, as in `x, self.y = …`."""
     names: list[str] = []
     sure = False
-    for found in _assignment(owner).finditer(text, start, end):
-        place = found.start()
+    for match in _assignment(owner).finditer(text, start, end):
+        place = match.start()
         before = text[text.rfind("\n", 0, place) + 1 : place]
         first = before.strip(" \t")
         if before and not first:
-            names += [found["name"]] if found["plain"] else []
-            sure = sure or bool(found["many"] or found["annotated"])
+            names += [match["name"]] if match["plain"] else []
+            sure = sure or bool(match["many"] or match["annotated"])
         elif first in _OPENING and before.endswith(first):
-            sure = sure or bool(found["many"])
+            sure = sure or bool(match["many"])
         sure = sure or (text.startswith(_BEFORE, place - 2) and bool(_later_target(owner).match(text, place)))
     return names, sure
 
@@ -160,7 +160,7 @@ def _another(owner: str) -> re.Pattern[str]:
     return re.compile(rf"\n[ \t]+(?:class |(?:async )?def \w+\({owner}\b)|\"\"\"|'''")
 
 
-def _stated(body: list[ast.stmt], owner: str) -> Iterator[tuple[str, str | None]]:
+def _assigned(body: list[ast.stmt], owner: str) -> Iterator[tuple[str, str | None]]:
     """Yield the public attributes of an owner that a body sets, each with its annotation."""
     for target, annotation in _targets(body):
         match target:

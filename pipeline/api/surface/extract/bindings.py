@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from pipeline.api.surface.parse.bound_names import targets_of
 from pipeline.api.surface.parse.conditions import split_assignment
 from pipeline.api.surface.parse.expressions import canonical_path, inside_text
 from pipeline.api.surface.parse.scopes import Bound, Scope, annotation_text, reads_strings
@@ -55,10 +56,10 @@ def bind_names(tree: ast.Module, module: str, is_package: bool, *, whole: bool =
     A star import is bound by its path with slashes. Private methods are put aside unless the `whole` is wanted. The
     branches of the tree must have been settled.
     """
-    known = _Module(module, is_package, whole)
+    state = _Module(module, is_package, whole)
     scope = Scope(module.rpartition(".")[2], module, tree)
-    _walk(tree.body, tree, scope, known)
-    return scope, known.imports
+    _walk(tree.body, tree, scope, state)
+    return scope, state.imports
 
 
 def _walk(body: Sequence[ast.AST], parent: ast.AST, scope: Scope, module: _Module) -> None:
@@ -69,8 +70,8 @@ def _walk(body: Sequence[ast.AST], parent: ast.AST, scope: Scope, module: _Modul
                     _bind_definition(statement, scope, module)
             case ast.Assign() | ast.AnnAssign():
                 below = body[position + 1] if position + 1 < len(body) else None
-                for one in _settled(statement, scope):
-                    _bind_attributes(one, below, parent, scope, module)
+                for assignment in _settled(statement, scope):
+                    _bind_attributes(assignment, below, parent, scope, module)
             case ast.ImportFrom():
                 _bind_names_from(statement, scope, module)
             case ast.Import():
@@ -85,8 +86,8 @@ def _walk(body: Sequence[ast.AST], parent: ast.AST, scope: Scope, module: _Modul
 
 
 def _walk_compound(statement: ast.AST, parent: ast.AST, scope: Scope, module: _Module) -> None:
-    for one in _set_in_passing(statement, scope):
-        _bind_attributes(one, None, parent, scope, module)
+    for assignment in _set_in_passing(statement, scope):
+        _bind_attributes(assignment, None, parent, scope, module)
     for part in _inside(statement):
         _walk(part, statement, scope, module)
 
@@ -103,18 +104,8 @@ def _set_in_passing(statement: ast.AST, scope: Scope) -> list[ast.Assign]:
     """Return the targets of loops and `with` in a function as assignments of unknown values."""
     if not isinstance(scope.owner, FUNCTIONS):
         return []
-    made = (ast.copy_location(ast.Assign(targets=[t], value=ast.Constant(...)), t) for t in _targets_of(statement))
-    return [one for assignment in made for one in split_assignment(assignment)]
-
-
-def _targets_of(statement: ast.AST) -> list[ast.expr]:
-    """Return what a loop, or a `with`, binds in passing."""
-    match statement:
-        case ast.For(target=target) | ast.AsyncFor(target=target):
-            return [target]
-        case ast.With(items=items) | ast.AsyncWith(items=items):
-            return [item.optional_vars for item in items if item.optional_vars is not None]
-    return []
+    assigned = (ast.copy_location(ast.Assign(targets=[t], value=ast.Constant(...)), t) for t in targets_of(statement))
+    return [split for assignment in assigned for split in split_assignment(assignment)]
 
 
 def _inside(statement: ast.AST) -> Iterator[Sequence[ast.AST]]:
@@ -131,36 +122,36 @@ def _inside(statement: ast.AST) -> Iterator[Sequence[ast.AST]]:
 
 
 def _bind_definition(node: Function | ast.ClassDef, scope: Scope, module: _Module) -> None:
-    made = Bound(node.name, node, not module.guarded, scope=scope)
+    bound = Bound(node.name, node, not module.guarded, scope=scope)
     paths = _decorator_paths(node, scope) if node.decorator_list else []
     for path in paths:
-        made.labels |= _DECORATOR_LABELS.get(path, set())
+        bound.labels |= _DECORATOR_LABELS.get(path, set())
     if isinstance(node, ast.ClassDef):
-        made.docstring = described_by(node.body[0]) if node.body else None
-        made.scope = Scope(node.name, f"{scope.path}.{node.name}", node, scope)
-        scope.bound[node.name] = made
-        _walk(node.body, node, made.scope, module)
+        bound.docstring = described_by(node.body[0]) if node.body else None
+        bound.scope = Scope(node.name, f"{scope.path}.{node.name}", node, scope)
+        scope.bound[node.name] = bound
+        _walk(node.body, node, bound.scope, module)
         return
     if isinstance(node, ast.AsyncFunctionDef):
-        made.labels.add("async")
-    _bind_function(made, paths, scope, module)
+        bound.labels.add("async")
+    _bind_function(bound, paths, scope, module)
     if node.name == "__init__" and isinstance(scope.owner, ast.ClassDef):
         _walk(node.body, node, Scope(node.name, f"{scope.path}.{node.name}", node, scope), module)
 
 
-def _bind_function(made: Bound, paths: list[str], scope: Scope, module: _Module) -> None:
-    name = made.name
-    if "property" in made.labels:
-        scope.bound[name] = made
+def _bind_function(bound: Bound, paths: list[str], scope: Scope, module: _Module) -> None:
+    name = bound.name
+    if "property" in bound.labels:
+        scope.bound[name] = bound
     elif paths and not _OVERLOADS.isdisjoint(paths):
-        scope.overloads.setdefault(name, []).append(made)
+        scope.overloads.setdefault(name, []).append(bound)
     elif paths and (accessor := _accessor(paths, name, scope)) is not None:
         scope.bound[name].labels.add(_ACCESSOR_LABELS[accessor])
     else:
         if scope.overloads:
-            made.overloads = scope.overloads.pop(name, [])
+            bound.overloads = scope.overloads.pop(name, [])
         serves = name[0] == "_" and not paths and not module.whole and type(scope.owner) is ast.ClassDef
-        (scope.aside if serves and name not in _LOOKED_AT else scope.bound)[name] = made
+        (scope.aside if serves and name not in _LOOKED_AT else scope.bound)[name] = bound
 
 
 def _decorator_paths(node: Function | ast.ClassDef, scope: Scope) -> list[str]:
@@ -172,8 +163,8 @@ def _decorator_paths(node: Function | ast.ClassDef, scope: Scope) -> list[str]:
 
 def _accessor(paths: list[str], name: str, scope: Scope) -> str | None:
     """Return which accessor of a property of the same class a function is, if it is one."""
-    known = scope.bound.get(name)
-    if known is None or "property" not in known.labels:
+    bound = scope.bound.get(name)
+    if bound is None or "property" not in bound.labels:
         return None
     own = {f"{scope.path}.{name}.{accessor}": accessor for accessor in _ACCESSOR_LABELS}
     return next((own[path] for path in paths if path in own), None)
@@ -235,15 +226,15 @@ def _bind_attributes(
     for name in names:
         if "." in name:
             continue
-        if (known := owner.bound.get(name)) is not None:
+        if (earlier := owner.bound.get(name)) is not None:
             if isinstance(parent, ast.If | ast.ExceptHandler):
                 # what no condition stands before comes first
                 continue
-            if known.target is None:
-                labels = labels | known.labels
+            if earlier.target is None:
+                labels = labels | earlier.labels
                 if docstring is None:
-                    docstring, described_in = known.described
-                annotation = annotation or _known_annotation(known)
+                    docstring, described_in = earlier.described
+                annotation = annotation or _earlier_annotation(earlier)
         owner.bound[name] = Bound(
             name, node, not module.guarded, {*labels}, docstring, annotation, node.value, described_in=described_in
         )
@@ -275,7 +266,7 @@ def _class_variable(annotation: ast.expr, scope: Scope) -> str | None:
     return inside_text(annotation, "ClassVar", scope.resolve, strings=reads_strings(scope))
 
 
-def _known_annotation(known: Bound) -> str | None:
-    if isinstance(known.node, FUNCTIONS) and known.scope is not None:
-        return annotation_text(known.node.returns, known.scope)
-    return known.annotation
+def _earlier_annotation(bound: Bound) -> str | None:
+    if isinstance(bound.node, FUNCTIONS) and bound.scope is not None:
+        return annotation_text(bound.node.returns, bound.scope)
+    return bound.annotation

@@ -53,8 +53,8 @@ def _written(statement: ast.stmt, makers: dict[str, str]) -> ast.stmt:
             maker = "type" if called == "type" and len(call.args) == 3 else makers.get(called)
             members = _members(maker, call) if maker else None
             if maker and members is not None:
-                made = _class(name, call, maker, members)
-                return ast.fix_missing_locations(ast.copy_location(made, statement))
+                class_ = _class(name, call, maker, members)
+                return ast.fix_missing_locations(ast.copy_location(class_, statement))
     return statement
 
 
@@ -63,8 +63,8 @@ def _class(name: str, call: ast.Call, maker: str, members: Members) -> ast.Class
     if maker == "type":
         bases = call.args[1].elts if isinstance(call.args[1], ast.Tuple) else []
     elif maker == "make_dataclass":
-        given = options(call).get("bases")
-        bases = given.elts if isinstance(given, ast.Tuple) else []
+        listed = options(call).get("bases")
+        bases = listed.elts if isinstance(listed, ast.Tuple) else []
     as_dataclass = ast.Attribute(value=ast.Name("dataclasses", ctx=ast.Load()), attr="dataclass", ctx=ast.Load())
     return ast.ClassDef(
         name=name,
@@ -166,9 +166,9 @@ def _annotated(name: str | None, kind: ast.expr, value: ast.expr | None) -> ast.
 
 def _all(members: Iterator[ast.stmt | None] | map[ast.stmt | None]) -> Members | None:
     """Return the members, or None if one of them is no literal."""
-    found = list(members)
-    stated = [member for member in found if member is not None]
-    return stated if len(stated) == len(found) else None
+    values = list(members)
+    literals = [member for member in values if member is not None]
+    return literals if len(literals) == len(values) else None
 
 
 _MEMBERS: dict[str, Callable[[ast.Call], Members | None]] = {

@@ -10,8 +10,14 @@ from msgspec.structs import replace
 from pipeline.api.surface.extract.attributes import add_attributes
 from pipeline.api.surface.extract.deprecations import assigned_mark, mark_of
 from pipeline.api.surface.extract.fields import add_named_fields, named_fields, read_fields, read_slots
-from pipeline.api.surface.extract.functions import Visited, read_function, told_of, warnings_of, with_hidden
-from pipeline.api.surface.extract.written_signatures import shown_overload
+from pipeline.api.surface.extract.functions import (
+    Visited,
+    read_function,
+    warnings_of,
+    with_documented_marks,
+    with_hidden,
+)
+from pipeline.api.surface.extract.written_signatures import overload_text
 from pipeline.api.surface.parse.bodies import Bodies
 from pipeline.api.surface.parse.cleaning import read_docstring
 from pipeline.api.surface.parse.conditional import CONDITIONAL
@@ -19,9 +25,9 @@ from pipeline.api.surface.parse.deep import TOO_DEEP
 from pipeline.api.surface.parse.expressions import expression_text
 from pipeline.api.surface.parse.keyword_scan import RAISES_ATTRIBUTE_ERROR
 from pipeline.api.surface.parse.module_model import (
-    GIVEN,
     GONE,
     NOT_TOTAL,
+    PATCHED_BY,
     UNSEEN_MEMBERS,
     UNSEEN_SIGNATURE,
     Definition,
@@ -33,29 +39,31 @@ from pipeline.api.surface.parse.syntax import FUNCTIONS, dotted, written
 
 def read_members(owner: Scope, file: Visited, imports: dict[str, str], inside: str = "") -> dict[str, Definition]:
     """Return the definitions of what a module or class binds, by name; `inside` is the class with a dot behind it."""
-    found = {name: _definition(bound, file, imports, inside) for name, bound in owner.bound.items() if "/" not in name}
+    members = {
+        name: _definition(bound, file, imports, inside) for name, bound in owner.bound.items() if "/" not in name
+    }
     file.unread.update(owner.aside)
     for name, bound in owner.bound.items():
         node = bound.node
         if type(node) is not ast.FunctionDef or not node.decorator_list:
             continue
-        other = _stands_for(node, file.bodies)
-        new = found.get(other or "")
+        other = _replacement_of(node, file.bodies)
+        new = members.get(other or "")
         if new is None and other in owner.aside:
             new = _definition(owner.aside[other], file, imports, inside)
         if new is not None:
             # `@replaced_by(new) def old(): ...` is called like the function that takes its place
-            found[name] = replace(found[name], called=new.called, returns=new.returns)
+            members[name] = replace(members[name], called=new.called, returns=new.returns)
         elif other is not None:
-            found[name] = replace(found[name], labels=sorted({*found[name].labels, UNSEEN_SIGNATURE}))
+            members[name] = replace(members[name], labels=sorted({*members[name].labels, UNSEEN_SIGNATURE}))
     for name, overloads in owner.overloads.items():
         # in a stub an overloaded function has no implementation to stand for it
-        if name not in found:
-            found[name] = _overloaded(overloads, file, imports, inside)
-    return found
+        if name not in members:
+            members[name] = _overloaded(overloads, file, imports, inside)
+    return members
 
 
-def _stands_for(node: ast.FunctionDef, bodies: Bodies) -> str | None:
+def _replacement_of(node: ast.FunctionDef, bodies: Bodies) -> str | None:
     """Return the name that a decorator is given, of a function whose own body is `...` and that takes nothing."""
     named = (d.args[0] for d in node.decorator_list if isinstance(d, ast.Call) and d.args)
     name = next((name.id for name in named if isinstance(name, ast.Name)), None)
@@ -72,7 +80,7 @@ def _overloaded(overloads: list[Bound], file: Visited, imports: dict[str, str], 
     """Return the definition of a function that has overloads only: deprecated if all of them are."""
     read = [_definition(overload, file, imports, inside) for overload in reversed(overloads)]
     deprecation = read[-1].deprecation if all(overload.deprecation for overload in read) else None
-    return replace(read[-1], deprecation=deprecation, overloads=[shown_overload(overload) for overload in overloads])
+    return replace(read[-1], deprecation=deprecation, overloads=[overload_text(overload) for overload in overloads])
 
 
 def _definition(bound: Bound, file: Visited, imports: dict[str, str], inside: str) -> Definition:
@@ -96,12 +104,12 @@ def _definition(bound: Bound, file: Visited, imports: dict[str, str], inside: st
     source, before = file.bodies.around(bound.described_in)
     described = read_docstring(bound.docstring, source)
     file.note(inside + bound.name, described, before)
-    found = Definition(bound.name, "attribute", runtime=bound.runtime, labels=labels, docstring=described[0])
+    definition = Definition(bound.name, "attribute", runtime=bound.runtime, labels=labels, docstring=described[0])
     if isinstance(node, ast.ClassDef):
-        _fill_class(found, bound, node, file, imports, inside)
+        _fill_class(definition, bound, node, file, imports, inside)
     elif isinstance(node, ast.Assign | ast.AnnAssign):
-        _fill_attribute(found, bound, node, file, imports)
-    return found
+        _fill_attribute(definition, bound, node, file, imports)
+    return definition
 
 
 def _passes_on(node: ast.AST, target: str, file: Visited) -> bool:
@@ -111,22 +119,23 @@ def _passes_on(node: ast.AST, target: str, file: Visited) -> bool:
 
 def _class_mark(node: ast.ClassDef, docstring: str | None, file: Visited) -> Mark | None:
     """Return the mark of a class: what warns in its constructor marks it too."""
-    made = next((s for s in node.body if isinstance(s, ast.FunctionDef) and s.name in {"__init__", "__new__"}), None)
-    warns = file.bodies.of(made).once(warnings_of, file.rules.deprecations.call_words) if made else ()
+    functions = (s for s in node.body if isinstance(s, ast.FunctionDef))
+    init = next((function for function in functions if function.name in {"__init__", "__new__"}), None)
+    warns = file.bodies.of(init).once(warnings_of, file.rules.deprecations.call_words) if init else ()
     return mark_of(node.decorator_list, warns, docstring, file.rules)
 
 
 def _fill_attribute(
-    found: Definition, bound: Bound, node: ast.Assign | ast.AnnAssign, file: Visited, imports: dict[str, str]
+    definition: Definition, bound: Bound, node: ast.Assign | ast.AnnAssign, file: Visited, imports: dict[str, str]
 ) -> None:
-    found.returns = bound.annotation
+    definition.returns = bound.annotation
     if bound.value is not None:
-        found.value = _value_text(bound.value)[: file.rules.value_length]
+        definition.value = _value_text(bound.value)[: file.rules.value_length]
     if isinstance(node, ast.Assign):
-        found.deprecation = assigned_mark(node.value, found.docstring, file.rules)
+        definition.deprecation = assigned_mark(node.value, definition.docstring, file.rules)
         if fields := named_fields(node.value, imports, file.rules):
-            found.kind, found.bases, found.value = "class", ["tuple"], None
-            add_named_fields(found, fields)
+            definition.kind, definition.bases, definition.value = "class", ["tuple"], None
+            add_named_fields(definition, fields)
 
 
 def _value_text(value: ast.expr) -> str:
@@ -138,41 +147,41 @@ def _value_text(value: ast.expr) -> str:
 
 
 def _fill_class(
-    found: Definition, bound: Bound, node: ast.ClassDef, file: Visited, imports: dict[str, str], inside: str
+    definition: Definition, bound: Bound, node: ast.ClassDef, file: Visited, imports: dict[str, str], inside: str
 ) -> None:
     assert bound.scope is not None
-    found.kind = "class"
-    found.deprecation = _class_mark(node, found.docstring, file)
-    found.decorators = [written(decorator) for decorator in node.decorator_list]
-    found.bases = [expression_text(base) for base in node.bases]
-    found.metaclass = next((dotted(k.value) for k in node.keywords if k.arg == "metaclass"), None)
-    found.members = read_members(bound.scope, file, imports, f"{inside}{bound.name}.")
-    read_slots(node, found)
-    read_fields(node, found, imports, file.rules)
-    add_attributes(node, found, file.bodies)
-    if found.name in file.bodies.extended or any(map(file.rules.member_decorators.search, found.decorators)):
-        found.labels = sorted({*found.labels, UNSEEN_MEMBERS})
-    if not inside and found.name in file.given:
-        found.labels = sorted({*found.labels, *(GIVEN + giver for giver in file.given[found.name])})
+    definition.kind = "class"
+    definition.deprecation = _class_mark(node, definition.docstring, file)
+    definition.decorators = [written(decorator) for decorator in node.decorator_list]
+    definition.bases = [expression_text(base) for base in node.bases]
+    definition.metaclass = next((dotted(k.value) for k in node.keywords if k.arg == "metaclass"), None)
+    definition.members = read_members(bound.scope, file, imports, f"{inside}{bound.name}.")
+    read_slots(node, definition)
+    read_fields(node, definition, imports, file.rules)
+    add_attributes(node, definition, file.bodies)
+    if definition.name in file.bodies.extended or any(map(file.rules.member_decorators.search, definition.decorators)):
+        definition.labels = sorted({*definition.labels, UNSEEN_MEMBERS})
+    if not inside and definition.name in file.patched:
+        definition.labels = sorted({*definition.labels, *(PATCHED_BY + by for by in file.patched[definition.name])})
     if any(k.arg == "total" and written(k.value) == "False" for k in node.keywords):
-        found.labels = sorted({*found.labels, NOT_TOTAL})
-    if RAISES_ATTRIBUTE_ERROR in file.bodies.told:
-        _mark_gone(node, found, file)
+        definition.labels = sorted({*definition.labels, NOT_TOTAL})
+    if RAISES_ATTRIBUTE_ERROR in file.bodies.keywords:
+        _mark_gone(node, definition, file)
     init = bound.scope.bound.get("__init__")
-    if found.docstring and init and isinstance(init.node, FUNCTIONS) and not found.members["__init__"].docstring:
+    docstring, members = definition.docstring, definition.members
+    if docstring and init and isinstance(init.node, FUNCTIONS) and not members["__init__"].docstring:
         # the parameters of a constructor are as a rule described in the docstring of its class
-        made = found.members["__init__"]
-        called = with_hidden(made.called, found.docstring, file.bodies.of(init.node))
-        found.members["__init__"] = replace(made, called=called)
+        called = with_hidden(members["__init__"].called, docstring, file.bodies.of(init.node))
+        members["__init__"] = replace(members["__init__"], called=called)
     for name in ("__init__", "__new__"):
-        if found.docstring and name in found.members:
-            made = found.members[name]
-            found.members[name] = replace(made, called=told_of(made.called, found.docstring, file))
+        if docstring and name in members:
+            called = with_documented_marks(members[name].called, docstring, file)
+            members[name] = replace(members[name], called=called)
 
 
-def _mark_gone(node: ast.ClassDef, found: Definition, file: Visited) -> None:
+def _mark_gone(node: ast.ClassDef, definition: Definition, file: Visited) -> None:
     """Label the properties of a class of which every accessor only raises AttributeError, or what is named like it."""
-    properties = {name for name, member in found.members.items() if member.kind == "property"}
+    properties = {name for name, member in definition.members.items() if member.kind == "property"}
     accessors: dict[str, list[ast.FunctionDef]] = {}
     for method in node.body:
         # methods that are not read have no member
@@ -180,8 +189,8 @@ def _mark_gone(node: ast.ClassDef, found: Definition, file: Visited) -> None:
             accessors.setdefault(method.name, []).append(method)
     for name, methods in accessors.items():
         if all(_is_gone(file.bodies.statements(method)) for method in methods):
-            labels = sorted({*found.members[name].labels, GONE})
-            found.members[name] = replace(found.members[name], labels=labels)
+            labels = sorted({*definition.members[name].labels, GONE})
+            definition.members[name] = replace(definition.members[name], labels=labels)
 
 
 def _is_gone(body: Sequence[ast.stmt]) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pipeline.api.surface.parse.module_model import Mark
-from pipeline.api.surface.parse.rules import SurfaceRules, clean_name, first_found
+from pipeline.api.surface.parse.rules import SurfaceRules, clean_name, first_match
 from pipeline.api.surface.parse.syntax import written
 from pipeline.core.vocabularies.surface import DeprecationChannel
 
@@ -30,31 +30,31 @@ def mark_of(
     What the first channel leaves open (since, removal, replacement) is filled from the next ones.
     """
     marks = [decorator_mark(decorators, rules), warning_mark(body, rules, {}), directive_mark(docstring, rules)]
-    found = [mark for mark in marks if mark]
-    if not found:
+    present = [mark for mark in marks if mark]
+    if not present:
         return None
     return {
-        "channel": found[0]["channel"],
-        "since": next((mark["since"] for mark in found if mark["since"]), None),
-        "removal": next((mark["removal"] for mark in found if mark["removal"]), None),
-        "message": next((mark["message"] for mark in found if mark["message"]), None),
-        "replacement": next((mark["replacement"] for mark in found if mark["replacement"]), None),
+        "channel": present[0]["channel"],
+        "since": next((mark["since"] for mark in present if mark["since"]), None),
+        "removal": next((mark["removal"] for mark in present if mark["removal"]), None),
+        "message": next((mark["message"] for mark in present if mark["message"]), None),
+        "replacement": next((mark["replacement"] for mark in present if mark["replacement"]), None),
     }
 
 
 def decorator_mark(decorators: Sequence[ast.expr], rules: SurfaceRules) -> Mark | None:
     """Return the mark that a decorator such as `@deprecated("use x instead", version="2.0")` gives."""
-    found = rules.deprecations
+    patterns = rules.deprecations
     for decorator in decorators:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         name = _last_name(called)
-        if name and found.decorators.search(name) and not found.not_decorators.search(name):
-            removal = _given(decorator, found.removal_keywords)
+        if name and patterns.decorators.search(name) and not patterns.not_decorators.search(name):
+            removal = _keyword_text(decorator, patterns.removal_keywords)
             texts = [text for text in _texts_of(decorator) if text != removal]
             since = next((text for text in texts if _VERSION.match(text)), None)
             message = " ".join(text for text in texts if not _VERSION.match(text))
             mark = _mark(DeprecationChannel.DECORATOR, message, rules, since)
-            replacement = _given(decorator, found.replacement_keywords)
+            replacement = _keyword_text(decorator, patterns.replacement_keywords)
             name = clean_name(replacement) if replacement else None
             return {
                 **mark,
@@ -81,11 +81,11 @@ def _makers(value: ast.expr) -> Iterator[ast.expr]:
             return
 
 
-def _given(decorator: ast.expr, wanted: Collection[str]) -> str | None:
+def _keyword_text(decorator: ast.expr, names: Collection[str]) -> str | None:
     """Return the text of the first keyword argument of one of these names."""
     keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
-    found = (_text(k.value, {}) for k in keywords if k.arg in wanted)
-    return next((text for text in found if text), None)
+    texts = (_text(k.value, {}) for k in keywords if k.arg in names)
+    return next((text for text in texts if text), None)
 
 
 def _texts_of(decorator: ast.expr) -> Iterator[str]:
@@ -96,7 +96,7 @@ def _texts_of(decorator: ast.expr) -> Iterator[str]:
                 yield text
 
 
-def warning_mark(body: Sequence[ast.stmt], rules: SurfaceRules, known: Mapping[str, str]) -> Mark | None:
+def warning_mark(body: Sequence[ast.stmt], rules: SurfaceRules, constants: Mapping[str, str]) -> Mark | None:
     """Return the mark of a warning that always runs; `known` gives the values of names that messages mention.
 
     A warning behind an `if` concerns one way of calling, not the API, and is not taken.
@@ -106,7 +106,7 @@ def warning_mark(body: Sequence[ast.stmt], rules: SurfaceRules, known: Mapping[s
         warns, helps = rules.deprecations.warning_calls.search(name), rules.deprecations.helper_calls.search(name)
         if not warns and not helps:
             continue
-        named = {**_messages(body, known), **known}
+        named = {**_messages(body, constants), **constants}
         arguments = [*call.args, *(k.value for k in call.keywords)]
         message = next((text for a in arguments if (text := _text(a, named)) is not None), "")
         if helps or _category_fits(arguments, message, rules):
@@ -130,12 +130,12 @@ def wrapper_mark(body: Sequence[ast.stmt], rules: SurfaceRules) -> Mark | None:
     return None
 
 
-def _messages(body: Sequence[ast.stmt], known: Mapping[str, str]) -> dict[str, str]:
+def _messages(body: Sequence[ast.stmt], constants: Mapping[str, str]) -> dict[str, str]:
     """Return the texts that a body gives names to: `msg = "…"` before `warn(msg)`."""
     named: dict[str, str] = {}
     for statement in body:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if (text := _text(value, known)) is not None:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if (text := _text(value, constants)) is not None:
                 named[name] = text
     return named
 
@@ -169,17 +169,17 @@ def directive_mark(docstring: str | None, rules: SurfaceRules) -> Mark | None:
     """
     if not docstring or "eprecated" not in docstring:
         return None
-    if found := _DIRECTIVE.search(docstring):
-        version, _, rest = found["head"].strip().partition(" ")
+    if match := _DIRECTIVE.search(docstring):
+        version, _, rest = match["head"].strip().partition(" ")
         if not _VERSION.match(version):
-            version, rest = "", found["head"]
-        body = re.split(r"\n[ \t]*\n(?=\S)", found["body"])[0]
+            version, rest = "", match["head"]
+        body = re.split(r"\n[ \t]*\n(?=\S)", match["body"])[0]
         text = " ".join(f"{rest} {inspect.cleandoc(body)}".split())
         if _OF_PARAMETER.match(text):
             return None
         return _mark(DeprecationChannel.DIRECTIVE, text, rules, version or None)
-    if found := _STATEMENT.search(docstring):
-        return _mark(DeprecationChannel.DIRECTIVE, " ".join(found[0].split()), rules, None)
+    if match := _STATEMENT.search(docstring):
+        return _mark(DeprecationChannel.DIRECTIVE, " ".join(match[0].split()), rules, None)
     return None
 
 
@@ -187,10 +187,10 @@ def _mark(channel: DeprecationChannel, message: str, rules: SurfaceRules, since:
     read = rules.deprecations
     return {
         "channel": channel,
-        "since": since or first_found(read.since, message),
-        "removal": first_found(read.removal, message),
+        "since": since or first_match(read.since, message),
+        "removal": first_match(read.removal, message),
         "message": message or None,
-        "replacement": first_found(read.replacement, message),
+        "replacement": first_match(read.replacement, message),
     }
 
 
@@ -201,30 +201,30 @@ def _last_name(node: ast.expr) -> str | None:
     return None
 
 
-def _text(node: ast.expr, known: Mapping[str, str]) -> str | None:
+def _text(node: ast.expr, constants: Mapping[str, str]) -> str | None:
     """Return the text of a string expression; what an f-string fills in is known or stays as `{expression}`."""
     match node:
         case ast.Constant(value=str(text)):
             return " ".join(text.split())
         case ast.Name(id=name):
-            return known.get(name)
+            return constants.get(name)
         case ast.JoinedStr(values=values):
-            return " ".join("".join(_piece(value, known) for value in values).split())
+            return " ".join("".join(_piece(value, constants) for value in values).split())
         case ast.BinOp(left=left, op=ast.Mod() | ast.Add()):
-            return _text(left, known)
+            return _text(left, constants)
         case ast.Call(func=ast.Attribute(value=owner, attr="format" | "strip")):
-            return _text(owner, known)
+            return _text(owner, constants)
         case ast.Call(func=func, args=[first, *_]) if (_last_name(func) or "").endswith("Warning"):
-            return _text(first, known)
+            return _text(first, constants)
     return None
 
 
-def _piece(value: ast.expr, known: Mapping[str, str]) -> str:
+def _piece(value: ast.expr, constants: Mapping[str, str]) -> str:
     match value:
         case ast.Constant(value=str(text)):
             return text
-        case ast.FormattedValue(value=ast.Name(id=name)) if name in known:
-            return known[name]
+        case ast.FormattedValue(value=ast.Name(id=name)) if name in constants:
+            return constants[name]
         case ast.FormattedValue(value=inner):
             return "{" + ast.unparse(inner) + "}"
     return ""

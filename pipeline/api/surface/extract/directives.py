@@ -81,7 +81,7 @@ def read_directives(docstring: str, rules: DirectiveRules) -> list[Directive]:
     if not rules.worth_reading.search(docstring):
         return []
     lines = docstring.expandtabs().splitlines()
-    found: list[Directive] = []
+    directives: list[Directive] = []
     next_ = 0
     for number in range(len(lines)):
         if number < next_:
@@ -89,8 +89,8 @@ def read_directives(docstring: str, rules: DirectiveRules) -> list[Directive]:
         statements, next_ = _directive(lines, number) or (_sentence(lines[number], rules), number + 1)
         if statements:
             owner, names = _owner(lines, number)
-            found += [Directive(*statement, owner, name) for name in names for statement in statements]
-    return found
+            directives += [Directive(*statement, owner, name) for name in names for statement in statements]
+    return directives
 
 
 def name_parameters(
@@ -100,29 +100,28 @@ def name_parameters(
 
     attrs writes `.. versionadded:: 16.1.0 *retain_collection_types*`, click "Added the ``help`` parameter."
     """
-    named = ((one, rules.named_parameter.find(one.text)) for one in directives)
+    named = ((directive, rules.named_parameter.find(directive.text)) for directive in directives)
     return [
-        replace(one, owner=DirectiveOwner.PARAMETER, name=name)
-        if one.owner is DirectiveOwner.API and name in parameters
-        else one
-        for one, name in named
+        replace(directive, owner=DirectiveOwner.PARAMETER, name=name)
+        if directive.owner is DirectiveOwner.API and name in parameters
+        else directive
+        for directive, name in named
     ]
 
 
-def tell_arrivals(directives: Sequence[Directive]) -> list[Directive]:
+def demote_later_additions(directives: Sequence[Directive]) -> list[Directive]:
     """Return the directives; of several `versionadded` of one thing those after the oldest are about PARTs of it."""
     oldest: dict[tuple[DirectiveOwner, str | None], Version] = {}
-    for one in directives:
-        if one.kind is DirectiveKind.VERSIONADDED and one.version is not None:
-            oldest[one.owner, one.name] = min(one.version, oldest.get((one.owner, one.name), one.version))
-    return [
-        replace(one, owner=DirectiveOwner.PART, name=None)
-        if one.kind is DirectiveKind.VERSIONADDED
-        and one.version is not None
-        and one.version > oldest[one.owner, one.name]
-        else one
-        for one in directives
-    ]
+    for directive in directives:
+        key, version = (directive.owner, directive.name), directive.version
+        if directive.kind is DirectiveKind.VERSIONADDED and version is not None:
+            oldest[key] = min(version, oldest.get(key, version))
+
+    def is_later(directive: Directive) -> bool:
+        version = directive.version if directive.kind is DirectiveKind.VERSIONADDED else None
+        return version is not None and version > oldest[directive.owner, directive.name]
+
+    return [replace(d, owner=DirectiveOwner.PART, name=None) if is_later(d) else d for d in directives]
 
 
 _Statement = tuple[DirectiveKind, str | None, str]
@@ -152,8 +151,8 @@ def _sentence(line: str, rules: DirectiveRules) -> list[_Statement]:
     if not _DIGIT.search(text):
         return []
     for sentence in rules.sentences:
-        if stated := sentence.find(text):
-            return [(sentence.directive, _bare(stated), text)]
+        if version := sentence.find(text):
+            return [(sentence.directive, _bare(version), text)]
     return []
 
 
@@ -196,13 +195,13 @@ def _owner(lines: Sequence[str], number: int) -> _Owner:
 
 def _ancestors(lines: Sequence[str], number: int) -> list[int]:
     """Return the numbers of the lines that a line is indented under, the nearest first."""
-    found: list[int] = []
+    above: list[int] = []
     limit = _indent(lines[number])
     for at in range(number - 1, -1, -1):
         if lines[at].strip() and _indent(lines[at]) < limit:
             limit = _indent(lines[at])
-            found.append(at)
-    return found
+            above.append(at)
+    return above
 
 
 def _is_underlined(lines: Sequence[str], number: int) -> bool:

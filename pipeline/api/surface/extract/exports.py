@@ -20,7 +20,7 @@ _SILENT = (ast.FunctionDef, ast.ClassDef, ast.Import)
 """What says nothing about `__all__`."""
 
 Parts = list[tuple[str, str]]
-Said = tuple[bool, Parts, bool]
+ExportsChange = tuple[bool, Parts, bool]
 """What a statement says about `__all__`: whether it replaces what was there, parts, whether it was understood."""
 
 
@@ -36,11 +36,11 @@ def read_exports(tree: ast.Module, bodies: Bodies) -> Exports | None:
     complete = True
     extenders, unseen = _hidden_changes(bodies.text)
     reader = _Reader(Literals(tree, "", False, ""), extenders)
-    said = list(reader.said(tree.body))
-    for replaces, more, understood in said:
+    changes = list(reader.changes(tree.body))
+    for replaces, more, understood in changes:
         parts = more if replaces else parts + more
         complete = understood and (complete or replaces)
-    return Exports(parts, complete and not unseen) if said else None
+    return Exports(parts, complete and not unseen) if changes else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +50,17 @@ class _Reader:
     literals: Literals
     extenders: frozenset[str]
 
-    def said(self, body: list[ast.stmt]) -> Iterator[Said]:
+    def changes(self, body: list[ast.stmt]) -> Iterator[ExportsChange]:
         """Yield what the statements of a module say about `__all__`: of branches, the first one that says anything."""
         for statement in body:
             if isinstance(statement, _SILENT):
                 continue
             for alternatives in _branches(statement):
-                yield from next(filter(None, (list(self.said(branch)) for branch in alternatives)), ())
-            if (said := self._statement(statement)) is not None:
-                yield said
+                yield from next(filter(None, (list(self.changes(branch)) for branch in alternatives)), ())
+            if (change := self._statement(statement)) is not None:
+                yield change
 
-    def _statement(self, statement: ast.stmt) -> Said | None:
+    def _statement(self, statement: ast.stmt) -> ExportsChange | None:
         """Return (replaces what was there, parts, understood) of a statement about `__all__`, else None."""
         match statement:
             case ast.Assign(
@@ -163,13 +163,13 @@ def _extends(function: ast.FunctionDef) -> bool:
     """Return whether a function adds the `__all__` of its only argument: `def extend_all(module): …` of numpy."""
     if len(function.args.args) != 1 or not any(_changes_exports(node) for node in ast.walk(function)):
         return False
-    given = function.args.args[0].arg
+    argument = function.args.args[0].arg
     for node in ast.walk(function):
         match node:
-            case ast.Attribute(value=ast.Name(id=name), attr="__all__") if name == given:
+            case ast.Attribute(value=ast.Name(id=name), attr="__all__") if name == argument:
                 return True
             case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=name), ast.Constant(value="__all__"), *_]):
-                return name == given
+                return name == argument
     return False
 
 
@@ -184,14 +184,13 @@ def _changes_exports(node: ast.AST) -> bool:
 
 def read_parts(tree: ast.Module, package: str) -> list[str]:
     """Return what a package imports from itself by name (`from . import part`), sorted: as a rule its submodules."""
-    found: set[str] = set()
+    parts: set[str] = set()
+    own = {(None, 1), (package, 0)}
     for statement in _running(tree.body):
         match statement:
-            case ast.ImportFrom(module=None, level=1, names=names):
-                found |= {name.name for name in names if name.asname in {None, name.name}}
-            case ast.ImportFrom(module=module, level=0, names=names) if module == package:
-                found |= {name.name for name in names if name.asname in {None, name.name}}
-    return sorted(found - {"*"})
+            case ast.ImportFrom(module=module, level=level, names=names) if (module, level) in own:
+                parts |= {name.name for name in names if name.asname in {None, name.name}}
+    return sorted(parts - {"*"})
 
 
 def _running(body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -20,7 +20,7 @@ _OF_ATTR_IB = frozenset({"attr.s", "attr.attrs", "attr.attributes"})
 UNKNOWN = "..."
 
 
-def read_slots(node: ast.ClassDef, found: Definition) -> None:
+def read_slots(node: ast.ClassDef, definition: Definition) -> None:
     """Add the attributes that `__slots__` names and nothing else declares (data model, 3.3.2.4)."""
     for statement in node.body:
         match statement:
@@ -28,26 +28,26 @@ def read_slots(node: ast.ClassDef, found: Definition) -> None:
                 for name in names:
                     if isinstance(name, ast.Constant) and isinstance(name.value, str):
                         slot = Definition(name.value, "attribute", labels=["instance-attribute"])
-                        found.members.setdefault(name.value, slot)
+                        definition.members.setdefault(name.value, slot)
 
 
-def read_fields(node: ast.ClassDef, found: Definition, imports: Mapping[str, str], rules: SurfaceRules) -> None:
+def read_fields(node: ast.ClassDef, definition: Definition, imports: Mapping[str, str], rules: SurfaceRules) -> None:
     """Fill in by which convention a class makes its parameters, if it does, and its own fields in order."""
-    convention, given = _convention(node, imports, rules)
-    if convention is not None and _is(given.get("init"), "False"):
+    convention, arguments = _convention(node, imports, rules)
+    if convention is not None and _is(arguments.get("init"), "False"):
         return
-    found.synthesised = convention
+    definition.synthesised = convention
     for base in node.bases:
-        if made := named_fields(base, imports, rules):
-            add_named_fields(found, made)
-    keyword_only = _is(given.get("kw_only"), "True")
-    for statement in _field_statements(node, convention, given):
+        if fields := named_fields(base, imports, rules):
+            add_named_fields(definition, fields)
+    keyword_only = _is(arguments.get("kw_only"), "True")
+    for statement in _field_statements(node, convention, arguments):
         if _is_keyword_only_marker(statement):
             keyword_only = True
-        elif (made_field := _field(statement, convention, keyword_only)) and ALTERNATIVE not in made_field.name:
-            found.fields.append(made_field)
+        elif (field := _field(statement, convention, keyword_only)) and ALTERNATIVE not in field.name:
+            definition.fields.append(field)
     if convention == "attrs":
-        _add_default_methods(node, found)
+        _add_default_methods(node, definition)
 
 
 def named_fields(value: ast.expr | None, imports: Mapping[str, str], rules: SurfaceRules) -> list[Field]:
@@ -57,22 +57,22 @@ def named_fields(value: ast.expr | None, imports: Mapping[str, str], rules: Surf
     """
     if not isinstance(value, ast.Call) or _absolute(value.func, imports) not in rules.namedtuple_makers:
         return []
-    given = options(value)
-    listed = value.args[1] if len(value.args) > 1 else given.get("field_names", given.get("fields"))
+    arguments = options(value)
+    listed = value.args[1] if len(value.args) > 1 else arguments.get("field_names", arguments.get("fields"))
     pairs = list(_named(listed))
-    defaults = _defaults(given.get("defaults"), len(pairs))
+    defaults = _defaults(arguments.get("defaults"), len(pairs))
     return [
         Field(name, annotation, default, False) for (name, annotation), default in zip(pairs, defaults, strict=True)
     ]
 
 
-def add_named_fields(found: Definition, fields: list[Field]) -> None:
+def add_named_fields(definition: Definition, fields: list[Field]) -> None:
     """Make a class out of fields that it has by position, as a named tuple has."""
-    found.synthesised = "namedtuple"
-    found.fields.extend(fields)
+    definition.synthesised = "namedtuple"
+    definition.fields.extend(fields)
     for field in fields:
         labels = ["class-attribute", "instance-attribute"]
-        found.members.setdefault(
+        definition.members.setdefault(
             field.name, Definition(field.name, "attribute", returns=field.annotation, labels=labels)
         )
 
@@ -90,22 +90,22 @@ def _named(listed: ast.expr | None) -> Iterator[tuple[str, str | None]]:
                         yield name, written(annotation)
 
 
-def _defaults(given: ast.expr | None, count: int) -> list[str | None]:
+def _defaults(defaults: ast.expr | None, count: int) -> list[str | None]:
     """Return the default of each field: those that are given belong to the last fields."""
-    match given:
+    match defaults:
         case None:
             return [None] * count
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
-            written_ones: list[str | None] = [written(element) for element in elements]
+            texts: list[str | None] = [written(element) for element in elements]
         case ast.BinOp(
             left=ast.Tuple(elts=elements) | ast.List(elts=elements), op=ast.Mult(), right=ast.Constant(value=int(times))
         ):
             # fields are few, and a stranger may write any number
-            written_ones = [*map(written, elements)] * min(times, count)
+            texts = [*map(written, elements)] * min(times, count)
         case _:
-            written_ones = [UNKNOWN] * count
-    kept = written_ones[-count:] if count else []
-    return [None] * (count - len(kept)) + kept
+            texts = [UNKNOWN] * count
+    last = texts[-count:] if count else []
+    return [None] * (count - len(last)) + last
 
 
 def _convention(
@@ -116,9 +116,9 @@ def _convention(
         if path in rules.dataclass_decorators:
             return "dataclass", options(decorator)
         if path in rules.attrs_decorators:
-            given = options(decorator)
+            arguments = options(decorator)
             auto = ast.Constant(value=path not in _OF_ATTR_IB)
-            return "attrs", {"auto_attribs": auto} | given
+            return "attrs", {"auto_attribs": auto} | arguments
     bases = [_absolute(base, imports) for base in node.bases]
     if "NamedTuple" in bases or not rules.namedtuple_makers.isdisjoint(bases):
         return "namedtuple", {}
@@ -130,18 +130,18 @@ def _absolute(node: ast.expr, imports: Mapping[str, str]) -> str:
     return imports.get(first, first) + dot + rest
 
 
-def _is(value: ast.expr | None, wanted: str) -> bool:
-    return value is not None and written(value) == wanted
+def _is(value: ast.expr | None, text: str) -> bool:
+    return value is not None and written(value) == text
 
 
-def _field_statements(node: ast.ClassDef, convention: str | None, given: dict[str, ast.expr]) -> list[ast.stmt]:
+def _field_statements(node: ast.ClassDef, convention: str | None, arguments: dict[str, ast.expr]) -> list[ast.stmt]:
     """Return the statements that may declare fields; with attrs a bare annotation declares one only on demand."""
     body: list[ast.stmt] = [s for s in statements(node.body) if isinstance(s, ast.AnnAssign | ast.Assign)]
     if convention != "attrs":
         return body
     called = [s for s in body if _is_field_call(getattr(s, "value", None))]
     bare = any(isinstance(s, ast.Assign) for s in called)
-    return body if _is(given["auto_attribs"], "True") and not bare else called
+    return body if _is(arguments["auto_attribs"], "True") and not bare else called
 
 
 def _is_keyword_only_marker(statement: ast.stmt) -> bool:
@@ -158,9 +158,9 @@ def _field(statement: ast.stmt, convention: str | None, keyword_only: bool) -> F
             if "ClassVar" in text or (convention is None and not _is_model_field(name, value)):
                 return None
             inside = _annotated_call(annotation) if convention is None and not _is_field_call(value) else None
-            return _made(name, text, value, keyword_only, convention, inside)
+            return _model_field(name, text, value, keyword_only, convention, inside)
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as value) if convention == "attrs":
-            return _made(name, None, value, keyword_only, convention, None) if _is_field_call(value) else None
+            return _model_field(name, None, value, keyword_only, convention, None) if _is_field_call(value) else None
     return None
 
 
@@ -185,7 +185,7 @@ def _annotated_call(annotation: ast.expr) -> ast.expr | None:
     return None
 
 
-def _made(
+def _model_field(
     name: str,
     annotation: str | None,
     value: ast.expr | None,
@@ -195,30 +195,31 @@ def _made(
 ) -> Field | None:
     call = inside if inside is not None else value
     # attrs strips the underscore of a private field for its parameter
-    shown = name.lstrip("_") if convention == "attrs" else name
+    public_name = name.lstrip("_") if convention == "attrs" else name
     default = written(value) if value is not None else None
     if not _is_field_call(call) or convention == "namedtuple":
-        return Field(shown, annotation, None if default == UNKNOWN and convention is None else default, keyword_only)
+        default = None if default == UNKNOWN and convention is None else default
+        return Field(public_name, annotation, default, keyword_only)
     assert isinstance(call, ast.Call)
-    given = options(call)
-    if _is(given.get("init"), "False"):
+    arguments = options(call)
+    if _is(arguments.get("init"), "False"):
         return None
-    if "kw_only" in given:
-        keyword_only = _is(given["kw_only"], "True")
+    if "kw_only" in arguments:
+        keyword_only = _is(arguments["kw_only"], "True")
     if inside is None or value is None:
-        default = _stated_default(call, given)
-    alias = next((text for key in ("validation_alias", "alias") if (text := text_of(given.get(key)))), shown)
+        default = _declared_default(call, arguments)
+    alias = next((text for key in ("validation_alias", "alias") if (text := text_of(arguments.get(key)))), public_name)
     return Field(alias, annotation, default, keyword_only)
 
 
-def _stated_default(call: ast.Call, given: dict[str, ast.expr]) -> str | None:
-    default = given.get("default")
+def _declared_default(call: ast.Call, arguments: dict[str, ast.expr]) -> str | None:
+    default = arguments.get("default")
     if default is None and call.args:
         default = call.args[0]
     if default is not None:
         # pydantic's way to say that a field must be given
         return None if _is(default, "...") else written(default)
-    factory = given.get("default_factory", given.get("factory"))
+    factory = arguments.get("default_factory", arguments.get("factory"))
     match factory:
         case None:
             return None
@@ -227,10 +228,10 @@ def _stated_default(call: ast.Call, given: dict[str, ast.expr]) -> str | None:
     return f"{written(factory)}()"
 
 
-def _add_default_methods(node: ast.ClassDef, found: Definition) -> None:
+def _add_default_methods(node: ast.ClassDef, definition: Definition) -> None:
     """Note which fields have a default that a method makes: `@x.default` in attrs."""
     methods = (s for s in node.body if isinstance(s, ast.FunctionDef))
     decorators = {dotted(decorator) for method in methods for decorator in method.decorator_list}
-    for field in found.fields:
+    for field in definition.fields:
         if {f"{field.name}.default", f"_{field.name}.default"} & decorators:
             field.default = UNKNOWN

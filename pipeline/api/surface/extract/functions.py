@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from pipeline.api.surface.extract.deprecations import mark_of, wrapper_mark
 from pipeline.api.surface.extract.kwargs import hidden_parameters
-from pipeline.api.surface.extract.parameter_marks import mark_by_code, mark_told
+from pipeline.api.surface.extract.parameter_marks import mark_by_code, mark_by_docstring
 from pipeline.api.surface.extract.signature_decorators import HelperRules, apply_helpers
 from pipeline.api.surface.extract.sketches import line_hashes, sketch
-from pipeline.api.surface.extract.written_signatures import shown_overload, written_parameters
+from pipeline.api.surface.extract.written_signatures import overload_text, written_parameters
 from pipeline.api.surface.parse.bodies import Bodies, Body
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.api.surface.parse.module_model import Definition, Parameter
@@ -26,7 +26,7 @@ class Visited:
 
     `conditional` has their ids; `lines` takes the first lines of docstrings by dotted name, where they are not 1. What
     is imported from below `passes_on`, "pkg.", is there for others to import from here. `unread` takes the names of
-    methods that were put aside. `given` names the classes that are given members as the module runs, and what
+    methods that were put aside. `patched` names the classes that are given members as the module runs, and what
     gives them.
     """
 
@@ -39,7 +39,7 @@ class Visited:
     lines: dict[str, int] = field(default_factory=dict)
     passes_on: str | None = None
     is_stub: bool = False
-    given: Mapping[str, set[str]] = field(default_factory=dict)
+    patched: Mapping[str, set[str]] = field(default_factory=dict)
 
     def note(self, name: str, described: tuple[str | None, int], before: int) -> None:
         """Note where the docstring of a name begins: in a line of a text before which the file has others."""
@@ -68,27 +68,27 @@ def read_function(bound: Bound, node: Function, labels: Sequence[str], body: Bod
     same = not bound.overloads and len(node.decorator_list) == len(body.node.decorator_list)
     besides = None if same else _besides(bound, node, body)
     manner = bound.runtime, file.is_stub, reads_strings(scope)
-    known = body.read.setdefault((bound.name, *labels, besides, manner), [])
-    for answers, found in known:
+    cached = body.read.setdefault((bound.name, *labels, besides, manner), [])
+    for answers, definition in cached:
         if not answers or answers == {name: scope.resolve(name) for name in answers}:
-            return found
+            return definition
     noting = _Noting(scope.name, scope.path, scope.owner, scope.around, scope.bound)
-    found = _read(bound, node, labels, noting, body, file)
-    known.append((noting.answers, found))
-    return found
+    definition = _read(bound, node, labels, noting, body, file)
+    cached.append((noting.answers, definition))
+    return definition
 
 
 def _besides(bound: Bound, node: Function, body: Body) -> Hashable:
     """Return what makes a function another one beside its text: other decorators, and overloads."""
     # decorators that are not written at the function come first
     added = node.decorator_list[: len(node.decorator_list) - len(body.node.decorator_list)]
-    return tuple(map(written, added)), tuple(map(shown_overload, bound.overloads))
+    return tuple(map(written, added)), tuple(map(overload_text, bound.overloads))
 
 
 def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, body: Body, file: Visited) -> Definition:
     docstring, _ = body.described
     warns = body.once(warnings_of, file.rules.deprecations.call_words)
-    found = Definition(
+    definition = Definition(
         bound.name,
         "function",
         runtime=bound.runtime,
@@ -98,25 +98,25 @@ def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, bod
         decorators=[written(decorator) for decorator in node.decorator_list],
         returns=annotation_text(node.returns, scope),
     )
-    if "property" in labels or _is_property(found, file.rules):
-        found.kind = "property"
-        return found
-    if "async" in labels and any(map(file.rules.plain_decorators.search, found.decorators)):
-        found.labels = [label for label in labels if label != "async"]
+    if "property" in labels or _is_property(definition, file.rules):
+        definition.kind = "property"
+        return definition
+    if "async" in labels and any(map(file.rules.plain_decorators.search, definition.decorators)):
+        definition.labels = [label for label in labels if label != "async"]
     called = written_parameters(node, scope)
-    if not file.is_stub and bound.runtime and not any(d.endswith("overload") for d in found.decorators):
+    if not file.is_stub and bound.runtime and not any(d.endswith("overload") for d in definition.decorators):
         # in a stub `...` is a default that is not told; here it is the value
         called = [p | {"default": "Ellipsis"} if p["default"] == "..." else p for p in called]
     if file.helpers is not None and node.decorator_list:
         called = apply_helpers(node.decorator_list, called, file.helpers)
     called = with_hidden(called, docstring, body)
     called = mark_by_code(called, body, file.rules)
-    found.called = told_of(called, docstring, file)
-    found.overloads = [shown_overload(overload) for overload in bound.overloads]
-    found.sketch = _sketch(body)
+    definition.called = with_documented_marks(called, docstring, file)
+    definition.overloads = [overload_text(overload) for overload in bound.overloads]
+    definition.sketch = _sketch(body)
     if "def " in body.text and body.beginning_with_calls(file.rules.deprecations.call_words):
-        found.deprecates = wrapper_mark(body.statements, file.rules)
-    return found
+        definition.deprecates = wrapper_mark(body.statements, file.rules)
+    return definition
 
 
 def warnings_of(body: Body, words: tuple[str, ...]) -> Sequence[ast.stmt]:
@@ -128,21 +128,21 @@ def with_hidden(called: list[Parameter], docstring: str | None, body: Body) -> l
     """Return parameters with those behind `**kwargs`, which is the last."""
     if body.node.args.kwarg is None:
         return called
-    known = frozenset([parameter["name"] for parameter in called])
-    return [*called[:-1], *body.once(hidden_parameters, docstring, known), *called[-1:]]
+    names = frozenset([parameter["name"] for parameter in called])
+    return [*called[:-1], *body.once(hidden_parameters, docstring, names), *called[-1:]]
 
 
-def told_of(called: list[Parameter], docstring: str | None, file: Visited) -> list[Parameter]:
+def with_documented_marks(called: list[Parameter], docstring: str | None, file: Visited) -> list[Parameter]:
     """Return parameters, those marked that a docstring calls deprecated."""
-    return called if file.directives is None else mark_told(called, docstring, file.rules, file.directives)
+    return called if file.directives is None else mark_by_docstring(called, docstring, file.rules, file.directives)
 
 
-def _is_property(found: Definition, rules: SurfaceRules) -> bool:
+def _is_property(definition: Definition, rules: SurfaceRules) -> bool:
     """Return whether a decorator makes a property that griffe does not know, or adds a setter to such a one."""
-    if not found.decorators:
+    if not definition.decorators:
         return False
-    accessors = {f"{found.name}.{accessor}" for accessor in ("getter", "setter", "deleter")}
-    return any(d in accessors or rules.property_decorators.search(d) for d in found.decorators)
+    accessors = {f"{definition.name}.{accessor}" for accessor in ("getter", "setter", "deleter")}
+    return any(d in accessors or rules.property_decorators.search(d) for d in definition.decorators)
 
 
 def _sketch(body: Body) -> list[int]:

@@ -65,11 +65,11 @@ class HelperCall:
     replacement: str | None = None
 
     def mark(
-        self, what: ParameterDeprecation, replacement: str | None = None, since: str | None = None
+        self, extent: ParameterDeprecation, replacement: str | None = None, since: str | None = None
     ) -> ParameterMark:
         """Return the mark that the call puts on a parameter."""
         return {
-            "what": what,
+            "what": extent,
             "since": since or self.since,
             "removal": self.removal,
             "replacement": replacement,
@@ -80,29 +80,29 @@ def read_call(decorator: ast.expr, helper: Helper) -> HelperCall | None:
     """Return what a decorator says if it is called in the way of this helper, else None."""
     if helper.written is not None and not helper.written.search(ast.unparse(decorator)):
         return None
-    said: dict[HelperArgument, Any] = {}
+    arguments: dict[HelperArgument, Any] = {}
     try:
         for role, name, node in _roles(decorator, helper):
-            _take(said, role, name, node)
-        adds = _adds(helper.adds, said.get(HelperArgument.PIECE, {}))
+            _take(arguments, role, name, node)
+        adds = _adds(helper.adds, arguments.get(HelperArgument.PIECE, {}))
     except (ValueError, TypeError):
         # not called in this way, or with what only running tells
         return None
-    names = said.get(HelperArgument.NAMES)
-    old = said.get(HelperArgument.OLD, (helper.old,) if helper.old else ())
-    new = said.get(HelperArgument.NEW, (helper.new,) if helper.new else ())
-    renames = [*zip(old, [*new, *[None] * len(old)], strict=False), *said.get(HelperArgument.RENAMES, ())]
-    found = HelperCall(
+    names = arguments.get(HelperArgument.NAMES)
+    old = arguments.get(HelperArgument.OLD, (helper.old,) if helper.old else ())
+    new = arguments.get(HelperArgument.NEW, (helper.new,) if helper.new else ())
+    renames = [*zip(old, [*new, *[None] * len(old)], strict=False), *arguments.get(HelperArgument.RENAMES, ())]
+    call = HelperCall(
         names=names,
-        allowed=tuple(said.get(HelperArgument.ALLOWED, ())),
+        allowed=tuple(arguments.get(HelperArgument.ALLOWED, ())),
         adds=adds,
         renames=tuple(renames),
-        deprecated=tuple(said.get(HelperArgument.DEPRECATED, ())),
-        since=said.get(HelperArgument.SINCE),
-        removal=said.get(HelperArgument.REMOVAL),
-        replacement=said.get(HelperArgument.REPLACEMENT),
+        deprecated=tuple(arguments.get(HelperArgument.DEPRECATED, ())),
+        since=arguments.get(HelperArgument.SINCE),
+        removal=arguments.get(HelperArgument.REMOVAL),
+        replacement=arguments.get(HelperArgument.REPLACEMENT),
     )
-    return found if _complete(helper.effect, found) else None
+    return call if _complete(helper.effect, call) else None
 
 
 def _roles(decorator: ast.expr, helper: Helper) -> Iterator[tuple[HelperArgument, str, ast.expr]]:
@@ -124,24 +124,27 @@ def _roles(decorator: ast.expr, helper: Helper) -> Iterator[tuple[HelperArgument
         yield role, keyword.arg, keyword.value
 
 
-def _take(said: dict[HelperArgument, Any], role: HelperArgument, name: str, node: ast.expr) -> None:
+def _take(arguments: dict[HelperArgument, Any], role: HelperArgument, name: str, node: ast.expr) -> None:
     """Read one argument into what is said; ValueError where it cannot be what its role asks for."""
     match role:
         case HelperArgument.SINCE | HelperArgument.REMOVAL:
-            said[role] = _version(node)
+            arguments[role] = _version(node)
         case HelperArgument.OLD | HelperArgument.NEW | HelperArgument.NAMES | HelperArgument.ALLOWED:
-            said[role] = (*said.get(role, ()), *_names(ast.literal_eval(node), none=role is HelperArgument.NEW))
+            arguments[role] = (
+                *arguments.get(role, ()),
+                *_names(ast.literal_eval(node), none=role is HelperArgument.NEW),
+            )
         case HelperArgument.PIECE:
-            said.setdefault(role, {})[name] = _piece(node)
+            arguments.setdefault(role, {})[name] = _piece(node)
         case HelperArgument.DEPRECATED:
-            said[role] = [(found, None) for found in sorted(_names(ast.literal_eval(node)))]
+            arguments[role] = [(parameter, None) for parameter in sorted(_names(ast.literal_eval(node)))]
         case HelperArgument.SPECS if isinstance(node, ast.Tuple) and node.elts:
-            said.setdefault(HelperArgument.DEPRECATED, []).append((name, _version(node.elts[0])))
+            arguments.setdefault(HelperArgument.DEPRECATED, []).append((name, _version(node.elts[0])))
         case HelperArgument.RENAMES:
             mapping = dict(ast.literal_eval(node))
-            said[role] = list(zip(_names(list(mapping)), _names(list(mapping.values()), none=True), strict=True))
+            arguments[role] = list(zip(_names(list(mapping)), _names(list(mapping.values()), none=True), strict=True))
         case HelperArgument.REPLACEMENT:
-            said[role] = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+            arguments[role] = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
         case HelperArgument.CATEGORY | HelperArgument.SPECS:
             if not isinstance(node, ast.Name | ast.Attribute):
                 raise ValueError(ast.unparse(node))
@@ -153,10 +156,10 @@ def _version(node: ast.expr) -> str | None:
         node = node.elts[0]
     if not isinstance(node, ast.Constant) or node.value is None:
         return None
-    found = _VERSION.fullmatch(str(node.value))
-    if found is None:
+    match = _VERSION.fullmatch(str(node.value))
+    if match is None:
         raise ValueError(str(node.value))
-    return found[1]
+    return match[1]
 
 
 def _names(value: object, *, none: bool = False) -> tuple[Any, ...]:
@@ -197,15 +200,15 @@ def _adds(template: str | None, pieces: Mapping[str, str]) -> ast.arguments | No
     return function.args
 
 
-def _complete(effect: HelperEffect, said: HelperCall) -> bool:
+def _complete(effect: HelperEffect, call: HelperCall) -> bool:
     """Return whether a call says what its effect needs."""
     match effect:
         case HelperEffect.RENAMED:
-            return bool(said.renames)
+            return bool(call.renames)
         case HelperEffect.DEPRECATED:
-            return bool(said.names or said.deprecated)
+            return bool(call.names or call.deprecated)
         case HelperEffect.POSITION_FROM | HelperEffect.POSITION_OF | HelperEffect.POSITION_ORDER:
-            return bool(said.names)
+            return bool(call.names)
         case HelperEffect.ADDED | HelperEffect.REPLACED:
-            return said.adds is not None
+            return call.adds is not None
     return True

@@ -5,11 +5,20 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from pipeline.api.surface.extract.written_signatures import declared
 from pipeline.api.surface.parse.deep import TOO_DEEP
-from pipeline.api.surface.parse.module_model import UNSEEN_SIGNATURE, Definition, Exports, ModuleRecord, Parameter
+from pipeline.api.surface.parse.module_model import (
+    UNSEEN_SIGNATURE,
+    Definition,
+    Exports,
+    ModuleRecord,
+    Parameter,
+    parameter_row,
+)
+from pipeline.api.surface.parse.syntax import text_of
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SourceKind
 
 Description = Mapping[str, Any]
@@ -36,72 +45,60 @@ def record_of(name: str, file: str, description: Description) -> ModuleRecord:
         file=file,
         is_package=file.rpartition("/")[2].startswith("__init__."),
         source=SourceKind.INSPECTED,
-        definitions={member: _definition(member, seen, of_class=False) for member, seen in sorted(members.items())},
+        definitions={
+            member: _definition(member, details, of_class=False) for member, details in sorted(members.items())
+        },
         exports=None if exports is None else Exports([("add", each) for each in exports], complete=True),
         docstring=_clean(description["doc"]),
     )
 
 
-def _definition(name: str, seen: Description, *, of_class: bool) -> Definition:
-    if "target" in seen:
-        return Definition(name, "import", target=seen["target"])
-    docstring = _clean(seen.get("doc"))
-    if seen["kind"] == "class":
-        return _class(name, seen, docstring)
-    if seen["kind"] in ("function", "method"):
-        called, labels = _called(name, seen)
-        labels += [label for label in ("async" if "async" in seen else None, seen.get("binding")) if label]
+def _definition(name: str, description: Description, *, of_class: bool) -> Definition:
+    if "target" in description:
+        return Definition(name, "import", target=description["target"])
+    docstring = _clean(description.get("doc"))
+    if description["kind"] == "class":
+        return _class(name, description, docstring)
+    if description["kind"] in ("function", "method"):
+        called, labels = _called(name, description)
+        labels += [
+            label for label in ("async" if "async" in description else None, description.get("binding")) if label
+        ]
         if called is not None and of_class and "staticmethod" not in labels:
-            called = [_parameter("cls" if "classmethod" in labels else "self", ParameterKind.POSITIONAL_ONLY), *called]
+            first = "cls" if "classmethod" in labels else "self"
+            called = [parameter_row(first, ParameterKind.POSITIONAL_ONLY), *called]
         return Definition(name, "function", called=called or [], labels=sorted(labels), docstring=docstring)
-    kind = "property" if seen["kind"] == "property" else "attribute"
+    kind = "property" if description["kind"] == "property" else "attribute"
     labels = [] if kind == "property" else ["class-attribute" if of_class else "module-attribute"]
-    return Definition(name, kind, value=seen.get("value"), labels=labels, docstring=docstring)
+    return Definition(name, kind, value=description.get("value"), labels=labels, docstring=docstring)
 
 
-def _class(name: str, seen: Description, docstring: str | None) -> Definition:
+def _class(name: str, description: Description, docstring: str | None) -> Definition:
     """Return a class, whose parameters are those of an `__init__` that stands for whatever makes its objects."""
-    members = {member: _definition(member, of, of_class=True) for member, of in seen.get("members", {}).items()}
-    called, labels = _called(name, seen)
-    own = [] if called is None else [_parameter("self", ParameterKind.POSITIONAL_ONLY), *called]
+    members = {member: _definition(member, of, of_class=True) for member, of in description.get("members", {}).items()}
+    called, labels = _called(name, description)
+    own = [] if called is None else [parameter_row("self", ParameterKind.POSITIONAL_ONLY), *called]
     members["__init__"] = Definition("__init__", "function", called=own, labels=labels)
-    bases = [base.removeprefix("builtins.") for base in seen.get("bases", ())]
+    bases = [base.removeprefix("builtins.") for base in description.get("bases", ())]
     return Definition(name, "class", bases=bases, labels=labels, docstring=docstring, members=members)
 
 
-def _called(name: str, seen: Description) -> tuple[list[Parameter] | None, list[str]]:
+def _called(name: str, description: Description) -> tuple[list[Parameter] | None, list[str]]:
     """Return the parameters without self, and the label of a signature that cannot be told."""
-    if "signature" in seen:
-        return [_told(*each) for each in seen["signature"]], []
-    texts = (seen.get("text_signature"), *(seen.get("doc") or "").strip().splitlines()[:1])
-    found = (read_signature(text, name) for text in texts if text)
-    parameters = next((each for each in found if each is not None), None)
+    if "signature" in description:
+        return [_inspected_parameter(*each) for each in description["signature"]], []
+    texts = (description.get("text_signature"), *(description.get("doc") or "").strip().splitlines()[:1])
+    signatures = (read_signature(text, name) for text in texts if text)
+    parameters = next((each for each in signatures if each is not None), None)
     if parameters and parameters[0]["name"] in ("self", "cls"):
         parameters = parameters[1:]
     return parameters, [UNSEEN_SIGNATURE] if parameters is None else []
 
 
-def _told(name: str, kind: str, has_default: bool, default: str | None) -> Parameter:
+def _inspected_parameter(name: str, kind: str, has_default: bool, default: str | None) -> Parameter:
     """Return a parameter of `inspect.signature`; a default that is no literal is there, and not known."""
-    given = (default or _UNTOLD) if has_default else None
-    return _parameter(name, _KINDS[kind], given)
-
-
-def _parameter(
-    name: str,
-    kind: ParameterKind,
-    default: str | None = None,
-    annotation: str | None = None,
-    known_from: ParameterSource = ParameterSource.SIGNATURE,
-) -> Parameter:
-    return {
-        "name": name,
-        "kind": kind,
-        "default": default,
-        "annotation": annotation,
-        "known_from": known_from,
-        "deprecation": None,
-    }
+    text = (default or _UNTOLD) if has_default else None
+    return parameter_row(name, _KINDS[kind], text)
 
 
 def read_signature(line: str, name: str) -> list[Parameter] | None:
@@ -110,12 +107,12 @@ def read_signature(line: str, name: str) -> list[Parameter] | None:
     Cython (`embedsignature`) writes `Class.name(self, double[:] a, int b=1, c=None) -> int`, with C types before the
     names or annotations behind them. None where the line is anything else.
     """
-    found = re.match(rf"(?:[\w.]+\.)?{re.escape(name)}\(|\(", line)
-    split = _split(_MARKS.sub("", line[found.end() :], count=1), ",", ")") if found else None
+    match = re.match(rf"(?:[\w.]+\.)?{re.escape(name)}\(|\(", line)
+    split = _split(_MARKS.sub("", line[match.end() :], count=1), ",", ")") if match else None
     if split is None or not _AFTER.fullmatch(split[1]):
         return None
-    given = [_UNREPRESENTABLE.sub(f"={_UNTOLD}", part.strip()) for part in split[0] if part.strip()]
-    for written in (given, [_annotated(part) for part in given]):
+    declared = [_UNREPRESENTABLE.sub(f"={_UNTOLD}", part.strip()) for part in split[0] if part.strip()]
+    for written in (declared, [_annotated(part) for part in declared]):
         try:
             function = ast.parse(f"def f({', '.join(written)}): pass").body[0]
         except (SyntaxError, ValueError, *TOO_DEEP):
@@ -148,33 +145,21 @@ def _annotated(part: str) -> str:
     """Turn `type name=default` into `name: "type" = default`."""
     split = _split(f"{part}\n", "=", "\n")
     declared, *default = split[0] if split else [part]
-    found = _NAME.fullmatch(_NOT_NONE.sub("", declared.strip()))
-    if found is None or not found["type"].strip("* "):
+    match = _NAME.fullmatch(_NOT_NONE.sub("", declared.strip()))
+    if match is None or not match["type"].strip("* "):
         return part
-    return "=".join([f"{found['name']}: {found['type'].strip()!r}", *default])
+    return "=".join([f"{match['name']}: {match['type'].strip()!r}", *default])
 
 
 def _parameters(arguments: ast.arguments) -> list[Parameter]:
-    fixed = [*arguments.posonlyargs, *arguments.args]
-    defaults: Sequence[ast.expr | None] = [*[None] * (len(fixed) - len(arguments.defaults)), *arguments.defaults]
-    kinds = [ParameterKind.POSITIONAL_ONLY] * len(arguments.posonlyargs)
-    kinds += [ParameterKind.POSITIONAL_OR_KEYWORD] * len(arguments.args)
-    made = [_read(*each) for each in zip(fixed, kinds, defaults, strict=True)]
-    made += [_read(arguments.vararg, ParameterKind.VAR_POSITIONAL, None)] if arguments.vararg else []
-    keywords = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    made += [_read(argument, ParameterKind.KEYWORD_ONLY, default) for argument, default in keywords]
-    made += [_read(arguments.kwarg, ParameterKind.VAR_KEYWORD, None)] if arguments.kwarg else []
-    return made
-
-
-def _read(argument: ast.arg, kind: ParameterKind, default: ast.expr | None) -> Parameter:
-    written = None if default is None else ast.unparse(default)
-    annotation = argument.annotation
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        shown: str | None = annotation.value
-    else:
-        shown = None if annotation is None else ast.unparse(annotation)
-    return _parameter(argument.arg, kind, written, shown, ParameterSource.DOCSTRING)
+    parameters = []
+    for argument, kind, default in declared(arguments):
+        written = None if default is None else ast.unparse(default)
+        annotation = text_of(argument.annotation)
+        if annotation is None and argument.annotation is not None:
+            annotation = ast.unparse(argument.annotation)
+        parameters.append(parameter_row(argument.arg, kind, written, annotation, ParameterSource.DOCSTRING))
+    return parameters
 
 
 def _clean(doc: str | None) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import griffe
 
 from pipeline.api.surface.parse.bodies import Body
-from pipeline.api.surface.parse.module_model import Parameter
+from pipeline.api.surface.parse.module_model import Parameter, parameter_row
 from pipeline.api.surface.parse.syntax import children, written
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource
 
@@ -32,27 +32,27 @@ _DESCRIBED = {griffe.DocstringSectionKind.parameters, griffe.DocstringSectionKin
 
 @dataclass(slots=True)
 class _Uses:
-    """What a body does with the names in its `**kwargs`; `taken` has the default of each, None if it must be given."""
+    """How a body uses the names in its `**kwargs`; `defaults` has the default of each, None if it is required."""
 
-    taken: dict[str, str | None] = field(default_factory=dict)
+    defaults: dict[str, str | None] = field(default_factory=dict)
     popped: set[str] = field(default_factory=set)
-    asked: set[str] = field(default_factory=set)
+    read: set[str] = field(default_factory=set)
     assigned: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     forwarded: set[str] = field(default_factory=set)
 
     def take(self, name: str, default: str | None) -> None:
         """Note an access; the first one says whether the name must be given, later ones may tell its default."""
-        if self.taken.setdefault(name, default) == UNKNOWN and default is not None:
-            self.taken[name] = default
+        if self.defaults.setdefault(name, default) == UNKNOWN and default is not None:
+            self.defaults[name] = default
 
     def parameters(self) -> dict[str, str | None]:
         """Return what a caller may give, with defaults: not what the body sets, refuses or gives on by itself."""
-        kept = self.taken.keys() - self.refused - (self.forwarded - self.popped) - (self.assigned - self.asked)
-        return {name: default for name, default in self.taken.items() if name in kept}
+        names = self.defaults.keys() - self.refused - (self.forwarded - self.popped) - (self.assigned - self.read)
+        return {name: default for name, default in self.defaults.items() if name in names}
 
 
-def hidden_parameters(body: Body, docstring: str | None, known: frozenset[str]) -> list[Parameter]:
+def hidden_parameters(body: Body, docstring: str | None, declared: frozenset[str]) -> list[Parameter]:
     """Return the keyword-only parameters that a function has behind its `**kwargs`, beyond the known ones.
 
     First those that the body takes out of it, then those that only the docstring describes.
@@ -60,43 +60,36 @@ def hidden_parameters(body: Body, docstring: str | None, known: frozenset[str]) 
     if body.node.args.kwarg is None:
         return []
     catch_all = body.node.args.kwarg.arg
-    told = _told(docstring, known, catch_all)
-    uses = _uses(body.statements, catch_all) if _says(body, catch_all, told) else _Uses()
-    taken = {name: default for name, default in uses.parameters().items() if name not in known}
-    silent = [name for name in told if name not in {*taken, *uses.refused, *uses.forwarded, *uses.assigned}]
-    found = [_parameter(name, default, ParameterSource.KWARGS) for name, default in taken.items()]
-    return found + [_parameter(name, UNKNOWN, ParameterSource.DOCSTRING) for name in silent]
+    documented = _documented(docstring, declared, catch_all)
+    uses = _uses(body.statements, catch_all) if _uses_catch_all(body, catch_all, documented) else _Uses()
+    defaults = {name: default for name, default in uses.parameters().items() if name not in declared}
+    silent = [name for name in documented if name not in {*defaults, *uses.refused, *uses.forwarded, *uses.assigned}]
+    parameters = [_parameter(name, default, ParameterSource.KWARGS) for name, default in defaults.items()]
+    return parameters + [_parameter(name, UNKNOWN, ParameterSource.DOCSTRING) for name in silent]
 
 
-def _says(body: Body, catch_all: str, told: Sequence[str]) -> bool:
+def _uses_catch_all(body: Body, catch_all: str, documented: Sequence[str]) -> bool:
     """Return whether a body may say something of the names in its `**kwargs`, of which the docstring told some."""
-    if body.mentions(told):
+    if body.mentions(documented):
         return True
     if body.count((catch_all,)) == body.count((f"**{catch_all}",)):
         # it passes them on as they are, and no more
         return False
-    return bool(told) or bool(body.search(_access(catch_all)))
+    return bool(documented) or bool(body.search(_access(catch_all)))
 
 
-def _told(docstring: str | None, known: Collection[str], catch_all: str) -> list[str]:
+def _documented(docstring: str | None, declared: Collection[str], catch_all: str) -> list[str]:
     """Return the names of keywords that a docstring describes: not `_key` as `key`, nor all of them as `json_kw`."""
     described = described_names(docstring)
-    said = {catch_all, *known, *(name.lstrip("_") for name in known)}
-    told = [name for name in described if name not in said]
+    excluded = {catch_all, *declared, *(name.lstrip("_") for name in declared)}
+    names = [name for name in described if name not in excluded]
     if catch_all in described or f"*{catch_all}" in (docstring or ""):
-        return told
-    return [name for name in told if not _OF_ALL.search(name)]
+        return names
+    return [name for name in names if not _OF_ALL.search(name)]
 
 
 def _parameter(name: str, default: str | None, known_from: ParameterSource) -> Parameter:
-    return {
-        "name": name,
-        "kind": ParameterKind.KEYWORD_ONLY,
-        "default": default,
-        "annotation": None,
-        "known_from": known_from,
-        "deprecation": None,
-    }
+    return parameter_row(name, ParameterKind.KEYWORD_ONLY, default, known_from=known_from)
 
 
 @functools.lru_cache(maxsize=256)
@@ -141,22 +134,22 @@ def _is_stored(node: ast.Name | ast.Subscript) -> bool:
 
 def _nodes(nodes: Sequence[ast.AST], *, certain: bool) -> list[tuple[ast.AST, bool]]:
     """Return all nodes in the order of the source, each with whether it runs whenever the function does."""
-    found: list[tuple[ast.AST, bool]] = []
-    _collect(nodes, found, certain=certain)
-    return found
+    collected: list[tuple[ast.AST, bool]] = []
+    _collect(nodes, collected, certain=certain)
+    return collected
 
 
-def _collect(nodes: Sequence[ast.AST], found: list[tuple[ast.AST, bool]], *, certain: bool) -> None:
+def _collect(nodes: Sequence[ast.AST], collected: list[tuple[ast.AST, bool]], *, certain: bool) -> None:
     for node in nodes:
-        found.append((node, certain))
+        collected.append((node, certain))
         inside = children(node)
         if not certain:
-            _collect(inside, found, certain=False)
+            _collect(inside, collected, certain=False)
             continue
         first = _runs_first(node, inside)
-        _collect(first, found, certain=True)
+        _collect(first, collected, certain=True)
         if len(first) < len(inside):
-            _collect([child for child in inside if child not in first], found, certain=False)
+            _collect([child for child in inside if child not in first], collected, certain=False)
         certain = not _may_return(node)
 
 
@@ -184,7 +177,7 @@ def _use(node: ast.AST, catch_all: str, uses: _Uses, *, certain: bool) -> None:
             args=[ast.Constant(value=str(name)), *rest],
         ) if owner == catch_all and name.isidentifier():
             uses.take(name, written(rest[0]) if rest else bare if how == "pop" else UNKNOWN)
-            uses.asked.add(name)
+            uses.read.add(name)
             if how == "pop":
                 uses.popped.add(name)
         case ast.Subscript(value=ast.Name(id=owner), slice=ast.Constant(value=str(name))) if owner == catch_all:
@@ -198,7 +191,7 @@ def _use(node: ast.AST, catch_all: str, uses: _Uses, *, certain: bool) -> None:
             left=ast.Constant(value=str(name)), ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=owner)]
         ) if owner == catch_all and name.isidentifier():
             uses.take(name, UNKNOWN)
-            uses.asked.add(name)
+            uses.read.add(name)
         case ast.Call(keywords=keywords) if any(_is_passed_on(keyword, catch_all) for keyword in keywords):
             uses.forwarded |= {keyword.arg for keyword in keywords if keyword.arg}
 

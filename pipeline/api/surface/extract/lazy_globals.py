@@ -27,41 +27,41 @@ Exported = Mapping[str, "str | Exported"]
 
 
 @dataclass(slots=True)
-class GivenNames:
+class ListedNames:
     """What such calls give a module: names, and submodules made as it runs, each with absolute paths by name."""
 
     names: dict[str, LazyName] = field(default_factory=dict)
     submodules: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
-def given_names(tree: ast.Module, bodies: Bodies, module: str, *, is_package: bool) -> GivenNames:
+def listed_names(tree: ast.Module, bodies: Bodies, module: str, *, is_package: bool) -> ListedNames:
     """Return the names that such calls give a module; those of a mapping that is called deprecated have a mark.
 
     The function that is called stands in another file, often in another distribution, and a file is read without any
     other (its record is cached by its own bytes). So the keyword is the only sign here of what the function does with
     a mapping. A name such as `deprecated_aliases` is part of that function's signature and not a word of a comment.
     """
-    given = GivenNames()
-    if GLOBALS not in bodies.told and "__name__" not in bodies.rest:
-        return given
+    listed = ListedNames()
+    if GLOBALS not in bodies.keywords and "__name__" not in bodies.rest:
+        return listed
     for statement in statements(tree.body):
         match statement:
             case ast.Expr(value=ast.Call() as call) | ast.Assign(value=ast.Call() as call):
-                if tells_names(call):
-                    given.names |= dict(_from_modules(call, module, is_package=is_package))
+                if lists_names(call):
+                    listed.names |= dict(_from_modules(call, module, is_package=is_package))
                 elif is_attached(statement):
-                    given.names |= dict(_attached(call, module))
+                    listed.names |= dict(_attached(call, module))
                 elif _takes_name(call):
                     for exported in map(_exported, [*call.args, *(keyword.value for keyword in call.keywords)]):
-                        _export(exported, module, "", given)
-    return given
+                        _export(exported, module, "", listed)
+    return listed
 
 
-def tells_names(call: ast.Call) -> bool:
+def lists_names(call: ast.Call) -> bool:
     """Return whether a call takes `globals()`, and beside it only mappings of names to modules."""
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    others = [argument for argument in given if not is_globals(argument)]
-    return len(others) < len(given) and bool(others) and all(_is_mapping(argument) for argument in others)
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    others = [argument for argument in arguments if not is_globals(argument)]
+    return len(others) < len(arguments) and bool(others) and all(_is_mapping(argument) for argument in others)
 
 
 def is_globals(node: ast.expr) -> bool:
@@ -150,15 +150,15 @@ def _exported(node: ast.expr) -> Exported:
     return exported if any(not isinstance(value, str) or ":" in value for value in exported.values()) else {}
 
 
-def _export(exported: Exported, module: str, inside: str, given: GivenNames) -> None:
+def _export(exported: Exported, module: str, inside: str, listed: ListedNames) -> None:
     for name, value in exported.items():
         if not isinstance(value, str):
-            given.submodules.setdefault(f"{inside}{name}", {})
-            _export(value, module, f"{inside}{name}.", given)
+            listed.submodules.setdefault(f"{inside}{name}", {})
+            _export(value, module, f"{inside}{name}.", listed)
         elif not name.startswith("_"):
             # a leading dot is the package that is handed over
             target = (module + value if value.startswith(".") else value).replace(":", ".")
             if inside:
-                given.submodules[inside.removesuffix(".")][name] = target
+                listed.submodules[inside.removesuffix(".")][name] = target
             else:
-                given.names[name] = LazyName(target=target)
+                listed.names[name] = LazyName(target=target)

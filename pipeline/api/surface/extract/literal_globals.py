@@ -29,7 +29,7 @@ _MOST_NAMES = 1000
 
 def bind_literal_globals(tree: ast.Module, bodies: Bodies, module: str, *, is_package: bool) -> None:
     """Rewrite, in place, statements that bind literal names through the namespace of a module or class."""
-    if bodies.told.isdisjoint(MAKES_NAMES):
+    if bodies.keywords.isdisjoint(MAKES_NAMES):
         return
     literals = Literals(tree, module, is_package, "")
     tree.body = _Namespace(literals, module, _OF_MODULE | _OF_SCOPE).rewritten(tree.body)
@@ -43,7 +43,7 @@ class _Namespace:
 
     def rewritten(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Return a body in which assignments stand for the statements that bind literal names in the namespace."""
-        found: list[ast.stmt] = []
+        result: list[ast.stmt] = []
         for statement in body:
             behind: list[ast.stmt] = []
             match statement:
@@ -51,15 +51,17 @@ class _Namespace:
                     of_module = _Namespace(self._literals, self._module, _OF_MODULE)
                     if self._calls >= _OF_MODULE:
                         behind = [
-                            made for inner in statements(statement.body) for made in of_module._assignments(inner)
+                            assignment
+                            for inner in statements(statement.body)
+                            for assignment in of_module._assignments(inner)
                         ]
                     statement.body = _Namespace(self._literals, self._module, _OF_SCOPE).rewritten(statement.body)
                 case ast.If() | ast.With() | ast.Try():
                     statement.body = self.rewritten(statement.body)
                     if isinstance(statement, ast.If):
                         statement.orelse = self.rewritten(statement.orelse)
-            found += [*(self._assignments(statement) or [statement]), *behind]
-        return found
+            result += [*(self._assignments(statement) or [statement]), *behind]
+        return result
 
     def _assignments(self, statement: ast.stmt) -> list[ast.stmt]:
         """Return the assignments that a statement amounts to; none of what binds no literal names so."""
@@ -73,7 +75,7 @@ class _Namespace:
         if not any(list(self._bound(statement, {})) for statement in inside):
             return []
         rounds = self._literals.rounds(loop.target, loop.iter, self._literals.containers)
-        made: list[ast.stmt] = []
+        assignments: list[ast.stmt] = []
         if len(rounds) * len(inside) > _MOST_NAMES:
             return []
         for values in rounds:
@@ -82,11 +84,11 @@ class _Namespace:
                 if bound and not _all(bound):
                     return []
                 suffix = "" if sure else ALTERNATIVE
-                made += [
+                assignments += [
                     _assignment(f"{name}{suffix}", _Filled(values).visit(copy.deepcopy(value)), loop)
                     for name, value in bound
                 ]
-        return made
+        return assignments
 
     def _bound(self, statement: ast.stmt, values: Values) -> Iterator[tuple[str | None, ast.expr]]:
         """Yield the names that a statement binds in the namespace, with their values; None for one that is unknown."""
@@ -138,8 +140,8 @@ def _all(bound: Sequence[tuple[str | None, ast.expr]]) -> bool:
 
 def _assignment(name: str, value: ast.expr, at: ast.stmt) -> ast.stmt:
     target = ast.Name(name, ctx=ast.Store())
-    made = ast.copy_location(ast.Assign(targets=[target], value=value), at)
-    return ast.fix_missing_locations(made)
+    assignment = ast.copy_location(ast.Assign(targets=[target], value=value), at)
+    return ast.fix_missing_locations(assignment)
 
 
 def _simple(body: Sequence[ast.stmt], *, sure: bool) -> Iterator[tuple[ast.stmt, bool]]:

@@ -15,7 +15,7 @@ from pipeline.api.surface.extract.deprecations import warning_mark
 from pipeline.api.surface.extract.lazy_globals import is_attached
 from pipeline.api.surface.parse.bodies import Bodies
 from pipeline.api.surface.parse.keyword_scan import GETATTR
-from pipeline.api.surface.parse.literal_values import ABSOLUTE, Literals, RaisedError, keys_of, unknown_value
+from pipeline.api.surface.parse.literal_values import ABSOLUTE, Literals, RaisedError, keys_of, unresolved
 from pipeline.api.surface.parse.module_model import LazyName
 from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.parse.syntax import COMPOUND, dotted, functions, statements, text_of
@@ -30,7 +30,7 @@ _MOST_STEPS = 2000
 
 def reads_getattr(bodies: Bodies) -> bool:
     """Return whether a module may have a `__getattr__`."""
-    return GETATTR in bodies.told or _GETATTR in bodies.rest
+    return GETATTR in bodies.keywords or _GETATTR in bodies.rest
 
 
 def read_getattr(
@@ -49,14 +49,14 @@ def read_getattr(
     argument = function.args.args[0].arg
     followed = _Follower(Literals(tree, module, is_package, argument), bodies, bodies.statements(function))
     any_name = next(followed.answers(_OTHER_NAME), None) is not None
-    found: dict[str, LazyName] = {}
+    lazy: dict[str, LazyName] = {}
     for name in followed.mentioned():
         for answer in followed.answers(name):
             if answer.certain or not any_name:
                 mark = warning_mark(answer.executed, rules, {argument: name})
-                found[name] = LazyName(mark, followed.target(answer.value))
+                lazy[name] = LazyName(mark, followed.target(answer.value))
                 break
-    return found, any_name
+    return lazy, any_name
 
 
 def _binds_getattr(statement: ast.stmt) -> bool:
@@ -91,13 +91,13 @@ class _Path:
                 return replace(self, values={**self.values, name: value})
             case ast.Tuple(elts=targets), ast.Tuple(elts=values) | ast.List(elts=values) if len(targets) == len(values):
                 path = self
-                for one, other in zip(targets, values, strict=True):
-                    path = path.bind(one, other)
+                for element, item in zip(targets, values, strict=True):
+                    path = path.bind(element, item)
                 return path
             case ast.Tuple(elts=targets), _:
                 path = self
-                for one in targets:
-                    path = path.bind(one, unknown_value())
+                for element in targets:
+                    path = path.bind(element, unresolved())
                 return path
         return self
 
@@ -172,10 +172,10 @@ class _Follower:
             case ast.Import() | ast.ImportFrom():
                 return self._imported(statement, path)
             case ast.Assign(targets=targets, value=value):
-                found = self.literals.value(value, path.values)
+                result = self.literals.value(value, path.values)
                 for target in targets:
-                    path = path.bind(target, found)
-                return _noted(path, ast.Assign(targets=targets, value=found))
+                    path = path.bind(target, result)
+                return _noted(path, ast.Assign(targets=targets, value=result))
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 return path.bind(target, self.literals.value(value, path.values))
             case ast.Expr(value=ast.Call() as call):
@@ -198,7 +198,7 @@ class _Follower:
                 return self._follow(body, path)
             case ast.For(target=target, body=body):
                 # whether it runs at all is undecided
-                inner = replace(path.bind(target, unknown_value()), certain=False, noted=False)
+                inner = replace(path.bind(target, unresolved()), certain=False, noted=False)
                 return _in_turn(self._follow(body, inner), path)
             case ast.While(body=body):
                 return _in_turn(self._follow(body, replace(path, certain=False, noted=False)), path)
@@ -281,10 +281,10 @@ class _Filled(ast.NodeTransformer):
         """Return the text that an f-string or an item of a mapping comes to; of anything else fill the parts."""
         if isinstance(node, ast.JoinedStr | ast.Subscript):
             try:
-                found = self._follower.literals.value(node, self._path.values)
+                result = self._follower.literals.value(node, self._path.values)
             except RaisedError:
                 return node
-            return found if isinstance(found, ast.JoinedStr) or text_of(found) is not None else node
+            return result if isinstance(result, ast.JoinedStr) or text_of(result) is not None else node
         return self.generic_visit(node)
 
 

@@ -16,7 +16,7 @@ from pipeline.api.surface.parse.bodies import Body
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.api.surface.parse.keyword_scan import WARNS
 from pipeline.api.surface.parse.module_model import Mark, Parameter, ParameterMark
-from pipeline.api.surface.parse.rules import SurfaceRules, first_found
+from pipeline.api.surface.parse.rules import SurfaceRules, first_match
 from pipeline.api.surface.parse.syntax import dotted, written
 from pipeline.core.vocabularies.changes import DirectiveKind, DirectiveOwner
 from pipeline.core.vocabularies.surface import ParameterDeprecation, ParameterKind
@@ -27,22 +27,22 @@ _OF_A_NAME = re.compile(r"^(?:[ \t]+.*eprecated|\.\.[ \t].*eprecated.*[*`])", re
 _SUBJECT = re.compile(r"(?i)[`'\"]*(\w+)[`'\"]*\s+(?:(?:parameter|argument|keyword)\s+)?(?:is|was|has\s+been)\b")
 
 
-def mark_told(
+def mark_by_docstring(
     parameters: Sequence[Parameter], docstring: str | None, rules: SurfaceRules, directives: DirectiveRules
 ) -> list[Parameter]:
     """Return the parameters, those marked that a docstring calls deprecated where it describes them."""
     if not docstring or "eprecated" not in docstring or not _OF_A_NAME.search(docstring):
         return list(parameters)
-    return _marked(parameters, _told(docstring, {p["name"] for p in parameters}, rules, directives))
+    return _marked(parameters, _documented_marks(docstring, {p["name"] for p in parameters}, rules, directives))
 
 
 def mark_by_code(parameters: Sequence[Parameter], body: Body, rules: SurfaceRules) -> list[Parameter]:
     """Return the parameters, those marked whose default says so, or that the body warns of whenever they are given."""
-    if body.told.isdisjoint(WARNS):
+    if body.keywords.isdisjoint(WARNS):
         return list(parameters)
-    found = rules.deprecations.defaults
+    pattern = rules.deprecations.defaults
     defaults = {p["name"]: p["default"] for p in parameters if p["kind"] not in _VARIADIC and p["default"] is not None}
-    by_default = {name: _mark(None, None, None) for name, default in defaults.items() if found.search(default)}
+    by_default = {name: _mark(None, None, None) for name, default in defaults.items() if pattern.search(default)}
     if defaults and body.mentions(WARNS) and body.beginning_with_calls(rules.deprecations.call_words):
         parameters = _marked(parameters, dict(_warned(body.statements, defaults, rules)))
     return _marked(parameters, by_default) if by_default else list(parameters)
@@ -65,38 +65,44 @@ def _marked(parameters: Sequence[Parameter], marks: Mapping[str, ParameterMark])
     ]
 
 
-def _filled(known: ParameterMark | None, mark: ParameterMark) -> ParameterMark:
-    if known is None or known["what"] == ParameterDeprecation.BY_POSITION:
+def _filled(existing: ParameterMark | None, mark: ParameterMark) -> ParameterMark:
+    if existing is None or existing["what"] == ParameterDeprecation.BY_POSITION:
         return mark
     return {
-        "what": known["what"],
-        "since": mark["since"] if known["since"] is None else known["since"],
-        "removal": mark["removal"] if known["removal"] is None else known["removal"],
-        "replacement": mark["replacement"] if known["replacement"] is None else known["replacement"],
+        "what": existing["what"],
+        "since": mark["since"] if existing["since"] is None else existing["since"],
+        "removal": mark["removal"] if existing["removal"] is None else existing["removal"],
+        "replacement": mark["replacement"] if existing["replacement"] is None else existing["replacement"],
     }
 
 
-def _told(docstring: str, names: set[str], rules: SurfaceRules, directives: DirectiveRules) -> dict[str, ParameterMark]:
+def _documented_marks(
+    docstring: str, names: set[str], rules: SurfaceRules, directives: DirectiveRules
+) -> dict[str, ParameterMark]:
     """Return the marks that a docstring puts on parameters; what is about one value or another library is none."""
-    said = [
-        one
-        for one in name_parameters(read_directives(docstring, directives), names, directives)
-        if one.owner is DirectiveOwner.PARAMETER and one.name in names and not _of_another(one, names)
+    statements = [
+        directive
+        for directive in name_parameters(read_directives(docstring, directives), names, directives)
+        if directive.owner is DirectiveOwner.PARAMETER and directive.name in names and not _of_another(directive, names)
     ]
-    gone = {one.name: one.stated for one in said if one.kind is DirectiveKind.VERSIONREMOVED}
+    gone = {
+        directive.name: directive.stated for directive in statements if directive.kind is DirectiveKind.VERSIONREMOVED
+    }
     read = rules.deprecations
     marks: dict[str, ParameterMark] = {}
-    for one in said:
-        if one.kind is DirectiveKind.DEPRECATED and not directives.about_part(one.text):
-            removal = gone.get(one.name) or first_found(read.removal, one.text)
-            marks.setdefault(str(one.name), _mark(one.stated, removal, first_found(read.replacement, one.text)))
+    for directive in statements:
+        if directive.kind is DirectiveKind.DEPRECATED and not directives.about_part(directive.text):
+            removal = gone.get(directive.name) or first_match(read.removal, directive.text)
+            marks.setdefault(
+                str(directive.name), _mark(directive.stated, removal, first_match(read.replacement, directive.text))
+            )
     return marks
 
 
-def _of_another(said: Directive, names: Collection[str]) -> bool:
+def _of_another(directive: Directive, names: Collection[str]) -> bool:
     """Return whether a text is about another parameter, as `random_state has been deprecated` stands under `rng`."""
-    found = _SUBJECT.match(said.text)
-    return found is not None and found[1] in names and found[1] != said.name
+    match = _SUBJECT.match(directive.text)
+    return match is not None and match[1] in names and match[1] != directive.name
 
 
 def _warned(
@@ -106,11 +112,11 @@ def _warned(
     for statement in body:
         match statement:
             case ast.If(test=test, body=inner, orelse=orelse):
-                for branch, names in ((inner, _given(test, defaults)), (orelse, _left_out(test, defaults))):
+                for branch, names in ((inner, _when_passed(test, defaults)), (orelse, _when_omitted(test, defaults))):
                     mark = warning_mark(branch, rules, {}) if names else None
                     if mark is not None and (_asks_value(test) or _mentions(mark, names)):
-                        stated = mark["since"], mark["removal"], mark["replacement"] or _stands_for(branch, names)
-                        yield from ((name, _mark(*stated)) for name in names)
+                        details = mark["since"], mark["removal"], mark["replacement"] or _alias_of(branch, names)
+                        yield from ((name, _mark(*details)) for name in names)
                 yield from _warned([s for s in orelse if isinstance(s, ast.If)], defaults, rules)
             case ast.With(body=inner) | ast.Try(body=inner):
                 yield from _warned(inner, defaults, rules)
@@ -125,7 +131,7 @@ def _mentions(mark: Mark, names: Sequence[str]) -> bool:
     return all(re.search(rf"\b{name}\b", mark["message"] or "") for name in names)
 
 
-def _stands_for(branch: Sequence[ast.stmt], names: Sequence[str]) -> str | None:
+def _alias_of(branch: Sequence[ast.stmt], names: Sequence[str]) -> str | None:
     """Return the name that is given the value of the parameter: `new = old`."""
     for statement in branch:
         match statement:
@@ -134,15 +140,15 @@ def _stands_for(branch: Sequence[ast.stmt], names: Sequence[str]) -> str | None:
     return None
 
 
-def _given(test: ast.expr, defaults: Mapping[str, str]) -> list[str]:
+def _when_passed(test: ast.expr, defaults: Mapping[str, str]) -> list[str]:
     """Return the parameters of which a condition asks whether they are given, if it asks for nothing else."""
     match test:
         case ast.BoolOp(op=ast.Or(), values=values):
-            asked = [_given(value, defaults) for value in values]
-            return list(dict.fromkeys(name for names in asked for name in names)) if all(asked) else []
+            tested = [_when_passed(value, defaults) for value in values]
+            return list(dict.fromkeys(name for names in tested for name in names)) if all(tested) else []
         case ast.BoolOp(op=ast.And(), values=values):
-            asked = [_given(value, defaults) for value in values]
-            return asked[0] if all(names == asked[0] for names in asked) else []
+            tested = [_when_passed(value, defaults) for value in values]
+            return tested[0] if all(names == tested[0] for names in tested) else []
         case ast.Compare(left=ast.Name(id=name), ops=[ast.IsNot() | ast.NotEq()], comparators=[value]):
             return [name] if _is_default(value, defaults.get(name)) else []
         case ast.Compare(left=ast.Name(id=name), ops=[ast.NotIn()], comparators=[ast.Tuple(elts=values)]):
@@ -152,11 +158,11 @@ def _given(test: ast.expr, defaults: Mapping[str, str]) -> list[str]:
         case ast.Name(id=name):
             return [name] if defaults.get(name) in {"None", "False"} else []
         case ast.UnaryOp(op=ast.Not(), operand=inner):
-            return _left_out(inner, defaults)
+            return _when_omitted(inner, defaults)
     return []
 
 
-def _left_out(test: ast.expr, defaults: Mapping[str, str]) -> list[str]:
+def _when_omitted(test: ast.expr, defaults: Mapping[str, str]) -> list[str]:
     """Return the parameters of which a condition asks whether they are left out: else they are given."""
     match test:
         case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.Eq()], comparators=[value]):

@@ -12,7 +12,8 @@ from functools import cached_property
 from pydantic import model_validator
 
 from pipeline.api.surface.extract.helper_calls import ALL, Helper, HelperCall, HelperExample, read_call
-from pipeline.api.surface.parse.module_model import Parameter, ParameterMark
+from pipeline.api.surface.extract.written_signatures import declared
+from pipeline.api.surface.parse.module_model import Parameter, ParameterMark, parameter_row
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.surface import HelperEffect, ParameterDeprecation, ParameterKind, ParameterSource
 
@@ -36,11 +37,11 @@ class HelperRules(Rule):
     def _examples_hold(self) -> HelperRules:
         for example in (example for helper in self.helpers for example in helper.examples):
             try:
-                found = tuple(show_parameter(p) for p in _applied(example, self))
+                result = tuple(show_parameter(p) for p in _applied(example, self))
             except SyntaxError:
                 raise ValueError(f"@{example.decorator} on ({example.signature}) is not Python") from None
-            if found != example.gives:
-                raise ValueError(f"@{example.decorator} on ({example.signature}) gives {list(found)}")
+            if result != example.gives:
+                raise ValueError(f"@{example.decorator} on ({example.signature}) gives {list(result)}")
         return self
 
 
@@ -52,17 +53,17 @@ def apply_helpers(
     An old name that is still accepted is a keyword-only parameter more; what is still accepted by position is
     positional, whatever the signature says. A helper whose arguments are no literals changes nothing.
     """
-    found = list(parameters)
+    result = list(parameters)
     for decorator in reversed(decorators):
         for helper in rules.by_name.get(_last_name(decorator), ()):
-            said = read_call(decorator, helper)
-            if said is not None:
-                found = _EFFECTS[helper.effect](found, said)
-                for name, since in said.deprecated:
-                    mark = said.mark(ParameterDeprecation.ENTIRELY, said.replacement, since)
-                    found = _marked(found, name, mark)
+            call = read_call(decorator, helper)
+            if call is not None:
+                result = _EFFECTS[helper.effect](result, call)
+                for name, since in call.deprecated:
+                    mark = call.mark(ParameterDeprecation.ENTIRELY, call.replacement, since)
+                    result = _marked(result, name, mark)
                 break
-    return found
+    return result
 
 
 def show_parameter(parameter: Parameter) -> str:
@@ -76,8 +77,8 @@ def show_parameter(parameter: Parameter) -> str:
     if mark is None:
         return str(parameter["name"])
     marked = {"since": mark["since"], "removed in": mark["removal"], "use": mark["replacement"]}
-    told = [f"{word} {value}" for word, value in marked.items() if value]
-    return f"{parameter['name']}: {', '.join([str(parameter['kind']), str(mark['what']), *told])}"
+    details = [f"{word} {value}" for word, value in marked.items() if value]
+    return f"{parameter['name']}: {', '.join([str(parameter['kind']), str(mark['what']), *details])}"
 
 
 def _last_name(decorator: ast.expr) -> str:
@@ -91,41 +92,34 @@ def _marked(parameters: Sequence[Parameter], name: str, mark: ParameterMark) -> 
     """ParameterMark a parameter in its place; one that no longer stands in the signature comes back, by name only."""
     if any(parameter["name"] == name for parameter in parameters):
         return [{**p, "deprecation": mark} if p["name"] == name else p for p in parameters]
-    accepted: Parameter = {
-        "name": name,
-        "kind": ParameterKind.KEYWORD_ONLY,
-        "default": "...",
-        "annotation": None,
-        "known_from": ParameterSource.HELPER,
-        "deprecation": mark,
-    }
+    accepted = parameter_row(name, ParameterKind.KEYWORD_ONLY, "...", None, ParameterSource.HELPER, mark)
     end = len(parameters) - sum(p["kind"] == ParameterKind.VAR_KEYWORD for p in parameters)
     return [*parameters[:end], accepted, *parameters[end:]]
 
 
-def _rename(parameters: list[Parameter], said: HelperCall) -> list[Parameter]:
-    for old, new in said.renames:
-        what = ParameterDeprecation.ENTIRELY if new is None else ParameterDeprecation.NAME
-        parameters = _marked(parameters, old, said.mark(what, new or said.replacement))
+def _rename(parameters: list[Parameter], call: HelperCall) -> list[Parameter]:
+    for old, new in call.renames:
+        extent = ParameterDeprecation.ENTIRELY if new is None else ParameterDeprecation.NAME
+        parameters = _marked(parameters, old, call.mark(extent, new or call.replacement))
     return parameters
 
 
-def _deprecate(parameters: list[Parameter], said: HelperCall) -> list[Parameter]:
-    names = said.names or ()
+def _deprecate(parameters: list[Parameter], call: HelperCall) -> list[Parameter]:
+    names = call.names or ()
     if ALL in names:
         names = tuple(p["name"] for p in parameters if p["kind"] not in _VARIADIC and p["name"] not in _BOUND)
     for name in names:
-        if name in said.allowed:
+        if name in call.allowed:
             continue
-        parameters = _marked(parameters, name, said.mark(ParameterDeprecation.ENTIRELY, said.replacement))
+        parameters = _marked(parameters, name, call.mark(ParameterDeprecation.ENTIRELY, call.replacement))
     return parameters
 
 
 def _by_position(
-    parameters: Sequence[Parameter], chosen: Collection[str], kinds: Collection[ParameterKind], said: HelperCall
+    parameters: Sequence[Parameter], chosen: Collection[str], kinds: Collection[ParameterKind], call: HelperCall
 ) -> list[Parameter]:
     """Let the chosen parameters of these kinds be given by position, which is deprecated."""
-    mark = said.mark(ParameterDeprecation.BY_POSITION)
+    mark = call.mark(ParameterDeprecation.BY_POSITION)
     return [
         {**p, "kind": ParameterKind.POSITIONAL_OR_KEYWORD, "deprecation": p["deprecation"] or mark}
         if p["name"] in chosen and p["kind"] in kinds and p["known_from"] in _WRITTEN
@@ -138,30 +132,30 @@ _FREE = (ParameterKind.POSITIONAL_OR_KEYWORD,)
 _NAMED = (ParameterKind.KEYWORD_ONLY,)
 
 
-def _from(parameters: list[Parameter], said: HelperCall) -> list[Parameter]:
+def _from(parameters: list[Parameter], call: HelperCall) -> list[Parameter]:
     names = [p["name"] for p in parameters]
-    first = names.index(said.names[0]) if said.names and said.names[0] in names else len(names)
-    return _by_position(parameters, names[first:], _FREE, said)
+    first = names.index(call.names[0]) if call.names and call.names[0] in names else len(names)
+    return _by_position(parameters, names[first:], _FREE, call)
 
 
-def _of(parameters: list[Parameter], said: HelperCall) -> list[Parameter]:
-    return _by_position(parameters, said.names or (), _FREE, said)
+def _of(parameters: list[Parameter], call: HelperCall) -> list[Parameter]:
+    return _by_position(parameters, call.names or (), _FREE, call)
 
 
-def _but(parameters: list[Parameter], said: HelperCall) -> list[Parameter]:
-    allowed = said.names if said.names is not None else [p["name"] for p in parameters if p["default"] is None]
-    return _by_position(parameters, {p["name"] for p in parameters} - set(allowed), _FREE, said)
+def _but(parameters: list[Parameter], call: HelperCall) -> list[Parameter]:
+    allowed = call.names if call.names is not None else [p["name"] for p in parameters if p["default"] is None]
+    return _by_position(parameters, {p["name"] for p in parameters} - set(allowed), _FREE, call)
 
 
-def _rest(parameters: list[Parameter], said: HelperCall) -> list[Parameter]:
+def _rest(parameters: list[Parameter], call: HelperCall) -> list[Parameter]:
     if any(p["kind"] == ParameterKind.VAR_POSITIONAL for p in parameters):
         return parameters
-    return _by_position(parameters, {p["name"] for p in parameters}, _NAMED, said)
+    return _by_position(parameters, {p["name"] for p in parameters}, _NAMED, call)
 
 
-def _order(parameters: list[Parameter], said: HelperCall) -> list[Parameter]:
-    order = list(said.names or ())
-    found = _by_position(parameters, order, _NAMED, said)
+def _order(parameters: list[Parameter], call: HelperCall) -> list[Parameter]:
+    order = list(call.names or ())
+    result = _by_position(parameters, order, _NAMED, call)
     positional = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 
     def place(parameter: Parameter) -> tuple[int, int]:
@@ -169,19 +163,19 @@ def _order(parameters: list[Parameter], said: HelperCall) -> list[Parameter]:
             return 1, order.index(parameter["name"])
         return (0, 0) if parameter["kind"] in positional else (2, 0)
 
-    return sorted(found, key=place)
+    return sorted(result, key=place)
 
 
-def _add(parameters: list[Parameter], said: HelperCall) -> list[Parameter]:
-    known = {p["name"] for p in parameters}
-    added = [p for p in _replace([], said) if p["name"] not in known]
+def _add(parameters: list[Parameter], call: HelperCall) -> list[Parameter]:
+    names = {p["name"] for p in parameters}
+    added = [p for p in _replace([], call) if p["name"] not in names]
     end = len(parameters) - sum(p["kind"] == ParameterKind.VAR_KEYWORD for p in parameters)
     return [*parameters[:end], *added, *parameters[end:]]
 
 
-def _replace(parameters: list[Parameter], said: HelperCall) -> list[Parameter]:
-    assert said.adds is not None
-    written = read_parameters(said.adds)
+def _replace(parameters: list[Parameter], call: HelperCall) -> list[Parameter]:
+    assert call.adds is not None
+    written = read_parameters(call.adds)
     return [p if p["name"] in _BOUND else p | {"known_from": ParameterSource.DECORATOR} for p in written]
 
 
@@ -207,28 +201,12 @@ def _applied(example: HelperExample, rules: HelperRules) -> list[Parameter]:
 
 def read_parameters(arguments: ast.arguments) -> list[Parameter]:
     """Return the parameters of a signature as it is written, self included."""
-    free = [*arguments.posonlyargs, *arguments.args]
-    defaults = [*[None] * (len(free) - len(arguments.defaults)), *arguments.defaults]
-    only = len(arguments.posonlyargs)
-    found = [
-        _parameter(a, ParameterKind.POSITIONAL_ONLY if n < only else ParameterKind.POSITIONAL_OR_KEYWORD, d)
-        for n, (a, d) in enumerate(zip(free, defaults, strict=True))
+    return [
+        parameter_row(
+            argument.arg,
+            kind,
+            ast.unparse(default) if default else None,
+            ast.unparse(argument.annotation) if argument.annotation else None,
+        )
+        for argument, kind, default in declared(arguments)
     ]
-    if arguments.vararg:
-        found.append(_parameter(arguments.vararg, ParameterKind.VAR_POSITIONAL, None))
-    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    found += [_parameter(a, ParameterKind.KEYWORD_ONLY, d) for a, d in named]
-    if arguments.kwarg:
-        found.append(_parameter(arguments.kwarg, ParameterKind.VAR_KEYWORD, None))
-    return found
-
-
-def _parameter(argument: ast.arg, kind: ParameterKind, default: ast.expr | None) -> Parameter:
-    return {
-        "name": argument.arg,
-        "kind": kind,
-        "default": ast.unparse(default) if default else None,
-        "annotation": ast.unparse(argument.annotation) if argument.annotation else None,
-        "known_from": ParameterSource.SIGNATURE,
-        "deprecation": None,
-    }

@@ -22,18 +22,18 @@ def line_hashes(content: bytes) -> list[int]:
 
 def sketch(hashes: Iterable[int]) -> list[int]:
     """Return the smallest hashes of lines, in order; blank lines do not count."""
-    found = {*hashes}
-    found.discard(_BLANK)
-    return sorted(found)[:SIZE]
+    distinct = {*hashes}
+    distinct.discard(_BLANK)
+    return sorted(distinct)[:SIZE]
 
 
-def similarity(one: Sequence[int], other: Sequence[int]) -> float:
+def similarity(first: Sequence[int], second: Sequence[int]) -> float:
     """Estimate from two sketches the share of lines that two bodies have in common (Jaccard), from 0 to 1.
 
     It is exact where both have together no more than SIZE different lines; two empty bodies are equal.
     """
-    smallest = sorted({*one, *other})[:SIZE]
+    smallest = sorted({*first, *second})[:SIZE]
     if not smallest:
         return 1.0
-    shared = {*one} & {*other}
+    shared = {*first} & {*second}
     return sum(value in shared for value in smallest) / len(smallest)

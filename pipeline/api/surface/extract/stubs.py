@@ -38,7 +38,7 @@ def merge_stub(source: ModuleRecord, stub: ModuleRecord) -> ModuleRecord:
     """
     merged = _merge_all(source.definitions, stub.definitions)
     dynamic = source.dynamic or source.binds_more or source.answers_any
-    listed = {name for what, name in (stub.exports.parts if stub.exports else ()) if what == "add"}
+    listed = {name for action, name in (stub.exports.parts if stub.exports else ()) if action == "add"}
     for name, only in _public(stub.definitions).items():
         if name in source.definitions and source.definitions[name].kind == "import":
             # what is imported may be compiled: then the stub alone says what it is (numpy.ndarray since 2.0)
@@ -98,16 +98,16 @@ def _private_bases(merged: Mapping[str, Definition], stub: Mapping[str, Definiti
 
     What compiled classes have in common stands in such ones: `numpy.ndarray` has most of its methods from one.
     """
-    found: dict[str, Definition] = {}
-    known = {name.removesuffix(ALTERNATIVE) for name in merged}
-    waiting = [only for name, only in stub.items() if name in known and only.kind == "class"]
+    bases: dict[str, Definition] = {}
+    names = {name.removesuffix(ALTERNATIVE) for name in merged}
+    waiting = [only for name, only in stub.items() if name in names and only.kind == "class"]
     while waiting:
         for base in waiting.pop().bases:
             name = base.split("[")[0]
-            if name.startswith("_") and name in stub and name not in merged and name not in found:
-                found[name] = msgspec.structs.replace(stub[name], runtime=False)
+            if name.startswith("_") and name in stub and name not in merged and name not in bases:
+                bases[name] = msgspec.structs.replace(stub[name], runtime=False)
                 waiting.append(stub[name])
-    return found
+    return bases
 
 
 def _base_name(base: str) -> str:
@@ -151,9 +151,9 @@ def _signature(own: Definition, stub: Definition) -> dict[str, object]:
         return {"overloads": overloads}
     annotations = {p["name"]: p["annotation"] for p in stub.called}
     called = [p | {"annotation": p["annotation"] or annotations.get(p["name"])} for p in own.called]
-    known = {p["name"] for p in called}
+    names = {p["name"] for p in called}
     return {
-        "called": _with(called, [p for p in stub.called if p["name"] not in known]),
+        "called": _with(called, [p for p in stub.called if p["name"] not in names]),
         "returns": own.returns or stub.returns,
         "overloads": overloads,
     }
@@ -169,12 +169,12 @@ def _with(called: Sequence[Parameter], only: Sequence[Parameter]) -> list[Parame
         # PEP 484 writes positional-only parameters as `__x`, whatever their name is
         if parameter["kind"] in _VARIADIC or parameter["name"].startswith("__"):
             continue
-        told = parameter | {"known_from": ParameterSource.STUB}
+        typed = parameter | {"known_from": ParameterSource.STUB}
         if parameter["kind"] in _POSITIONAL and takes_places:
             kind = parameter["kind"] if takes_names else ParameterKind.POSITIONAL_ONLY
-            places.append(told | {"kind": kind})
+            places.append(typed | {"kind": kind})
         elif takes_names:
-            names.append(told | {"kind": ParameterKind.KEYWORD_ONLY})
+            names.append(typed | {"kind": ParameterKind.KEYWORD_ONLY})
     start = sum(p["kind"] in _POSITIONAL for p in called)
     end = len(called) - takes_names
     return [*called[:start], *places, *called[start:end], *names, *called[end:]]

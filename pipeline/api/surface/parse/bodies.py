@@ -15,7 +15,7 @@ from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 from pipeline.api.surface.parse.cleaning import read_docstring
 from pipeline.api.surface.parse.deep import TOO_DEEP
-from pipeline.api.surface.parse.keyword_scan import SETATTR, find_all, told_by
+from pipeline.api.surface.parse.keyword_scan import SETATTR, find_all, keywords_in
 from pipeline.api.surface.parse.module_model import Definition
 from pipeline.api.surface.parse.syntax import Function, described_by, text_of
 
@@ -23,7 +23,7 @@ _EXTENDS = re.compile(r"""setattr\(\s*([A-Za-z_]\w*)\s*,\s*(?!\s|["'][^"'{}]*["'
 _INDENTATION = re.compile(r"\n([ \t]+)[^\s#]")
 
 Answer = TypeVar("Answer")
-Given = TypeVarTuple("Given")
+Arguments = TypeVarTuple("Arguments")
 
 
 class Body:
@@ -41,14 +41,14 @@ class Body:
         self.last_line = last_line
         self.begins = first_line(node)
         self.read: dict[Hashable, list[tuple[dict[str, str], Definition]]] = {}
-        self._asked: dict[Hashable, Any] = {}
+        self._answers: dict[Hashable, Any] = {}
 
-    def once(self, ask: Callable[[Body, Unpack[Given]], Answer], *given: *Given) -> Answer:
+    def once(self, ask: Callable[[Body, Unpack[Arguments]], Answer], *arguments: *Arguments) -> Answer:
         """Return what a function says of this body and of what is given besides, which it is asked once."""
-        key = ask, given
-        if key not in self._asked:
-            self._asked[key] = ask(self, *given)
-        answer: Answer = self._asked[key]
+        key = ask, arguments
+        if key not in self._answers:
+            self._answers[key] = ask(self, *arguments)
+        answer: Answer = self._answers[key]
         return answer
 
     @cached_property
@@ -61,9 +61,9 @@ class Body:
         return True
 
     @cached_property
-    def told(self) -> frozenset[str]:
+    def keywords(self) -> frozenset[str]:
         """What the words in the text tell."""
-        return told_by(self.text)
+        return keywords_in(self.text)
 
     @cached_property
     def described(self) -> tuple[str | None, int]:
@@ -121,10 +121,10 @@ class Body:
         if not self.mentions(words):
             return False
         start, end = self.span
-        found = self.beginning_with_calls(words)
-        first = _INDENTATION.search(self.text, start - 1, end) if found else None
-        if first is None or first[1] in found:
-            return bool(found)
+        indentations = self.beginning_with_calls(words)
+        first = _INDENTATION.search(self.text, start - 1, end) if indentations else None
+        if first is None or first[1] in indentations:
+            return bool(indentations)
         return any(self.text.find(f"\n{first[1]}{word}", start - 1, end) >= 0 for word in ("with ", "try:"))
 
     def beginning_with_calls(self, words: tuple[str, ...]) -> list[str]:
@@ -170,8 +170,8 @@ class Bodies:
     """The text of one file and the bodies of its functions, by the nodes of its parse.
 
     `placed` has the functions that were parsed alone, each with the number of lines before its text in the file; `rest`
-    is the text without them, every line in its place; `alone` parses another one so, if it can be; `told` is what words
-    in the text tell.
+    is the text without them, every line in its place; `alone` parses another one so, if it can be; `keywords` are those
+    that stand in the text.
     """
 
     def __init__(
@@ -180,14 +180,14 @@ class Bodies:
         rest: str,
         placed: Mapping[int, tuple[Body, int]],
         alone: Callable[[str], Body | None],
-        told: frozenset[str],
+        keywords: frozenset[str],
     ) -> None:
         self.text = text
         self.rest = rest
-        self.told = told
+        self.keywords = keywords
         self._placed = placed
         self._alone = alone
-        self._found: dict[int, tuple[Body, int]] = {}
+        self._located: dict[int, tuple[Body, int]] = {}
 
     @cached_property
     def lines(self) -> list[str]:
@@ -200,16 +200,16 @@ class Bodies:
 
     def place(self, node: Function) -> tuple[Body, int]:
         """Return the body of a function, and how many lines the file has before those of its text."""
-        return self._placed.get(id(node)) or self._found.get(id(node)) or self._find(node)
+        return self._placed.get(id(node)) or self._located.get(id(node)) or self._find(node)
 
     def _find(self, node: Function) -> tuple[Body, int]:
         first = first_line(node)
         body = self._alone("\n".join(self.lines[first - 1 : node.end_lineno]))
-        found = (
+        location = (
             (Body(self.text, node, node.end_lineno or node.lineno), 0) if body is None else (body, first - body.begins)
         )
-        self._found[id(node)] = found
-        return found
+        self._located[id(node)] = location
+        return location
 
     def around(self, node: Function | None) -> tuple[str, int]:
         """Return the text in which the statements inside a function count, and how many lines the file has before."""
@@ -226,7 +226,7 @@ class Bodies:
 
     def lines_mention(self, node: ast.stmt, words: Sequence[str]) -> bool:
         """Return whether one of the words that tell something stands in the lines of a statement."""
-        present = self.told.intersection(words)
+        present = self.keywords.intersection(words)
         if not present:
             return False
         text = "\n".join(self.lines[node.lineno - 1 : node.end_lineno])
@@ -235,7 +235,7 @@ class Bodies:
     @cached_property
     def extended(self) -> frozenset[str]:
         """The names of the classes that the file sets attributes on whose names it makes as it runs."""
-        return frozenset(_EXTENDS.findall(self.text) if SETATTR in self.told else ())
+        return frozenset(_EXTENDS.findall(self.text) if SETATTR in self.keywords else ())
 
 
 @functools.lru_cache(maxsize=16)
@@ -251,10 +251,10 @@ def first_line(node: Function) -> int:
 
 def _parsed(source: str) -> list[ast.stmt]:
     try:
-        made = ast.parse(source).body[0]
+        function = ast.parse(source).body[0]
     except (SyntaxError, ValueError, *TOO_DEEP):
         return []
-    return made.body if isinstance(made, ast.AsyncFunctionDef) else []
+    return function.body if isinstance(function, ast.AsyncFunctionDef) else []
 
 
 def _beginning(text: str, before: int) -> int:
@@ -269,9 +269,9 @@ def _header_end(node: Function, text: str) -> int:
     if line.endswith(":") and "#" not in line:
         return number
     lines = text.split("\n")
-    taken = node.args
-    arguments = [*taken.posonlyargs, *taken.args, *taken.kwonlyargs, taken.vararg, taken.kwarg]
-    ends = [*arguments, *taken.defaults, *taken.kw_defaults, node.returns]
+    declared = node.args
+    arguments = [*declared.posonlyargs, *declared.args, *declared.kwonlyargs, declared.vararg, declared.kwarg]
+    ends = [*arguments, *declared.defaults, *declared.kw_defaults, node.returns]
     number = max(number, *(end.end_lineno or 0 for end in ends if end is not None), 0)
     while number < (node.end_lineno or number) and not lines[number - 1].partition("#")[0].rstrip().endswith(":"):
         number += 1

@@ -58,15 +58,16 @@ def bound_in(body: Iterable[ast.stmt]) -> set[str]:
 
 def every_bound_name(body: Iterable[ast.stmt]) -> set[str]:
     """Return the names that statements bind, also those of unpackings, loops and `with` statements."""
-    found: set[str] = set()
+    names: set[str] = set()
     for statement in statements(body):
-        found |= bound_names(statement)
-        for target in _targets(statement):
-            found |= target_names(target)
-    return found
+        names |= bound_names(statement)
+        for target in targets_of(statement):
+            names |= target_names(target)
+    return names
 
 
-def _targets(statement: ast.stmt) -> Iterator[ast.expr]:
+def targets_of(statement: ast.AST) -> Iterator[ast.expr]:
+    """Yield the targets of an assignment, a loop or a `with`."""
     match statement:
         case ast.Assign(targets=targets):
             yield from targets

@@ -24,20 +24,20 @@ def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
         yield from (node for node in ast.walk(statement) if isinstance(node, ast.Call))
 
 
-def given_members(body: Iterable[ast.stmt], gives: re.Pattern[str]) -> dict[str, set[str]]:
+def patched_members(body: Iterable[ast.stmt], gives: re.Pattern[str]) -> dict[str, set[str]]:
     """Return the names of the classes that a module gives members whose names only running tells, and of what does so.
 
     `add_methods(Class)`, called by a name in which `gives` finds something; or a loop that calls a method of the class
     with what it loops over: `for name in names: Class.add(name)`.
     """
-    given: dict[str, set[str]] = {}
+    patches: dict[str, set[str]] = {}
     for statement in body:
-        for name, giver in _given_members(statement, gives):
-            given.setdefault(name, set()).add(giver)
-    return given
+        for name, giver in _patched_members(statement, gives):
+            patches.setdefault(name, set()).add(giver)
+    return patches
 
 
-def _given_members(statement: ast.stmt, gives: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+def _patched_members(statement: ast.stmt, gives: re.Pattern[str]) -> Iterator[tuple[str, str]]:
     match statement:
         case ast.Expr(value=ast.Call(func=func, args=[ast.Name(id=name), *_])) if gives.search(written(func)):
             yield name, written(func).rpartition(".")[2]
@@ -78,30 +78,30 @@ def decorated(body: list[ast.stmt]) -> list[ast.stmt]:
     names = {target.id for target in assigned if type(target) is ast.Name}
     if not any(statement.name in names for statement in body if isinstance(statement, _Definition)):
         return body
-    kept: list[ast.stmt] = []
-    known: dict[str, _Definition] = {}
+    merged: list[ast.stmt] = []
+    definitions: dict[str, _Definition] = {}
     for statement in body:
         match statement:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                known[name] = statement
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in known:
+                definitions[name] = statement
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in definitions:
                 if decorators := _decorators(value, name):
-                    known[name].decorator_list[:0] = decorators
+                    definitions[name].decorator_list[:0] = decorators
                     continue
-                del known[name]
+                del definitions[name]
             case ast.Expr():
                 pass
-            case _ if known:
-                for name in bound_names(statement) & known.keys():
-                    del known[name]
-        kept.append(statement)
-    return kept
+            case _ if definitions:
+                for name in bound_names(statement) & definitions.keys():
+                    del definitions[name]
+        merged.append(statement)
+    return merged
 
 
 def _decorators(value: ast.expr, name: str) -> Sequence[ast.expr]:
     """Return the decorators of `outer(inner(name))`, the outer one first; none where it is something else."""
     match value:
-        case ast.Call(func=func, args=[ast.Name(id=given)]) if given == name:
+        case ast.Call(func=func, args=[ast.Name(id=argument_name)]) if argument_name == name:
             inner: Sequence[ast.expr] = ()
         case ast.Call(func=func, args=[ast.Call() as argument]) if inner := _decorators(argument, name):
             pass
@@ -109,5 +109,5 @@ def _decorators(value: ast.expr, name: str) -> Sequence[ast.expr]:
             return ()
     if (dotted(func) or "").rpartition(".")[2] in _FIXES_ARGUMENTS:
         return ()
-    given_too = ast.copy_location(ast.Call(func=func, args=[], keywords=value.keywords), value)
-    return [given_too if value.keywords else func, *inner]
+    call = ast.copy_location(ast.Call(func=func, args=[], keywords=value.keywords), value)
+    return [call if value.keywords else func, *inner]

@@ -45,8 +45,8 @@ def clean_docstring(text: str) -> str:
 
 def _without_margin(text: str) -> str:
     """Return a text without the margin of the lines below its first one, the last of which is not blank."""
-    found = _INDENTATION.search(text)
-    line = found[0][:-1] if found else "\n"
+    match = _INDENTATION.search(text)
+    line = match[0][:-1] if match else "\n"
     if len(line) > 1 and text.count(line) + text.count("\n\n") == text.count("\n"):
         # no line is indented less, and those without anything in them stand alone: what nearly all docstrings are like
         return text.replace(line, "\n")

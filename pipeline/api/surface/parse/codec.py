@@ -42,8 +42,10 @@ def pack(record: ModuleRecord) -> bytes:
 
 def _whole(definitions: Mapping[str, Definition]) -> list[_Whole]:
     return [
-        _Whole(name, replace(one, members={}), _whole(one.members)) if one.members else _Whole(name, one, [])
-        for name, one in definitions.items()
+        _Whole(name, replace(definition, members={}), _whole(definition.members))
+        if definition.members
+        else _Whole(name, definition, [])
+        for name, definition in definitions.items()
     ]
 
 
@@ -69,17 +71,17 @@ def _opened(
     parts: list[_Packed], parts_before: list[_Packed], before: Mapping[str, Definition]
 ) -> dict[str, Definition]:
     """Return definitions by name, given those of before and what these were made from."""
-    known = {part.name: part for part in parts_before}
-    return {part.name: _one(part, known.get(part.name, _NOTHING), before.get(part.name)) for part in parts}
+    earlier = {part.name: part for part in parts_before}
+    return {part.name: _definition(part, earlier.get(part.name, _NOTHING), before.get(part.name)) for part in parts}
 
 
-def _one(part: _Packed, part_before: _Packed, before: Definition | None) -> Definition:
+def _definition(part: _Packed, part_before: _Packed, before: Definition | None) -> Definition:
     if before is not None and part == part_before:
         return before
     members = _opened(part.members, part_before.members, before.members if before is not None else {})
     if before is None or part.own != part_before.own:
-        found: Definition = _decode_own(part.own)
+        definition: Definition = _decode_own(part.own)
     else:
-        found = replace(before)
-    found.members = members
-    return found
+        definition = replace(before)
+    definition.members = members
+    return definition

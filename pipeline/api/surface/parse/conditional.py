@@ -24,14 +24,14 @@ def conditional_statements(tree: ast.Module, rules: SurfaceRules) -> set[int]:
     The branches of the tree must have been settled.
     """
     flags = {name.removesuffix(ALTERNATIVE) for name in _all_bound(tree.body) if name.endswith(ALTERNATIVE)}
-    found: set[int] = set()
+    ids: set[int] = set()
     for body in _scopes(tree.body):
         binding = list(_binding(body, rules, flags, certain=True))
         unsure = [statement for statement, certain in binding if not certain]
         if unsure:
             sure = _names([statement for statement, certain in binding if certain])
-            found |= {id(statement) for statement in unsure if not _names([statement]) <= sure}
-    return found
+            ids |= {id(statement) for statement in unsure if not _names([statement]) <= sure}
+    return ids
 
 
 def _all_bound(body: list[ast.stmt]) -> Iterator[str]:
@@ -69,8 +69,8 @@ def _binding(
         match statement:
             case ast.If(test=test, body=inner, orelse=orelse):
                 both = _names(inner) & _names(orelse)
-                known = certain and not _asks(test, rules, flags)
-                for bound, sure in _binding([*inner, *orelse], rules, flags, certain=known):
+                unconditional = certain and not _asks(test, rules, flags)
+                for bound, sure in _binding([*inner, *orelse], rules, flags, certain=unconditional):
                     yield bound, sure or (certain and bool(_names([bound]) & both))
             case ast.Try(body=inner, orelse=orelse, handlers=handlers) if _may_lack(handlers):
                 both = _names([*inner, *orelse]) & {name for handler in handlers for name in _names(handler.body)}

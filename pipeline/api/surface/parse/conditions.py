@@ -12,7 +12,7 @@ from typing import Any
 from pipeline.api.surface.parse.bound_names import binders, bound_in, bound_names, deleted_in
 from pipeline.api.surface.parse.class_patches import calls_of, decorated, put_into_classes
 from pipeline.api.surface.parse.module_model import ALTERNATIVE
-from pipeline.api.surface.parse.reexports import given_itself
+from pipeline.api.surface.parse.reexports import reassigns_itself
 from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.parse.syntax import dotted, text_of, written
 
@@ -65,7 +65,7 @@ def _statement(statement: ast.stmt, before: Body, rules: SurfaceRules) -> Body:
         case ast.With():
             statement.body = _settle(statement.body, rules)
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=same)) if name == same:
-            return [] if given_itself(name, before) else [statement]
+            return [] if reassigns_itself(name, before) else [statement]
         case ast.Assign():
             return [*split_assignment(statement)]
     return [statement]
@@ -74,15 +74,15 @@ def _statement(statement: ast.stmt, before: Body, rules: SurfaceRules) -> Body:
 def _settle_try(statement: ast.Try | ast.TryStar, rules: SurfaceRules) -> ast.stmt:
     statement.body = _settle(statement.body, rules)
     statement.orelse = _settle(statement.orelse, rules)
-    known = bound_in(statement.body) | bound_in(statement.orelse)
+    bound = bound_in(statement.body) | bound_in(statement.orelse)
     handled = [_settle(handler.body, rules) for handler in statement.handlers]
     # one of several handlers that all bind a name will run: the first is believed
     always = set[str]() if len(handled) < 2 else set.intersection(*map(bound_in, handled))
     for handler, body in zip(statement.handlers, handled, strict=True):
         # `except NameError` is how one says "on Python 3"; any other handler may never run
         sure = handler.type is not None and dotted(handler.type) == "NameError"
-        handler.body = _otherwise(body, known if sure else known | (bound_in(body) - always))
-        known |= bound_in(handler.body)
+        handler.body = _otherwise(body, bound if sure else bound | (bound_in(body) - always))
+        bound |= bound_in(handler.body)
     return statement
 
 
@@ -120,21 +120,21 @@ def _annotated(body: Body, typed: Body) -> Body:
 
     Any other annotation would make a field of what is none as it runs.
     """
-    told: dict[str, tuple[ast.AnnAssign, Body]] = {}
+    annotations: dict[str, tuple[ast.AnnAssign, Body]] = {}
     for statement, below in zip(typed, [*typed[1:], None], strict=True):
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=kind) if "ClassVar" in written(kind):
-                told[name] = statement, [below] if isinstance(below, ast.Expr) and text_of(below.value) else []
-    found: Body = []
+                annotations[name] = statement, [below] if isinstance(below, ast.Expr) and text_of(below.value) else []
+    annotated: Body = []
     for statement in body:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if name in told:
-                known, docstring = told[name]
-                made = ast.AnnAssign(target=target, annotation=known.annotation, value=value, simple=1)
-                found += [ast.copy_location(made, statement), *docstring]
+            case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if name in annotations:
+                declaration, docstring = annotations[name]
+                assignment = ast.AnnAssign(target=target, annotation=declaration.annotation, value=value, simple=1)
+                annotated += [ast.copy_location(assignment, statement), *docstring]
             case _:
-                found.append(statement)
-    return found
+                annotated.append(statement)
+    return annotated
 
 
 def _is_type_checking(test: ast.expr) -> bool:
@@ -170,51 +170,51 @@ def _flag(name: str, rules: SurfaceRules) -> bool | None:
 
 def _version_truth(left: str, op: ast.cmpop, right: ast.expr, rules: SurfaceRules) -> bool | None:
     try:
-        wanted = ast.literal_eval(right)
+        required = ast.literal_eval(right)
     except ValueError:
         return None
-    known: dict[str, Any] = {
+    versions: dict[str, Any] = {
         "sys.version_info": (*rules.python, 0),
         "sys.version_info[:2]": rules.python,
         "sys.version_info[0]": rules.python[0],
         "sys.version_info.major": rules.python[0],
     }
-    running = known.get(left)
-    if running is None or type(running) is not type(wanted):
+    running = versions.get(left)
+    if running is None or type(running) is not type(required):
         return None
     # a number compares like a tuple of one
-    running, wanted = [part if isinstance(part, tuple) else (part,) for part in (running, wanted)]
+    running, required = [part if isinstance(part, tuple) else (part,) for part in (running, required)]
     match op:
         case ast.Lt():
-            return running < wanted
+            return running < required
         case ast.LtE():
-            return running <= wanted
+            return running <= required
         case ast.Gt():
-            return running > wanted
+            return running > required
         case ast.GtE():
-            return running >= wanted
+            return running >= required
         case ast.Eq():
-            return running == wanted
+            return running == required
         case ast.NotEq():
-            return running != wanted
+            return running != required
     return None
 
 
-def _otherwise(body: Body, known: set[str]) -> Body:
+def _otherwise(body: Body, names: set[str]) -> Body:
     """Rename what a branch binds again, so that it stays beside the first binding instead of over it."""
     for statement in body:
         for node in binders(statement):
-            _rename(node, known)
+            _rename(node, names)
     return body
 
 
-def _rename(node: ast.AST, known: set[str]) -> None:
+def _rename(node: ast.AST, names: set[str]) -> None:
     match node:
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name) if name in known:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name) if name in names:
             node.name = name + ALTERNATIVE
-        case ast.Name(id=name) if name in known:
+        case ast.Name(id=name) if name in names:
             node.id = name + ALTERNATIVE
-        case ast.alias() if (bound := node.asname or node.name.split(".")[0]) in known:
+        case ast.alias() if (bound := node.asname or node.name.split(".")[0]) in names:
             node.asname = bound + ALTERNATIVE
 
 
@@ -239,12 +239,12 @@ def _pairs(target: ast.expr, value: ast.expr, at: ast.stmt) -> list[ast.Assign]:
 
 def _shared_out(value: ast.expr, targets: Sequence[ast.expr]) -> list[ast.expr]:
     """Return what each of several targets gets of a value (language reference, 7.2); all of it where nothing tells."""
-    given = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+    elements = value.elts if isinstance(value, ast.Tuple | ast.List) else []
     stars = [place for place, target in enumerate(targets) if isinstance(target, ast.Starred)]
-    if any(isinstance(element, ast.Starred) for element in given):
+    if any(isinstance(element, ast.Starred) for element in elements):
         return [value] * len(targets)
-    if stars and len(given) >= len(targets) - 1:
-        end = len(given) - (len(targets) - 1 - stars[0])
-        rest = ast.copy_location(ast.List(elts=given[stars[0] : end], ctx=ast.Load()), value)
-        return [*given[: stars[0]], rest, *given[end:]]
-    return [*given] if len(given) == len(targets) else [value] * len(targets)
+    if stars and len(elements) >= len(targets) - 1:
+        end = len(elements) - (len(targets) - 1 - stars[0])
+        rest = ast.copy_location(ast.List(elts=elements[stars[0] : end], ctx=ast.Load()), value)
+        return [*elements[: stars[0]], rest, *elements[end:]]
+    return [*elements] if len(elements) == len(targets) else [value] * len(targets)

@@ -53,12 +53,12 @@ def without_deep(text: str, is_deep: Callable[[str], bool]) -> Shallow:
     Of a class in which some statements are so, only these are left out.
     """
     source = text.encode("utf-8", "surrogatepass")
-    left = list(_deep(parsed(source), source, "", is_deep))
+    omitted = list(_deep(parsed(source), source, "", is_deep))
     return Shallow(
-        edited(source, (statement.edit for statement in left)),
-        tuple(statement.node.start_point.row + 1 for statement in left),
-        tuple(statement.inside + name for statement in left for name in statement.names),
-        any(not statement.names and statement.node.type not in _BLIND for statement in left),
+        edited(source, (statement.edit for statement in omitted)),
+        tuple(statement.node.start_point.row + 1 for statement in omitted),
+        tuple(statement.inside + name for statement in omitted for name in statement.names),
+        any(not statement.names and statement.node.type not in _BLIND for statement in omitted),
     )
 
 

@@ -25,8 +25,8 @@ def parsed(source: bytes) -> tree_sitter.Node:
 
 def captured(source: bytes, query: str) -> dict[str, list[tree_sitter.Node]]:
     """Return the nodes that a query of tree-sitter finds in a source, by the names in the query."""
-    parser, asked = _grammar(query)
-    return tree_sitter.QueryCursor(asked).captures(parser.parse(source).root_node)
+    parser, compiled = _grammar(query)
+    return tree_sitter.QueryCursor(compiled).captures(parser.parse(source).root_node)
 
 
 def edited(source: bytes, edits: Iterable[Edit]) -> str:

@@ -189,8 +189,8 @@ def _name(node: ast.Name, resolve: Resolve | None) -> str:
 
 def _constant(node: ast.Constant, resolve: Resolve | None) -> str:
     value = node.value
-    if resolve is not None and type(value) is str and (said := _forward_reference(value)) is not None:
-        return expression_text(said)
+    if resolve is not None and type(value) is str and (reference := _forward_reference(value)) is not None:
+        return expression_text(reference)
     return "..." if value is ... else repr(value)
 
 
@@ -219,12 +219,12 @@ def _slice(node: ast.Slice, resolve: Resolve | None) -> str:
 
 def _call(node: ast.Call, resolve: Resolve | None) -> str:
     called = _part(node.func, resolve, _Binds.CALL)
-    given = [expression_text(argument, resolve) for argument in node.args]
-    if len(given) == 1 and not node.keywords and isinstance(node.args[0], ast.GeneratorExp):
+    arguments = [expression_text(argument, resolve) for argument in node.args]
+    if len(arguments) == 1 and not node.keywords and isinstance(node.args[0], ast.GeneratorExp):
         # its own brackets are those of the call
-        given[0] = given[0][1:-1]
-    given += [_keyword(argument, resolve) for argument in node.keywords]
-    return f"{called}({', '.join(given)})"
+        arguments[0] = arguments[0][1:-1]
+    arguments += [_keyword(argument, resolve) for argument in node.keywords]
+    return f"{called}({', '.join(arguments)})"
 
 
 def _keyword(node: ast.keyword, resolve: Resolve | None) -> str:

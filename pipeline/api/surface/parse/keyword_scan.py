@@ -42,28 +42,28 @@ _search = AhoCorasick(_LOOKED_FOR, matchkind=MatchKind.LeftmostLongest).find_mat
 
 _MEANT = [
     (
-        [word for word in _WORDS if word in found],
-        next((pattern for word, pattern in _PYTHON_2_ALONE.items() if found.startswith(word)), None),
+        [word for word in _WORDS if word in keyword],
+        next((pattern for word, pattern in _PYTHON_2_ALONE.items() if keyword.startswith(word)), None),
     )
-    for found in _LOOKED_FOR
+    for keyword in _LOOKED_FOR
 ]
-"""What each of them tells where it is found: the words in it, and what may begin there that Python 2 alone allows."""
+"""For each of them the words in it, and a pattern of what may begin there that Python 2 alone allows."""
 
 
-def told_by(text: str) -> frozenset[str]:
+def keywords_in(text: str) -> frozenset[str]:
     """Return which of the words stand in a text; of one cut at the ends of lines, all parts together tell the same.
 
     Errors: UnicodeEncodeError for a text with half a character in it (a surrogate), which no parser takes either.
     """
-    told: set[str] = set()
+    keywords: set[str] = set()
     for number, place, _ in _search(text):
         words, alone = _MEANT[number]
-        told.update(words)
+        keywords.update(words)
         if alone is not None and alone.match(text, place):
             # `print` is a word of prose too, in the middle of a line
             begins = not text[text.rfind("\n", 0, place) + 1 : place].strip(" \t")
-            told.update([PYTHON_2] if begins or alone is not _PRINT else ())
-    return frozenset(told)
+            keywords.update([PYTHON_2] if begins or alone is not _PRINT else ())
+    return frozenset(keywords)
 
 
 def find_all(text: str, word: str, start: int = 0, end: int | None = None) -> Iterator[int]:

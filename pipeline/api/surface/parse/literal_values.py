@@ -60,75 +60,77 @@ class Literals:
     @cached_property
     def containers(self) -> dict[str, ast.expr | None]:
         """The containers of literals of the module by name, once all is imported; None where one has unknown keys."""
-        found: dict[str, ast.expr | None] = {}
+        containers: dict[str, ast.expr | None] = {}
         for statement in statements(self.tree.body):
             match statement:
                 case (
                     ast.Assign(targets=[ast.Name(id=name)], value=value)
                     | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
                 ):
-                    found[name] = self._made(value, found)
+                    containers[name] = self._container_of(value, containers)
                 case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=key)], value=value):
-                    found[name] = _joined_with(found.get(name), ast.Dict(keys=[key], values=[value]))
+                    containers[name] = _joined_with(containers.get(name), ast.Dict(keys=[key], values=[value]))
                 case ast.AugAssign(target=ast.Name(id=name), value=value):
-                    found[name] = _joined_with(found.get(name), self._made(value, found))
+                    containers[name] = _joined_with(containers.get(name), self._container_of(value, containers))
                 case ast.Expr(
                     value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=[argument])
                 ):
-                    added = ast.List(elts=[argument]) if method in _ADD_ONE else self._made(argument, found)
-                    found[name] = _joined_with(found.get(name), added)
-        return found
+                    added = (
+                        ast.List(elts=[argument]) if method in _ADD_ONE else self._container_of(argument, containers)
+                    )
+                    containers[name] = _joined_with(containers.get(name), added)
+        return containers
 
-    def _made(self, node: ast.expr, known: Mapping[str, ast.expr | None]) -> ast.expr | None:
+    def _container_of(self, node: ast.expr, containers: Mapping[str, ast.expr | None]) -> ast.expr | None:
         """Return the container of literals that an expression makes out of literals, and of those known so far."""
         match node:
             case ast.Name(id=name):
-                return known.get(name)
+                return containers.get(name)
             case ast.BinOp(left=left, op=ast.BitOr() | ast.Add(), right=right):
-                return _joined_with(self._made(left, known), self._made(right, known))
+                return _joined_with(self._container_of(left, containers), self._container_of(right, containers))
             case ast.DictComp(key=key, value=value, generators=[ast.comprehension(ifs=[]) as loop]):
-                rounds = self.rounds(loop.target, loop.iter, known)
+                rounds = self.rounds(loop.target, loop.iter, containers)
                 keys = [self._key(key, values) for values in rounds or ()]
                 return ast.Dict(keys=list(keys), values=[value] * len(keys)) if rounds else None
             case (
                 ast.ListComp(elt=key, generators=[ast.comprehension(ifs=[]) as loop])
                 | ast.SetComp(elt=key, generators=[ast.comprehension(ifs=[]) as loop])
             ):
-                rounds = self.rounds(loop.target, loop.iter, known)
+                rounds = self.rounds(loop.target, loop.iter, containers)
                 return ast.List(elts=[self._key(key, values) for values in rounds]) if rounds else None
             case ast.Call(func=ast.Name(id=maker) | ast.Attribute(attr=maker), args=[inner], keywords=[]) if (
                 maker in _CONTAINER_MAKERS
             ):
-                return self._made(inner, known)
+                return self._container_of(inner, containers)
         return _container(node)
 
     def _key(self, node: ast.expr, values: Values) -> ast.expr:
         try:
             return self.value(node, values)
         except RaisedError:
-            return unknown_value()
+            return unresolved()
 
-    def rounds(self, target: ast.expr, over: ast.expr, known: Mapping[str, ast.expr | None]) -> list[Values]:
+    def rounds(self, target: ast.expr, over: ast.expr, containers: Mapping[str, ast.expr | None]) -> list[Values]:
         """Return what the names of a loop stand for in each round; none where it loops over no literals."""
         items = False
         match over:
             case ast.Call(func=ast.Attribute(value=owner, attr="items"), args=[]):
                 over, items = owner, True
-        container = self._made(over, known)
+        container = self._container_of(over, containers)
         if items and isinstance(container, ast.Dict):
             pairs = zip(container.keys, container.values, strict=True)
             elements: Sequence[ast.expr | None] = [ast.Tuple(elts=[key, value]) for key, value in pairs if key]
         else:
             elements = keys_of(container) if container is not None else ()
-        found: list[Values] = []
+        rounds: list[Values] = []
         for element in elements:
             match target, element:
                 case ast.Name(id=name), ast.expr():
-                    found.append({name: element})
+                    rounds.append({name: element})
                 case ast.Tuple(elts=names), ast.Tuple(elts=values) if len(names) == len(values):
                     both = zip(names, values, strict=True)
-                    found.append({name.id: value for name, value in both if isinstance(name, ast.Name)})
-        return found if len(found) == len(elements) else []
+                    rounds.append({name.id: value for name, value in both if isinstance(name, ast.Name)})
+        return rounds if len(rounds) == len(elements) else []
 
     def bound(self, name: str) -> bool:
         """Return whether the module binds a name."""
@@ -200,7 +202,7 @@ class Literals:
                 return self._item(self.value(owner, values), self.value(key, values))
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 truth = self.truth(test, values)
-                return unknown_value() if truth is None else self.value(body if truth else orelse, values)
+                return unresolved() if truth is None else self.value(body if truth else orelse, values)
             case ast.BinOp(left=left, op=op, right=right):
                 return self._operated(self.value(left, values), op, self.value(right, values))
             case ast.JoinedStr(values=pieces):
@@ -211,58 +213,60 @@ class Literals:
 
     def _operated(self, left: ast.expr, op: ast.operator, right: ast.expr) -> ast.expr:
         if not isinstance(op, ast.Add | ast.Mod) or text_of(left) is None:
-            return unknown_value()
+            return unresolved()
         if isinstance(op, ast.Add) and text_of(right) is None:
-            return unknown_value()
+            return unresolved()
         pieces = right.elts if isinstance(right, ast.Tuple) else [right]
         constants = [piece.value for piece in pieces if isinstance(piece, ast.Constant)]
         if len(constants) < len(pieces):
-            return unknown_value()
+            return unresolved()
         operand = tuple(constants) if isinstance(right, ast.Tuple) else constants[0]
         try:
             return ast.Constant(Folding().operate(type(op), text_of(left), operand))
         except (TypeError, ValueError, ArithmeticError):
-            return unknown_value()
+            return unresolved()
 
     def _joined(self, written: Sequence[ast.expr], values: Values) -> ast.expr:
         pieces: list[ast.expr] = []
         for value in written:
             match value:
                 case ast.FormattedValue(value=inner, conversion=conversion, format_spec=None):
-                    found = self.value(inner, values)
-                    if isinstance(found, ast.Constant) and (text := _as_text(found.value, conversion)) is not None:
+                    filled = self.value(inner, values)
+                    if isinstance(filled, ast.Constant) and (text := _as_text(filled.value, conversion)) is not None:
                         pieces.append(ast.Constant(text))
                         continue
             pieces.append(value)
         texts = [text for piece in pieces if (text := text_of(piece)) is not None]
         if sum(map(len, texts)) > LONGEST:
-            return unknown_value()
+            return unresolved()
         return ast.Constant("".join(texts)) if len(texts) == len(pieces) else ast.JoinedStr(values=pieces)
 
     def _item(self, owner: ast.expr, key: ast.expr) -> ast.expr:
         container = self.container(owner)
         if isinstance(key, ast.Constant) and isinstance(container, ast.Dict):
-            found = _at(container, key.value)
-            if found is None and _holds(container, key.value) is False:
+            item = _at(container, key.value)
+            if item is None and _holds(container, key.value) is False:
                 raise RaisedError
-            return found or unknown_value()
+            return item or unresolved()
         if isinstance(key, ast.Constant) and isinstance(owner, ast.Tuple | ast.List) and isinstance(key.value, int):
             if -len(owner.elts) <= key.value < len(owner.elts):
                 return owner.elts[key.value]
             raise RaisedError
-        return unknown_value()
+        return unresolved()
 
     def _called(self, call: ast.Call, values: Values) -> ast.expr:
-        given = [self.value(argument, values) for argument in call.args]
-        match call.func, given:
+        arguments = [self.value(argument, values) for argument in call.args]
+        match call.func, arguments:
             case ast.Attribute(value=owner, attr="get" | "pop"), [ast.Constant(value=key), *others]:
                 container = self.container(self.value(owner, values))
                 if isinstance(container, ast.Dict) and _holds(container, key) is not None:
                     return _at(container, key) or (others[0] if others else ast.Constant(None))
             case ast.Attribute(value=owner, attr=method), _ if method in _TEXT_METHODS:
                 text = text_of(self.value(owner, values))
-                if text is not None and all(isinstance(one, ast.Constant) for one in given):
-                    return _text_method(text, method, [one.value for one in given if isinstance(one, ast.Constant)])
+                if text is not None and all(isinstance(constant, ast.Constant) for constant in arguments):
+                    return _text_method(
+                        text, method, [constant.value for constant in arguments if isinstance(constant, ast.Constant)]
+                    )
             case ast.Name(id="getattr"), [owner, ast.Constant(value=str(attribute))] if attribute.isidentifier():
                 return ast.Attribute(value=owner, attr=attribute)
             case ast.Name(id="import_module") | ast.Attribute(attr="import_module"), [
@@ -271,33 +275,37 @@ class Literals:
             ]:
                 return ast.Name(ABSOLUTE + self.absolute(name))
         named = [self.value(keyword.value, values) for keyword in call.keywords]
-        self._looked_up([*given, *named], values)
-        return unknown_value()
+        self._looked_up([*arguments, *named], values)
+        return unresolved()
 
-    def _looked_up(self, given: Sequence[ast.expr], values: Values) -> None:
+    def _looked_up(self, arguments: Sequence[ast.expr], values: Values) -> None:
         """A function that is given the name and a container of literals answers those in it. Errors: RaisedError."""
         name = values.get(self.argument)
         if not isinstance(name, ast.Constant) or not any(
-            isinstance(one, ast.Constant) and one.value == name.value for one in given
+            isinstance(argument, ast.Constant) and argument.value == name.value for argument in arguments
         ):
             return
-        containers = [found for one in given if isinstance(one, ast.Name) and (found := self.containers.get(one.id))]
+        containers = [
+            listed
+            for argument in arguments
+            if isinstance(argument, ast.Name) and (listed := self.containers.get(argument.id))
+        ]
         if containers and not any(_holds(container, name.value) is not False for container in containers):
             raise RaisedError
 
 
-def unknown_value() -> ast.expr:
+def unresolved() -> ast.expr:
     """Return an expression that nothing is known of."""
     return ast.Call(func=ast.Name("?"), args=[], keywords=[])
 
 
-def _joined_with(one: ast.expr | None, other: ast.expr | None) -> ast.expr | None:
+def _joined_with(container: ast.expr | None, added: ast.expr | None) -> ast.expr | None:
     """Return a container with what another one adds to it."""
-    if one is None or other is None or len(keys_of(one)) + len(keys_of(other)) > LONGEST:
+    if container is None or added is None or len(keys_of(container)) + len(keys_of(added)) > LONGEST:
         return None
-    if isinstance(one, ast.Dict) and isinstance(other, ast.Dict):
-        return ast.Dict(keys=[*one.keys, *other.keys], values=[*one.values, *other.values])
-    return ast.List(elts=[key for key in (*keys_of(one), *keys_of(other)) if key is not None])
+    if isinstance(container, ast.Dict) and isinstance(added, ast.Dict):
+        return ast.Dict(keys=[*container.keys, *added.keys], values=[*container.values, *added.values])
+    return ast.List(elts=[key for key in (*keys_of(container), *keys_of(added)) if key is not None])
 
 
 def _container(node: ast.expr | None) -> ast.expr | None:
@@ -334,9 +342,9 @@ def _holds(container: ast.expr, value: object) -> bool | None:
     return False if all(isinstance(key, ast.Constant | ast.Tuple) for key in keys) else None
 
 
-def _at(mapping: ast.Dict, wanted: object) -> ast.expr | None:
+def _at(mapping: ast.Dict, constant: object) -> ast.expr | None:
     pairs = [*zip(mapping.keys, mapping.values, strict=True)][::-1]
-    return next((value for key, value in pairs if isinstance(key, ast.Constant) and key.value == wanted), None)
+    return next((value for key, value in pairs if isinstance(key, ast.Constant) and key.value == constant), None)
 
 
 def _as_text(value: object, conversion: int) -> str | None:
@@ -347,11 +355,11 @@ def _as_text(value: object, conversion: int) -> str | None:
         return None
 
 
-def _text_method(text: str, method: str, given: Sequence[object]) -> ast.expr:
+def _text_method(text: str, method: str, arguments: Sequence[object]) -> ast.expr:
     try:
-        found = Folding().format(text, given) if method == "format" else getattr(text, method)(*given)
+        result = Folding().format(text, arguments) if method == "format" else getattr(text, method)(*arguments)
     except (TypeError, ValueError, LookupError, ArithmeticError):
-        return unknown_value()
-    if isinstance(found, str):
-        return ast.Constant(found)
-    return ast.Tuple(elts=[ast.Constant(part) for part in found])
+        return unresolved()
+    if isinstance(result, str):
+        return ast.Constant(result)
+    return ast.Tuple(elts=[ast.Constant(part) for part in result])

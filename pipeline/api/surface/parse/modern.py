@@ -46,30 +46,30 @@ def _typed(source: bytes, texts: dict[int, int]) -> Iterator[Edit]:
     """Yield the edits of statements with type parameters, and of those that give a type a name."""
     inside = sorted(texts.items())
     at = 0
-    for found in _STATEMENT.finditer(source):
-        while at < len(inside) and inside[at][1] <= found.start("statement"):
+    for statement in _STATEMENT.finditer(source):
+        while at < len(inside) and inside[at][1] <= statement.start("statement"):
             at += 1
-        if at < len(inside) and inside[at][0] <= found.start("statement"):
+        if at < len(inside) and inside[at][0] <= statement.start("statement"):
             continue
-        start, end = found.span("next")
-        if found["next"] == b"[":
+        start, end = statement.span("next")
+        if statement["next"] == b"[":
             end = _closed(source, start, texts)
-        if found["alias"] is None:
-            if found["next"] == b"[":
+        if statement["alias"] is None:
+            if statement["next"] == b"[":
                 yield start, end, _lines(source[start:end])
-        elif equals := _EQUALS.match(source, end - 1 if found["next"] == b"=" else end):
-            first, end = found.start("statement"), equals.end()
-            yield first, end, found["name"] + b": TypeAlias =" + _lines(source[first:end])
+        elif equals := _EQUALS.match(source, end - 1 if statement["next"] == b"=" else end):
+            first, end = statement.start("statement"), equals.end()
+            yield first, end, statement["name"] + b": TypeAlias =" + _lines(source[first:end])
 
 
 def _closed(source: bytes, start: int, texts: dict[int, int]) -> int:
     """Return the end of what the bracket at a place opens."""
     depth, at = 0, start
-    while found := _BRACKETS.search(source, at):
-        skipped = next((end for first, end in texts.items() if first <= found.start() < end), None)
-        at = skipped or found.end()
+    while bracket := _BRACKETS.search(source, at):
+        skipped = next((end for first, end in texts.items() if first <= bracket.start() < end), None)
+        at = skipped or bracket.end()
         if skipped is None:
-            depth += 1 if found[0] in b"[({" else -1
+            depth += 1 if bracket[0] in b"[({" else -1
         if depth == 0:
             return at
     return len(source)

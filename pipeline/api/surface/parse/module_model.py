@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from pipeline.core.vocabularies.surface import SourceKind
+from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SourceKind
 from pipeline.lake.rows import SymbolDeprecation, SymbolParameter, SymbolParameterDeprecation
 
 ALTERNATIVE = "%otherwise"
@@ -16,7 +16,7 @@ UNSEEN_SIGNATURE = "unseen_signature"
 UNSEEN_MEMBERS = "unseen_members"
 """Label of a class that is given members whose names only running tells: by `setattr` below it, or by a decorator."""
 
-GIVEN = "given:"
+PATCHED_BY = "given:"
 """Prefix of the label that names what a module calls to give a class members: which, only running tells."""
 
 GONE = "gone"
@@ -28,6 +28,25 @@ NOT_TOTAL = "total=False"
 Parameter = SymbolParameter
 Mark = SymbolDeprecation
 ParameterMark = SymbolParameterDeprecation
+
+
+def parameter_row(
+    name: str,
+    kind: ParameterKind,
+    default: str | None = None,
+    annotation: str | None = None,
+    known_from: ParameterSource = ParameterSource.SIGNATURE,
+    deprecation: ParameterMark | None = None,
+) -> Parameter:
+    """Return a parameter as the column `parameters` has it."""
+    return {
+        "name": name,
+        "kind": kind,
+        "default": default,
+        "annotation": annotation,
+        "known_from": known_from,
+        "deprecation": deprecation,
+    }
 
 
 class Field(msgspec.Struct, gc=False):

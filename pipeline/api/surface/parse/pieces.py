@@ -16,7 +16,7 @@ from prune_source import prune_source
 
 from pipeline.api.surface.parse.bodies import Bodies, Body
 from pipeline.api.surface.parse.deep import TOO_DEEP
-from pipeline.api.surface.parse.keyword_scan import PYTHON_2, told_by
+from pipeline.api.surface.parse.keyword_scan import PYTHON_2, keywords_in
 from pipeline.api.surface.parse.syntax import Function
 
 _BLANKS = re.compile(r"[ \t]*")
@@ -24,7 +24,7 @@ _IN_MODULE = re.compile(r"\n(?=@|def |async def |class )")
 _IN_CLASS = re.compile(r"\n([ \t]+)(?:@|def |async def )")
 _CLASS_AROUND = "class _:\n"
 
-Known = Callable[[str], Body | None]
+FunctionParser = Callable[[str], Body | None]
 """Gives the body of a function by its text alone, which may be known already; None of what is no function."""
 
 Heads = Callable[[str, str], Function | None]
@@ -42,7 +42,7 @@ def without_bodies(text: str) -> str:
     return (prune_source(text) or text) if "def " in text else text
 
 
-def remembered(size: int) -> Known:
+def remembered(size: int) -> FunctionParser:
     """Return what parses functions that stand alone, and remembers as many as that."""
     heads = functools.lru_cache(maxsize=size)(_parse_head)
     return functools.lru_cache(maxsize=size)(functools.partial(parse_alone, heads=heads))
@@ -54,8 +54,8 @@ def parse_alone(text: str, heads: Heads | None = None) -> Body | None:
     What comes after it shows that none of its strings and brackets is still open. `heads` may remember what comes
     before the body.
     """
-    found = _BLANKS.match(text)
-    indentation = found[0] if found else ""
+    match = _BLANKS.match(text)
+    indentation = match[0] if match else ""
     source = f"{_CLASS_AROUND if indentation else ''}{text}\n"
     below = f"{indentation}pass\n"
     pruned = without_bodies(source + below)
@@ -84,31 +84,31 @@ def _parse_head(head: str, below: str) -> Function | None:
     return None
 
 
-def parse_in_pieces(text: str, known: Known, *, unsure: bool = False) -> tuple[ast.Module, Bodies]:
+def parse_in_pieces(text: str, parse_function: FunctionParser, *, unsure: bool = False) -> tuple[ast.Module, Bodies]:
     """Parse a source without the bodies of its functions, or all of it where the rest does not parse.
 
     A function that may be Python 2 must be seen to parse; of a source that is `unsure` otherwise, all must be.
 
     Errors: those of `ast.parse`, or a SyntaxError without a line if the body of a function does not parse.
     """
-    rest, cuts = cut_out(text, known)
+    rest, cuts = cut_out(text, parse_function)
     cut = [body for row in cuts.values() for _, body in row]
-    told = told_by(rest).union(*[body.told for body in cut])
-    seen_whole = unsure or PYTHON_2 in told
-    if all(body.parses for body in cut if unsure or PYTHON_2 in body.told):
-        tree = _parsed(rest if seen_whole else without_bodies(rest))
+    keywords = keywords_in(rest).union(*[body.keywords for body in cut])
+    whole = unsure or PYTHON_2 in keywords
+    if all(body.parses for body in cut if unsure or PYTHON_2 in body.keywords):
+        tree = _parsed(rest if whole else without_bodies(rest))
         if tree is not None:
             placed = _placed(tree, cuts)
             if len(placed) == len(cut):
-                return tree, Bodies(text, rest, placed, known, told)
-            standing = {(id(body), before) for body, before in placed.values()}
+                return tree, Bodies(text, rest, placed, parse_function, keywords)
+            placed_at = {(id(body), before) for body, before in placed.values()}
             lines = [(line, body) for row in cuts.values() for line, body in row]
-            astray = {body.text for line, body in lines if (id(body), line - body.begins) not in standing}
-            return parse_in_pieces(text, lambda function: _but(astray, known(function)), unsure=unsure)
+            astray = {body.text for line, body in lines if (id(body), line - body.begins) not in placed_at}
+            return parse_in_pieces(text, lambda function: _but(astray, parse_function(function)), unsure=unsure)
     elif _stand(rest, cuts):
         raise SyntaxError("the body of a function does not parse")
-    tree = None if seen_whole else _parsed(without_bodies(text))
-    return tree or ast.parse(text), Bodies(text, text, {}, known, told)
+    tree = None if whole else _parsed(without_bodies(text))
+    return tree or ast.parse(text), Bodies(text, text, {}, parse_function, keywords)
 
 
 def _but(texts: Container[str], body: Body | None) -> Body | None:
@@ -123,7 +123,7 @@ def _parsed(source: str) -> ast.Module | None:
         return None
 
 
-def cut_out(text: str, known: Known) -> tuple[str, Cuts]:
+def cut_out(text: str, parse_function: FunctionParser) -> tuple[str, Cuts]:
     """Return a source with `pass` in the place of functions, lines as they were, and the functions by their lines.
 
     Those with nothing between them stand in a row: the parser begins a statement where one before has ended.
@@ -135,7 +135,7 @@ def cut_out(text: str, known: Known) -> tuple[str, Cuts]:
     copied, line = 0, 1
     for start, end, indentation in _functions(text):
         function = text[start:end].rstrip(" \t\n")
-        body = known(function)
+        body = parse_function(function)
         if body is None:
             continue
         between, gap = text[copied:start], body.height - 1
@@ -171,9 +171,9 @@ def _statements(
 ) -> Iterator[tuple[int, int]]:
     """Yield from where to where the statements go that a pattern finds the beginning of, decorators with the rest."""
     after = _after(indentation)
-    found = beginning.search(text, start, end)
-    while found:
-        first = place = found.end()
+    match = beginning.search(text, start, end)
+    while match:
+        first = place = match.end()
         while True:
             following = after.search(text, place, end)
             stop = following.start() if following else end
@@ -183,7 +183,7 @@ def _statements(
         if text.startswith("class ", place):
             first = place
         yield first, stop
-        found = beginning.search(text, stop, end)
+        match = beginning.search(text, stop, end)
 
 
 @functools.lru_cache(maxsize=64)

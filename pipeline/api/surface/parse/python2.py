@@ -14,7 +14,7 @@ import tree_sitter
 
 from pipeline.api.surface.parse.bodies import Body
 from pipeline.api.surface.parse.edits import Edit, captured, edited
-from pipeline.api.surface.parse.pieces import Known, cut_out, parse_alone
+from pipeline.api.surface.parse.pieces import FunctionParser, cut_out, parse_alone
 
 # strings and comments come first: what is inside them is text; inside words nothing begins
 _TOKENS = re.compile(
@@ -48,7 +48,7 @@ _QUERY = """
 """
 
 
-def modernise(text: str, known: Known = parse_alone) -> str:
+def modernise(text: str, parse_function: FunctionParser = parse_alone) -> str:
     """Return Python 2 source as source that Python 3.11 parses, with every line in its place.
 
     A name that is a keyword by now is written in letters that Unicode takes for the same (NFKC, PEP 3131), so that
@@ -57,12 +57,12 @@ def modernise(text: str, known: Known = parse_alone) -> str:
     Functions that parse already, which most do, are left out of it; `known` may remember them.
     Of what is no Python 2 either something comes that does not parse.
     """
-    rest, kept = cut_out(text, lambda function: _as_it_is(known(function)))
+    rest, cuts = cut_out(text, lambda function: _as_it_is(parse_function(function)))
     source = _tokens(rest).encode()
-    nodes = [(kind, node) for kind, found in captured(source, _QUERY).items() for node in found]
+    nodes = [(kind, node) for kind, matches in captured(source, _QUERY).items() for node in matches]
     lines = edited(source, (edit for kind, node in nodes for edit in _REWRITES[kind](node, source))).split("\n")
     written = text.split("\n")
-    for first, body in chain.from_iterable(kept.values()):
+    for first, body in chain.from_iterable(cuts.values()):
         place = slice(first - 1, first - 1 + body.height)
         lines[place] = written[place]
     return "\n".join(lines)
@@ -79,12 +79,12 @@ def _tokens(text: str) -> str:
     asynchronous = re.search(r"\basync\s+(def|with|for)\b", text) is not None
     opened = False
 
-    def rewrite(found: re.Match[str]) -> str:
+    def rewrite(token: re.Match[str]) -> str:
         nonlocal opened
-        whole = found[0]
-        match found.lastgroup:
+        whole = token[0]
+        match token.lastgroup:
             case "string":
-                return _string(found, unicode)
+                return _string(token, unicode)
             case "indent":
                 return whole.expandtabs(8)
             case "number":
@@ -100,21 +100,21 @@ def _tokens(text: str) -> str:
             case "constant":
                 return re.sub(r"\w+", _as_name, whole.expandtabs(8))
             case "name" if not (asynchronous and whole in {"async", "await"}):
-                return _as_name(found)
+                return _as_name(token)
         return whole
 
     return _TOKENS.sub(rewrite, text)
 
 
-def _as_name(found: re.Match[str]) -> str:
+def _as_name(token: re.Match[str]) -> str:
     """Return a keyword as an identifier: its last letter fullwidth is another token, and the same name (NFKC)."""
-    return found[0][:-1] + chr(ord(found[0][-1]) + 0xFEE0)
+    return token[0][:-1] + chr(ord(token[0][-1]) + 0xFEE0)
 
 
-def _string(found: re.Match[str], unicode: bool) -> str:
+def _string(token: re.Match[str], unicode: bool) -> str:
     """Return a string literal with the meaning that it has in Python 2."""
-    prefix = (found["prefix"] or "").lower()
-    body = found[0][len(prefix) :]
+    prefix = (token["prefix"] or "").lower()
+    body = token[0][len(prefix) :]
     if prefix == "ur":
         return "r" + body
     if "b" in prefix and not body.isascii():
@@ -122,7 +122,7 @@ def _string(found: re.Match[str], unicode: bool) -> str:
     if not prefix and not unicode and "\\" in body:
         # without `u`, `\N` and `\u` are no escapes
         return re.sub(r"\\(?:([NuU])|(.))", lambda m: "\\\\" + m[1] if m[1] else m[0], body, flags=re.DOTALL)
-    return found[0]
+    return token[0]
 
 
 def _number(text: str) -> str:

@@ -9,7 +9,7 @@ from pipeline.api.surface.parse.bound_names import binders, bound_names
 from pipeline.api.surface.parse.syntax import described_by
 
 
-def given_itself(name: str, above: Iterable[ast.stmt]) -> bool:
+def reassigns_itself(name: str, above: Iterable[ast.stmt]) -> bool:
     """Return whether `name = name` says nothing new: what is imported above is then an import `as name`.
 
     So langchain_core passes on what it has moved out of a module.
@@ -28,5 +28,5 @@ def only_imports(tree: ast.Module) -> bool:
     """
     body = tree.body[1:] if tree.body and described_by(tree.body[0]) else tree.body
     names = [name for s in body if isinstance(s, ast.Import | ast.ImportFrom) for name in s.names]
-    told = any(name.name == name.asname for name in names)
-    return bool(names) and not told and all(isinstance(s, ast.Import | ast.ImportFrom) for s in body)
+    marked = any(name.name == name.asname for name in names)
+    return bool(names) and not marked and all(isinstance(s, ast.Import | ast.ImportFrom) for s in body)

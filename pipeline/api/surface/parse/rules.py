@@ -42,15 +42,15 @@ class TextPattern(Rule):
     @model_validator(mode="after")
     def _examples_hold(self) -> TextPattern:
         for example in self.examples:
-            found = self.find(example.text)
-            if found != example.gives:
-                raise ValueError(f"{example.text!r} gives {found!r}, not {example.gives!r}")
+            result = self.find(example.text)
+            if result != example.gives:
+                raise ValueError(f"{example.text!r} gives {result!r}, not {example.gives!r}")
         return self
 
     def find(self, text: str) -> str | None:
         """Return the first group of the first match, without the quotes, roles and brackets around it."""
-        found = self.pattern.search(text)
-        return clean_name(found[1]) if found else None
+        match = self.pattern.search(text)
+        return clean_name(match[1]) if match else None
 
 
 def clean_name(text: str) -> str:
@@ -118,31 +118,31 @@ class SurfaceRules(Rule):
 
     def in_scope(self, module: str, *, folder: bool = False) -> bool:
         """Return whether a module's dotted name has no segment that is out of scope; `folder` if it is a package."""
-        known = self._known_scopes.get((module, folder))
-        if known is None:
+        cached = self._scope_cache.get((module, folder))
+        if cached is None:
             segments = module.split(".")
             folders = segments if folder else segments[:-1]
-            known = not (_any(self.out_of_scope_segments, segments) or _any(self.out_of_scope_folders, folders))
-            self._known_scopes[module, folder] = known
-        return known
+            cached = not (_any(self.out_of_scope_segments, segments) or _any(self.out_of_scope_folders, folders))
+            self._scope_cache[module, folder] = cached
+        return cached
 
     def may_be_tests(self, module: str) -> bool:
         """Return whether what is in a module must tell if it is a module of tests."""
-        known = self._known_perhaps.get(module)
-        if known is None:
-            known = self._known_perhaps[module] = _any(self.perhaps_tests, module.split("."))
-        return known
+        cached = self._test_cache.get(module)
+        if cached is None:
+            cached = self._test_cache[module] = _any(self.perhaps_tests, module.split("."))
+        return cached
 
     @functools.cached_property
-    def _known_scopes(self) -> dict[tuple[str, bool], bool]:
+    def _scope_cache(self) -> dict[tuple[str, bool], bool]:
         """What was asked before: every release asks for the same names."""
         return {}
 
     @functools.cached_property
-    def _known_perhaps(self) -> dict[str, bool]:
+    def _test_cache(self) -> dict[str, bool]:
         return {}
 
 
-def first_found(patterns: tuple[TextPattern, ...], text: str) -> str | None:
+def first_match(patterns: tuple[TextPattern, ...], text: str) -> str | None:
     """Return what the first pattern that matches finds in a text."""
-    return next((found for pattern in patterns if (found := pattern.find(text))), None)
+    return next((match for pattern in patterns if (match := pattern.find(text))), None)

@@ -57,8 +57,8 @@ class Scope:
 
     def resolve(self, name: str) -> str:
         """Return the absolute path of a name that is used here; the name itself if nothing in the file binds it."""
-        if (known := self.bound.get(name)) is not None:
-            return known.target or f"{self.path}.{name}"
+        if (bound := self.bound.get(name)) is not None:
+            return bound.target or f"{self.path}.{name}"
         if self.around is None:
             return name
         return self.around.path if name == self.around.name and self.around.around else self.around.resolve(name)
@@ -79,8 +79,8 @@ def reads_strings(scope: Scope) -> bool:
     """Return whether strings in annotations are forward references here: not under PEP 563, where none are needed."""
     while scope.around is not None:
         scope = scope.around
-    known = scope.bound.get("annotations")
-    return known is None or known.target != "__future__.annotations"
+    imported = scope.bound.get("annotations")
+    return imported is None or imported.target != "__future__.annotations"
 
 
 def annotation_text(node: ast.expr | None, scope: Scope) -> str | None:

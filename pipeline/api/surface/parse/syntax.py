@@ -45,26 +45,26 @@ def _plain(node: ast.expr) -> str | None:
             return repr(value)
         case ast.Call(func=func, args=args, keywords=keywords):
             called = dotted(func)
-            given = [_plain(argument) for argument in args]
+            arguments = [_plain(argument) for argument in args]
             named = [(keyword.arg, _plain(keyword.value)) for keyword in keywords]
-            if called is None or None in given or any(name is None or value is None for name, value in named):
+            if called is None or None in arguments or any(name is None or value is None for name, value in named):
                 return None
-            return f"{called}({', '.join([*map(str, given), *(f'{name}={value}' for name, value in named)])})"
+            return f"{called}({', '.join([*map(str, arguments), *(f'{name}={value}' for name, value in named)])})"
     return None
 
 
 def children(node: ast.AST) -> list[ast.AST]:
     """Return the nodes right below a node, in the order of the source, without what only says how they are used."""
-    found: list[ast.AST] = []
+    nodes: list[ast.AST] = []
     if type(node) in _LEAVES:
-        return found
+        return nodes
     for name in node._fields:
         value = getattr(node, name, None)
         if isinstance(value, list):
-            found += [inner for inner in value if isinstance(inner, ast.AST)]
+            nodes += [inner for inner in value if isinstance(inner, ast.AST)]
         elif isinstance(value, ast.AST) and not isinstance(value, _SIGNS):
-            found.append(value)
-    return found
+            nodes.append(value)
+    return nodes
 
 
 def text_of(node: ast.AST | None) -> str | None:
@@ -105,13 +105,13 @@ def parts(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 def statements(body: Iterable[ast.stmt]) -> list[ast.stmt]:
     """Return the statements of a body and those inside them, but not those of functions and classes in it."""
-    found: list[ast.stmt] = []
+    flat: list[ast.stmt] = []
     for statement in body:
-        found.append(statement)
+        flat.append(statement)
         if type(statement) in COMPOUND:
             for inner in parts(statement):
-                found += statements(inner)
-    return found
+                flat += statements(inner)
+    return flat
 
 
 def absolute_name(source: str, module: str, *, is_package: bool) -> str:
@@ -121,8 +121,8 @@ def absolute_name(source: str, module: str, *, is_package: bool) -> str:
     if not level:
         return name
     segments = module.split(".")
-    kept = segments[: max(1, len(segments) - level + is_package)]
-    return ".".join([*kept, *([name] if name else [])])
+    package = segments[: max(1, len(segments) - level + is_package)]
+    return ".".join([*package, *([name] if name else [])])
 
 
 def functions(body: Iterable[ast.stmt]) -> Iterator[Function]:

@@ -9,14 +9,14 @@ from functools import partial
 from pipeline.api.surface.parse.module_model import ModuleRecord
 from pipeline.api.surface.parse.roots import Roots
 from pipeline.api.surface.parse.rules import SurfaceRules
-from pipeline.api.surface.resolve.dependency_keys import changed_facts, exposed_fact, place_fact, said_fact
+from pipeline.api.surface.resolve.dependency_keys import changed_facts, description_fact, exposed_fact, place_fact
 from pipeline.api.surface.resolve.labels import OPAQUE
 from pipeline.api.surface.resolve.public import PublicName, importable_names, public_modules, public_names
-from pipeline.api.surface.resolve.public_index import Offer
-from pipeline.api.surface.resolve.resolution_cache import Answers
+from pipeline.api.surface.resolve.public_index import PublicIndex
+from pipeline.api.surface.resolve.resolution_cache import ResolutionCache
 from pipeline.api.surface.resolve.resolver import Distribution, deprecators
 from pipeline.api.surface.resolve.rows import bare_row, preferred_paths
-from pipeline.api.surface.resolve.symbol_rows import Kept, Part, States
+from pipeline.api.surface.resolve.symbol_rows import Part, RowCache, States
 from pipeline.api.surface.resolve.trace import Memory
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.lake.rows import DocumentState, SymbolState
@@ -45,11 +45,11 @@ class Assembler:
         self._forget()
 
     def _forget(self) -> None:
-        self.answers = Answers()
+        self.cache = ResolutionCache()
         self.names = Memory[list[Named]]()
         self.parts = Memory[Part]()
         self.importable = Memory[dict[str, SymbolState]]()
-        self.kept = Kept()
+        self.row_cache = RowCache()
         self._modules: Mapping[str, ModuleRecord] = {}
         self._places: dict[str, str] = {}
 
@@ -58,49 +58,49 @@ class Assembler:
         if Roots.of(modules) != Roots.of(self._modules) or deprecators(modules) != deprecators(self._modules):
             # every absolute import asks whether it leads into the release, every decorator whether it deprecates
             self._forget()
-        for memory in (self.answers, self.names, self.parts, self.importable):
+        for memory in (self.cache, self.names, self.parts, self.importable):
             memory.turn()
-        trace = self.answers.trace
+        trace = self.cache.trace
         trace.changed = set(changed_facts(self._modules, modules))
-        assembly = _Assembly(Offer(Distribution(modules, self.rules, self.answers), root), self)
+        assembly = _Assembly(PublicIndex(Distribution(modules, self.rules, self.cache), root), self)
         names = assembly.names()
-        places = {place_fact(canonical): path for canonical, path in assembly.offer.preferred.items()}
-        places |= {exposed_fact(path): module.name for path, module in assembly.offer.modules.items()}
-        places |= {place_fact(module): module for module in assembly.offer.exposed}
+        places = {place_fact(canonical): path for canonical, path in assembly.index.preferred.items()}
+        places |= {exposed_fact(path): module.name for path, module in assembly.index.modules.items()}
+        places |= {place_fact(module): module for module in assembly.index.exposed}
         trace.changed |= {name for name, _ in places.items() ^ self._places.items()}
         self._modules, self._places = modules, places
-        made = assembly.rows(names)
-        self.kept.keep_only(made.symbols, made.importable)
-        return made
+        rows = assembly.rows(names)
+        self.row_cache.keep_only(rows.symbols, rows.importable)
+        return rows
 
 
 class _Assembly:
     """Collects the rows of one release."""
 
-    def __init__(self, offer: Offer, memory: Assembler) -> None:
-        self.offer = offer
-        self.distribution = offer.distribution
-        self.trace = offer.trace
+    def __init__(self, index: PublicIndex, memory: Assembler) -> None:
+        self.index = index
+        self.distribution = index.distribution
+        self.trace = index.trace
         self.memory = memory
-        self.states = States(offer, memory.kept)
+        self.states = States(index, memory.row_cache)
         self.exposed: list[tuple[str, ModuleRecord]] = []
 
     def names(self) -> list[Named]:
         """Return all public names, and note the modules that are exposed: public ones, and private ones by alias."""
         modules = self.distribution.modules
         self.exposed = [(name, modules[name]) for name in public_modules(list(modules))]
-        known = {name for name, _ in self.exposed}
+        exposed = {name for name, _ in self.exposed}
         names: list[Named] = []
         for path, module in self.exposed:
             for named in self._names_of(path, module):
                 names.append(named)
-                found = named[0].found
-                if found.what == "module" and found.module and found.path not in known:
-                    known.add(found.path)
-                    self.exposed.append((named[0].path, modules[found.module.name]))
-        self.offer.modules = dict(self.exposed)
-        self.offer.exposed = frozenset(module.name for _, module in self.exposed)
-        self.offer.preferred = preferred_paths(public for public, _ in names)
+                resolution = named[0].resolution
+                if resolution.kind == "module" and resolution.module and resolution.path not in exposed:
+                    exposed.add(resolution.path)
+                    self.exposed.append((named[0].path, modules[resolution.module.name]))
+        self.index.modules = dict(self.exposed)
+        self.index.exposed = frozenset(module.name for _, module in self.exposed)
+        self.index.preferred = preferred_paths(public for public, _ in names)
         return names
 
     def _names_of(self, path: str, module: ModuleRecord) -> list[Named]:
@@ -134,12 +134,12 @@ class _Assembly:
                 yield self._module(path, module)
 
     def _module(self, path: str, module: ModuleRecord) -> Part:
-        if path.rpartition(".")[0] not in self.offer.modules:
+        if path.rpartition(".")[0] not in self.index.modules:
             # it names all modules that do not parse
             return self.states.of_module(path, module, top=True)
 
         def make() -> Part:
-            self.trace.ask(said_fact(module.name))
+            self.trace.ask(description_fact(module.name))
             return self.states.of_module(path, module, top=False)
 
         return self.memory.parts.get((path, module.name), self.trace, make)
@@ -153,27 +153,29 @@ class _Assembly:
 
     def _pointer(self, public: PublicName, module: ModuleRecord) -> SymbolState:
         """Return the row that stands for something that can be imported without being public there."""
-        found = public.found
+        resolution = public.resolution
         kind = SymbolKind.ATTRIBUTE
-        if found.what == "outside":
+        if resolution.kind == "outside":
             kind = SymbolKind.EXTERNAL
-        elif found.what == "module" or self.offer.preferred_path(found.path) is not None:
+        elif resolution.kind == "module" or self.index.preferred_path(resolution.path) is not None:
             # what has no public path of its own cannot be pointed at
             kind = SymbolKind.ALIAS
         # what is below a module that has no public path has no rows
-        hidden = kind is SymbolKind.ATTRIBUTE or (found.what == "module" and not self.offer.exposes(found.path))
-        about = found.path, kind, public.because, self.offer.root + module.file, module.source
-        known = self.memory.kept.pointers.get(public.path)
-        if known is not None and known[0] == about and bool(known[1]["labels"]) is hidden:
-            return known[1]
+        hidden = kind is SymbolKind.ATTRIBUTE or (
+            resolution.kind == "module" and not self.index.exposes(resolution.path)
+        )
+        about = resolution.path, kind, public.because, self.index.root + module.file, module.source
+        cached = self.memory.row_cache.pointers.get(public.path)
+        if cached is not None and cached[0] == about and bool(cached[1]["labels"]) is hidden:
+            return cached[1]
         row = bare_row(public.path, *about)
         row["labels"] = [OPAQUE] if hidden else []
-        self.memory.kept.pointers[public.path] = about, row
+        self.memory.row_cache.pointers[public.path] = about, row
         return row
 
 
 def _key(public: PublicName) -> Hashable:
-    found = public.found
+    resolution = public.resolution
     mark = tuple((public.mark or {}).values())
-    name = found.definition and found.definition.name
-    return public.path, public.because, public.lazy, mark, found.what, found.path, name
+    name = resolution.definition and resolution.definition.name
+    return public.path, public.because, public.lazy, mark, resolution.kind, resolution.path, name

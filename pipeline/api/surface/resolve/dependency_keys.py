@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from pipeline.api.surface.parse.module_model import ALTERNATIVE, Definition, ModuleRecord
 from pipeline.api.surface.parse.skeleton import binding, head, shape
-from pipeline.api.surface.resolve.resolution import Found
+from pipeline.api.surface.resolve.resolution import Resolution
 
 
 def binding_fact(module: str, name: str) -> str:
@@ -31,15 +31,15 @@ def shape_fact(module: str, place: str) -> str:
     return f"{module}%{place.partition('.')[0]}"
 
 
-def said_fact(module: str) -> str:
+def description_fact(module: str) -> str:
     """Name the fact what a module says of itself: its docstring and its mark of deprecation."""
     return f"{module}!"
 
 
-def content_fact(found: Found) -> str:
+def content_fact(resolution: Resolution) -> str:
     """Name the fact what the state of a definition is."""
-    assert found.module is not None
-    return f"{found.module.name}!{found.place}"
+    assert resolution.module is not None
+    return f"{resolution.module.name}!{resolution.place}"
 
 
 def place_fact(canonical: str) -> str:
@@ -60,25 +60,25 @@ def private_fact(package: str) -> str:
 def changed_facts(old: Mapping[str, ModuleRecord], new: Mapping[str, ModuleRecord]) -> Iterator[str]:
     """Yield the facts about modules that two releases have otherwise; a module's name is the fact of its head."""
     for name in old.keys() | new.keys():
-        one, other = old.get(name), new.get(name)
-        if one is other:
+        before, after = old.get(name), new.get(name)
+        if before is after:
             continue
-        if one is None or other is None:
+        if before is None or after is None:
             parent, _, last = name.rpartition(".")
             if last.startswith("_"):
                 yield private_fact(parent)
-        yield from _changed(name, one, other)
+        yield from _changed(name, before, after)
 
 
-def _changed(name: str, one: ModuleRecord | None, other: ModuleRecord | None) -> Iterator[str]:
-    if one is None or other is None or one.skeleton != other.skeleton:
+def _changed(name: str, old: ModuleRecord | None, new: ModuleRecord | None) -> Iterator[str]:
+    if old is None or new is None or old.skeleton != new.skeleton:
         yield bindings_fact(name)
-        if one is None or other is None or head(one) != head(other):
+        if old is None or new is None or head(old) != head(new):
             yield name
-    if one is None or other is None or _said(one) != _said(other):
-        yield said_fact(name)
-    before, after = one.definitions if one else {}, other.definitions if other else {}
-    everything = one is None or other is None or one.source != other.source
+    if old is None or new is None or _description(old) != _description(new):
+        yield description_fact(name)
+    before, after = old.definitions if old else {}, new.definitions if new else {}
+    everything = old is None or new is None or old.source != new.source
     for bound in before.keys() | after.keys():
         was, is_ = before.get(bound), after.get(bound)
         if everything or (was is not is_ and was != is_):
@@ -89,7 +89,7 @@ def _changed(name: str, one: ModuleRecord | None, other: ModuleRecord | None) ->
             yield from (f"{name}!{place}" for place in _places(bound, "", was, is_, everything=everything))
 
 
-def _said(module: ModuleRecord) -> tuple[object, ...]:
+def _description(module: ModuleRecord) -> tuple[object, ...]:
     return module.file, module.docstring, module.docstring_line, module.deprecation
 
 
@@ -102,11 +102,11 @@ def _places(
     """
     before, after = was.members if was else {}, is_.members if is_ else {}
     within = f"{inside}{bound.removesuffix(ALTERNATIVE)}."
-    said = everything
+    changed = everything
     for name in before.keys() | after.keys():
-        one, other = before.get(name), after.get(name)
-        if everything or (one is not other and one != other):
-            yield from _places(name, within, one, other, everything=everything)
-            said = said or name[0] != "_" or name.endswith("__")
-    if said or was is None or is_ is None or replace(was, members={}) != replace(is_, members={}):
+        old, new = before.get(name), after.get(name)
+        if everything or (old is not new and old != new):
+            yield from _places(name, within, old, new, everything=everything)
+            changed = changed or name[0] != "_" or name.endswith("__")
+    if changed or was is None or is_ is None or replace(was, members={}) != replace(is_, members={}):
         yield inside + bound

@@ -5,8 +5,8 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator, Sequence
 
-from pipeline.api.surface.parse.module_model import GIVEN, UNSEEN_MEMBERS, ModuleRecord
-from pipeline.api.surface.resolve.resolution import Found
+from pipeline.api.surface.parse.module_model import PATCHED_BY, UNSEEN_MEMBERS, ModuleRecord
+from pipeline.api.surface.resolve.resolution import Resolution
 from pipeline.api.surface.resolve.resolver import Distribution
 
 OPAQUE = "opaque"
@@ -31,7 +31,7 @@ STARS = "stars:"
 _ANSWER = frozenset({"__getattr__", "__getattribute__"})
 
 
-def class_labels(owners: Sequence[Found], distribution: Distribution) -> Iterator[str]:
+def class_labels(owners: Sequence[Resolution], distribution: Distribution) -> Iterator[str]:
     """Yield labels of what gives a class, the first of the owners, members that are not among its rows."""
     for owner in owners:
         if _answers(owner) or any(map(_answers, _metaclass(owner, distribution))):
@@ -40,7 +40,7 @@ def class_labels(owners: Sequence[Found], distribution: Distribution) -> Iterato
             # what a base is given in a loop as a rule stays: scipy's sparse classes have much else that comes and goes
             yield UNSEEN_MEMBERS if owner.path == owners[0].path else DYNAMIC
         if owner.definition:
-            yield from (label for label in owner.definition.labels if label.startswith(GIVEN))
+            yield from (label for label in owner.definition.labels if label.startswith(PATCHED_BY))
         for base in distribution.bases(owner):
             plain = base.path.rpartition(".")[2] in distribution.rules.plain_bases
             # an attribute stands for a class that something else made
@@ -48,22 +48,22 @@ def class_labels(owners: Sequence[Found], distribution: Distribution) -> Iterato
                 yield EXTENDS + _written_in(owner.module, base.path, distribution)
 
 
-def _answers(class_: Found) -> bool:
+def _answers(class_: Resolution) -> bool:
     return class_.definition is not None and not _ANSWER.isdisjoint(class_.definition.members)
 
 
-def _metaclass(class_: Found, distribution: Distribution) -> list[Found]:
+def _metaclass(class_: Resolution, distribution: Distribution) -> list[Resolution]:
     """Return the metaclass that a class names and the bases of that, as far as they are of this distribution."""
     if class_.definition is None or class_.module is None or class_.definition.metaclass is None:
         return []
-    found = distribution.within(class_.module, class_.definition.metaclass)
-    return distribution.ancestry(found) if found.is_class else []
+    metaclass = distribution.within(class_.module, class_.definition.metaclass)
+    return distribution.ancestry(metaclass) if metaclass.is_class else []
 
 
 def _written_in(module: ModuleRecord | None, base: str, distribution: Distribution) -> str:
     """Return the path of a base, below the unseen module that it is star-imported from where there is one."""
-    known = "." in base or hasattr(builtins, base)
-    stars = [] if module is None or known else unseen_stars(module, distribution)
+    complete = "." in base or hasattr(builtins, base)
+    stars = [] if module is None or complete else unseen_stars(module, distribution)
     return f"{stars[0]}.{base}" if stars else base
 
 
@@ -86,15 +86,15 @@ def unseen_stars(module: ModuleRecord, distribution: Distribution) -> list[str]:
 
     They are compiled, do not parse, are out of scope or of another distribution, or bind names as they run.
     """
-    found: set[str] = set()
+    stars: set[str] = set()
     distribution.trace.ask(module.name)
-    waiting, seen = [module], {module.name}
+    waiting, visited = [module], {module.name}
     while waiting:
         for star in waiting.pop().stars:
             record = distribution.modules.get(star)
             if record is None or record.binds_more or record.problem is not None:
-                found |= set() if distribution.standard(star) else {star}
-            if record is not None and star not in seen and not distribution.lists_all(record):
-                seen.add(star)
+                stars |= set() if distribution.standard(star) else {star}
+            if record is not None and star not in visited and not distribution.lists_all(record):
+                visited.add(star)
                 waiting.append(record)
-    return sorted(found)
+    return sorted(stars)

@@ -8,7 +8,7 @@ import msgspec
 
 from pipeline.api.surface.parse.module_model import ALTERNATIVE, Definition, Mark, ModuleRecord
 from pipeline.api.surface.resolve.dependency_keys import bindings_fact
-from pipeline.api.surface.resolve.resolution import Found
+from pipeline.api.surface.resolve.resolution import Resolution
 from pipeline.api.surface.resolve.resolver import Distribution
 from pipeline.core.vocabularies.surface import PublicBecause
 
@@ -21,7 +21,7 @@ class PublicName(msgspec.Struct, frozen=True):
 
     path: str
     because: PublicBecause
-    found: Found
+    resolution: Resolution
     lazy: bool = False
     mark: Mark | None = None
 
@@ -62,19 +62,21 @@ def _answered(module: ModuleRecord, path: str, distribution: Distribution) -> It
         because, public = PublicBecause.GETATTR, f"{path}.{name}"
         bound = module.definitions.get(name)
         if bound is None:
-            found = distribution.follow(lazy.target) if lazy.target else Found("outside", f"{module.name}.{name}")
-            if found.what == "definition" or (found.what == "module" and lazy.mark is None):
-                yield PublicName(public, because, found, mark=lazy.mark)
+            resolution = (
+                distribution.follow(lazy.target) if lazy.target else Resolution("outside", f"{module.name}.{name}")
+            )
+            if resolution.kind == "definition" or (resolution.kind == "module" and lazy.mark is None):
+                yield PublicName(public, because, resolution, mark=lazy.mark)
             else:
-                found = Found("missing", f"{module.name}.{name}")
-                yield PublicName(public, because, found, lazy=True, mark=lazy.mark)
+                resolution = Resolution("missing", f"{module.name}.{name}")
+                yield PublicName(public, because, resolution, lazy=True, mark=lazy.mark)
         elif not bound.runtime and lazy.mark is None:
             yield PublicName(public, because, distribution.lookup(module, name))
 
 
 def _listed(module: ModuleRecord, path: str, name: str, distribution: Distribution) -> PublicName:
-    found = distribution.lookup(module, name)
-    return PublicName(f"{path}.{name}", PublicBecause.DUNDER_ALL, found)
+    resolution = distribution.lookup(module, name)
+    return PublicName(f"{path}.{name}", PublicBecause.DUNDER_ALL, resolution)
 
 
 def _binds(module: ModuleRecord, name: str, distribution: Distribution) -> bool:
@@ -82,7 +84,7 @@ def _binds(module: ModuleRecord, name: str, distribution: Distribution) -> bool:
     if {name, name + ALTERNATIVE} & module.definitions.keys() or name in module.lazy or module.dynamic:
         return True
     unseen = any(_brings_unseen(star, distribution) for star in module.stars)
-    return unseen or distribution.lookup(module, name).what != "missing"
+    return unseen or distribution.lookup(module, name).kind != "missing"
 
 
 def _brings_unseen(star: str, distribution: Distribution) -> bool:
@@ -102,11 +104,11 @@ def _by_name(module: ModuleRecord, path: str, distribution: Distribution) -> Ite
     for name, definition in module.definitions.items():
         if name.startswith("_") or ALTERNATIVE in name or not definition.runtime:
             continue
-        found = distribution.lookup(module, name)
+        resolution = distribution.lookup(module, name)
         if definition.kind != "import" and not _for_annotations(definition, distribution):
-            yield PublicName(f"{path}.{name}", PublicBecause.NAME, found)
-        elif definition.kind == "import" and _reexported(module, definition, found, distribution):
-            yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, found)
+            yield PublicName(f"{path}.{name}", PublicBecause.NAME, resolution)
+        elif definition.kind == "import" and _reexported(module, definition, resolution, distribution):
+            yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, resolution)
     if module.is_package:
         yield from _unseen_parts(module, path, distribution)
     yield from _starred(module, path, distribution)
@@ -116,24 +118,26 @@ def _for_annotations(definition: Definition, distribution: Distribution) -> bool
     """Return whether an attribute only serves annotations: a TypeVar, an alias of a type."""
     if definition.kind != "attribute" or definition.value is None or definition.docstring:
         return False
-    told = (definition.returns or "").endswith("TypeAlias")
-    return told or bool(distribution.rules.typing_only_values.search(definition.value))
+    is_alias = (definition.returns or "").endswith("TypeAlias")
+    return is_alias or bool(distribution.rules.typing_only_values.search(definition.value))
 
 
-def _reexported(module: ModuleRecord, definition: Definition, found: Found, distribution: Distribution) -> bool:
+def _reexported(
+    module: ModuleRecord, definition: Definition, resolution: Resolution, distribution: Distribution
+) -> bool:
     if definition.passed_on:
         return True
     if definition.plain_import or not module.is_package:
         return False
-    return found.what != "outside" or ("." not in module.name and not distribution.standard(found.path))
+    return resolution.kind != "outside" or ("." not in module.name and not distribution.standard(resolution.path))
 
 
 def _unseen_parts(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
     """Yield the submodules that a package imports and no source shows: compiled ones."""
     for name in module.parts:
-        found = distribution.lookup(module, name)
-        if found.what == "missing" and not name.startswith("_") and distribution.rules.in_scope(name):
-            yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, found)
+        resolution = distribution.lookup(module, name)
+        if resolution.kind == "missing" and not name.startswith("_") and distribution.rules.in_scope(name):
+            yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, resolution)
 
 
 def _starred(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
@@ -141,10 +145,10 @@ def _starred(module: ModuleRecord, path: str, distribution: Distribution) -> Ite
         listed = _lists(star, distribution)
         for name in distribution.brought(module, star):
             if not name.startswith("_") and name not in module.definitions:
-                found = distribution.lookup(module, name)
-                unseen = found.what == "missing" and star not in distribution.modules
-                if not unseen and (found.what != "outside" or name in listed):
-                    yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, found)
+                resolution = distribution.lookup(module, name)
+                unseen = resolution.kind == "missing" and star not in distribution.modules
+                if not unseen and (resolution.kind != "outside" or name in listed):
+                    yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, resolution)
 
 
 def _lists(module: str, distribution: Distribution) -> Collection[str]:
@@ -161,11 +165,11 @@ def importable_names(module: ModuleRecord, path: str, distribution: Distribution
     """
     distribution.trace.ask(module.name)
     distribution.trace.ask(bindings_fact(module.name))
-    found = {name: distribution.lookup(module, name) for name in _bound_names(module, distribution)}
+    resolutions = {name: distribution.lookup(module, name) for name in _bound_names(module, distribution)}
     for name, target in _passed_on(module, distribution).items():
-        found.setdefault(name, Found("module", target, distribution.modules[target]))
-    for name, known in sorted(found.items()):
-        yield PublicName(f"{path}.{name}", PublicBecause.IMPORTED, known)
+        resolutions.setdefault(name, Resolution("module", target, distribution.modules[target]))
+    for name, resolution in sorted(resolutions.items()):
+        yield PublicName(f"{path}.{name}", PublicBecause.IMPORTED, resolution)
 
 
 def _bound_names(module: ModuleRecord, distribution: Distribution) -> set[str]:
@@ -181,16 +185,16 @@ def _passed_on(module: ModuleRecord, distribution: Distribution) -> dict[str, st
 
     Whoever imports `pkg.part` binds `part` in `pkg` (language reference, 5.4.2), and a star import takes it along.
     """
-    found: dict[str, str] = {}
-    waiting, seen = [module], {module.name}
+    modules: dict[str, str] = {}
+    waiting, visited = [module], {module.name}
     while waiting:
         for star in waiting.pop().stars:
             record = distribution.modules.get(star)
-            if record is not None and star not in seen and distribution.exports(record) is None:
-                seen.add(star)
+            if record is not None and star not in visited and distribution.exports(record) is None:
+                visited.add(star)
                 waiting.append(record)
-                found = {name: f"{star}.{name}" for name in _imported_parts(record, distribution)} | found
-    return found
+                modules = {name: f"{star}.{name}" for name in _imported_parts(record, distribution)} | modules
+    return modules
 
 
 def _imported_parts(package: ModuleRecord, distribution: Distribution) -> set[str]:

@@ -11,7 +11,7 @@ from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.lake.rows import SymbolState
 
 
-class Offer:
+class PublicIndex:
     """The public modules of a release by path, and the path under which each definition has its state.
 
     `exposed` are the names of the modules that have one; `root` is what stands before each file inside the artifact.
@@ -45,4 +45,6 @@ class Offer:
         module = self.module_at(public.path.rpartition(".")[0])
         assert module is not None
         self.trace.ask(module.name)
-        return bare_row(public.path, public.found.path, kind, public.because, self.root + module.file, module.source)
+        return bare_row(
+            public.path, public.resolution.path, kind, public.because, self.root + module.file, module.source
+        )

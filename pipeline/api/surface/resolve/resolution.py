@@ -9,14 +9,14 @@ import msgspec
 from pipeline.api.surface.parse.module_model import ALTERNATIVE, Definition, ModuleRecord
 
 
-class Found(msgspec.Struct, frozen=True):
+class Resolution(msgspec.Struct, frozen=True):
     """Where a name leads: a module, a definition in it, or out of the distribution.
 
-    `what` is module, definition, outside (another distribution or the standard library) or missing (inside this
+    `kind` is module, definition, outside (another distribution or the standard library) or missing (inside this
     one, but no source shows it: compiled, not parsed, or made when it runs).
     """
 
-    what: str
+    kind: str
     path: str
     module: ModuleRecord | None = None
     definition: Definition | None = None
@@ -40,7 +40,7 @@ class Found(msgspec.Struct, frozen=True):
         assert self.module is not None
         return self.module.lines.get(self.place, 1)
 
-    def renewed(self, modules: Mapping[str, ModuleRecord]) -> Found:
+    def renewed(self, modules: Mapping[str, ModuleRecord]) -> Resolution:
         """Return the same with what the definition says in the modules of this release, which bind the same names."""
         if self.module is None:
             return self
@@ -48,7 +48,7 @@ class Found(msgspec.Struct, frozen=True):
         if module is self.module:
             return self
         definition = definition_at(module, self.place) if self.definition is not None else None
-        return Found(self.what, self.path, module, definition)
+        return Resolution(self.kind, self.path, module, definition)
 
 
 def definition_at(module: ModuleRecord, place: str) -> Definition | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pipeline.api.surface.resolve.resolution import Found
+from pipeline.api.surface.resolve.resolution import Resolution
 from pipeline.api.surface.resolve.trace import Memory, Trace
 
 
@@ -24,16 +24,16 @@ Names = dict[str, None]
 """Names in order: a package that star-imports all of its modules asks for each name in each of them."""
 
 
-class Answers:
+class ResolutionCache:
     """What was answered about names, in this release and the one before."""
 
     def __init__(self) -> None:
         self.trace = Trace()
-        self.found = Memory[Found]()
+        self.resolution = Memory[Resolution]()
         self.stars = Memory[Names]()
         self.exports = Memory[Exports | None]()
 
     def turn(self) -> None:
         """Go on to the next release."""
-        for memory in (self.found, self.stars, self.exports):
+        for memory in (self.resolution, self.stars, self.exports):
             memory.turn()

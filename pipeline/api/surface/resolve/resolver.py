@@ -13,8 +13,8 @@ from pipeline.api.surface.parse.roots import Roots
 from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.resolve.ancestry import in_order
 from pipeline.api.surface.resolve.dependency_keys import binding_fact, bindings_fact, private_fact, shape_fact
-from pipeline.api.surface.resolve.resolution import Found
-from pipeline.api.surface.resolve.resolution_cache import Answers, Exports, Names
+from pipeline.api.surface.resolve.resolution import Resolution
+from pipeline.api.surface.resolve.resolution_cache import Exports, Names, ResolutionCache
 from pipeline.api.surface.resolve.trace import Memory, Traced
 
 Value = TypeVar("Value")
@@ -22,10 +22,10 @@ Value = TypeVar("Value")
 _DOTTED = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
 
 
-def _knows_better(stub: Definition, found: Found) -> bool:
+def _knows_better(stub: Definition, resolution: Resolution) -> bool:
     """Return whether a stub says of what is made as it runs, `generic = types['generic']`, that it is a class."""
-    made = found.definition is not None and found.definition.kind == "attribute"
-    return made and stub.kind == "class" and STUB_ONLY in stub.labels
+    is_attribute = resolution.definition is not None and resolution.definition.kind == "attribute"
+    return is_attribute and stub.kind == "class" and STUB_ONLY in stub.labels
 
 
 def deprecators(modules: Mapping[str, ModuleRecord]) -> frozenset[str]:
@@ -37,10 +37,10 @@ class Distribution:
     """The modules of one release, by dotted name; answers what names lead to."""
 
     def __init__(
-        self, modules: Mapping[str, ModuleRecord], rules: SurfaceRules, answers: Answers | None = None
+        self, modules: Mapping[str, ModuleRecord], rules: SurfaceRules, cache: ResolutionCache | None = None
     ) -> None:
-        self.answers = answers or Answers()
-        self.trace = self.answers.trace
+        self.cache = cache or ResolutionCache()
+        self.trace = self.cache.trace
         self.modules: Mapping[str, ModuleRecord] = Traced(modules, self.trace)
         self.rules = rules
         self.roots = Roots.of(modules)
@@ -51,7 +51,7 @@ class Distribution:
             parent, _, last = name.rpartition(".")
             if last.startswith("_"):
                 self._private.setdefault(parent, set()).add(last)
-        self._known = modules
+        self._untraced = modules
         self._reading: set[str] = set()
         self._circles = 0
 
@@ -70,11 +70,11 @@ class Distribution:
         exports = self.exports(module)
         return exports is not None and exports.complete
 
-    def follow(self, path: str, seen: frozenset[str] = frozenset()) -> Found:
+    def follow(self, path: str, visited: frozenset[str] = frozenset()) -> Resolution:
         """Return what an absolute dotted path leads to, through any number of imports."""
         if not self.roots.reach(path):
-            return Found("outside", path)
-        if path in seen:
+            return Resolution("outside", path)
+        if path in visited:
             # `from pkg import part` in pkg itself: the name leads back to itself, and is the submodule
             return self._module(path)
         # `from a.b import c` first looks for a name c in a.b, then for a module a.b.c
@@ -85,34 +85,36 @@ class Distribution:
             names.append(last)
         if not package:
             return self._module(path)
-        here = Found("module", package, self._known[package])
-        seen = seen | {path}
+        here = Resolution("module", package, self._untraced[package])
+        visited = visited | {path}
         for name in reversed(names):
-            here = self._step(here, name, seen)
+            here = self._step(here, name, visited)
         return here
 
-    def _module(self, path: str) -> Found:
+    def _module(self, path: str) -> Resolution:
         module = self.modules.get(path)
-        return Found("missing", path) if module is None else Found("module", path, module)
+        return Resolution("missing", path) if module is None else Resolution("module", path, module)
 
-    def _step(self, here: Found, name: str, seen: frozenset[str]) -> Found:
-        if here.what == "module" and here.module:
-            return self.lookup(here.module, name, seen)
+    def _step(self, here: Resolution, name: str, visited: frozenset[str]) -> Resolution:
+        if here.kind == "module" and here.module:
+            return self.lookup(here.module, name, visited)
         if here.is_class:
             for owner in self.ancestry(here):
                 if owner.definition and name in owner.definition.members:
-                    return Found("definition", f"{owner.path}.{name}", owner.module, owner.definition.members[name])
-        return Found("outside" if here.what == "outside" else "missing", f"{here.path}.{name}")
+                    return Resolution(
+                        "definition", f"{owner.path}.{name}", owner.module, owner.definition.members[name]
+                    )
+        return Resolution("outside" if here.kind == "outside" else "missing", f"{here.path}.{name}")
 
-    def lookup(self, module: ModuleRecord, name: str, seen: frozenset[str] = frozenset()) -> Found:
+    def lookup(self, module: ModuleRecord, name: str, visited: frozenset[str] = frozenset()) -> Resolution:
         """Return what a name means in a module: defined, imported, star-imported, or a submodule."""
-        if seen:
-            return self._lookup(module, name, seen)
+        if visited:
+            return self._lookup(module, name, visited)
         key = module.name, name
-        return self._answer(self.answers.found, key, lambda: self._lookup(module, name, seen), self._renewed)
+        return self._answer(self.cache.resolution, key, lambda: self._lookup(module, name, visited), self._renewed)
 
-    def _renewed(self, found: Found) -> Found:
-        return found.renewed(self._known)
+    def _renewed(self, resolution: Resolution) -> Resolution:
+        return resolution.renewed(self._untraced)
 
     def _answer(
         self,
@@ -128,41 +130,41 @@ class Distribution:
             memory.drop(key)
         return value
 
-    def _lookup(self, module: ModuleRecord, name: str, seen: frozenset[str]) -> Found:
+    def _lookup(self, module: ModuleRecord, name: str, visited: frozenset[str]) -> Resolution:
         self.trace.ask(module.name)
         self.trace.ask(binding_fact(module.name, name))
         if name in module.definitions:
-            found = self._bound(module, name, seen)
+            resolution = self._bound(module, name, visited)
             other = module.definitions.get(name + ALTERNATIVE)
-            if other is None or (found.what != "missing" and not _knows_better(other, found)):
-                return found
-            return self._bound(module, name + ALTERNATIVE, seen)
-        unknown: Found | None = None
+            if other is None or (resolution.kind != "missing" and not _knows_better(other, resolution)):
+                return resolution
+            return self._bound(module, name + ALTERNATIVE, visited)
+        missing: Resolution | None = None
         for star in reversed(module.stars):
             # a module is also what a name may lead to: as a star it is noted by another name
-            if seen.isdisjoint({f"{star}.*", f"{star}.{name}"}) and name in self.brought(module, star):
-                found = self.follow(f"{star}.{name}", seen | {f"{star}.*"})
-                if found.what != "missing":
-                    return found
+            if visited.isdisjoint({f"{star}.*", f"{star}.{name}"}) and name in self.brought(module, star):
+                resolution = self.follow(f"{star}.{name}", visited | {f"{star}.*"})
+                if resolution.kind != "missing":
+                    return resolution
                 # it may have the name from here, as submodules do that import from their package
-                unknown = unknown or found
+                missing = missing or resolution
         submodule = f"{module.name}.{name}"
         if module.is_package and submodule in self.modules:
-            return Found("module", submodule, self.modules[submodule])
+            return Resolution("module", submodule, self.modules[submodule])
         if name + ALTERNATIVE in module.definitions:
-            return self._bound(module, name + ALTERNATIVE, seen)
-        return unknown or Found("missing", submodule)
+            return self._bound(module, name + ALTERNATIVE, visited)
+        return missing or Resolution("missing", submodule)
 
-    def _bound(self, module: ModuleRecord, name: str, seen: frozenset[str]) -> Found:
+    def _bound(self, module: ModuleRecord, name: str, visited: frozenset[str]) -> Resolution:
         definition = module.definitions[name]
         if definition.kind == "import":
             if self._still_part(module, definition):
-                return Found("module", definition.target or "", self.modules[definition.target or ""])
-            return self.follow(definition.target or "", seen | {f"{module.name}.{name}"})
+                return Resolution("module", definition.target or "", self.modules[definition.target or ""])
+            return self.follow(definition.target or "", visited | {f"{module.name}.{name}"})
         path = f"{module.name}.{name.removesuffix(ALTERNATIVE)}"
-        if definition.kind == "attribute" and (other := self._assigned(module, definition, seen | {path})):
+        if definition.kind == "attribute" and (other := self._assigned(module, definition, visited | {path})):
             return other
-        return Found("definition", path, module, definition)
+        return Resolution("definition", path, module, definition)
 
     def _still_part(self, module: ModuleRecord, definition: Definition) -> bool:
         """Return whether `from . import part as other` stands above what binds `part` to something else."""
@@ -173,48 +175,48 @@ class Distribution:
         order = list(module.definitions)
         return order.index(part) > order.index(definition.name)
 
-    def _assigned(self, module: ModuleRecord, definition: Definition, seen: frozenset[str]) -> Found | None:
+    def _assigned(self, module: ModuleRecord, definition: Definition, visited: frozenset[str]) -> Resolution | None:
         """Return the class, function or module that `name = other` gives a second name, if it is one."""
         if not definition.value or not _DOTTED.match(definition.value) or definition.returns:
             return None
-        found = self.within(module, definition.value, seen)
-        shared = found.definition is not None and found.definition.kind in {"class", "function"}
-        return found if shared or found.what == "module" else None
+        resolution = self.within(module, definition.value, visited)
+        shared = resolution.definition is not None and resolution.definition.kind in {"class", "function"}
+        return resolution if shared or resolution.kind == "module" else None
 
-    def within(self, module: ModuleRecord, dotted: str, seen: frozenset[str] = frozenset()) -> Found:
+    def within(self, module: ModuleRecord, dotted: str, visited: frozenset[str] = frozenset()) -> Resolution:
         """Return what a dotted name means, written inside a module."""
         first, _, rest = dotted.partition(".")
         self.trace.ask(module.name)
         self.trace.ask(binding_fact(module.name, first))
         if first not in module.definitions and not module.stars and f"{module.name}.{first}" not in self.modules:
-            return Found("outside", dotted)
-        if f"{module.name}.{first}" in seen:
-            return Found("missing", dotted)
-        here = self.lookup(module, first, seen)
+            return Resolution("outside", dotted)
+        if f"{module.name}.{first}" in visited:
+            return Resolution("missing", dotted)
+        here = self.lookup(module, first, visited)
         for segment in rest.split(".") if rest else ():
-            if here.what in {"module", "outside"}:
+            if here.kind in {"module", "outside"}:
                 # what is outside may be a namespace package around this very distribution
-                here = self.follow(f"{here.path}.{segment}", seen)
+                here = self.follow(f"{here.path}.{segment}", visited)
             else:
-                here = self._step(here, segment, seen)
-        if here.what == "missing" and first not in module.definitions:
-            return Found("outside", dotted)
+                here = self._step(here, segment, visited)
+        if here.kind == "missing" and first not in module.definitions:
+            return Resolution("outside", dotted)
         return here
 
-    def star_names(self, module: str, seen: frozenset[str] = frozenset()) -> Names:
+    def star_names(self, module: str, visited: frozenset[str] = frozenset()) -> Names:
         """Return the names that `from module import *` binds: its `__all__`, else those without underscore."""
-        if module in seen:
+        if module in visited:
             return {}
-        if seen:
-            return self._star_names(module, seen)
-        return self._answer(self.answers.stars, module, lambda: self._star_names(module, seen))
+        if visited:
+            return self._star_names(module, visited)
+        return self._answer(self.cache.stars, module, lambda: self._star_names(module, visited))
 
-    def brought(self, module: ModuleRecord, star: str, seen: frozenset[str] = frozenset()) -> Names:
+    def brought(self, module: ModuleRecord, star: str, visited: frozenset[str] = frozenset()) -> Names:
         """Return the names that a module has of one of its star imports: all but those that it deletes after it."""
-        names = self.star_names(star, seen)
+        names = self.star_names(star, visited)
         return {name: None for name in names if name not in module.deleted} if module.deleted else names
 
-    def _star_names(self, module: str, seen: frozenset[str]) -> Names:
+    def _star_names(self, module: str, visited: frozenset[str]) -> Names:
         record = self.modules.get(module)
         if record is None:
             return {}
@@ -231,7 +233,7 @@ class Distribution:
         ]
         names.extend(record.parts)
         for star in record.stars:
-            names.extend(self.brought(record, star, seen | {module}))
+            names.extend(self.brought(record, star, visited | {module}))
         listed = exports.names if exports is not None else []
         return dict.fromkeys([*listed, *(n for n in names if not n.startswith("_"))])
 
@@ -240,7 +242,7 @@ class Distribution:
         if record.name in self._reading:
             self._circles += 1
             return None
-        return self._answer(self.answers.exports, record.name, lambda: self._exports(record))
+        return self._answer(self.cache.exports, record.name, lambda: self._exports(record))
 
     def _exports(self, record: ModuleRecord) -> Exports | None:
         self.trace.ask(record.name)
@@ -274,38 +276,38 @@ class Distribution:
         self.trace.ask(binding_fact(record.name, dotted))
         imported = record.definitions.get(dotted)
         if imported is not None and (imported.target or "").endswith(".__all__"):
-            found = self.follow((imported.target or "").removesuffix(".__all__"))
+            resolution = self.follow((imported.target or "").removesuffix(".__all__"))
         else:
-            found = self.within(record, dotted)
-        if found.what != "module" or found.module is None:
+            resolution = self.within(record, dotted)
+        if resolution.kind != "module" or resolution.module is None:
             return None
-        exports = self.exports(found.module)
+        exports = self.exports(resolution.module)
         if exports is None or exports.possible is not None:
             return exports
-        return exports._replace(possible=list(self.star_names(found.module.name)))
+        return exports._replace(possible=list(self.star_names(resolution.module.name)))
 
-    def ancestry(self, class_: Found) -> list[Found]:
+    def ancestry(self, class_: Resolution) -> list[Resolution]:
         """Return a class and its bases inside the distribution, in the order in which members are looked up."""
-        return [found for found in in_order(class_, self.bases) if found.is_class]
+        return [resolution for resolution in in_order(class_, self.bases) if resolution.is_class]
 
-    def bases(self, class_: Found) -> list[Found]:
+    def bases(self, class_: Resolution) -> list[Resolution]:
         """Return what the bases of a class lead to; one that is no dotted name is missing."""
         if class_.definition is None or class_.module is None:
             return []
         self.trace.ask(shape_fact(class_.module.name, class_.path[len(class_.module.name) + 1 :]))
-        found = []
+        resolutions = []
         for base in class_.definition.bases:
             plain = base.split("[")[0]
-            known = _DOTTED.match(plain)
-            found.append(self._base(class_, plain) if known else Found("missing", base))
-        return found
+            match = _DOTTED.match(plain)
+            resolutions.append(self._base(class_, plain) if match else Resolution("missing", base))
+        return resolutions
 
-    def _base(self, class_: Found, name: str) -> Found:
+    def _base(self, class_: Resolution, name: str) -> Resolution:
         assert class_.module is not None
         parent = class_.path.rpartition(".")[0]
         if parent != class_.module.name and "." not in name:
             # a nested class may derive from its sibling
             sibling = self.follow(f"{parent}.{name}")
-            if sibling.what == "definition":
+            if sibling.kind == "definition":
                 return sibling
         return self.within(class_.module, name, frozenset({class_.path}))

@@ -17,15 +17,15 @@ def preferred_paths(names: Iterable[PublicName]) -> dict[str, str]:
     """
     best: dict[str, PublicName] = {}
     for public in names:
-        if public.found.definition is not None and not public.lazy:
-            known = best.get(public.found.path)
-            if known is None or _rank(public) < _rank(known):
-                best[public.found.path] = public
+        if public.resolution.definition is not None and not public.lazy:
+            current = best.get(public.resolution.path)
+            if current is None or _rank(public) < _rank(current):
+                best[public.resolution.path] = public
     return {canonical: public.path for canonical, public in best.items()}
 
 
 def _rank(public: PublicName) -> tuple[bool, int, bool, str]:
-    return public.mark is not None, public.path.count("."), public.path != public.found.path, public.path
+    return public.mark is not None, public.path.count("."), public.path != public.resolution.path, public.path
 
 
 def kind_of(definition: Definition, *, member: bool = False) -> SymbolKind:

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from more_itertools import first
 
-from pipeline.api.surface.parse.module_model import NOT_TOTAL, Definition, Field, Parameter
+from pipeline.api.surface.parse.module_model import NOT_TOTAL, Definition, Field, Parameter, parameter_row
 from pipeline.api.surface.resolve.dependency_keys import content_fact
-from pipeline.api.surface.resolve.resolution import Found
+from pipeline.api.surface.resolve.resolution import Resolution
 from pipeline.api.surface.resolve.resolver import Distribution
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SourceKind
 
@@ -40,30 +40,36 @@ def takes_unpacked(parameters: list[Parameter]) -> bool:
     return bool(parameters) and "Unpack[" in (parameters[-1]["annotation"] or "")
 
 
-def named_parameters(parameters: list[Parameter], found: Found, distribution: Distribution) -> list[Parameter]:
+def named_parameters(
+    parameters: list[Parameter], resolution: Resolution, distribution: Distribution
+) -> list[Parameter]:
     """Return the parameters of a function or method by the names that can be given.
 
     Private names of a class are mangled, and the keys that `**kwargs: Unpack[…]` stands for (PEP 692) are among them.
     """
-    parameters = _mangled(parameters, found)
-    if not parameters or parameters[-1]["kind"] != ParameterKind.VAR_KEYWORD or found.module is None:
+    parameters = _mangled(parameters, resolution)
+    if not parameters or parameters[-1]["kind"] != ParameterKind.VAR_KEYWORD or resolution.module is None:
         return parameters
     unpacked = _UNPACKED.fullmatch(parameters[-1]["annotation"] or "")
     if unpacked is None:
         return parameters
-    known = {parameter["name"] for parameter in parameters}
-    keys = _keys(distribution.within(found.module, unpacked[1]), distribution)
-    return [*parameters[:-1], *(key for key in keys if key["name"] not in known), parameters[-1]]
+    names = {parameter["name"] for parameter in parameters}
+    keys = _keys(distribution.within(resolution.module, unpacked[1]), distribution)
+    return [*parameters[:-1], *(key for key in keys if key["name"] not in names), parameters[-1]]
 
 
-def _mangled(parameters: list[Parameter], found: Found) -> list[Parameter]:
+def _mangled(parameters: list[Parameter], resolution: Resolution) -> list[Parameter]:
     """Return parameters by the names that they have: `__x` in a class is `_Class__x` (language reference, 6.2.1).
 
     In a stub it says that the parameter can be given by position only, whatever its name is (PEP 484).
     """
-    if not any(_is_private(p["name"]) for p in parameters) or found.module is None or found.module.source not in _RUN:
+    if (
+        not any(_is_private(p["name"]) for p in parameters)
+        or resolution.module is None
+        or resolution.module.source not in _RUN
+    ):
         return parameters
-    *_, class_, _ = ["", *found.path.removeprefix(found.module.name).split(".")]
+    *_, class_, _ = ["", *resolution.path.removeprefix(resolution.module.name).split(".")]
     prefix = f"_{class_.lstrip('_')}" if class_.strip("_") else ""
     return [p | {"name": prefix + p["name"]} if _is_private(p["name"]) else p for p in parameters]
 
@@ -72,14 +78,16 @@ def _is_private(name: str) -> bool:
     return name.startswith("__") and not name.endswith("__")
 
 
-def _keys(typed: Found, distribution: Distribution) -> list[Parameter]:
+def _keys(typed: Resolution, distribution: Distribution) -> list[Parameter]:
     """Return the keys of a TypedDict as parameters; those that may be missing have a default (PEP 589, PEP 655)."""
     owners = distribution.ancestry(typed)
     for owner in owners if typed.definition else ():
         distribution.trace.ask(content_fact(owner))
-    made = [owner.definition for owner in owners if owner.definition]
-    partial = {field.name for one in made if NOT_TOTAL in one.labels for field in one.fields}
-    return [_key(key, optional=key["name"] in partial) for key in _inherited(made)]
+    definitions = [owner.definition for owner in owners if owner.definition]
+    partial = {
+        field.name for definition in definitions if NOT_TOTAL in definition.labels for field in definition.fields
+    }
+    return [_key(key, optional=key["name"] in partial) for key in _inherited(definitions)]
 
 
 def _key(field: Parameter, *, optional: bool) -> Parameter:
@@ -90,7 +98,7 @@ def _key(field: Parameter, *, optional: bool) -> Parameter:
     return key | {"default": "..." if optional else None}
 
 
-def class_parameters(owners: list[Found], distribution: Distribution) -> tuple[list[Parameter], list[str] | None]:
+def class_parameters(owners: list[Resolution], distribution: Distribution) -> tuple[list[Parameter], list[str] | None]:
     """Return the parameters of a class, and its labels with that of its convention if they are made out of fields.
 
     They are those of the first `__init__` in the order of inheritance, or else of `__new__`; a dataclass, attrs or
@@ -103,16 +111,16 @@ def class_parameters(owners: list[Found], distribution: Distribution) -> tuple[l
     for name in ("__init__", "__new__"):
         for owner in owners:
             assert owner.definition is not None
-            made = owner.definition.members.get(name)
-            if made is not None and made.kind == "function":
-                init = Found("definition", f"{owner.path}.{name}", owner.module, made)
-                return named_parameters(method_parameters(made), init, distribution), None
+            constructor = owner.definition.members.get(name)
+            if constructor is not None and constructor.kind == "function":
+                init = Resolution("definition", f"{owner.path}.{name}", owner.module, constructor)
+                return named_parameters(method_parameters(constructor), init, distribution), None
             if owner.definition.synthesised:
                 return _from_fields(owners, owner)
     return [], None
 
 
-def _from_fields(owners: list[Found], owner: Found) -> tuple[list[Parameter], list[str]]:
+def _from_fields(owners: list[Resolution], owner: Resolution) -> tuple[list[Parameter], list[str]]:
     """Make parameters of the fields of a class and of the classes that it inherits fields from, oldest first."""
     convention = owner.definition.synthesised if owner.definition else None
     start = first(n for n, other in enumerate(owners) if other.path == owner.path)
@@ -133,17 +141,10 @@ def _inherited(definitions: list[Definition]) -> list[Parameter]:
 
 def _parameter(field: Field) -> Parameter:
     kind = ParameterKind.KEYWORD_ONLY if field.keyword_only else ParameterKind.POSITIONAL_OR_KEYWORD
-    return {
-        "name": field.name,
-        "kind": kind,
-        "default": field.default,
-        "annotation": field.annotation,
-        "known_from": ParameterSource.SYNTHESISED,
-        "deprecation": None,
-    }
+    return parameter_row(field.name, kind, field.default, field.annotation, ParameterSource.SYNTHESISED)
 
 
-def _convention(owners: list[Found], distribution: Distribution) -> str | None:
+def _convention(owners: list[Resolution], distribution: Distribution) -> str | None:
     """Return why the fields of a class are its parameters, if a base or a decorator of the distribution says so."""
     definitions = [owner.definition for owner in owners if owner.definition]
     if any(definition.synthesised for definition in definitions):
@@ -157,26 +158,28 @@ def _convention(owners: list[Found], distribution: Distribution) -> str | None:
     return TRANSFORMED if _transformer(owners, distribution) else None
 
 
-def _derives(owner: Found, bases: frozenset[str], distribution: Distribution) -> bool:
+def _derives(owner: Resolution, bases: frozenset[str], distribution: Distribution) -> bool:
     """Return whether a class has one of these bases directly, be it of another distribution or of this one."""
     return any(base.path in bases for base in distribution.bases(owner))
 
 
-def _transformer(owners: list[Found], distribution: Distribution) -> str | None:
+def _transformer(owners: list[Resolution], distribution: Distribution) -> str | None:
     """Return the `dataclass_transform(…)`, as written, of a decorator of a class or of a base of it (PEP 681)."""
     pattern = distribution.rules.transform_decorators
-    made = [owner.definition for owner in owners[1:]]
+    definitions = [owner.definition for owner in owners[1:]]
     if owners[0].module is not None and owners[0].definition is not None:
         names = (decorator.partition("(")[0] for decorator in owners[0].definition.decorators)
-        for found in (distribution.within(owners[0].module, name) for name in names):
-            if found.definition is not None:
-                distribution.trace.ask(content_fact(found))
-                made.append(found.definition)
-    decorators = (decorator for definition in made if definition for decorator in definition.decorators)
+        for resolution in (distribution.within(owners[0].module, name) for name in names):
+            if resolution.definition is not None:
+                distribution.trace.ask(content_fact(resolution))
+                definitions.append(resolution.definition)
+    decorators = (decorator for definition in definitions if definition for decorator in definition.decorators)
     return next((decorator for decorator in decorators if pattern.search(decorator)), None)
 
 
-def _of_model(owners: list[Found], convention: str, distribution: Distribution) -> tuple[list[Parameter], list[str]]:
+def _of_model(
+    owners: list[Resolution], convention: str, distribution: Distribution
+) -> tuple[list[Parameter], list[str]]:
     """Return the parameters of a model: those of an `__init__` that it writes, or else its fields.
 
     An `__init__` with `**kwargs` passes the fields on that it does not name.
@@ -195,21 +198,21 @@ def _of_model(owners: list[Found], convention: str, distribution: Distribution) 
     return parameters, sorted(labels)
 
 
-def _models(owners: list[Found], distribution: Distribution) -> list[Found]:
+def _models(owners: list[Resolution], distribution: Distribution) -> list[Resolution]:
     """Return the classes of an ancestry whose fields count: those that a model base of the rules stands behind.
 
     The model base itself has none, where the distribution is the one that has it.
     """
     bases = distribution.rules.model_bases | distribution.rules.root_model_bases
-    found: list[Found] = []
+    models: list[Resolution] = []
     for owner in reversed([owner for owner in owners if owner.path not in bases]):
-        known = bases | {other.path for other in found}
-        if any(base.path in known for base in distribution.bases(owner)):
-            found.insert(0, owner)
-    return found
+        model_bases = bases | {other.path for other in models}
+        if any(base.path in model_bases for base in distribution.bases(owner)):
+            models.insert(0, owner)
+    return models
 
 
-def _transformed(owners: list[Found], distribution: Distribution) -> list[Found]:
+def _transformed(owners: list[Resolution], distribution: Distribution) -> list[Resolution]:
     """Return the classes of an ancestry whose fields count: not the one that passes the behaviour on (PEP 681)."""
     pattern = distribution.rules.transform_decorators
     return [o for o in owners if o.definition and not any(pattern.search(d) for d in o.definition.decorators)]

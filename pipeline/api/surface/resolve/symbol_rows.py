@@ -13,8 +13,8 @@ from pipeline.api.surface.parse.module_model import ALTERNATIVE, GONE, Definitio
 from pipeline.api.surface.resolve.dependency_keys import content_fact
 from pipeline.api.surface.resolve.labels import OPAQUE, class_labels, module_labels
 from pipeline.api.surface.resolve.public import PublicName
-from pipeline.api.surface.resolve.public_index import Offer
-from pipeline.api.surface.resolve.resolution import Found
+from pipeline.api.surface.resolve.public_index import PublicIndex
+from pipeline.api.surface.resolve.resolution import Resolution
 from pipeline.api.surface.resolve.rows import bare_row, defined_row, kind_of
 from pipeline.api.surface.resolve.signatures import (
     class_parameters,
@@ -48,7 +48,7 @@ class _Member(msgspec.Struct, frozen=True):
     document: DocumentState | None
 
 
-class Kept:
+class RowCache:
     """What releases can share: hash and sketch of docstrings, rows of members and of what is importable, by path."""
 
     def __init__(self) -> None:
@@ -58,11 +58,11 @@ class Kept:
 
     def text(self, docstring: str) -> tuple[str, list[int]]:
         """Return hash and sketch of a docstring; many classes inherit the same one."""
-        known = self._texts.get(docstring)
-        if known is None:
-            known = sha256_text(docstring), sketch(line_hashes(docstring.encode("utf-8", "backslashreplace")))
-            self._texts[docstring] = known
-        return known
+        cached = self._texts.get(docstring)
+        if cached is None:
+            cached = sha256_text(docstring), sketch(line_hashes(docstring.encode("utf-8", "backslashreplace")))
+            self._texts[docstring] = cached
+        return cached
 
     def keep_only(self, symbols: Container[str], importable: Container[str]) -> None:
         """Forget what a release does not have: should it come back, it stands elsewhere."""
@@ -75,10 +75,10 @@ class Kept:
 class States:
     """Makes the rows of public names and modules of one release."""
 
-    def __init__(self, offer: Offer, kept: Kept) -> None:
-        self.offer = offer
-        self.kept = kept
-        self.distribution = offer.distribution
+    def __init__(self, index: PublicIndex, cache: RowCache) -> None:
+        self.index = index
+        self.cache = cache
+        self.distribution = index.distribution
         self._part: Part = {}, {}
         self._expanding: set[str] = set()
 
@@ -93,153 +93,155 @@ class States:
         self._part = {}, {}
         labels = module_labels(module, self.distribution, top=top)
         because = PublicBecause.NAME if "." in path else PublicBecause.ROOT
-        row = bare_row(path, module.name, SymbolKind.MODULE, because, self.offer.root + module.file, module.source)
+        row = bare_row(path, module.name, SymbolKind.MODULE, because, self.index.root + module.file, module.source)
         row |= {"labels": labels, "deprecation": module.deprecation}
         self._add(row, self._documented(row, module.docstring, module.docstring_line))
         return self._part
 
     def _name(self, public: PublicName) -> None:
-        found = public.found
+        resolution = public.resolution
         if public.lazy:
-            self._add(self.offer.bare(public, SymbolKind.LAZY))
-        elif found.what == "outside":
-            self._add(self.offer.bare(public, SymbolKind.EXTERNAL))
-        elif found.what == "module":
-            if self.offer.module_at(public.path) is None:
-                self._add(self.offer.bare(public, SymbolKind.ALIAS))
-        elif found.definition is None or found.module is None:
-            self._add(self.offer.bare(public, SymbolKind.ATTRIBUTE) | {"labels": [OPAQUE]})
-        elif self.offer.preferred_path(found.path) != public.path:
-            self._add(self.offer.bare(public, SymbolKind.ALIAS))
+            self._add(self.index.bare(public, SymbolKind.LAZY))
+        elif resolution.kind == "outside":
+            self._add(self.index.bare(public, SymbolKind.EXTERNAL))
+        elif resolution.kind == "module":
+            if self.index.module_at(public.path) is None:
+                self._add(self.index.bare(public, SymbolKind.ALIAS))
+        elif resolution.definition is None or resolution.module is None:
+            self._add(self.index.bare(public, SymbolKind.ATTRIBUTE) | {"labels": [OPAQUE]})
+        elif self.index.preferred_path(resolution.path) != public.path:
+            self._add(self.index.bare(public, SymbolKind.ALIAS))
         else:
             # the name may be known since an earlier release
-            self.offer.trace.ask(content_fact(found))
-            self._state(public.path, public.because, found.renewed(self.distribution.modules))
+            self.index.trace.ask(content_fact(resolution))
+            self._state(public.path, public.because, resolution.renewed(self.distribution.modules))
         if public.mark is not None and (row := self._part[0].get(public.path)) is not None:
             row["deprecation"] = public.mark
 
-    def _state(self, path: str, because: PublicBecause, found: Found) -> None:
-        assert found.definition is not None
-        assert found.module is not None
-        definition = found.definition
-        file = self.offer.root + found.module.file
-        row = defined_row(path, found.path, kind_of(definition), because, file, found.module.source, definition)
-        row["deprecation"] = row["deprecation"] or self._decorator_mark(found)
-        owners = self._owners(found) if definition.kind == "class" else []
+    def _state(self, path: str, because: PublicBecause, resolution: Resolution) -> None:
+        assert resolution.definition is not None
+        assert resolution.module is not None
+        definition = resolution.definition
+        file = self.index.root + resolution.module.file
+        row = defined_row(
+            path, resolution.path, kind_of(definition), because, file, resolution.module.source, definition
+        )
+        row["deprecation"] = row["deprecation"] or self._decorator_mark(resolution)
+        owners = self._owners(resolution) if definition.kind == "class" else []
         if owners:
             row["parameters"], labels = class_parameters(owners, self.distribution)
             own = row["labels"] if labels is None else labels
             row["labels"] = sorted({*own, *class_labels(owners, self.distribution)})
         elif definition.kind == "function":
-            row["parameters"] = named_parameters(definition.called, found, self.distribution)
-        self._add(row, self._documented(row, definition.docstring, found.line if definition.docstring else 1))
+            row["parameters"] = named_parameters(definition.called, resolution, self.distribution)
+        self._add(row, self._documented(row, definition.docstring, resolution.line if definition.docstring else 1))
         if owners:
-            self._expanding.add(found.path)
+            self._expanding.add(resolution.path)
             self._members(path, owners)
-            self._expanding.remove(found.path)
+            self._expanding.remove(resolution.path)
 
-    def _members(self, path: str, owners: Sequence[Found]) -> None:
+    def _members(self, path: str, owners: Sequence[Resolution]) -> None:
         """Add the rows of a class's public members, its own and those it inherits inside the distribution.
 
         The owners are the class and its bases.
         """
-        taken: set[str] = set()
+        names: set[str] = set()
         for place, owner in enumerate(owners):
             assert owner.definition is not None
             assert owner.module is not None
             because = PublicBecause.INHERITED if place else PublicBecause.NAME
             about = because, owner.path, owner.module.source
             for name, member in owner.definition.members.items():
-                if name in taken or name[0] == "_" or ALTERNATIVE in name:
+                if name in names or name[0] == "_" or ALTERNATIVE in name:
                     continue
                 if SET_OUTSIDE_INIT in member.labels and _defines(owners[place + 1 :], name):
                     # what a method sets on an instance does not replace what the class inherits
                     continue
-                taken.add(name)
-                known = self.kept.members.get(f"{path}.{name}")
-                if known is not None and known.definition is member and known.alone and known.about == about:
-                    self._add(known.row, known.document)
+                names.add(name)
+                cached = self.cache.members.get(f"{path}.{name}")
+                if cached is not None and cached.definition is member and cached.alone and cached.about == about:
+                    self._add(cached.row, cached.document)
                 elif GONE in member.labels:
                     continue
                 elif member.kind == "class":
-                    found = Found("definition", f"{owner.path}.{name}", owner.module, member)
-                    self._nested(f"{path}.{name}", because, found)
+                    resolution = Resolution("definition", f"{owner.path}.{name}", owner.module, member)
+                    self._nested(f"{path}.{name}", because, resolution)
                 elif member.kind != "import":
                     self._member(f"{path}.{name}", about, owner, member)
 
-    def _owners(self, class_: Found) -> list[Found]:
+    def _owners(self, class_: Resolution) -> list[Resolution]:
         """Return a class and its bases inside the distribution; all that they say counts for it."""
         owners = self.distribution.ancestry(class_)
         for owner in owners:
-            self.offer.trace.ask(content_fact(owner))
+            self.index.trace.ask(content_fact(owner))
         return owners
 
-    def _member(self, path: str, about: About, owner: Found, member: Definition) -> None:
-        found = Found("definition", f"{owner.path}.{member.name}", owner.module, member)
+    def _member(self, path: str, about: About, owner: Resolution, member: Definition) -> None:
+        resolution = Resolution("definition", f"{owner.path}.{member.name}", owner.module, member)
         renames, unpacks = _may_rename(member), takes_unpacked(member.called)
-        mark = self._decorator_mark(found)
+        mark = self._decorator_mark(resolution)
         elsewhere = (
             self._same_member(owner, member) if renames else None,
-            self._called(found) if unpacks else None,
+            self._called(resolution) if unpacks else None,
             mark,
         )
-        known = self.kept.members.get(path)
-        if known is None or known.definition != member or known.about != about or known.elsewhere != elsewhere:
-            made = self._member_rows(path, found, about[0], elsewhere)
+        cached = self.cache.members.get(path)
+        if cached is None or cached.definition != member or cached.about != about or cached.elsewhere != elsewhere:
+            rows = self._member_rows(path, resolution, about[0], elsewhere)
             decorated = bool(member.decorators and self.distribution.deprecators)
-            known = _Member(member, about, elsewhere, not (renames or unpacks or decorated), *made)
-        elif known.definition is not member:
+            cached = _Member(member, about, elsewhere, not (renames or unpacks or decorated), *rows)
+        elif cached.definition is not member:
             # the newest of equal definitions, so that the next release is compared by identity
-            known = replace(known, definition=member)
-        self.kept.members[path] = known
-        self._add(known.row, known.document)
+            cached = replace(cached, definition=member)
+        self.cache.members[path] = cached
+        self._add(cached.row, cached.document)
 
-    def _decorator_mark(self, found: Found) -> Mark | None:
+    def _decorator_mark(self, resolution: Resolution) -> Mark | None:
         """Return the mark that a decorator of the distribution gives a definition by what it does."""
-        assert found.definition is not None
-        assert found.module is not None
-        for decorator in found.definition.decorators if self.distribution.deprecators else ():
+        assert resolution.definition is not None
+        assert resolution.module is not None
+        for decorator in resolution.definition.decorators if self.distribution.deprecators else ():
             name = decorator.partition("(")[0]
             if name.rpartition(".")[2] in self.distribution.deprecators:
-                made = self.distribution.within(found.module, name)
-                if made.definition is not None:
-                    self.offer.trace.ask(content_fact(made))
-                    if made.definition.deprecates is not None:
-                        return made.definition.deprecates
+                target = self.distribution.within(resolution.module, name)
+                if target.definition is not None:
+                    self.index.trace.ask(content_fact(target))
+                    if target.definition.deprecates is not None:
+                        return target.definition.deprecates
         return None
 
-    def _called(self, found: Found) -> list[Parameter]:
-        assert found.definition is not None
-        return named_parameters(method_parameters(found.definition), found, self.distribution)
+    def _called(self, resolution: Resolution) -> list[Parameter]:
+        assert resolution.definition is not None
+        return named_parameters(method_parameters(resolution.definition), resolution, self.distribution)
 
     def _member_rows(
-        self, path: str, found: Found, because: PublicBecause, elsewhere: Elsewhere
+        self, path: str, resolution: Resolution, because: PublicBecause, elsewhere: Elsewhere
     ) -> tuple[SymbolState, DocumentState | None]:
         same, called, mark = elsewhere
-        assert found.definition is not None
-        assert found.module is not None
-        file = self.offer.root + found.module.file
-        kind = kind_of(found.definition, member=True)
-        row = defined_row(path, found.path, kind, because, file, found.module.source, found.definition)
+        assert resolution.definition is not None
+        assert resolution.module is not None
+        file = self.index.root + resolution.module.file
+        kind = kind_of(resolution.definition, member=True)
+        row = defined_row(path, resolution.path, kind, because, file, resolution.module.source, resolution.definition)
         row["deprecation"] = row["deprecation"] or mark
-        row["parameters"] = self._called(found) if called is None else called
+        row["parameters"] = self._called(resolution) if called is None else called
         if same:
             row |= {"kind": SymbolKind.ALIAS, "canonical_path": same, "value": None, "labels": []}
-        docstring = found.definition.docstring
-        return row, self._documented(row, docstring, found.line if docstring else 1)
+        docstring = resolution.definition.docstring
+        return row, self._documented(row, docstring, resolution.line if docstring else 1)
 
-    def _nested(self, path: str, because: PublicBecause, found: Found) -> None:
+    def _nested(self, path: str, because: PublicBecause, resolution: Resolution) -> None:
         """Add a class inside a class: an alias where it is inherited from a public class, which has its state."""
-        assert found.module is not None
-        public = self.offer.preferred_path(found.path.rpartition(".")[0]) is not None
+        assert resolution.module is not None
+        public = self.index.preferred_path(resolution.path.rpartition(".")[0]) is not None
         # a class nested in one that it derives from would inherit itself without end
-        if found.path in self._expanding or (because is PublicBecause.INHERITED and public):
-            file = self.offer.root + found.module.file
-            self._add(bare_row(path, found.path, SymbolKind.ALIAS, because, file, found.module.source))
+        if resolution.path in self._expanding or (because is PublicBecause.INHERITED and public):
+            file = self.index.root + resolution.module.file
+            self._add(bare_row(path, resolution.path, SymbolKind.ALIAS, because, file, resolution.module.source))
         else:
-            self._state(path, because, found)
+            self._state(path, because, resolution)
 
-    def _same_member(self, owner: Found, member: Definition) -> str | None:
+    def _same_member(self, owner: Resolution, member: Definition) -> str | None:
         """Return the path of the method that `name = other` in a class body gives a second name."""
         value = member.value or ""
         owner = self.distribution.follow(owner.path)
@@ -254,7 +256,7 @@ class States:
         """Add to a row what its docstring is like, and return the row of the docstring itself."""
         if not docstring or row["kind"] == SymbolKind.ALIAS:
             return None
-        row["docstring_sha256"], row["docstring_sketch"] = self.kept.text(docstring)
+        row["docstring_sha256"], row["docstring_sketch"] = self.cache.text(docstring)
         return {
             "path": row["path"],
             "canonical_path": row["canonical_path"],
@@ -278,5 +280,5 @@ def _may_rename(member: Definition) -> bool:
     return value.isidentifier() and value[0] != "_" and "class-attribute" in member.labels
 
 
-def _defines(owners: Iterable[Found], name: str) -> bool:
+def _defines(owners: Iterable[Resolution], name: str) -> bool:
     return any(owner.definition is not None and name in owner.definition.members for owner in owners)

@@ -24,30 +24,30 @@ class Trace:
 
     def __init__(self) -> None:
         self.changed: set[str] = set()
-        self.asked: set[str] | None = None
+        self.dependencies: set[str] | None = None
 
     def ask(self, name: str) -> None:
         """Note that a fact was looked at, whether or not there is one of that name."""
-        if self.asked is not None:
-            self.asked.add(name)
+        if self.dependencies is not None:
+            self.dependencies.add(name)
 
     def noting(self, make: Callable[[], Value]) -> tuple[set[str], Value]:
         """Make something, and return with it what was asked for meanwhile."""
-        outer, asked = self.asked, set[str]()
-        self.asked = asked
+        outer, dependencies = self.dependencies, set[str]()
+        self.dependencies = dependencies
         try:
-            return asked, make()
+            return dependencies, make()
         finally:
-            self.asked = outer
+            self.dependencies = outer
 
 
-class _Kept(Generic[Value]):
+class _Entry(Generic[Value]):
     """A value with the facts that it was made from, and the number of the last release that it is known to hold in."""
 
-    __slots__ = ("asked", "release", "value")
+    __slots__ = ("dependencies", "release", "value")
 
-    def __init__(self, asked: set[str], value: Value, release: int) -> None:
-        self.asked = asked
+    def __init__(self, dependencies: set[str], value: Value, release: int) -> None:
+        self.dependencies = dependencies
         self.value = value
         self.release = release
 
@@ -59,7 +59,7 @@ class Memory(Generic[Value]):
     """
 
     def __init__(self) -> None:
-        self._kept: dict[Hashable, _Kept[Value]] = {}
+        self._entries: dict[Hashable, _Entry[Value]] = {}
         self._release = 0
 
     def turn(self) -> None:
@@ -67,7 +67,7 @@ class Memory(Generic[Value]):
         self._release += 1
         if self._release % FORGETTING == 0:
             last = self._release - 1
-            self._kept = {key: kept for key, kept in self._kept.items() if kept.release == last}
+            self._entries = {key: entry for key, entry in self._entries.items() if entry.release == last}
 
     def get(
         self,
@@ -80,45 +80,45 @@ class Memory(Generic[Value]):
 
         `renew` is given a value that still holds, to replace what it says beside its facts.
         """
-        kept, now = self._kept.get(key), self._release
-        if kept is None or kept.release != now:
-            if kept is None or kept.release != now - 1 or not trace.changed.isdisjoint(kept.asked):
-                kept = self._kept[key] = _Kept(*trace.noting(make), now)
+        entry, now = self._entries.get(key), self._release
+        if entry is None or entry.release != now:
+            if entry is None or entry.release != now - 1 or not trace.changed.isdisjoint(entry.dependencies):
+                entry = self._entries[key] = _Entry(*trace.noting(make), now)
             else:
-                kept.release = now
+                entry.release = now
                 if renew is not None:
-                    kept.value = renew(kept.value)
-        if trace.asked is not None:
-            trace.asked |= kept.asked
-        return kept.value
+                    entry.value = renew(entry.value)
+        if trace.dependencies is not None:
+            trace.dependencies |= entry.dependencies
+        return entry.value
 
     def drop(self, key: Hashable) -> None:
         """Forget a value that holds only for whoever asked for it now."""
-        self._kept.pop(key, None)
+        self._entries.pop(key, None)
 
 
 class Traced(Mapping[str, Value]):
     """A mapping that tells a trace which of its keys are looked up, those that it lacks too."""
 
-    def __init__(self, known: Mapping[str, Value], trace: Trace) -> None:
-        self._known = known
+    def __init__(self, values: Mapping[str, Value], trace: Trace) -> None:
+        self._values = values
         self._trace = trace
 
     def __getitem__(self, name: str) -> Value:
         self._trace.ask(name)
-        return self._known[name]
+        return self._values[name]
 
     def get(self, name: str, default: Value | None = None) -> Value | None:  # type: ignore[override]
         """Return what is there by that name, else the default."""
         self._trace.ask(name)
-        return self._known.get(name, default)
+        return self._values.get(name, default)
 
     def __contains__(self, name: object) -> bool:
         self._trace.ask(str(name))
-        return name in self._known
+        return name in self._values
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
+        return iter(self._values)
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._values)

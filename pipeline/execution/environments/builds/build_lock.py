@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.core.vocabularies.surface import ArtifactKind
 from pipeline.execution.environments.builds.build_run import Job, dated, uv_options
-from pipeline.execution.environments.builds.build_site import BuildSite, NothingHelps, most_telling
+from pipeline.execution.environments.builds.build_site import BuildSite, NothingHelps, most_informative
 from pipeline.execution.environments.resolution.failures import StepFailed
 from pipeline.execution.environments.resolution.index_proxy import View, everything
 from pipeline.execution.environments.resolution.interpreters import Interpreter
@@ -37,8 +37,8 @@ class Question:
     def exact(self) -> dict[str, str]:
         """Return the versions that are asked for exactly."""
         parsed = [Requirement(text) for text in self.requirements]
-        stated = {canonicalize_name(asked.name): list(asked.specifier) for asked in parsed}
-        return {name: own[0].version for name, own in stated.items() if len(own) == 1 and own[0].operator == "=="}
+        specifiers = {canonicalize_name(requirement.name): list(requirement.specifier) for requirement in parsed}
+        return {name: own[0].version for name, own in specifiers.items() if len(own) == 1 and own[0].operator == "=="}
 
 
 def lock_with_builds(site: BuildSite, question: Question) -> str:
@@ -73,7 +73,7 @@ def _resolve(site: BuildSite, question: Question, view: View) -> str:
             if error.outcome is EnvironmentOutcome.UNRESOLVABLE:
                 raise
             failures.append(error)
-    raise most_telling(failures)
+    raise most_informative(failures)
 
 
 def _constraints(site: BuildSite, question: Question) -> Iterator[tuple[str, ...]]:

@@ -28,7 +28,7 @@ _HEAD, _TAIL = 1 << 15, 1 << 17
 _NOT_BUILT = ("archive-", "builds-", "src")  # folders of uv's cache: unpacked wheels, build environments, sources
 
 
-class Kept:
+class BoundedReader:
     """The beginning of what a pipe brings, and the end of it; what is between is read and dropped."""
 
     def __init__(self, pipe: IO[bytes], head: int, tail: int) -> None:
@@ -60,8 +60,8 @@ def main() -> None:
         name, result = _built(Path(order["cache"]), order["wheel"], order["result_bytes"])
     elif status == 0:
         result = printed
-    told = {"status": status, "log": log.decode("utf-8", "replace"), "name": name, "length": len(result)}
-    sys.stdout.buffer.write(json.dumps(told).encode() + b"\n" + result)
+    report = {"status": status, "log": log.decode("utf-8", "replace"), "name": name, "length": len(result)}
+    sys.stdout.buffer.write(json.dumps(report).encode() + b"\n" + result)
     sys.stdout.buffer.flush()
     os._exit(0)  # threads are still waiting for connections
 
@@ -73,7 +73,7 @@ def _run(command: "Words", time_s: float, result_bytes: int) -> "Ended":
     ) as process:
         assert process.stdout
         assert process.stderr
-        printed, log = Kept(process.stdout, result_bytes, 0), Kept(process.stderr, _HEAD, _TAIL)
+        printed, log = BoundedReader(process.stdout, result_bytes, 0), BoundedReader(process.stderr, _HEAD, _TAIL)
         status: Status = None
         with contextlib.suppress(subprocess.TimeoutExpired):
             status = process.wait(time_s)
@@ -84,14 +84,14 @@ def _run(command: "Words", time_s: float, result_bytes: int) -> "Ended":
 
 def _built(cache: Path, name: str, most: int) -> "Named":
     """Return name and bytes of the wheel of a distribution, which uv keeps in its cache after building it."""
-    wanted = re.sub(r"[-_.]+", "-", name).lower()
+    normalized = re.sub(r"[-_.]+", "-", name).lower()
     for folder, folders, names in os.walk(str(cache)):
         folders[:] = [each for each in folders if not each.startswith(_NOT_BUILT)]
-        for found in names:
-            of = re.sub(r"[-_.]+", "-", found.split("-")[0]).lower()
-            path = Path(folder, found)
-            if found.endswith(".whl") and of == wanted and path.stat().st_size <= most:
-                return found, path.read_bytes()
+        for file in names:
+            of = re.sub(r"[-_.]+", "-", file.split("-")[0]).lower()
+            path = Path(folder, file)
+            if file.endswith(".whl") and of == normalized and path.stat().st_size <= most:
+                return file, path.read_bytes()
     return "", b""
 
 

@@ -12,11 +12,11 @@ import uv
 
 from pipeline.execution.environments.builds import build_program
 from pipeline.execution.environments.builds.build_rules import BuildRules
-from pipeline.execution.environments.resolution.index_proxy import Gateway
+from pipeline.execution.environments.resolution.index_proxy import IndexProxy
 from pipeline.execution.environments.resolution.index_proxy_server import on_socket
 from pipeline.execution.environments.resolution.interpreters import Interpreter
 from pipeline.execution.sandbox.environment import BARE, Environment
-from pipeline.execution.sandbox.permissions import INDEX_SOCKET, Grants
+from pipeline.execution.sandbox.permissions import INDEX_SOCKET, Permissions
 from pipeline.execution.sandbox.sandbox import SCRATCH, Sandbox
 from pipeline.execution.sandbox.supervise import Finished
 
@@ -44,7 +44,7 @@ class Ran:
     result: bytes
 
 
-def run_uv(job: Job, interpreter: Interpreter, gateway: Gateway, sandbox: Sandbox, rules: BuildRules) -> Ran:
+def run_uv(job: Job, interpreter: Interpreter, gateway: IndexProxy, sandbox: Sandbox, rules: BuildRules) -> Ran:
     """Run a job in a new sandbox, with a cache of its own that ends with it."""
     uv_binary = Path(uv.find_uv_bin()).resolve()
     order = {
@@ -64,7 +64,7 @@ def run_uv(job: Job, interpreter: Interpreter, gateway: Gateway, sandbox: Sandbo
             stdin=json.dumps(order).encode(),
             limits=rules.limits,
             variables=_variables(rules) | dict(job.variables),
-            grants=Grants(read=(uv_binary,), index=socket),
+            grants=Permissions(read=(uv_binary,), index=socket),
         )
     return _read(done)
 

@@ -14,11 +14,11 @@ from pipeline.execution.environments.builds.build_rules import BuildRules
 from pipeline.execution.environments.builds.build_run import Job, Ran, run_uv
 from pipeline.execution.environments.resolution.failures import FailureRules, IndexUnreachable, StepFailed
 from pipeline.execution.environments.resolution.index_facts import IndexFacts
-from pipeline.execution.environments.resolution.index_proxy import Gateway, View
+from pipeline.execution.environments.resolution.index_proxy import IndexProxy, View
 from pipeline.execution.environments.resolution.interpreters import Interpreter
 from pipeline.execution.environments.resolution.pinned import Pin
-from pipeline.execution.environments.resolution.resolver import telling
-from pipeline.execution.sandbox.permissions import GrantRefused
+from pipeline.execution.environments.resolution.resolver import portable_log
+from pipeline.execution.sandbox.permissions import PermissionRefused
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.index.http import BadAnswer, NotFound, Unreachable
 from pipeline.index.index import IndexFile
@@ -31,7 +31,7 @@ _UNRESOLVABLE = re.compile(r"No solution found when resolving dependencies|was n
 _FULL = re.compile(r"No space left on device|os error 28")
 _COMPILED = re.compile(r"error: command .* failed with exit (?:status|code)|ninja: build stopped|make: \*\*\*")
 _NOISE = re.compile(r"hint:|\d* *\||(?:copying|creating|adding|skipping) ")
-_TELLING = re.compile(
+_PROBLEM = re.compile(
     r"(?i)error|fatal|exception|not found|no such file|cannot|can't|missing|unsatisfiable|because"
     r"|killed|sigkill|mismatch|http status|failed to fetch"
 )
@@ -56,14 +56,17 @@ class BuildSite:
         Errors: StepFailed with NO_FILES where the index has none; IndexUnreachable.
         """
         try:
-            known = self.facts.project(name)
+            project = self.facts.project(name)
         except (Unreachable, BadAnswer) as error:
             raise IndexUnreachable(str(error)) from None
         except NotFound as error:
-            raise StepFailed(EnvironmentOutcome.NO_FILES, telling(str(error))) from None
-        wanted = canonicalize_version(version)
+            raise StepFailed(EnvironmentOutcome.NO_FILES, portable_log(str(error))) from None
+        canonical = canonicalize_version(version)
         return [
-            f for spelled, files in known.releases.items() if canonicalize_version(spelled) == wanted for f in files
+            f
+            for spelled, files in project.releases.items()
+            if canonicalize_version(spelled) == canonical
+            for f in files
         ]
 
     def file(self, pin: Pin) -> IndexFile:
@@ -85,35 +88,35 @@ class BuildSite:
         """
         added: defaultdict[str, list[str]] = defaultdict(list)
         while True:
-            gateway = Gateway(self.facts, view, self.rules.download_mib << 20, _REQUESTS)
+            gateway = IndexProxy(self.facts, view, self.rules.download_mib << 20, _REQUESTS)
             try:
                 ran = run_uv(_furnished(job, constraints, added), interpreter, gateway, self.sandbox, self.rules)
-            except GrantRefused as error:
+            except PermissionRefused as error:
                 raise NothingHelps(EnvironmentOutcome.BUILD_FAILED, f"nothing can be built here: {error}") from None
             if ran.status == 0:
                 return ran
             if gateway.unreachable:
                 raise IndexUnreachable(gateway.unreachable[0])
-            failed, lacking = job.wheel or _failed(ran.log), self.rules.undeclared_in(ran.log)
-            if not failed or not lacking or lacking in added[failed] or len(added[failed]) == _ADDED:
+            failed, undeclared = job.wheel or _failed(ran.log), self.rules.undeclared_in(ran.log)
+            if not failed or not undeclared or undeclared in added[failed] or len(added[failed]) == _ADDED:
                 raise self._failure(ran)
-            added[failed].append(lacking)
+            added[failed].append(undeclared)
 
     def _failure(self, ran: Ran) -> StepFailed:
         if ran.status is None:
             return NothingHelps(EnvironmentOutcome.TIMED_OUT, f"building: not done after {self.rules.time_s:g} s")
-        detail = telling(error_lines(ran.log))
+        detail = portable_log(error_lines(ran.log))
         if _FULL.search(ran.log):
             space = f"scratch space beyond {self.rules.scratch_mib} MiB"
             return NothingHelps(EnvironmentOutcome.BUILD_FAILED, detail, space)
         if _UNRESOLVABLE.search(ran.log) and not _FAILED.search(ran.log):
             return StepFailed(EnvironmentOutcome.UNRESOLVABLE, detail)
-        found = self.signs.missing("build", ran.log)
-        kind = NothingHelps if found or _COMPILED.search(ran.log) else StepFailed
-        return kind(EnvironmentOutcome.BUILD_FAILED, detail, " ".join(found) if found else None, _culprit(ran.log))
+        missing = self.signs.missing("build", ran.log)
+        kind = NothingHelps if missing or _COMPILED.search(ran.log) else StepFailed
+        return kind(EnvironmentOutcome.BUILD_FAILED, detail, " ".join(missing) if missing else None, _culprit(ran.log))
 
 
-def most_telling(failures: Sequence[StepFailed]) -> StepFailed:
+def most_informative(failures: Sequence[StepFailed]) -> StepFailed:
     """Return the first failure of several tries that came as far as building, else the first."""
     return next((failure for failure in failures if "unsatisfiable" not in failure.detail), failures[0])
 
@@ -121,18 +124,18 @@ def most_telling(failures: Sequence[StepFailed]) -> StepFailed:
 def error_lines(log: str) -> str:
     """Return the lines of a build's log that name a problem, the last of them, each once; else its last lines."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    kept = list(dict.fromkeys(line for line in lines if _TELLING.search(line) and not _NOISE.match(line)))
-    return "\n".join((kept or lines)[-_LINES:])
+    errors = list(dict.fromkeys(line for line in lines if _PROBLEM.search(line) and not _NOISE.match(line)))
+    return "\n".join((errors or lines)[-_LINES:])
 
 
 def _failed(log: str) -> str | None:
-    found = _FAILED.search(log)
-    return found[1] if found else None
+    match = _FAILED.search(log)
+    return match[1] if match else None
 
 
 def _culprit(log: str) -> str | None:
-    found = _FAILED.search(log)
-    return f"{found[1]}=={found[2]}" if found and found[2] else None
+    match = _FAILED.search(log)
+    return f"{match[1]}=={match[2]}" if match and match[2] else None
 
 
 def _furnished(job: Job, constraints: Sequence[str], added: Mapping[str, Sequence[str]]) -> Job:

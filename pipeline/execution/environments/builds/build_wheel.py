@@ -10,11 +10,11 @@ from datetime import datetime
 
 from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.execution.environments.builds.build_run import Job, dated, uv_options
-from pipeline.execution.environments.builds.build_site import BuildSite, NothingHelps, most_telling
+from pipeline.execution.environments.builds.build_site import BuildSite, NothingHelps, most_informative
 from pipeline.execution.environments.resolution.failures import IndexUnreachable, StepFailed
 from pipeline.execution.environments.resolution.interpreters import Interpreter
 from pipeline.execution.environments.resolution.pinned import Built, Pin
-from pipeline.execution.environments.resolution.resolver import telling
+from pipeline.execution.environments.resolution.resolver import portable_log
 from pipeline.execution.environments.resolution.wheel_compatibility import WheelsFirst
 from pipeline.execution.sandbox.sandbox import SCRATCH
 from pipeline.index.http import BadAnswer, NotFound, Unreachable, WrongHash
@@ -52,16 +52,16 @@ def build_wheel(site: BuildSite, order: WheelOrder) -> tuple[str, bytes]:
             raise
         except StepFailed as error:
             failures.append(error)
-    raise most_telling(failures)
+    raise most_informative(failures)
 
 
 def _attempts(order: WheelOrder) -> Iterator[tuple[tuple[str, ...], datetime]]:
     """Yield constraints on build requirements, and as of when they are resolved."""
-    stated = order.how.constraints
+    constraints = order.how.constraints
     named = {word.split("==")[0] for word in order.beside}
-    yield (*(word for word in stated if re.split(r"[<>=!~]", word)[0] not in named), *order.beside), order.own
-    yield stated, order.own
-    yield stated, order.how.as_of
+    yield (*(word for word in constraints if re.split(r"[<>=!~]", word)[0] not in named), *order.beside), order.own
+    yield constraints, order.own
+    yield constraints, order.how.as_of
     yield (), order.how.as_of
 
 
@@ -94,6 +94,6 @@ def _source(site: BuildSite, file: IndexFile) -> bytes:
         except Unreachable as error:
             raise IndexUnreachable(str(error)) from None
         except (NotFound, BadAnswer, WrongHash) as error:
-            raise StepFailed(EnvironmentOutcome.NO_FILES, telling(str(error))) from None
+            raise StepFailed(EnvironmentOutcome.NO_FILES, portable_log(str(error))) from None
         target.seek(0)
         return target.read()

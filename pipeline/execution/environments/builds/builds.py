@@ -14,7 +14,7 @@ from pipeline.execution.environments.builds.build_lock import Question, lock_wit
 from pipeline.execution.environments.builds.build_rules import build_rules
 from pipeline.execution.environments.builds.build_site import BuildSite, NothingHelps
 from pipeline.execution.environments.builds.build_wheel import WheelOrder, build_wheel
-from pipeline.execution.environments.builds.wheel_store import NotTheWheel, WheelShelf
+from pipeline.execution.environments.builds.wheel_store import NotTheWheel, WheelStore
 from pipeline.execution.environments.resolution.failures import StepFailed, failure_rules
 from pipeline.execution.environments.resolution.index_facts import IndexFacts
 from pipeline.execution.environments.resolution.interpreters import Interpreter
@@ -34,7 +34,7 @@ class Builder:
     def __init__(self, root: Path, *, facts: IndexFacts, sandbox: Sandbox, rules: EnvironmentRules) -> None:
         self.rules = rules
         self._site = BuildSite(sandbox, facts, build_rules(), failure_rules())
-        self._shelf = WheelShelf(root, ArchiveLimits(_MAX_UNPACKED))
+        self._store = WheelStore(root, ArchiveLimits(_MAX_UNPACKED))
         self._hopeless: dict[tuple[tuple[str, ...], str], NothingHelps] = {}
 
     def lock(
@@ -81,15 +81,15 @@ class Builder:
         Errors: StepFailed with BUILD_FAILED, TIMED_OUT or NO_FILES; IndexUnreachable.
         """
         python = interpreter.python
-        with self._shelf.reserved(pin, python, beside):
-            found = self._shelf.find(pin, python, beside)
-            if found:
-                return found
-            if known := self._hopeless.get((pin.sha256s, python)):
-                raise known
+        with self._store.reserved(pin, python, beside):
+            wheel = self._store.find(pin, python, beside)
+            if wheel:
+                return wheel
+            if failure := self._hopeless.get((pin.sha256s, python)):
+                raise failure
             try:
                 name, content = build_wheel(self._site, self._order(pin, interpreter, beside))
-                return self._shelf.put(name, content, pin, python, beside)
+                return self._store.put(name, content, pin, python, beside)
             except NotTheWheel as error:
                 raise StepFailed(EnvironmentOutcome.BUILD_FAILED, str(error), culprit=pin.requirement) from None
             except StepFailed as error:

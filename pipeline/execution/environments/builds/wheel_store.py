@@ -27,7 +27,7 @@ class NotTheWheel(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class WheelShelf:
+class WheelStore:
     """The folder `root/<key>/<wheel>`; `limits` is what a wheel may unpack to."""
 
     root: Path
@@ -90,8 +90,8 @@ class WheelShelf:
             members = list(read_members(io.BytesIO(content), lambda path: path.endswith(_METADATA), self.limits))
         except (BadArchive, UnsafeArchive) as error:
             raise NotTheWheel(f"{name}: {error}") from None
-        told = [parse_email(member.content)[0] for member in members]
-        names = [(canonicalize_name(raw.get("name", "")), raw.get("version")) for raw in told]
+        metadata = [parse_email(member.content)[0] for member in members]
+        names = [(canonicalize_name(raw.get("name", "")), raw.get("version")) for raw in metadata]
         if len(names) != 1 or names[0][0] != built or _version(names[0][1]) != version:
             raise NotTheWheel(f"{name} holds the metadata of {names or 'nothing'}")
 

@@ -62,8 +62,8 @@ class Sign(Rule):
 
     def missing(self, log: str) -> str | None:
         """Return what a log says was not there; None where it does not say so."""
-        found = self.pattern.search(log)
-        return next((group for group in found.groups() if group), None) if found else None
+        match = self.pattern.search(log)
+        return next((group for group in match.groups() if group), None) if match else None
 
 
 class FailureRules(Rule):

@@ -14,7 +14,7 @@ from packaging.version import InvalidVersion, Version
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.execution.environments.resolution.failures import IndexUnreachable, StepFailed
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.wheel_metadata import WheelMetadata
 from pipeline.index.http import BadAnswer, Fetcher, NotFound, Unreachable
 from pipeline.index.index import IndexFile, Project, project
@@ -52,10 +52,10 @@ class IndexFacts:
                     self._projects[name] = project(self.fetcher, self.index_url, name)
                 except NotFound as error:
                     self._projects[name] = error
-        found = self._projects[name]
-        if isinstance(found, NotFound):
-            raise NotFound(*found.args)
-        return found
+        result = self._projects[name]
+        if isinstance(result, NotFound):
+            raise NotFound(*result.args)
+        return result
 
     def has(self, name: str) -> bool:
         """Return whether the index has a distribution.
@@ -69,38 +69,38 @@ class IndexFacts:
         except (Unreachable, BadAnswer) as error:
             raise IndexUnreachable(str(error)) from None
 
-    def release(self, wanted: Wanted) -> ReleaseFacts:
+    def release(self, request: EnvironmentRequest) -> ReleaseFacts:
         """Return what is known of a wanted release; what `wanted` states goes before what the index says.
 
         Errors: StepFailed with NO_FILES where the index has no such release, or none with a file that can be
         installed; IndexUnreachable.
         """
-        files = self._files(wanted.library, wanted.version)
+        files = self._files(request.library, request.version)
         uploaded = [file.uploaded for file in files if file.uploaded]
-        time = wanted.release_time or min(uploaded, default=None)
+        time = request.release_time or min(uploaded, default=None)
         if time is None:
-            missing = f"{wanted.library} {wanted.version}: the index does not tell when it was uploaded"
+            missing = f"{request.library} {request.version}: the index does not tell when it was uploaded"
             raise StepFailed(EnvironmentOutcome.NO_FILES, missing)
-        asked = wanted.requires_python or next((f.requires_python for f in files if f.requires_python), None)
-        return ReleaseFacts(time, asked, max([time, *self._pinned(wanted.pins)]), files)
+        requires_python = request.requires_python or next((f.requires_python for f in files if f.requires_python), None)
+        return ReleaseFacts(time, requires_python, max([time, *self._pinned(request.pins)]), files)
 
     def _files(self, library: str, version: str) -> tuple[IndexFile, ...]:
         try:
-            known = self.project(library)
+            project = self.project(library)
         except NotFound:
             raise StepFailed(
                 EnvironmentOutcome.NO_FILES, f"the index does not know {library}{did_you_mean(library)}"
             ) from None
         except (Unreachable, BadAnswer) as error:
             raise IndexUnreachable(str(error)) from None
-        files = _of_version(known, version)
+        files = _of_version(project, version)
         if not files:
-            near = ", ".join(nearest_versions(version, known.releases))
+            near = ", ".join(nearest_versions(version, project.releases))
             nearest = f"the nearest are {near}" if near else "it has no release"
-            lacking = (
+            problem = (
                 " has no file that can be installed" if files == () else f": the index has no such release; {nearest}"
             )
-            raise StepFailed(EnvironmentOutcome.NO_FILES, f"{library} {version}{lacking}")
+            raise StepFailed(EnvironmentOutcome.NO_FILES, f"{library} {version}{problem}")
         return files
 
     def _pinned(self, pins: Sequence[str]) -> list[datetime]:
@@ -117,11 +117,11 @@ class IndexFacts:
         return times
 
 
-def _of_version(known: Project, version: str) -> tuple[IndexFile, ...] | None:
+def _of_version(project: Project, version: str) -> tuple[IndexFile, ...] | None:
     """Return the files of a release, however it is spelled (PEP 440); None where there is no such release."""
-    if version in known.releases:
-        return known.releases[version]
-    same = [files for spelled, files in known.releases.items() if _parsed(spelled) == _parsed(version) is not None]
+    if version in project.releases:
+        return project.releases[version]
+    same = [files for spelled, files in project.releases.items() if _parsed(spelled) == _parsed(version) is not None]
     return same[0] if same else None
 
 

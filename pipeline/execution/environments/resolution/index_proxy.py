@@ -23,9 +23,9 @@ from pipeline.index.index import IndexFile, Project
 View = Callable[[Project], list[IndexFile]]
 
 
-def everything(known: Project) -> list[IndexFile]:
+def everything(project: Project) -> list[IndexFile]:
     """Show every file of a project."""
-    return [file for files in known.releases.values() for file in files]
+    return [file for files in project.releases.values() for file in files]
 
 
 class Refused(Exception):
@@ -37,7 +37,7 @@ class Refused(Exception):
 
 
 @dataclass
-class Gateway:
+class IndexProxy:
     """One index as its clients see it: `view` says which files, the limits how much may be fetched in all.
 
     `unreachable` tells afterwards what the index did not answer, so that this is not taken for a fault of the client.
@@ -47,7 +47,7 @@ class Gateway:
     view: View = everything
     max_bytes: float = math.inf
     max_requests: float = math.inf
-    asked: int = 0
+    request_count: int = 0
     sent_bytes: int = 0
     unreachable: list[str] = field(default_factory=list)
     _files: dict[str, IndexFile] = field(default_factory=dict)
@@ -58,24 +58,24 @@ class Gateway:
 
         A file whose upload time is not known is left out: nothing can be resolved as of a date with it.
         """
-        self._count(sent=1)
-        known = self.facts.project(name)
-        files = [file for file in self.view(known) if file.uploaded]
+        self._count(requests=1)
+        project = self.facts.project(name)
+        files = [file for file in self.view(project) if file.uploaded]
         with self._counting:
             self._files.update({file.sha256: file for file in files})
         listed = [_listed(file) for file in files]
-        return json.dumps({"meta": {"api-version": "1.1"}, "name": known.library, "files": listed}).encode()
+        return json.dumps({"meta": {"api-version": "1.1"}, "name": project.library, "files": listed}).encode()
 
     def metadata(self, sha256: str) -> bytes:
         """Return the metadata of a wheel that a page named, as PEP 658 has it beside the wheel."""
-        self._count(sent=1)
+        self._count(requests=1)
         return self.facts.about.read(self._named(sha256))
 
-    def fetch(self, sha256: str, wanted: str | None) -> requests.Response:
+    def fetch(self, sha256: str, byte_range: str | None) -> requests.Response:
         """Begin to fetch a file that a page named, or a range of it."""
-        self._count(sent=1)
+        self._count(requests=1)
         file = self._named(sha256)
-        headers = {"Accept-Encoding": "identity"} | ({"Range": wanted} if wanted else {})
+        headers = {"Accept-Encoding": "identity"} | ({"Range": byte_range} if byte_range else {})
         return self.facts.fetcher.get(file.url, headers, stream=True)
 
     def chunks(self, answer: requests.Response) -> Iterator[bytes]:
@@ -90,11 +90,11 @@ class Gateway:
             raise Refused(404, "no page has named this file")
         return file
 
-    def _count(self, *, asked: int = 0, sent: int = 0) -> None:
+    def _count(self, *, requests: int = 0, sent: int = 0) -> None:
         with self._counting:
-            self.asked += asked
+            self.request_count += requests
             self.sent_bytes += sent
-            if self.asked > self.max_requests or self.sent_bytes > self.max_bytes:
+            if self.request_count > self.max_requests or self.sent_bytes > self.max_bytes:
                 raise Refused(403, "this client has fetched more than it may")
 
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import requests
 
-from pipeline.execution.environments.resolution.index_proxy import Gateway, Refused
+from pipeline.execution.environments.resolution.index_proxy import IndexProxy, Refused
 from pipeline.index.http import BadAnswer, NoRanges, NotFound, Unreachable
 
 _PAGE = re.compile(r"/simple/([A-Za-z0-9](?:[A-Za-z0-9._-]{0,100}[A-Za-z0-9])?)/?")
@@ -28,7 +28,7 @@ _IDLE_S = 60.0
 
 
 @contextlib.contextmanager
-def on_socket(gateway: Gateway) -> Iterator[Path]:
+def on_socket(gateway: IndexProxy) -> Iterator[Path]:
     """Answer on a Unix socket that any user may connect to, in a folder that only we may enter."""
     with tempfile.TemporaryDirectory(prefix="driftline-") as folder:
         path = Path(folder, "index.sock")
@@ -42,7 +42,7 @@ def on_socket(gateway: Gateway) -> Iterator[Path]:
                 thread.join()
 
 
-def on_loopback(gateway: Gateway) -> str:
+def on_loopback(gateway: IndexProxy) -> str:
     """Answer on a free port of the loopback until the process ends; return the address of the index there."""
     server = _LoopbackServer(("127.0.0.1", 0), _Handler)
     server.gateway = gateway
@@ -58,7 +58,7 @@ def _start(server: socketserver.BaseServer) -> threading.Thread:
 
 class _LoopbackServer(ThreadingHTTPServer):
     daemon_threads = True
-    gateway: Gateway
+    gateway: IndexProxy
 
 
 class _SocketServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
@@ -68,7 +68,7 @@ class _SocketServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     block_on_close = False
     request_queue_size = 64
 
-    def __init__(self, path: str, gateway: Gateway) -> None:
+    def __init__(self, path: str, gateway: IndexProxy) -> None:
         super().__init__(path, _Handler)
         self.gateway = gateway
         self._free = threading.BoundedSemaphore(_CONNECTIONS)
@@ -96,7 +96,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _IDLE_S
 
     @property
-    def gateway(self) -> Gateway:
+    def gateway(self) -> IndexProxy:
         return cast(_LoopbackServer | _SocketServer, self.server).gateway
 
     def do_HEAD(self) -> None:
@@ -122,10 +122,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(503, "text/plain", b"the index did not answer")
 
     def _stream(self, sha256: str) -> None:
-        wanted = self.headers.get("Range")
-        if wanted and not _RANGE.fullmatch(wanted):
+        byte_range = self.headers.get("Range")
+        if byte_range and not _RANGE.fullmatch(byte_range):
             raise Refused(416, "one range of bytes at a time")
-        with self.gateway.fetch(sha256, wanted if self.command == "GET" else None) as answer:
+        with self.gateway.fetch(sha256, byte_range if self.command == "GET" else None) as answer:
             headers = {name: answer.headers[name] for name in _PASSED_ON if name in answer.headers}
             self._head(answer.status_code, headers | {"Accept-Ranges": "bytes"})
             self.close_connection = "Content-Length" not in headers

@@ -15,7 +15,7 @@ from pipeline.core.vocabularies.running import EnvironmentOutcome, Rung
 from pipeline.execution.environments.resolution.failures import StepFailed
 from pipeline.execution.environments.resolution.index_facts import ReleaseFacts
 from pipeline.execution.environments.resolution.interpreters import Interpreter, preference
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.rules import EnvironmentRules
 from pipeline.execution.environments.resolution.wheel_compatibility import fits
 from pipeline.index.index import IndexFile, Project
@@ -82,7 +82,11 @@ Moves = Callable[[Interpreter, datetime, datetime], Iterator[Move]]
 
 
 def attempts(
-    wanted: Wanted, facts: ReleaseFacts, interpreters: Sequence[Interpreter], rules: EnvironmentRules, moves: Moves
+    request: EnvironmentRequest,
+    facts: ReleaseFacts,
+    interpreters: Sequence[Interpreter],
+    rules: EnvironmentRules,
+    moves: Moves,
 ) -> Iterator[Attempt]:
     """Yield what is to be tried, in order, until one works; nothing is resolved later than `wanted.as_of`.
 
@@ -90,9 +94,9 @@ def attempts(
 
     Errors: StepFailed with NO_INTERPRETER where none fits.
     """
-    for interpreter in _candidates(wanted, facts, interpreters, rules):
+    for interpreter in _candidates(request, facts, interpreters, rules):
         usual = rules.cutoff(facts.newest_upload, interpreter.python)
-        cutoff, later = (_until(wanted, time) for time in (usual, usual + timedelta(days=rules.later_days)))
+        cutoff, later = (_until(request, time) for time in (usual, usual + timedelta(days=rules.later_days)))
         yield Attempt(interpreter, Rung.WHEELS, cutoff)
         yield Attempt(interpreter, Rung.BUILDS, cutoff)
         if later == cutoff:
@@ -103,20 +107,20 @@ def attempts(
         yield Attempt(interpreter, Rung.BUILDS_LATER, later)
 
 
-def _until(wanted: Wanted, time: datetime) -> datetime:
-    return min(time, wanted.as_of) if wanted.as_of is not None else time
+def _until(request: EnvironmentRequest, time: datetime) -> datetime:
+    return min(time, request.as_of) if request.as_of is not None else time
 
 
-def later_wheels(known: Project, before: str, python: str, cutoff: datetime, until: datetime) -> Iterator[Move]:
+def later_wheels(project: Project, before: str, python: str, cutoff: datetime, until: datetime) -> Iterator[Move]:
     """Yield the next releases of a dependency that have a wheel for a Python X.Y, uploaded before `until`.
 
     Of the release that it has now a wheel counts that came after the cut-off.
     """
     moves = []
-    for version, files in known.releases.items():
+    for version, files in project.releases.items():
         days = [file.uploaded for file in files if file.uploaded and _is_usable(file, python)]
         if days and min(days) < until and _follows(version, before, min(days) >= cutoff):
-            moves.append(Move(canonicalize_name(known.library), before, version, min(days)))
+            moves.append(Move(canonicalize_name(project.library), before, version, min(days)))
     yield from sorted(moves, key=lambda move: Version(move.after))[:_MOVES]
 
 
@@ -141,18 +145,18 @@ def farthest(rows: Sequence[EnvironmentRow]) -> EnvironmentRow:
 
 
 def _candidates(
-    wanted: Wanted, facts: ReleaseFacts, interpreters: Sequence[Interpreter], rules: EnvironmentRules
+    request: EnvironmentRequest, facts: ReleaseFacts, interpreters: Sequence[Interpreter], rules: EnvironmentRules
 ) -> list[Interpreter]:
     """Return the Python that was asked for, or the best few of those that the release can be run on."""
-    here = "here is " + (", ".join(found.python for found in interpreters) or "none")
-    if wanted.python:
-        found = [interpreter for interpreter in interpreters if interpreter.python == wanted.python]
-        if not found or wanted.python not in rules.python_released:
+    here = "here is " + (", ".join(matching.python for matching in interpreters) or "none")
+    if request.python:
+        matching = [interpreter for interpreter in interpreters if interpreter.python == request.python]
+        if not matching or request.python not in rules.python_released:
             advice = "install it, or let uv do so with DRIFTLINE_INSTALL_PYTHON=true"
-            problem = f"Python {wanted.python} is not installed; {here}; {advice}"
+            problem = f"Python {request.python} is not installed; {here}; {advice}"
             raise StepFailed(EnvironmentOutcome.NO_INTERPRETER, problem)
-        return found
-    newest = _until(wanted, facts.newest_upload + timedelta(days=rules.slack_days))
+        return matching
+    newest = _until(request, facts.newest_upload + timedelta(days=rules.slack_days))
     there = [file for file in facts.files if file.uploaded and file.uploaded <= newest]
     fit = preference(
         interpreters,
@@ -162,7 +166,7 @@ def _candidates(
         lambda python: any(fits(file, python) for file in there),
     )
     if not fit:
-        asked = facts.requires_python or "of any version"
-        problem = f"asks for Python {asked}, of which none is installed; {here}"
+        requires_python = facts.requires_python or "of any version"
+        problem = f"asks for Python {requires_python}, of which none is installed; {here}"
         raise StepFailed(EnvironmentOutcome.NO_INTERPRETER, problem)
     return fit[: rules.interpreters_tried]

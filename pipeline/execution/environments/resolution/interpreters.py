@@ -52,9 +52,9 @@ def discover() -> tuple[Interpreter, ...]:
     """
     newest: dict[str, Interpreter] = {}
     for path in dict.fromkeys(_candidates()):
-        found = _inspect(path)
-        if found and (found.python not in newest or _rank(found) > _rank(newest[found.python])):
-            newest[found.python] = found
+        interpreter = _inspect(path)
+        if interpreter and (interpreter.python not in newest or _rank(interpreter) > _rank(newest[interpreter.python])):
+            newest[interpreter.python] = interpreter
     return tuple(sorted(newest.values(), key=_rank))
 
 
@@ -91,13 +91,14 @@ def preference(
     """
     allowed = _specifiers(requires_python)
     fit = [
-        found
-        for found in sorted(interpreters, key=_rank, reverse=True)
-        if found.python in rules.python_released and (allowed is None or allowed.contains(found.full, prereleases=True))
+        interpreter
+        for interpreter in sorted(interpreters, key=_rank, reverse=True)
+        if interpreter.python in rules.python_released
+        and (allowed is None or allowed.contains(interpreter.full, prereleases=True))
     ]
-    existing = [found for found in fit if rules.released(found.python) <= release_time]
-    order = existing + [found for found in reversed(fit) if found not in existing]
-    return sorted(order, key=lambda found: not has_wheel(found.python))
+    existing = [interpreter for interpreter in fit if rules.released(interpreter.python) <= release_time]
+    order = existing + [interpreter for interpreter in reversed(fit) if interpreter not in existing]
+    return sorted(order, key=lambda interpreter: not has_wheel(interpreter.python))
 
 
 def _specifiers(requires_python: str | None) -> SpecifierSet | None:

@@ -53,9 +53,9 @@ def read_lock(text: str) -> list[Pin]:
     pins: list[Pin] = []
     lines = iter(text.splitlines())
     for line in lines:
-        found = _BUILT.fullmatch(line)
-        if found and pins:
-            pins[-1] = Pin(pins[-1].name, pins[-1].version, pins[-1].sha256s, _built(found[1], found[2] or ""))
+        match = _BUILT.fullmatch(line)
+        if match and pins:
+            pins[-1] = Pin(pins[-1].name, pins[-1].version, pins[-1].sha256s, _built(match[1], match[2] or ""))
             continue
         pin = _PIN.fullmatch(line)
         if not pin:
@@ -86,11 +86,11 @@ def _written(pin: Pin) -> str:
 def _hashes(lines: Iterator[str]) -> Iterator[str]:
     """Yield the hashes of a pin, up to the line that does not go on."""
     for line in lines:
-        found = _HASH.fullmatch(line)
-        if not found:
+        match = _HASH.fullmatch(line)
+        if not match:
             raise ValueError(f"not a sha256: {line[:200]!r}")
-        yield found[1]
-        if not found[2]:
+        yield match[1]
+        if not match[2]:
             return
     raise ValueError("the lock ends in the middle of a pin")
 

@@ -9,7 +9,7 @@ from pipeline.lake.rows import ReleaseRow
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EnvironmentRequest:
     """A release to be installed, by its normalised name and version, and how.
 
     `python` is X.Y, or None where the rules choose. `pins` are requirements beside it (PEP 508). `undeclared` are those
@@ -36,9 +36,9 @@ class Wanted:
         return f"{self.library}=={self.version}"
 
 
-def wanted_of(release: ReleaseRow) -> Wanted:
+def request_of(release: ReleaseRow) -> EnvironmentRequest:
     """Return what a row of `releases` asks for: the release alone, on a Python that the rules choose."""
-    return Wanted(
+    return EnvironmentRequest(
         release["library"],
         release["version"],
         release_time=release["release_time"],

@@ -18,7 +18,7 @@ import uv
 from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.execution.environments.resolution.failures import IndexUnreachable, StepFailed
 from pipeline.execution.environments.resolution.index_facts import IndexFacts
-from pipeline.execution.environments.resolution.index_proxy import Gateway
+from pipeline.execution.environments.resolution.index_proxy import IndexProxy
 from pipeline.execution.environments.resolution.index_proxy_server import on_loopback
 from pipeline.execution.environments.resolution.interpreters import Interpreter
 
@@ -53,7 +53,7 @@ class Resolver:
         self.index_url = facts.index_url
         self.cache = cache
         self.timeout_s = timeout_s
-        self._gateway = Gateway(facts)
+        self._gateway = IndexProxy(facts)
         self._undated = False
         self._listening = threading.Lock()
 
@@ -99,9 +99,9 @@ class Resolver:
         address: str,
     ) -> str:
         with tempfile.TemporaryDirectory(prefix="driftline-") as folder:
-            wanted = Path(folder, "wanted.txt")
-            wanted.write_text("".join(f"{line}\n" for line in requirements))
-            arguments = ["pip", "compile", str(wanted), "--python", str(interpreter.path), *_WHEELS]
+            requirements_file = Path(folder, "wanted.txt")
+            requirements_file.write_text("".join(f"{line}\n" for line in requirements))
+            arguments = ["pip", "compile", str(requirements_file), "--python", str(interpreter.path), *_WHEELS]
             arguments += ["--exclude-newer", _stamp(cutoff), "--generate-hashes"]
             for name, time in sorted(later.items()):
                 arguments += ["--exclude-newer-package", f"{name}={_stamp(time)}"]
@@ -157,7 +157,7 @@ class Resolver:
         raise self._failure(done.stderr, failed, subject)
 
     def _failure(self, log: str, failed: EnvironmentOutcome, subject: str) -> Exception:
-        detail = telling(log, (self.index_url, str(self.cache)))
+        detail = portable_log(log, (self.index_url, str(self.cache)))
         if _NO_SPACE.search(log):
             return StepFailed(EnvironmentOutcome.NO_SPACE, os.strerror(errno.ENOSPC))
         if _UNREACHABLE.search(log):
@@ -176,17 +176,16 @@ def _stamp(time: datetime) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def telling(log: str, hidden: Sequence[str] = ()) -> str:
+def portable_log(log: str, hidden: Sequence[str] = ()) -> str:
     """Return what a log says that is the same on every machine: no addresses, no absolute paths, no timings."""
     for text in sorted(hidden, key=len, reverse=True):
         log = log.replace(text, "…")
     log = re.sub(r"https?://[^\s`'\")]+", "…", log)
-    log = re.sub(r"(?<![\w.…])(?:/[^\s/:`'\")]+){2,}", lambda found: found[0].rsplit("/", 1)[-1], log)
+    log = re.sub(r"(?<![\w.…])(?:/[^\s/:`'\")]+){2,}", lambda match: match[0].rsplit("/", 1)[-1], log)
     log = re.sub(r"\bin \d+(\.\d+)?m?s\b", "", log)
     lines = [" ".join(line.split()) for line in log.splitlines()]
-    kept = [line for line in lines if line and not line.startswith(("hint:", "warning:"))]
-    whole = "\n".join(kept)
+    whole = "\n".join(line for line in lines if line and not line.startswith(("hint:", "warning:")))
     end = whole[-_DETAIL:]
     # What the index lacks stands at the beginning of uv's reasons, and decides whether it is worth another try.
-    lacking = dict.fromkeys(found[0] for found in LACKED.finditer(whole))
-    return "\n".join([*(said for said in lacking if said not in end), end])
+    missing = dict.fromkeys(match[0] for match in LACKED.finditer(whole))
+    return "\n".join([*(reason for reason in missing if reason not in end), end])

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from pipeline.core.rules.load import Rule, load
 from pipeline.core.settings import settings
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 
 
 class Gap(Rule):
@@ -67,7 +67,7 @@ class EnvironmentRules(Rule):
         """Return the day of a release on a Python X.Y; an interpreter needs some weeks until it has wheels."""
         return max(release_time, self.released(python) + timedelta(days=self.python_settles_days))
 
-    def own_cutoffs(self, wanted: Wanted, release_time: datetime, cutoff: datetime) -> dict[str, datetime]:
+    def own_cutoffs(self, request: EnvironmentRequest, release_time: datetime, cutoff: datetime) -> dict[str, datetime]:
         """Return the distributions that are resolved as of another time than the rest, with that time.
 
         Those that broke what used them between the release and the cut-off are taken as they were before; tools, and
@@ -79,19 +79,19 @@ class EnvironmentRules(Rule):
             if any(release_time < _midnight(day) < cutoff for day in days)
         }
         own |= {name: _midnight(day) for name, day in self.taken_later.items() if _midnight(day) > cutoff}
-        own |= dict.fromkeys(self._with_theirs(wanted.tools), _midnight(self.tools_as_of))
-        asked = {wanted.library, *names_of(wanted.pins)}
-        return {name: time for name, time in own.items() if name not in asked}
+        own |= dict.fromkeys(self._with_theirs(request.tools), _midnight(self.tools_as_of))
+        requested = {request.library, *names_of(request.pins)}
+        return {name: time for name, time in own.items() if name not in requested}
 
     def _with_theirs(self, tools: Iterable[str]) -> set[str]:
         names = names_of(tools)
         return names.union(*(self.tools.get(name, ()) for name in names))
 
-    def extra_pins(self, wanted: Wanted, release_time: datetime, python: str) -> list[str]:
+    def extra_pins(self, request: EnvironmentRequest, release_time: datetime, python: str) -> list[str]:
         """Return the pins that fill the gaps of a release on a Python X.Y; what is asked for stays as it was asked."""
-        asked = {wanted.library, *names_of(wanted.pins)}
-        gaps = [gap for gap in self.gaps if gap.concerns(wanted.library, wanted.version, release_time, python)]
-        return sorted({pin for gap in gaps for pin in gap.pins if not names_of([pin]) & asked})
+        requested = {request.library, *names_of(request.pins)}
+        gaps = [gap for gap in self.gaps if gap.concerns(request.library, request.version, release_time, python)]
+        return sorted({pin for gap in gaps for pin in gap.pins if not names_of([pin]) & requested})
 
 
 def environment_rules(folder: Path | None = None) -> EnvironmentRules:

@@ -51,14 +51,14 @@ class WheelsFirst:
     exact: Mapping[str, str]
     hid: bool = False
 
-    def __call__(self, known: Project) -> list[IndexFile]:
+    def __call__(self, project: Project) -> list[IndexFile]:
         """Return the files to show of a distribution."""
-        files = everything(known)
-        day = self.cutoff(known.library)
+        files = everything(project)
+        day = self.cutoff(project.library)
         wheels = [file for file in files if fits(file, self.python) and file.uploaded and file.uploaded < day]
         if not wheels or any(file.filename.endswith(PURE) for file in wheels):
             return files
-        asked = set(known.releases.get(self.exact.get(known.library, ""), ()))
-        shown = [file for file in files if file.kind is ArtifactKind.WHEEL or file in asked]
-        self.hid |= len(shown) < len(files)
-        return shown
+        exact = set(project.releases.get(self.exact.get(project.library, ""), ()))
+        listed = [file for file in files if file.kind is ArtifactKind.WHEEL or file in exact]
+        self.hid |= len(listed) < len(files)
+        return listed

@@ -30,7 +30,7 @@ class WheelMetadata:
 
     def __init__(self, fetcher: Fetcher) -> None:
         self._fetcher = fetcher
-        self._kept: dict[str, bytes] = {}
+        self._cache: dict[str, bytes] = {}
         self._changing = threading.Lock()
 
     def read(self, file: IndexFile) -> bytes:
@@ -39,12 +39,12 @@ class WheelMetadata:
         Errors: NotFound where the wheel holds none that can be read; those of Fetcher.
         """
         with self._changing:
-            known = self._kept.get(file.sha256)
-        if known is None:
-            known = repaired(self._fetch(file).decode("utf-8", "replace")).encode()
+            cached = self._cache.get(file.sha256)
+        if cached is None:
+            cached = repaired(self._fetch(file).decode("utf-8", "replace")).encode()
             with self._changing:
-                self._kept[file.sha256] = known
-        return known
+                self._cache[file.sha256] = cached
+        return cached
 
     def _fetch(self, file: IndexFile) -> bytes:
         try:
@@ -70,7 +70,7 @@ def repaired(metadata: str) -> str:
     """Return core metadata whose requirements can be read; what was right, and what nobody understands, stays."""
     head, separator, description = metadata.partition("\n\n")
     return (
-        _REQUIRES.sub(lambda found: f"Requires-Dist: {repaired_requirement(found[1])}", head) + separator + description
+        _REQUIRES.sub(lambda match: f"Requires-Dist: {repaired_requirement(match[1])}", head) + separator + description
     )
 
 
@@ -92,7 +92,7 @@ def repaired_requirement(text: str) -> str:
 
 
 def _clause(text: str) -> str:
-    text = _DOT_STAR.sub(r"\1", _LETTER.sub(lambda found: f".{ord(found[1]) - ord('a') + 1}", text))
+    text = _DOT_STAR.sub(r"\1", _LETTER.sub(lambda match: f".{ord(match[1]) - ord('a') + 1}", text))
     try:
         return str(Specifier(text))
     except InvalidSpecifier:

@@ -25,11 +25,11 @@ def observe_statements(spec: "dict[str, Any]", traced: "Any" = None) -> str:
     path, main = enter_main(spec)
     if traced:
         traced.start(path)
-    observed, left = [], _CHARACTERS
+    observed, remaining = [], _CHARACTERS
     for index, source in enumerate(spec["statements"]):
         printed, raised = displayed(source, f"<doctest case[{index}]>", main.__dict__, spec["import_names"])
-        observed.append({"printed": printed[:left], **(raised or {})})
-        left = max(0, left - len(printed))
+        observed.append({"printed": printed[:remaining], **(raised or {})})
+        remaining = max(0, remaining - len(printed))
     return json.dumps(observed)
 
 
@@ -51,7 +51,7 @@ def displayed(
     try:
         exec(at_a_prompt(source, name, flags), namespace)  # noqa: S102 - what the sandbox is for
     except BaseException:  # noqa: BLE001 - whatever it is, it is the result
-        raised = shown(import_names)
+        raised = describe_exception(import_names)
     finally:
         printed, sys.stdout = sys.stdout, outer
     got = printed.getvalue() if isinstance(printed, io.StringIO) else ""
@@ -64,12 +64,12 @@ def at_a_prompt(source: str, name: str, flags: int) -> "Any":
     return compile(ast.Interactive(tree.body), name, "single", flags, True)
 
 
-def shown(import_names: "list[str]") -> "dict[str, str]":
+def describe_exception(import_names: "list[str]") -> "dict[str, str]":
     """Return the exception that is being handled, as the last line of a traceback, and what it means."""
     try:
         kind, error, _ = sys.exc_info()
-        last, found = traceback.format_exception_only(kind, error)[-1], failure(import_names)
+        last, failed = traceback.format_exception_only(kind, error)[-1], failure(import_names)
     except BaseException:  # noqa: BLE001 - of the exception's own methods
-        last, found = "Exception\n", Failed("wrong_exception", "an exception that cannot be shown")
-    outcome, message = found.args
+        last, failed = "Exception\n", Failed("wrong_exception", "an exception that cannot be shown")
+    outcome, message = failed.args
     return {"raised": last, "outcome": outcome, "message": message[-4000:]}

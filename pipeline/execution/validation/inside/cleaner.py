@@ -35,15 +35,15 @@ class Cleaner:
         os.close(answers[1])
         self.orders, self.answers = orders[1], answers[0]
 
-    def wiped(self, known: "frozenset[str]") -> bool:
+    def wiped(self, allowed: "frozenset[str]") -> bool:
         """Remove all that is not known; say whether all of it is gone."""
-        left = kernel.scratch_entries() - known
-        if left:
-            content = json.dumps(sorted(left)).encode() + b"\n"
+        extra = kernel.scratch_entries() - allowed
+        if extra:
+            content = json.dumps(sorted(extra)).encode() + b"\n"
             while content:
                 content = content[os.write(self.orders, content) :]
             os.read(self.answers, 1)
-        return kernel.scratch_entries() <= known and not kernel.ipc_left()
+        return kernel.scratch_entries() <= allowed and not kernel.has_ipc()
 
     def close(self) -> None:
         """Close the way to it in a process that is not to have it."""

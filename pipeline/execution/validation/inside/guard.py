@@ -41,13 +41,13 @@ class Channel:
         return None if head is None else self._take(int.from_bytes(head, "big"))
 
     def _take(self, size: int) -> "bytes | None":
-        parts, left = [], size
-        while left:
-            part = os.read(self.source, min(left, 1 << 20))
+        parts, remaining = [], size
+        while remaining:
+            part = os.read(self.source, min(remaining, 1 << 20))
             if not part:
                 return None
             parts.append(part)
-            left -= len(part)
+            remaining -= len(part)
         return b"".join(parts)
 
     def write(self, content: "dict[str, Any]", sign: bytes = b"") -> None:
@@ -69,25 +69,25 @@ def main() -> None:
     first = channel.read()
     if first is None:
         return
-    wanted = json.loads(first.decode())
+    order = json.loads(first.decode())
     case_uid = int(os.environ.pop("DRIFTLINE_CASE_UID", "0")) or None
-    cleaner = Cleaner(case_uid, channel.close) if case_uid and not wanted["last"] else None
-    problem, printed = load(wanted["load"])
+    cleaner = Cleaner(case_uid, channel.close) if case_uid and not order["last"] else None
+    problem, printed = load(order["load"])
     if hasattr(gc, "freeze"):  # Python 3.7: collections in cases then leave our pages alone, which would be copied
         gc.freeze()
     kernel.shield()
-    known = kernel.scratch_entries() if cleaner else frozenset()
+    initial = kernel.scratch_entries() if cleaner else frozenset()
     channel.write({"problem": problem, "printed": printed, "threads": len(os.listdir("/proc/self/task"))})
     while True:
         limits, specification = channel.read(), channel.read()
         if limits is None or specification is None:
             return
-        seen = one_case(channel, cleaner, json.loads(limits.decode()), specification, case_uid)
-        seen["clean"] = cleaner is None or cleaner.wiped(known)
+        observation = run_case(channel, cleaner, json.loads(limits.decode()), specification, case_uid)
+        observation["clean"] = cleaner is None or cleaner.wiped(initial)
         nonce = channel.read()
         if nonce is None:
             return
-        channel.write(seen, nonce)
+        channel.write(observation, nonce)
 
 
 def load(modules: "list[str]") -> "tuple[str | None, bool]":
@@ -116,7 +116,7 @@ def load(modules: "list[str]") -> "tuple[str | None, bool]":
     return problem, printed
 
 
-def one_case(
+def run_case(
     channel: Channel, cleaner: "Cleaner | None", limits: "dict[str, Any]", specification: bytes, case_uid: "int | None"
 ) -> "dict[str, Any]":
     """Run one case in a process of its own, end whatever it leaves behind, and return what was seen."""
@@ -150,14 +150,14 @@ def one_case(
     watch = Watch(pid, output[0], report[0], wake[0], limits, case_uid)
     try:
         watch.run()
-        watch.left_behind = kernel.ended(case_uid, time.monotonic() + _CLEAN_S)
+        kernel.end_orphans(case_uid, time.monotonic() + _CLEAN_S)
         watch.drain()
     finally:
         signal.set_wakeup_fd(-1)
         collect_children(watch)
         for descriptor in (output[0], report[0], key[1], *wake):
             os.close(descriptor)
-    return watch.seen(secret)
+    return watch.observation(secret)
 
 
 def begin(limits: "dict[str, Any]", output: int) -> None:

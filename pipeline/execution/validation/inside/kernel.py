@@ -41,38 +41,36 @@ def become(uid: "int | None") -> None:
 
 def processes_of(uid: int) -> "list[dict[str, str]]":
     """Return what the kernel says of each process of a user."""
-    found = []
+    processes = []
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             try:
                 with open(f"/proc/{entry}/status") as file:
-                    said = dict(line.split(":", 1) for line in file if ":" in line)
+                    status = dict(line.split(":", 1) for line in file if ":" in line)
             except OSError:  # it ended meanwhile
                 continue
-            if said["Uid"].split()[0] == str(uid) and "Z" not in said["State"]:
-                found.append(said)
-    return found
+            if status["Uid"].split()[0] == str(uid) and "Z" not in status["State"]:
+                processes.append(status)
+    return processes
 
 
 def files_in_scratch() -> int:
     """Return how many files and folders are in the writable folders, which are file systems of their own."""
-    found = [os.statvfs(folder) for folder in _SHARED]
-    return sum(folder.f_files - folder.f_ffree for folder in found)
+    systems = [os.statvfs(folder) for folder in _SHARED]
+    return sum(folder.f_files - folder.f_ffree for folder in systems)
 
 
 def memory_of(uid: int) -> int:
     """Return the resident bytes of all processes of a user."""
-    return sum(int(said.get("VmRSS", "0 kB").split()[0]) * 1024 for said in processes_of(uid))
+    return sum(int(status.get("VmRSS", "0 kB").split()[0]) * 1024 for status in processes_of(uid))
 
 
-def ended(case_uid: "int | None", deadline: float) -> bool:
-    """End every process that a case left behind; return whether there was any.
+def end_orphans(case_uid: "int | None", deadline: float) -> None:
+    """End every process that a case left behind.
 
     Errors: RuntimeError if they cannot be ended in time: then nothing more may be believed here.
     """
-    found = False
     while has_children() if not case_uid else processes_of(case_uid):
-        found = True
         if time.monotonic() > deadline:
             raise RuntimeError("processes of the case do not end")
         if case_uid:
@@ -82,7 +80,6 @@ def ended(case_uid: "int | None", deadline: float) -> bool:
                 kill_quietly(pid)
         collect()
         time.sleep(0.001)
-    return found
 
 
 def has_children() -> bool:
@@ -111,12 +108,12 @@ def descendants() -> "list[int]":
                     parents[int(entry)] = int(file.read().rsplit(b")", 1)[1].split()[1])
             except OSError:
                 continue
-    found: set[int] = set()
+    pids: set[int] = set()
     more = {os.getpid()}
     while more:
-        more = {pid for pid, parent in parents.items() if parent in more} - found
-        found |= more
-    return sorted(found)
+        more = {pid for pid, parent in parents.items() if parent in more} - pids
+        pids |= more
+    return sorted(pids)
 
 
 def kill_quietly(pid: int) -> None:
@@ -151,7 +148,7 @@ def scratch_entries() -> "frozenset[str]":
     )
 
 
-def ipc_left() -> bool:
+def has_ipc() -> bool:
     """Say whether System V queues, semaphores or shared memory are left, which belong to no process."""
     for kind in ("msg", "sem", "shm"):
         try:

@@ -72,29 +72,29 @@ def beginnings(source: bytes) -> "dict[int, int]":
 
 def lines_with_code(code: types.CodeType) -> "set[int]":
     """Return the lines that begin some code, in a code object and those within it."""
-    found = {line for _, line in dis.findlinestarts(code) if line}
+    lines = {line for _, line in dis.findlinestarts(code) if line}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            found |= lines_with_code(constant)
-    return found
+            lines |= lines_with_code(constant)
+    return lines
 
 
 def docstrings(source: bytes) -> "set[int]":
     """Return the first lines of docstrings."""
     import ast
 
-    found = set()
+    lines = set()
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) or not node.body:
             continue
         first = node.body[0]
         if isinstance(first, ast.Expr) and ast.get_docstring(node, clean=False) is not None:
             # Before Python 3.8 the line is that on which a string ends.
-            found.add(first.lineno if sys.version_info >= (3, 8) else first.lineno - source_of(first).count("\n"))
-    return found
+            lines.add(first.lineno if sys.version_info >= (3, 8) else first.lineno - source_of(first).count("\n"))
+    return lines
 
 
 def source_of(expression: "Any") -> str:
     """Return the string of an expression that is one."""
-    said: str = expression.value.s
-    return said
+    source: str = expression.value.s
+    return source

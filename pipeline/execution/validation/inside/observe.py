@@ -32,13 +32,13 @@ def observe_tests(spec: "dict[str, Any]", traced: "Any" = None) -> str:
     _show("<test>", tests["preamble"])
     run(as_bytes(tests["preamble"]), "<test>", namespace, names)
     observed: list[Any] = [[] for _ in tests["tests"]]
-    left = [_ITEMS, _CHARACTERS]
+    budget = [_ITEMS, _CHARACTERS]
     order = list(range(len(observed)))
     for number in reversed(order) if spec["backwards"] else order:
         own = namespace if not spec["as_module"] else dict(namespace)
         for kind, source in tests["tests"][number]:
             # Whether a step is to raise is not known here, so that one which did ends nothing.
-            observed[number].append(_step(kind, source, own, names, left))
+            observed[number].append(_step(kind, source, own, names, budget))
     return json.dumps(observed)
 
 
@@ -70,7 +70,7 @@ def _show(name: str, source: str) -> None:
 
 
 def _step(
-    kind: str, source: str, namespace: "dict[str, Any]", names: "list[str]", left: "list[int]"
+    kind: str, source: str, namespace: "dict[str, Any]", names: "list[str]", budget: "list[int]"
 ) -> "dict[str, Any]":
     """Run one step: statements, statements with what they warn of, or an expression with its value."""
     _show("<test>", source)
@@ -78,7 +78,7 @@ def _step(
         if kind == "value":
             code = compile(source, "<test>", "eval", 0, True)
             value = eval(code, namespace)  # noqa: S307 - what the sandbox is for
-            encoded = encode(value, left)
+            encoded = encode(value, budget)
             return {"value": ["other", _truth(value), *encoded[2:]] if encoded[0] == "other" else encoded}
         code = compile(source, "<test>", "exec", 0, True)
         if kind == "run":
@@ -119,13 +119,13 @@ def _name(kind: type) -> str:
     return "{}.{}".format(module, type.__getattribute__(kind, "__qualname__"))[:500]
 
 
-def encode(value: "Any", left: "list[int]") -> "Any":
+def encode(value: "Any", budget: "list[int]") -> "Any":
     """Return a value in the closed form, `[tag, content]` with the name of the type behind it where it is another.
 
     An instance of a subclass of a built-in type has the content of that, as the type itself tells it.
     """
     try:
-        return _encoded(value, left, 0)
+        return _encoded(value, budget, 0)
     except _TooMuch:
         return ["other", None, _name(type(value))]
 
@@ -134,47 +134,47 @@ class _TooMuch(Exception):
     """A value is larger or deeper than anything that a test expects."""
 
 
-def _encoded(value: "Any", left: "list[int]", depth: int) -> "Any":
-    left[0] -= 1
-    if left[0] < 0 or depth > _DEPTH:
+def _encoded(value: "Any", budget: "list[int]", depth: int) -> "Any":
+    budget[0] -= 1
+    if budget[0] < 0 or depth > _DEPTH:
         raise _TooMuch
     if value is None:
         return ["none", None]
     kind = type(value)
     base = kind if kind in _BASES else next((each for each in _BASES if each in type.mro(kind)), None)
     if base is None and value is os.environ:
-        return ["dict", _content(dict(value), dict, left, depth), _name(kind)]
+        return ["dict", _content(dict(value), dict, budget, depth), _name(kind)]
     if base is None:
         return _number(value, kind) or ["other", None, _name(kind)]
-    content = _content(value, base, left, depth)
+    content = _content(value, base, budget, depth)
     return [base.__name__, content] if base is kind else [base.__name__, content, _name(kind)]
 
 
-def _content(value: "Any", base: "Any", left: "list[int]", depth: int) -> "Any":
+def _content(value: "Any", base: "Any", budget: "list[int]", depth: int) -> "Any":
     """Return the content of an instance of a built-in type, asked of that type and not of a subclass."""
     if base is bool:
         return value is True
     if base is int:
-        _take(left, int.bit_length(value) // 4)
+        _take(budget, int.bit_length(value) // 4)
         return int.__format__(value, "x")
     if base is float:
         return float.hex(value)
     if base is complex:
         return [float.hex(complex.__getattribute__(value, part)) for part in ("real", "imag")]
     if base is str:
-        _take(left, str.__len__(value))
+        _take(budget, str.__len__(value))
         return str.__str__(value)
     if base in (bytes, bytearray):
-        _take(left, 2 * base.__len__(value))
+        _take(budget, 2 * base.__len__(value))
         return bytes.hex(bytes(memoryview(value)))
     if base is dict:
-        return [[_encoded(part, left, depth + 1) for part in pair] for pair in dict.items(value)]
-    return [_encoded(item, left, depth + 1) for item in base.__iter__(value)]
+        return [[_encoded(part, budget, depth + 1) for part in pair] for pair in dict.items(value)]
+    return [_encoded(item, budget, depth + 1) for item in base.__iter__(value)]
 
 
-def _take(left: "list[int]", size: int) -> None:
-    left[1] -= size
-    if left[1] < 0:
+def _take(budget: "list[int]", size: int) -> None:
+    budget[1] -= size
+    if budget[1] < 0:
         raise _TooMuch
 
 

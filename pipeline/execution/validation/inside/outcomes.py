@@ -91,13 +91,13 @@ def frames_after_own(frames: "Frames") -> "Frames":
 
 def forbidden(error: "BaseException | None") -> bool:
     """Say whether an exception, or what led to it, is the sandbox saying no."""
-    seen: list[BaseException] = []
-    while error is not None and error not in seen:
+    visited: list[BaseException] = []
+    while error is not None and error not in visited:
         if isinstance(error, OSError) and (error.errno in _FORBIDDEN or type(error).__name__ == "gaierror"):
             return True
         if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
             return True
-        seen.append(error)
+        visited.append(error)
         error = error.__cause__ or error.__context__
     return False
 
@@ -108,8 +108,8 @@ def not_in_library(error: ImportError, frames: "Frames", after: "Frames", import
         return False
     name = error.name
     if name is None and frames:  # Python 3.6 does not say which module lacks the name
-        found = re.search(r"from\s+([\w.]+)\s+import", frames[len(frames) - len(after) - 1].line or "")
-        name = found.group(1) if found else ""
+        match = re.search(r"from\s+([\w.]+)\s+import", frames[len(frames) - len(after) - 1].line or "")
+        name = match.group(1) if match else ""
     return top(name or "") in import_names
 
 
@@ -124,7 +124,7 @@ def about_library(error: AttributeError, import_names: "list[str]") -> bool:
         classes = [target if isinstance(target, type) else type(target)]
     else:
         classes = classes_named(owner.group("type").split(".")[-1], import_names) if owner else []
-    return any(top(base.__module__ or "") in import_names for found in classes for base in found.__mro__)
+    return any(top(base.__module__ or "") in import_names for class_ in classes for base in class_.__mro__)
 
 
 def in_library(filename: str, import_names: "list[str]") -> bool:
@@ -141,8 +141,8 @@ def classes_named(name: str, import_names: "list[str]") -> "list[type]":
         for key, module in loaded
         if top(key) in import_names or key == "__main__" or getattr(module, "__file__", None) in OWN_FILES
     ]
-    found = [vars(module).get(name) for module in modules if isinstance(module, types.ModuleType)]
-    return [candidate for candidate in found if isinstance(candidate, type)]
+    values = [vars(module).get(name) for module in modules if isinstance(module, types.ModuleType)]
+    return [candidate for candidate in values if isinstance(candidate, type)]
 
 
 def at_the_call(error: TypeError, frames: "Frames", after: "Frames") -> bool:
@@ -150,10 +150,10 @@ def at_the_call(error: TypeError, frames: "Frames", after: "Frames") -> bool:
 
     With frames below, the call went through a wrapper: then the function that refuses must be named in the case's line.
     """
-    found = _SIGNATURE.search(str(error))
-    if not found or not after:
-        return bool(found)
-    name = (found.group("name") or "").split(".")[-1]
+    match = _SIGNATURE.search(str(error))
+    if not match or not after:
+        return bool(match)
+    name = (match.group("name") or "").split(".")[-1]
     line = frames[len(frames) - len(after) - 1].line or ""
     return bool(name) and re.search(r"\b" + re.escape(name) + r"\b", line) is not None
 

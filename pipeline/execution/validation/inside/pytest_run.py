@@ -31,7 +31,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ARGUMENTS = ["-q", "--tb=short", "--color=no", "-p", "no:cacheprovider", "-p", "no:randomly"]
 
 
-class Seen:
+class Recorder:
     """A plugin that keeps what each test raised, and counts: what pytest's exit status alone does not say."""
 
     def __init__(self, import_names: "list[str]", backwards: bool, source: str = "", code: str = "") -> None:
@@ -45,7 +45,7 @@ class Seen:
         self.brings_plugins = "pytest_plugins" in source
         self.plugins: Any = None
         self.called: list[tuple[int, int]] = []
-        self.known: set[Any] = set()
+        self.initial_plugins: set[Any] = set()
         self.collected: list[str] = []
         self.ended: set[str] = set()
         self.proven = 0
@@ -62,19 +62,19 @@ class Seen:
     def pytest_collection(self, session: "Any") -> None:
         """Note the plugins that are there before any code is."""
         self.plugins = session.config.pluginmanager
-        self.known = {id(each) for each in self.plugins.get_plugins()}
+        self.initial_plugins = {id(each) for each in self.plugins.get_plugins()}
         self.called = self.hooks()
 
     def hooks(self) -> "list[tuple[int, int]]":
         """Return the implementations of the hooks that run and report a test, with the functions that they call."""
         callers = [vars(self.plugins.hook).get(name) for name in _HOOKS]
-        found = [each for caller in callers if caller for each in implementations(caller)]
-        return [(id(each), id(each.function)) for each in found]
+        implemented = [each for caller in callers if caller for each in implementations(caller)]
+        return [(id(each), id(each.function)) for each in implemented]
 
     def look(self) -> None:
         """Note whether something stands now where pytest or this harness decide that was not there before."""
         if self.plugins and not self.brings_plugins:
-            others = {id(each) for each in self.plugins.get_plugins()} - self.known
+            others = {id(each) for each in self.plugins.get_plugins()} - self.initial_plugins
             self.honest = self.honest and not others and self.hooks() == self.called
         self.honest = self.honest and deciding() == self.before
 
@@ -90,11 +90,11 @@ class Seen:
         """Note a test that the code skips, or expects to fail, which only tests may."""
         error = call.excinfo.value if call.excinfo else None
         names = {kind.__name__ for kind in type.mro(type(error))} if error else set()
-        if error and names & _SKIPS and (not self.may_skip or self.went_through_code(error)):
+        if error and names & _SKIPS and (not self.may_skip or self.passed_through_code(error)):
             self.failing.setdefault(item.nodeid, "skipped")
             self.raised[item.nodeid] = Failed("wrong_exception", f"the code skipped it: {type(error).__name__}")
 
-    def went_through_code(self, error: BaseException) -> bool:
+    def passed_through_code(self, error: BaseException) -> bool:
         """Say whether the code under test raised an exception, or called what did."""
         return any(frame.filename == self.code for frame in traceback.extract_tb(error.__traceback__))
 
@@ -145,10 +145,10 @@ class Seen:
         """Return what an exception means; pytest has two of its own."""
         if isinstance(error, Failed):
             return error
-        found = failed(error, error.__traceback__, self.import_names)
-        name, (outcome, message) = type(error).__name__, found.args
-        if self.code and self.went_through_code(error):
-            return Failed("wrong_exception", message) if outcome == "bad_sample" else found
+        problem = failed(error, error.__traceback__, self.import_names)
+        name, (outcome, message) = type(error).__name__, problem.args
+        if self.code and self.passed_through_code(error):
+            return Failed("wrong_exception", message) if outcome == "bad_sample" else problem
         if name == "FixtureLookupError":
             missing = "fixture '{}' is not there: define it, or require the plugin that has it"
             return Failed("bad_sample", missing.format(getattr(error, "argname", "?")))
@@ -243,8 +243,8 @@ def is_bound(name: ast.Name) -> bool:
 
 def reason(report: "Any") -> str:
     """Return why something was skipped."""
-    said = report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr
-    return str(said)
+    text = report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr
+    return str(text)
 
 
 def run_tests(spec: "dict[str, Any]", traced: "Any" = None) -> None:
@@ -258,7 +258,7 @@ def run_tests(spec: "dict[str, Any]", traced: "Any" = None) -> None:
         written("/".join(module[:depth]) + "/__init__.py", "")
     path = written("/".join(module) + ".py", spec["preamble"] + spec["code"])
     tests = written("test_" + module[-1] + ".py", spec["test_file"])
-    seen = Seen(spec["import_names"], spec["backwards"], spec["test_file"], path)
+    recorder = Recorder(spec["import_names"], spec["backwards"], spec["test_file"], path)
     sys.argv = ["pytest"]
     leave_out_runners(spec["test_file"])
     watch_coroutines(tests)
@@ -267,26 +267,26 @@ def run_tests(spec: "dict[str, Any]", traced: "Any" = None) -> None:
         refuse_returned(tree)
     if traced:
         traced.start(path)
-    own, plugin = own_functions(), Seen
+    own, plugin = own_functions(), Recorder
     try:
-        status = run_pytest([tests], seen)
+        status = run_pytest([tests], recorder)
     except Failed:
         raise
     except BaseException:  # noqa: BLE001 - SystemExit of the module, for example
         raise failure(spec["import_names"]) from None
-    if own_functions() != own or type(seen) is not plugin or "judge" in vars(seen):
+    if own_functions() != own or type(recorder) is not plugin or "judge" in vars(recorder):
         # No Failed: that may be among what was changed. The process ends as one that did not come to its end.
         raise RuntimeError("the code changed this harness")
-    seen.judge(status)
+    recorder.judge(status)
     refuse_lost()
 
 
 def own_functions() -> "list[Any]":
     """Return what stands now in the classes that say how tests came out."""
-    return [(name, code_of(value)) for kind in (Seen, Failed) for name, value in list(vars(kind).items())]
+    return [(name, code_of(value)) for kind in (Recorder, Failed) for name, value in list(vars(kind).items())]
 
 
-def run_pytest(places: "list[str]", seen: Seen) -> int:
+def run_pytest(places: "list[str]", recorder: Recorder) -> int:
     """Run files with pytest and return its status.
 
     Errors: Failed, as a harness error where the environment has no pytest.
@@ -298,10 +298,10 @@ def run_pytest(places: "list[str]", seen: Seen) -> int:
         replaced = "pytest" in sys.modules
         why = "the code replaced pytest" if replaced else "no pytest in the environment"
         raise Failed("wrong_exception" if replaced else "harness_error", f"{why}: {error}") from None
-    return int(pytest.main([*places, *_ARGUMENTS], plugins=[seen]))
+    return int(pytest.main([*places, *_ARGUMENTS], plugins=[recorder]))
 
 
-class LeftOut:
+class SkippedRunners:
     """Whether runners were left out that the module calls as it is imported: its tests are run by us, and count."""
 
     def __init__(self) -> None:
@@ -348,19 +348,19 @@ def leave_out_runners(source: str) -> None:
         from _pytest.assertion.rewrite import AssertionRewritingHook as Loader
     except ImportError:
         return  # whoever runs it says so
-    left_out, method = LeftOut(), "exec_module" if hasattr(Loader, "exec_module") else "load_module"
+    skipped, method = SkippedRunners(), "exec_module" if hasattr(Loader, "exec_module") else "load_module"
     execute = getattr(Loader, method)
-    setattr(Loader, method, lambda self, module: left_out.execute(execute, self, module))
+    setattr(Loader, method, lambda self, module: skipped.execute(execute, self, module))
     if "unittest" in source:
         import unittest
 
         def run_program(self: "Any", run: "Any" = unittest.TestProgram.runTests) -> None:
             self.result = unittest.TestResult()
-            if not left_out.here():
+            if not skipped.here():
                 run(self)
 
         def run_suite(self: "Any", test: "Any", run: "Any" = unittest.TextTestRunner.run) -> "Any":
-            return unittest.TestResult() if left_out.here() else run(self, test)
+            return unittest.TestResult() if skipped.here() else run(self, test)
 
         unittest.TestProgram.runTests = run_program  # type: ignore
         unittest.TextTestRunner.run = run_suite  # type: ignore
@@ -370,12 +370,12 @@ def leave_out_runners(source: str) -> None:
         main, start, system = pytest.main, subprocess.Popen.__init__, os.system
 
         def start_process(self: "Any", args: "Any", *more: "Any", **named: "Any") -> None:
-            if names_pytest(args) and left_out.here(process=True):
+            if names_pytest(args) and skipped.here(process=True):
                 args, named["shell"] = [sys.executable, "-c", ""], False
             start(self, args, *more, **named)
 
-        pytest.main = lambda *args, **named: 0 if left_out.here() else main(*args, **named)
-        os.system = lambda command: 0 if names_pytest(command) and left_out.here(process=True) else system(command)
+        pytest.main = lambda *args, **named: 0 if skipped.here() else main(*args, **named)
+        os.system = lambda command: 0 if names_pytest(command) and skipped.here(process=True) else system(command)
         subprocess.Popen.__init__ = start_process  # type: ignore
 
 

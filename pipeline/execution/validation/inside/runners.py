@@ -73,7 +73,7 @@ class Runners:
             from .pytest_run import run_pytest
 
             path, calls = self.write_module(tests), len(self.failures)
-            self.count_pytest(lambda seen: run_pytest([path], seen))
+            self.count_pytest(lambda recorder: run_pytest([path], recorder))
             functions = [name for name in tests if not isinstance(self.namespace[name], type)]
             if functions and not self.collected and len(self.failures) == calls:
                 self.failures.append(Failed("wrong_exception", f"pytest did not come to {functions[0]}"))
@@ -104,18 +104,18 @@ class Runners:
 
     def count_pytest(self, run: "Callable[[Any], int]") -> int:
         """Run pytest with a plugin that counts, and return its status."""
-        from .pytest_run import Seen
+        from .pytest_run import Recorder
 
-        seen = Seen(self.import_names, self.backwards)
+        recorder = Recorder(self.import_names, self.backwards)
         with self.running():
-            status = run(seen)
-        self.passed += seen.proven
-        self.collected = len(seen.collected)
-        self.idle = seen.idle()
+            status = run(recorder)
+        self.passed += recorder.proven
+        self.collected = len(recorder.collected)
+        self.idle = recorder.idle()
         try:
-            seen.judge(status)
+            recorder.judge(status)
         except Failed as problem:
-            if seen.proven or seen.failing or seen.broken_off:
+            if recorder.proven or recorder.failing or recorder.broken_off:
                 self.failures.append(problem)
         return status
 
@@ -163,14 +163,14 @@ class Runners:
     def observed_result(self, result: "Any", empty: "list[object]") -> "Any":
         """Let a result of unittest tell which tests it gets, and what they raise."""
 
-        def told(method: "Any") -> "Any":
-            def tell(test: "Any", *of_test: "Any") -> "Any":
+        def reporting(method: "Any") -> "Any":
+            def report(test: "Any", *of_test: "Any") -> "Any":
                 if of_test[-1] is not None:  # a subtest that passed
                     outcome, message = failed(of_test[-1][1], of_test[-1][2], self.import_names).args
                     self.failures.append(Failed(outcome, f"{test}: {message}"))
                 return method(test, *of_test)
 
-            return tell
+            return report
 
         start = result.startTest
 
@@ -182,7 +182,7 @@ class Runners:
             return start(test)
 
         for name in ("addError", "addFailure", "addSubTest"):
-            setattr(result, name, told(getattr(result, name)))
+            setattr(result, name, reporting(getattr(result, name)))
         result.startTest = started
         return result
 
@@ -200,8 +200,8 @@ class Runners:
             self.passed += result.attempted - result.failed
             self.idle = "no example was found"
             if result.failed:
-                told = f"{test.name}: {result.failed} of {result.attempted} examples failed"
-                self.failures.append(Failed("failed_assertion", told))
+                problem = f"{test.name}: {result.failed} of {result.attempted} examples failed"
+                self.failures.append(Failed("failed_assertion", problem))
             return result
 
         self.replace(doctest.DocTestRunner, "run", observed)
@@ -215,11 +215,11 @@ class Runners:
         def observed(args: "Any" = None, plugins: "Any" = None) -> int:
             if not self.counts():
                 return int(run(args, plugins))
-            given = args.split() if isinstance(args, str) else [str(argument) for argument in args or ()]
-            others = [argument for argument in given if not is_own(place_of(argument))]
+            arguments = args.split() if isinstance(args, str) else [str(argument) for argument in args or ()]
+            others = [argument for argument in arguments if not is_own(place_of(argument))]
             if not any(os.path.exists(place_of(argument)) for argument in others):
                 others.append(self.write_module({name for name in self.namespace if self.is_defined(name)}))
-            return self.count_pytest(lambda seen: int(run(others, [*(plugins or ()), seen])))
+            return self.count_pytest(lambda recorder: int(run(others, [*(plugins or ()), recorder])))
 
         self.replace(pytest, "main", observed)
 

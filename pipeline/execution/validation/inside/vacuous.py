@@ -156,8 +156,8 @@ def watch_coroutines(test_file: str) -> None:
 def note_lost(coroutine: "Any", test_file: str) -> None:
     """Note a coroutine that was not awaited, if the tests define it, or made it of a function of the code."""
     of, origin = coroutine.cr_code.co_filename, getattr(coroutine, "cr_origin", None) or ()
-    made_in = origin[0][0] if origin else ""
-    if of == test_file or (of in OWN_FILES and made_in == test_file):
+    created_in = origin[0][0] if origin else ""
+    if of == test_file or (of in OWN_FILES and created_in == test_file):
         LOST.append((coroutine.__name__, of == test_file))
 
 

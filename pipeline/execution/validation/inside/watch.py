@@ -26,11 +26,11 @@ class Watch:
         self, pid: int, output: int, report: int, wake: int, limits: "dict[str, Any]", case_uid: "int | None"
     ) -> None:
         self.pid, self.limits, self.case_uid = pid, limits, case_uid
-        self.pipes = {output: self.hear, report: self.note, wake: self.woken}
+        self.pipes = {output: self.receive, report: self.note, wake: self.woken}
         self.output, self.report, self.wake = output, report, wake
-        self.tail, self.heard, self.reported = bytearray(), 0, bytearray()
+        self.tail, self.received, self.reported = bytearray(), 0, bytearray()
         self.status: int | None = None
-        self.peak, self.files, self.left_behind = 0, 0, False
+        self.peak, self.files = 0, 0
         self.broken: str | None = None
         self.started = time.monotonic()
         self.ended = self.started
@@ -57,7 +57,7 @@ class Watch:
             ("timed_out", now - self.started > self.limits["time_s"]),
             ("out_of_memory", self.peak > self.limits["memory_bytes"]),
             ("too_many_files", self.files > self.limits["files"]),
-            ("too_much_output", self.heard > self.limits["output_bytes"]),
+            ("too_much_output", self.received > self.limits["output_bytes"]),
         )
         self.broken = self.broken or next((name for name, is_broken in broken if is_broken), None)
 
@@ -67,12 +67,12 @@ class Watch:
             with contextlib.suppress(OSError):  # it is gone
                 call(self.pid, signal.SIGKILL)
 
-    def hear(self, descriptor: int) -> None:
+    def receive(self, descriptor: int) -> None:
         """Take in output; only its end is kept."""
         chunk = os.read(descriptor, _CHUNK)
         if not chunk:
             del self.pipes[descriptor]
-        self.heard += len(chunk)
+        self.received += len(chunk)
         self.tail += chunk
         del self.tail[:-_TAIL]
 
@@ -90,15 +90,15 @@ class Watch:
     def drain(self) -> None:
         """Take in what lies in the pipes after the end."""
         while True:
-            left = [descriptor for descriptor in self.pipes if descriptor != self.wake]
-            ready = select.select(left, [], [], 0)[0] if left else []
-            if not ready or self.heard > self.limits["output_bytes"]:
+            pipes = [descriptor for descriptor in self.pipes if descriptor != self.wake]
+            ready = select.select(pipes, [], [], 0)[0] if pipes else []
+            if not ready or self.received > self.limits["output_bytes"]:
                 break
             for descriptor in ready:
                 self.pipes[descriptor](descriptor)
         self.check(self.started)
 
-    def seen(self, secret: bytes) -> "dict[str, Any]":
+    def observation(self, secret: bytes) -> "dict[str, Any]":
         """Return what there is to say; the report only if it is whole, and its process ended right after it."""
         begun = self.reported.startswith(BEGUN)
         del self.reported[: len(BEGUN) if begun else 0]
@@ -108,7 +108,6 @@ class Watch:
             "status": self.status,
             "broken": self.broken,
             "begun": begun,
-            "left_behind": self.left_behind,
             "duration_s": self.ended - self.started,
             "peak": self.peak,
             "output": bytes(self.tail).decode("utf-8", "replace"),

@@ -12,7 +12,7 @@ from pipeline.core.rules.fingerprint import plain
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.execution.environments.missing import MissingRules, missing_rules
 from pipeline.execution.environments.resolution.failures import IndexUnreachable, StepFailed
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.sandbox import Sandbox
@@ -79,7 +79,7 @@ class Built:
     transient: bool = False
 
 
-Tell = Callable[[str], None]
+Progress = Callable[[str], None]
 
 
 def run_jobs(
@@ -87,19 +87,19 @@ def run_jobs(
     jobs: Iterable[Job],
     samples: Samples,
     on_verdict: Callable[[Verdict], None],
-    tell: Tell = lambda what: None,
+    report: Progress = lambda step: None,
 ) -> None:
     """Run jobs and hand over each verdict as soon as it is known, from the thread that found it.
 
     Environments are built in the order of their first jobs, only a few ahead of those in use. What fails for want of a
     module or fixture that the rules know is run again with the requirement that has it.
     """
-    flow = _Flow(engine, samples, on_verdict, tell)
+    flow = _Flow(engine, samples, on_verdict, report)
     with ThreadPoolExecutor(engine.workers) as builders, ThreadPoolExecutor(engine.workers) as runners:
         try:
             flow.drive(iter(by_environment(jobs).items()), builders, runners)
-            while flow.lacking:
-                more, flow.lacking = flow.lacking, {}
+            while flow.incomplete:
+                more, flow.incomplete = flow.incomplete, {}
                 flow.before.update({job.key: verdict for job, verdict in more.items()})
                 flow.drive(iter(by_environment(more).items()), builders, runners)
         except BaseException:
@@ -111,25 +111,30 @@ def run_jobs(
 class _Flow:
     """One call of `run_jobs`: what is being built, what is being run."""
 
-    def __init__(self, engine: Engine, samples: Samples, on_verdict: Callable[[Verdict], None], tell: Tell) -> None:
+    def __init__(
+        self, engine: Engine, samples: Samples, on_verdict: Callable[[Verdict], None], report: Progress
+    ) -> None:
         self.engine = engine
         self.samples = samples
         self.on_verdict = on_verdict
-        self.tell = tell
+        self.report = report
         self.building: dict[Future[Built], list[Job]] = {}
         self.running: set[Future[None]] = set()
-        self.lacking: dict[Job, Verdict] = {}
+        self.incomplete: dict[Job, Verdict] = {}
         self.before: dict[str, Verdict] = {}
 
     def drive(
-        self, groups: Iterator[tuple[Wanted, list[Job]]], builders: ThreadPoolExecutor, runners: ThreadPoolExecutor
+        self,
+        groups: Iterator[tuple[EnvironmentRequest, list[Job]]],
+        builders: ThreadPoolExecutor,
+        runners: ThreadPoolExecutor,
     ) -> None:
         """Keep builders and runners busy until every group is done."""
-        left = True
-        while left or self.building or self.running:
-            while left and len(self.building) + len(self.running) < _AHEAD * self.engine.workers:
+        pending = True
+        while pending or self.building or self.running:
+            while pending and len(self.building) + len(self.running) < _AHEAD * self.engine.workers:
                 group = next(groups, None)
-                left = group is not None
+                pending = group is not None
                 if group is not None:
                     self.building[builders.submit(self._build, group[0])] = group[1]
             under_way: list[Future[Any]] = [*self.building, *self.running]
@@ -150,12 +155,12 @@ class _Flow:
         for chunk in chunks(jobs, self.engine.workers, self.engine.rules.fork_from):
             self.running.add(runners.submit(self._run, chunk, built, built.environment))
 
-    def _build(self, wanted: Wanted) -> Built:
-        self.tell(f"environment of {wanted.library} {wanted.version}")
+    def _build(self, request: EnvironmentRequest) -> Built:
+        self.report(f"environment of {request.library} {request.version}")
         row: EnvironmentRow | None = None
         outcome: str | None = None
         try:
-            row = self.engine.store.build(wanted)
+            row = self.engine.store.build(request)
             outcome = row["outcome"]
             if outcome != EnvironmentOutcome.BUILT:
                 return Built(row, outcome, row["detail"], transient=outcome in _TRANSIENT)
@@ -170,28 +175,28 @@ class _Flow:
     def _without_environment(self, job: Job, built: Built) -> Verdict:
         """Return the verdict of a job that cannot be run; one that lacked something keeps that it had before."""
         outcome, detail = built.outcome, built.detail
-        told = f"{outcome}: {detail}" if outcome and detail else str(outcome or detail)
+        reason = f"{outcome}: {detail}" if outcome and detail else str(outcome or detail)
         if missing := built.row and built.row["missing"]:
-            told += f"\n{self.engine.missing.lacks(missing)}"
+            reason += f"\n{self.engine.missing.lacks(missing)}"
         if before := self.before.get(job.key):
-            why = f"{before.detail}\n{job.added[-1]} has it, and cannot be added: {told}"
+            why = f"{before.detail}\n{job.added[-1]} has it, and cannot be added: {reason}"
             return replace(before, detail=why, transient=built.transient)
-        return _head(job, Outcome.NO_ENVIRONMENT, built, told, transient=built.transient)
+        return _head(job, Outcome.NO_ENVIRONMENT, built, reason, transient=built.transient)
 
     def _run(self, jobs: Sequence[Job], built: Built, environment: Environment) -> None:
         """Run some jobs of one environment; what goes wrong with the running itself is a verdict of each too."""
-        self.tell(f"{jobs[0].wanted.library} {jobs[0].wanted.version}: {len(jobs)} samples")
+        self.report(f"{jobs[0].request.library} {jobs[0].request.version}: {len(jobs)} samples")
         waiting = {str(index): job for index, job in enumerate(jobs)}
         apart: dict[str, bool | None] = {}
 
         def hear(result: Result) -> None:
             job, missing = waiting[result.id], self.engine.missing
-            present = [job.wanted.library, *job.wanted.pins, *job.wanted.undeclared, *job.wanted.tools]
+            present = [job.request.library, *job.request.pins, *job.request.undeclared, *job.request.tools]
             lacks = missing.requirement(result.detail or "", present) if result.outcome in _MAY_LACK else None
             verdict = _verdict(job, built, result, missing.explain(f"{result.detail}\n{result.output}"))
             verdict = replace(verdict, apart=apart[result.id])
             if lacks:
-                self.lacking[job.adding(lacks)] = verdict
+                self.incomplete[job.adding(lacks)] = verdict
             else:
                 self.on_verdict(verdict)
             del waiting[result.id]
@@ -259,9 +264,9 @@ def chunks(jobs: Sequence[Job], workers: int, at_least: int = 1) -> Iterator[Seq
 def _verdict(job: Job, built: Built, result: Result, explained: str | None) -> Verdict:
     is_bad, passed = result.outcome is Outcome.BAD_SAMPLE, result.outcome is Outcome.PASSED
     detail = f"line {job.line}: {result.detail}" if is_bad else result.detail
-    told = _head(job, result.outcome, built, f"{detail}\n{explained}" if explained and not passed else detail)
+    verdict = _head(job, result.outcome, built, f"{detail}\n{explained}" if explained and not passed else detail)
     return replace(
-        told,
+        verdict,
         duration_s=round(result.duration_s, 4),
         peak_memory_bytes=result.peak_memory_bytes,
         repeats=result.repeats,
@@ -279,9 +284,9 @@ def _head(job: Job, outcome: Outcome, built: Built, detail: str | None, transien
         detail=detail,
         line=job.line,
         key=job.key,
-        library=job.wanted.library,
-        version=job.wanted.version,
-        python=(row and row["python"]) or job.wanted.python,
+        library=job.request.library,
+        version=job.request.version,
+        python=(row and row["python"]) or job.request.python,
         lock_id=row and row["lock_id"],
         rung=row and row["rung"],
         moved=row and row["moved"],

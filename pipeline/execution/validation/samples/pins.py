@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 
@@ -25,8 +26,8 @@ def pins_of(texts: Iterable[str]) -> tuple[str, ...]:
 
     Errors: PinError.
     """
-    found = (_normal(piece) for text in texts for line in text.splitlines() for piece in _pieces(line.strip()))
-    return tuple(sorted(set(found)))
+    normal = (_normal(piece) for text in texts for line in text.splitlines() for piece in _pieces(line.strip()))
+    return tuple(sorted(set(normal)))
 
 
 def contradiction(library: str, version: str, pins: Iterable[str]) -> str | None:
@@ -34,11 +35,11 @@ def contradiction(library: str, version: str, pins: Iterable[str]) -> str | None
 
     What contradicts itself further down, among dependencies, is for the resolver to find.
     """
-    asked: dict[str, list[SpecifierSet]] = {library: [SpecifierSet(f"=={version}")]}
+    required: dict[str, list[SpecifierSet]] = {library: [SpecifierSet(f"=={version}")]}
     for pin in map(Requirement, pins):
         if pin.marker is None:
-            asked.setdefault(canonicalize_name(pin.name), []).append(pin.specifier)
-    for name, specifiers in asked.items():
+            required.setdefault(canonicalize_name(pin.name), []).append(pin.specifier)
+    for name, specifiers in required.items():
         for exact, bound in ((version, of) for version in _exact(specifiers) for of in specifiers):
             if not bound.contains(exact, prereleases=True):
                 return f"{name}=={exact} and {name}{bound}"
@@ -58,7 +59,7 @@ def _without_exact(pin: Requirement) -> str:
 
 def _exact(specifiers: Iterable[SpecifierSet]) -> Iterator[Version]:
     """Yield the versions that specifiers pin exactly."""
-    for specifier in (one for of in specifiers for one in of):
+    for specifier in itertools.chain.from_iterable(specifiers):
         if specifier.operator == "==" and not specifier.version.endswith(".*"):
             yield Version(specifier.version)
 

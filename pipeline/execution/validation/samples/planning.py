@@ -10,7 +10,7 @@ from typing import Any
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.validation.samples.samples import Sample, SampleError
 from pipeline.index.http import NotFound
 from pipeline.index.index import IndexFile, Project
@@ -31,33 +31,33 @@ class Catalogue:
 
     def __init__(self, ask: Callable[[str], Project]) -> None:
         self._ask = ask
-        self._known: dict[str, dict[Version, Release]] = {}
+        self._cache: dict[str, dict[Version, Release]] = {}
 
     def releases(self, library: str) -> dict[Version, Release]:
         """Return the releases of a library.
 
         Errors: SampleError where the index has no such library; Unreachable, BadAnswer.
         """
-        if library not in self._known:
+        if library not in self._cache:
             try:
-                found = self._ask(library)
+                project = self._ask(library)
             except NotFound:
                 message = f"library: the index has no {library}; give a distribution that it has"
                 raise SampleError(message) from None
-            releases = (_release(spelled, files) for spelled, files in found.releases.items() if _valid(spelled))
+            releases = (_release(spelled, files) for spelled, files in project.releases.items() if _valid(spelled))
             by_version = ((Version(release.version), release) for release in releases)
-            self._known[library] = dict(sorted(by_version, key=lambda pair: pair[0]))
-        return self._known[library]
+            self._cache[library] = dict(sorted(by_version, key=lambda pair: pair[0]))
+        return self._cache[library]
 
     def find(self, library: str, version: str) -> Release:
         """Return a release by its version, however it is spelled.
 
         Errors: SampleError where there is none, and as `releases`.
         """
-        found, wanted = self.releases(library), Version(version)
-        if wanted not in found:
-            raise SampleError(f"version: {library} has no release {version}; {_nearest(list(found), wanted)}")
-        return found[wanted]
+        releases, parsed = self.releases(library), Version(version)
+        if parsed not in releases:
+            raise SampleError(f"version: {library} has no release {version}; {_nearest(list(releases), parsed)}")
+        return releases[parsed]
 
     def within(self, library: str, versions: SpecifierSet, prereleases: bool = False) -> tuple[str, ...]:
         """Return the versions in a range that were not withdrawn, final ones only unless pre-releases are wanted.
@@ -85,9 +85,9 @@ def _release(spelled: str, files: Sequence[IndexFile]) -> Release:
     return Release(spelled, requires_python, bool(files) and all(file.yanked for file in files))
 
 
-def _nearest(versions: Sequence[Version], wanted: Version) -> str:
+def _nearest(versions: Sequence[Version], missing: Version) -> str:
     """Say which releases are the neighbours of one that is not there."""
-    place = bisect_left(versions, wanted)
+    place = bisect_left(versions, missing)
     near = [str(version) for version in versions[max(0, place - 1) : place + 1]]
     return f"the nearest: {', '.join(near)}" if near else "it has none that can be installed"
 
@@ -129,24 +129,24 @@ class Job:
     id: str | int
     digest: str
     key: str
-    wanted: Wanted
+    request: EnvironmentRequest
     added: tuple[str, ...] = ()
 
     def adding(self, requirement: str) -> Job:
         """Return this job with one more requirement beside its release."""
-        wanted = replace(self.wanted, undeclared=tuple(sorted({*self.wanted.undeclared, requirement})))
-        return replace(self, wanted=wanted, added=(*self.added, requirement))
+        request = replace(self.request, undeclared=tuple(sorted({*self.request.undeclared, requirement})))
+        return replace(self, request=request, added=(*self.added, requirement))
 
 
 def job_of(need: Need, release: Release, settings: Sequence[Any]) -> Job:
     """Return the job of a sample in one release; `settings` is what decides beside it how a run comes out."""
-    wanted = Wanted(need.library, release.version, need.python, need.pins, need.tools)
-    return Job(need.line, need.id, need.digest, content_id(need.digest, asdict(wanted), settings), wanted)
+    request = EnvironmentRequest(need.library, release.version, need.python, need.pins, need.tools)
+    return Job(need.line, need.id, need.digest, content_id(need.digest, asdict(request), settings), request)
 
 
-def by_environment(jobs: Iterable[Job]) -> dict[Wanted, list[Job]]:
+def by_environment(jobs: Iterable[Job]) -> dict[EnvironmentRequest, list[Job]]:
     """Group jobs by the environment that they share, in the order of the first job of each."""
-    groups: dict[Wanted, list[Job]] = {}
+    groups: dict[EnvironmentRequest, list[Job]] = {}
     for job in jobs:
-        groups.setdefault(job.wanted, []).append(job)
+        groups.setdefault(job.request, []).append(job)
     return groups

@@ -51,7 +51,7 @@ class SampleFile:
         A line that cannot be read, or whose id an earlier line has, is a BadSample.
         """
         self._offsets, self.unknown = array("q", [0]), Counter()
-        seen: dict[bytes, int] = {}
+        lines_by_id: dict[bytes, int] = {}
         self._file.seek(0)
         while True:
             line, length = _line(self._file)
@@ -60,7 +60,7 @@ class SampleFile:
             number = len(self._offsets)
             self._offsets.append(self._offsets[-1] + length)
             if line.strip(b" \t\r\n\xef\xbb\xbf"):
-                yield number, self._judged(number, line, length, seen)
+                yield number, self._judged(number, line, length, lines_by_id)
 
     def __getitem__(self, number: int) -> Sample:
         """Read the sample of one line again.
@@ -70,7 +70,7 @@ class SampleFile:
         start, end = self._offsets[number - 1], self._offsets[number]
         return read_sample(os.pread(self._file.fileno(), end - start, start))[0]
 
-    def _judged(self, number: int, line: bytes, length: int, seen: dict[bytes, int]) -> Sample | BadSample:
+    def _judged(self, number: int, line: bytes, length: int, lines_by_id: dict[bytes, int]) -> Sample | BadSample:
         if length > len(line):
             size = f"{length >> 20} MiB long, more than {LINE_BYTES >> 20} MiB"
             return BadSample(number, id_in(line), f"line {number}: {size}; leave out what the sample does not need")
@@ -78,7 +78,7 @@ class SampleFile:
             sample, unknown = read_sample(line)
         except SampleError as error:
             return BadSample(number, error.of, f"line {number}: {error}")
-        first = seen.setdefault(hashlib.blake2b(str(sample.id).encode(), digest_size=12).digest(), number)
+        first = lines_by_id.setdefault(hashlib.blake2b(str(sample.id).encode(), digest_size=12).digest(), number)
         if first != number:
             detail = f"line {number}: id: {sample.id!r} stands on line {first} too; give each sample an id of its own"
             return BadSample(number, sample.id, detail)

@@ -17,7 +17,7 @@ from pipeline.execution.validation.samples.pins import PinError, contradiction, 
 
 _PYTHON = re.compile(r"3\.\d+")
 _PATCH = re.compile(r"(3\.\d+)\.\d+")
-_TELL = {
+_HINTS = {
     "id": "a text of its own",
     "library": "the name of a distribution on the package index, such as numpy",
     "version": 'the release to run in, in quotes, such as "1.21.6"',
@@ -29,7 +29,7 @@ _TELL = {
     "module": "the name under which test_file imports the code, such as solution",
     "timeout_s": "seconds, more than 0 and at most an hour, or leave it out",
 }
-FIELDS = tuple(_TELL)
+FIELDS = tuple(_HINTS)
 
 
 class SampleError(ValueError):
@@ -121,7 +121,7 @@ class Sample(BaseModel):
 
     @field_validator("test", "test_file", "module")
     @classmethod
-    def _given(cls, value: str | None) -> str | None:
+    def _nonempty(cls, value: str | None) -> str | None:
         return value if value and value.strip() else None
 
     @field_validator("code", "test", "test_file", "id")
@@ -141,7 +141,7 @@ class Sample(BaseModel):
     @model_validator(mode="after")
     def _fits_together(self) -> Sample:
         if self.test_file and not self.module:
-            raise ValueError("module: missing, and test_file has to import the code; give " + _TELL["module"])
+            raise ValueError("module: missing, and test_file has to import the code; give " + _HINTS["module"])
         if clash := contradiction(self.library, self.version, self.extra_dependencies):
             raise ValueError(f"extra_dependencies: {clash} contradict each other; keep one of them")
         return self
@@ -153,12 +153,12 @@ def read_sample(line: bytes) -> tuple[Sample, tuple[str, ...]]:
     Errors: SampleError.
     """
     fields = _object(line)
-    shown = fields.get("id")
-    told = shown if isinstance(shown, str | int) and not isinstance(shown, bool) else None
+    raw_id = fields.get("id")
+    sample_id = raw_id if isinstance(raw_id, str | int) and not isinstance(raw_id, bool) else None
     try:
         sample = Sample.model_validate(fields)
     except ValidationError as error:
-        raise SampleError("; ".join(_explain(problem) for problem in error.errors()), told) from None
+        raise SampleError("; ".join(_explain(problem) for problem in error.errors()), sample_id) from None
     return sample, tuple(sorted(set(fields) - set(FIELDS)))
 
 
@@ -167,8 +167,8 @@ def _object(line: bytes) -> dict[str, Any]:
     try:
         text = line.decode("utf-8-sig").strip()
     except UnicodeDecodeError as error:
-        found = f"byte 0x{line[error.start]:02x} at column {error.start + 1}"
-        raise SampleError(f"not UTF-8 ({found}); save the file as UTF-8", id_in(line)) from None
+        place = f"byte 0x{line[error.start]:02x} at column {error.start + 1}"
+        raise SampleError(f"not UTF-8 ({place}); save the file as UTF-8", id_in(line)) from None
     if "\0" in text:
         raise SampleError(f"a null byte at column {text.index(chr(0)) + 1}; save the file as UTF-8", id_in(line))
     try:
@@ -186,19 +186,19 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         names = [name for name, _ in pairs]
         twice = first(name for name in names if names.count(name) > 1)
         raise SampleError(f"{twice}: given twice; keep one of them")
-    return found
+    return fields
 
 
 def id_in(line: bytes) -> str | None:
     """Return the id of a line that cannot be read as a whole, where it stands first: its verdict should carry it."""
-    found = re.match(rb'[\xef\xbb\xbf\s]*\{\s*"id"\s*:\s*("(?:[^"\\\x00-\x1f]|\\.)*")', line[:4096])
+    match = re.match(rb'[\xef\xbb\xbf\s]*\{\s*"id"\s*:\s*("(?:[^"\\\x00-\x1f]|\\.)*")', line[:4096])
     try:
-        return str(json.loads(found[1])) if found else None
+        return str(json.loads(match[1])) if match else None
     except ValueError:
         return None
 
@@ -208,11 +208,11 @@ def _explain(problem: ErrorDetails) -> str:
     if not problem["loc"]:
         return problem["msg"].removeprefix("Value error, ")
     field = str(problem["loc"][0])
-    given = "null" if problem["input"] is None else f"{problem['input']!r:.60}"
-    known = {
+    value = "null" if problem["input"] is None else f"{problem['input']!r:.60}"
+    messages = {
         "missing": "missing",
         "string_too_short": "empty",
         "string_unicode": "half of a surrogate pair, which no UTF-8 can hold",
         "value_error": problem["msg"].removeprefix("Value error, "),
     }
-    return f"{field}: {known.get(problem['type'], f'{given} does not fit')}; give {_TELL[field]}"
+    return f"{field}: {messages.get(problem['type'], f'{value} does not fit')}; give {_HINTS[field]}"

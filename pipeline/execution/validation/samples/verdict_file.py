@@ -64,7 +64,7 @@ class VerdictFile:
         Errors: NoVerdicts.
         """
         self.path = path
-        self.known: dict[str, Outcome] = {}
+        self.outcomes: dict[str, Outcome] = {}
         self._places: dict[str, tuple[int, int]] = {}
         self._writing = threading.Lock()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,20 +87,20 @@ class VerdictFile:
         self._file.seek(0)
         end = 0
         for number, line in enumerate(self._file, 1):
-            if not line.endswith(b"\n") and (self.known or b'"outcome": ' in line):
+            if not line.endswith(b"\n") and (self.outcomes or b'"outcome": ' in line):
                 break
             key, outcome = self._verdict(number, line)
             if outcome is not None:
-                self._places[key], self.known[key] = (end, len(line)), outcome
+                self._places[key], self.outcomes[key] = (end, len(line)), outcome
             end += len(line)
         if forget:
-            self._places, self.known, end = {}, {}, 0
+            self._places, self.outcomes, end = {}, {}, 0
         self._file.truncate(end)
 
     def _verdict(self, number: int, line: bytes) -> tuple[str, Outcome | None]:
         try:
-            found = json.loads(line)
-            return str(found["key"]), None if found["transient"] else _OUTCOMES[found["outcome"]]
+            fields = json.loads(line)
+            return str(fields["key"]), None if fields["transient"] else _OUTCOMES[fields["outcome"]]
         except (ValueError, KeyError, TypeError):
             self._file.close()
             problem = f"{self.path}: line {number} is no verdict of `driftline validate`"
@@ -110,7 +110,7 @@ class VerdictFile:
         """Write a verdict so that it is there even if this process is killed next."""
         line = _as_line(asdict(verdict))
         with self._writing:
-            self.known[verdict.key] = verdict.outcome
+            self.outcomes[verdict.key] = verdict.outcome
             self._places[verdict.key] = (self._file.seek(0, os.SEEK_END), len(line))
             self._file.write(line)
             self._file.flush()
@@ -125,8 +125,8 @@ class VerdictFile:
                 if key in self._places:
                     offset, length = self._places[key]
                     self._file.seek(offset)
-                    found = json.loads(self._file.read(length))
-                    file.write(_as_line(found | {"line": line}))
+                    fields = json.loads(self._file.read(length))
+                    file.write(_as_line(fields | {"line": line}))
 
 
 def _as_line(fields: Mapping[str, Any]) -> bytes:
@@ -141,5 +141,5 @@ def read_verdicts(path: Path) -> Iterator[Verdict]:
     """Yield the verdicts of a file that is complete."""
     with path.open("rb") as file:
         for line in file:
-            found = json.loads(line)
-            yield Verdict(**found | {"outcome": _OUTCOMES[found["outcome"]]})
+            fields = json.loads(line)
+            yield Verdict(**fields | {"outcome": _OUTCOMES[fields["outcome"]]})

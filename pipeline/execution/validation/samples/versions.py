@@ -54,7 +54,7 @@ def in_release(need: Need, release: Release, store: EnvironmentStore) -> Need:
     """
     if Version(release.version) == Version(need.version):
         return need
-    own = [found for found in store.interpreters if found.python == need.python]
+    own = [interpreter for interpreter in store.interpreters if interpreter.python == need.python]
     fits = not own or preference(own, release.requires_python, _ANY_TIME, store.rules)
     return replace(need, pins=loosened(need.pins), python=need.python if fits else None)
 
@@ -67,9 +67,9 @@ def matrix(sample: Sample, versions: Sequence[str], engine: Engine, catalogue: C
     need = need_of(0, sample)
     releases = [catalogue.find(sample.library, version) for version in versions]
     jobs = [job_of(in_release(need, release, engine.store), release, engine.settings) for release in releases]
-    found: dict[str, Verdict] = {}
-    run_jobs(engine, jobs, [sample], lambda verdict: found.update({verdict.key: verdict}))
-    return [found[job.key] for job in jobs]
+    by_key: dict[str, Verdict] = {}
+    run_jobs(engine, jobs, [sample], lambda verdict: by_key.update({verdict.key: verdict}))
+    return [by_key[job.key] for job in jobs]
 
 
 def bisect(sample: Sample, versions: Sequence[str], engine: Engine, catalogue: Catalogue) -> Bisection:
@@ -78,14 +78,14 @@ def bisect(sample: Sample, versions: Sequence[str], engine: Engine, catalogue: C
     Errors: as `matrix`; ValueError without releases.
     """
     asking = bisection(versions, sample.version)
-    asked = more_itertools.first(asking)
+    batch = more_itertools.first(asking)
     while True:
-        verdicts = matrix(sample, asked, engine, catalogue)
+        verdicts = matrix(sample, batch, engine, catalogue)
         try:
-            asked = asking.send({version: verdict.outcome for version, verdict in zip(asked, verdicts, strict=True)})
+            batch = asking.send({version: verdict.outcome for version, verdict in zip(batch, verdicts, strict=True)})
         except StopIteration as end:
-            found: Bisection = end.value
-            return found
+            result: Bisection = end.value
+            return result
 
 
 def bisection(versions: Sequence[str], own: str | None = None) -> Asking:
@@ -119,10 +119,10 @@ class _Points:
 
     def run(self, places: Iterable[int]) -> Generator[tuple[str, ...], Outcomes, None]:
         """Have those run that exist and were not run."""
-        asked = sorted(place for place in set(places) - set(self.outcomes) if 0 <= place < len(self.versions))
-        if asked:
-            told = yield tuple(self.versions[place] for place in asked)
-            self.outcomes |= {place: told[self.versions[place]] for place in asked}
+        pending = sorted(place for place in set(places) - set(self.outcomes) if 0 <= place < len(self.versions))
+        if pending:
+            outcomes = yield tuple(self.versions[place] for place in pending)
+            self.outcomes |= {place: outcomes[self.versions[place]] for place in pending}
 
     def run_ends(self, beside: int | None) -> Generator[tuple[str, ...], Outcomes, None]:
         """Run the first and last release and one `beside`; for an end that cannot be judged, find the next inwards."""
@@ -191,8 +191,8 @@ class Span:
 
 def spans(outcomes: Outcomes) -> list[Span]:
     """Return outcomes by version, which are in order, as the spans that they form."""
-    made = []
+    result = []
     for outcome, group in groupby(outcomes, key=lambda version: outcomes[version]):
         versions = list(group)
-        made.append(Span(versions[0], versions[-1], len(versions), outcome))
-    return made
+        result.append(Span(versions[0], versions[-1], len(versions), outcome))
+    return result

@@ -13,10 +13,10 @@ from matplotlib.axes import Axes
 
 from pipeline.api.surface.extract.directives import (
     Directive,
+    demote_later_additions,
     name_parameters,
     read_directives,
     read_version,
-    tell_arrivals,
 )
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.core.rules.load import RULES, RuleError, load
@@ -194,7 +194,7 @@ def test_whose_a_directive_is(docstring: str, expected: list[Directive]) -> None
 def test_of_several_arrivals_the_oldest_is_the_arrival() -> None:
     """scipy.interpolate.RegularGridInterpolator states 0.14 for itself, and 1.9 below a paragraph on its methods."""
     found = read("Interpolate.\n\n.. versionadded:: 0.14\n\nOther methods.\n\n.. versionadded:: 1.9\n")
-    assert tell_arrivals(found) == [Directive(ADDED, "0.14"), Directive(ADDED, "1.9", "", PART)]
+    assert demote_later_additions(found) == [Directive(ADDED, "0.14"), Directive(ADDED, "1.9", "", PART)]
 
 
 def test_a_text_that_only_names_a_parameter_is_about_it() -> None:
@@ -202,7 +202,7 @@ def test_a_text_that_only_names_a_parameter_is_about_it() -> None:
     found = read(
         "Do it.\n\n.. versionadded:: 16.0.0 *a*\n.. versionadded:: 16.1.0 *b*\n.. versionchanged:: 17.1 Faster *a*.\n"
     )
-    assert tell_arrivals(name_parameters(found, {"a"}, DIRECTIVES)) == [
+    assert demote_later_additions(name_parameters(found, {"a"}, DIRECTIVES)) == [
         Directive(ADDED, "16.0.0", "*a*", PARAMETER, "a"),
         Directive(ADDED, "16.1.0", "*b*"),
         Directive(CHANGED, "17.1", "Faster *a*."),

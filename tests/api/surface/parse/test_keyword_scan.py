@@ -15,7 +15,7 @@ from pipeline.api.surface.parse.keyword_scan import (
     PYTHON_2,
     RAISES_ATTRIBUTE_ERROR,
     WARNS,
-    told_by,
+    keywords_in,
 )
 from pipeline.api.surface.parse.sources import SourceFile
 from pipeline.api.surface.parse_cache import read_file
@@ -52,12 +52,12 @@ def alone(text: str) -> set[str]:
 
 @given(texts)
 def test_one_pass_finds_what_looking_for_each_word_finds(text: str) -> None:
-    assert told_by(text) == alone(text)
+    assert keywords_in(text) == alone(text)
 
 
 @given(st.lists(texts))
 def test_parts_of_a_text_cut_at_lines_tell_what_the_whole_tells(parts: list[str]) -> None:
-    assert frozenset().union(*map(told_by, parts)) == told_by("\n".join(parts))
+    assert frozenset().union(*map(keywords_in, parts)) == keywords_in("\n".join(parts))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_parts_of_a_text_cut_at_lines_tell_what_the_whole_tells(parts: list[str]
     ],
 )
 def test_what_is_told(text: str, told: set[str]) -> None:
-    assert told_by(text) == told
+    assert keywords_in(text) == told
 
 
 def test_a_file_with_half_a_character_in_it_is_unparsed() -> None:

@@ -62,7 +62,7 @@ def sources(draw: st.DrawFn) -> str:
 
 def read(source: str, known) -> ModuleRecord | str:
     try:
-        return visit_file("pkg.part", "pkg/part.py", source.encode(), SURFACE_RULES, known=known)
+        return visit_file("pkg.part", "pkg/part.py", source.encode(), SURFACE_RULES, parse_function=known)
     except UnparsedError as error:
         return str(error)
 

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.core.vocabularies.surface import ArtifactKind
 from pipeline.execution.environments.builds.build_rules import Constraint, build_rules
-from pipeline.execution.environments.builds.wheel_store import NotTheWheel, WheelShelf
+from pipeline.execution.environments.builds.wheel_store import NotTheWheel, WheelStore
 from pipeline.execution.environments.resolution.pinned import Built, Pin
 from pipeline.execution.environments.resolution.wheel_compatibility import fits
 from pipeline.index.archives import ArchiveLimits
@@ -35,7 +35,7 @@ def bomb() -> bytes:
 
 
 def test_a_wheel_is_found_by_what_it_was_built_from(tmp_path: Path) -> None:
-    shelf = WheelShelf(tmp_path, LIMITS)
+    shelf = WheelStore(tmp_path, LIMITS)
     assert shelf.find(PIN, "3.9", ()) is None
     with shelf.reserved(PIN, "3.9", ()):
         path = shelf.put(LINUX, content(), PIN, "3.9", ())
@@ -48,14 +48,14 @@ def test_a_wheel_is_found_by_what_it_was_built_from(tmp_path: Path) -> None:
 
 
 def test_what_is_not_compiled_serves_whatever_it_runs_with(tmp_path: Path) -> None:
-    shelf = WheelShelf(tmp_path, LIMITS)
+    shelf = WheelStore(tmp_path, LIMITS)
     with shelf.reserved(PIN, "3.9", ("numpy==1.19",)):
         path = shelf.put(PURE, content(), PIN, "3.9", ("numpy==1.19",))
     assert shelf.find(PIN, "3.9", ("numpy==1.20",)) == path == shelf.find(PIN, "3.9", ())
 
 
 def test_what_two_processes_built_beside_other_things_is_kept_once(tmp_path: Path) -> None:
-    shelf = WheelShelf(tmp_path, LIMITS)
+    shelf = WheelStore(tmp_path, LIMITS)
     assert shelf.put(PURE, content(), PIN, "3.9", ("numpy==1.19",)) == shelf.put(
         PURE, content(), PIN, "3.9", ("numpy==1.20",)
     )
@@ -84,14 +84,14 @@ def test_what_two_processes_built_beside_other_things_is_kept_once(tmp_path: Pat
     ],
 )
 def test_what_a_build_may_not_hand_out(tmp_path: Path, name: str, inside: bytes, problem: str) -> None:
-    shelf = WheelShelf(tmp_path / "shelf", LIMITS)
+    shelf = WheelStore(tmp_path / "shelf", LIMITS)
     with shelf.reserved(PIN, "3.9", ()), pytest.raises(NotTheWheel, match=problem):
         shelf.put(name, inside, PIN, "3.9", ())
     assert not list(tmp_path.rglob("*.whl"))
 
 
 def put_one(root: str, start: object, answers: object) -> None:
-    shelf = WheelShelf(Path(root), LIMITS)
+    shelf = WheelStore(Path(root), LIMITS)
     start.wait()  # type: ignore[attr-defined]
     with shelf.reserved(PIN, "3.9", ()):
         found = shelf.find(PIN, "3.9", ())

@@ -8,7 +8,7 @@ import pytest
 from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.execution.environments.resolution.failures import IndexUnreachable, StepFailed
 from pipeline.execution.environments.resolution.index_facts import IndexFacts
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from tests.index_server import Index
 
 DAY, LATER = datetime(2021, 5, 1, tzinfo=UTC), datetime(2022, 7, 1, 12, 30, tzinfo=UTC)
@@ -26,21 +26,23 @@ def facts(index: Index) -> IndexFacts:
 @pytest.mark.parametrize(
     ("wanted", "newest"),
     [
-        (Wanted("lib", "1.0"), DAY),
-        (Wanted("lib", "1"), DAY),  # the same version, spelled otherwise
-        (Wanted("lib", "1.0", pins=("Dep==2.0",)), LATER),
-        (Wanted("lib", "1.0", pins=("dep===2.0.0",)), LATER),
-        (Wanted("lib", "1.0", pins=("dep>=2", "nowhere==1", "dep==3", "lib==0.9", "no requirement!")), DAY),
+        (EnvironmentRequest("lib", "1.0"), DAY),
+        (EnvironmentRequest("lib", "1"), DAY),  # the same version, spelled otherwise
+        (EnvironmentRequest("lib", "1.0", pins=("Dep==2.0",)), LATER),
+        (EnvironmentRequest("lib", "1.0", pins=("dep===2.0.0",)), LATER),
+        (EnvironmentRequest("lib", "1.0", pins=("dep>=2", "nowhere==1", "dep==3", "lib==0.9", "no requirement!")), DAY),
     ],
 )
-def test_days_of_a_release_and_of_what_is_pinned(facts: IndexFacts, wanted: Wanted, newest: datetime) -> None:
+def test_days_of_a_release_and_of_what_is_pinned(
+    facts: IndexFacts, wanted: EnvironmentRequest, newest: datetime
+) -> None:
     found = facts.release(wanted)
     assert (found.release_time, found.newest_upload, found.requires_python) == (DAY, newest, ">=3.6")
     assert len(found.files) == 2
 
 
 def test_what_is_stated_goes_before_what_the_index_says(facts: IndexFacts) -> None:
-    found = facts.release(Wanted("lib", "1.0", release_time=LATER, requires_python=">=3.7"))
+    found = facts.release(EnvironmentRequest("lib", "1.0", release_time=LATER, requires_python=">=3.7"))
     assert (found.release_time, found.newest_upload, found.requires_python) == (LATER, LATER, ">=3.7")
 
 
@@ -55,21 +57,21 @@ def test_what_is_stated_goes_before_what_the_index_says(facts: IndexFacts) -> No
 )
 def test_what_is_not_there(facts: IndexFacts, library: str, version: str, said: str) -> None:
     with pytest.raises(StepFailed) as failed:
-        facts.release(Wanted(library, version))
+        facts.release(EnvironmentRequest(library, version))
     assert (failed.value.outcome, failed.value.detail) == (EnvironmentOutcome.NO_FILES, said)
 
 
 def test_a_release_that_cannot_be_placed_in_time(index: Index, facts: IndexFacts) -> None:
     index.documents = index.upload_times = False
     with pytest.raises(StepFailed, match=r"lib 1\.0: the index does not tell when it was uploaded"):
-        facts.release(Wanted("lib", "1.0"))
-    assert facts.release(Wanted("lib", "1.0", release_time=DAY)).release_time == DAY
+        facts.release(EnvironmentRequest("lib", "1.0"))
+    assert facts.release(EnvironmentRequest("lib", "1.0", release_time=DAY)).release_time == DAY
 
 
 def test_a_project_is_asked_for_once(index: Index, facts: IndexFacts) -> None:
     for version in ("1.0", "1.0", "1.5"):
         try:
-            facts.release(Wanted("lib", version))
+            facts.release(EnvironmentRequest("lib", version))
         except StepFailed:
             continue
     assert index.requests["/pypi/lib/json"] == 1
@@ -89,4 +91,4 @@ def test_a_project_that_is_not_there_is_asked_for_once(index: Index, facts: Inde
 
 def test_an_index_that_is_down_says_nothing_about_the_release(data: object) -> None:
     with pytest.raises(IndexUnreachable):
-        IndexFacts("http://127.0.0.1:1/simple").release(Wanted("lib", "1.0"))
+        IndexFacts("http://127.0.0.1:1/simple").release(EnvironmentRequest("lib", "1.0"))

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pipeline.execution.environments.resolution.index_facts import IndexFacts
-from pipeline.execution.environments.resolution.index_proxy import Gateway, everything
+from pipeline.execution.environments.resolution.index_proxy import IndexProxy, everything
 from pipeline.execution.environments.resolution.index_proxy_server import on_socket
 from pipeline.index.http import Fetcher
 from tests.index_server import Index, Reply, sdist, wheel
@@ -46,7 +46,7 @@ def lib(index: Index) -> Index:
 def served(lib: Index) -> Iterator[Callable[..., Path]]:
     with ExitStack() as stack:
 
-        def serve(gateway: Gateway) -> Path:
+        def serve(gateway: IndexProxy) -> Path:
             return stack.enter_context(on_socket(gateway))
 
         yield serve
@@ -65,9 +65,9 @@ def ask() -> Ask:
     return request
 
 
-def gateway_of(index: Index, **changed: Any) -> Gateway:
+def gateway_of(index: Index, **changed: Any) -> IndexProxy:
     fetcher = Fetcher(timeout_s=5, retries=0)
-    return Gateway(IndexFacts(index.simple, fetcher), **changed)
+    return IndexProxy(IndexFacts(index.simple, fetcher), **changed)
 
 
 def test_pages_have_upload_times_and_addresses_that_lead_back(
@@ -124,7 +124,7 @@ def test_nothing_else_is_answered(
 ) -> None:
     gateway = gateway_of(lib)
     assert ask(served(gateway), target, method)[0] == status
-    assert not [asked for asked in lib.requests if "unknown" not in asked]
+    assert not [path for path in lib.requests if "unknown" not in path]
 
 
 def test_a_file_that_the_view_hides_cannot_be_had(lib: Index, served: Callable[..., Path], ask: Ask) -> None:

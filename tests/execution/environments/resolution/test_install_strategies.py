@@ -12,7 +12,7 @@ from pipeline.execution.environments.resolution.failures import StepFailed
 from pipeline.execution.environments.resolution.index_facts import ReleaseFacts
 from pipeline.execution.environments.resolution.install_strategies import attempts, farthest
 from pipeline.execution.environments.resolution.interpreters import Interpreter
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.index.index import IndexFile
 
@@ -32,20 +32,22 @@ def facts(*names: str, requires_python: str | None = None, newest: datetime = DA
     return ReleaseFacts(DAY, requires_python, newest, tuple(file(name) for name in names))
 
 
-def tried(wanted: Wanted, known: ReleaseFacts) -> list[tuple[str, Rung, date]]:
+def tried(wanted: EnvironmentRequest, known: ReleaseFacts) -> list[tuple[str, Rung, date]]:
     found = attempts(wanted, known, INSTALLED, RULES, lambda *_: iter(()))
     return [(attempt.interpreter.python, attempt.rung, attempt.cutoff.date()) for attempt in found]
 
 
 def test_the_rungs_of_a_release_and_then_the_next_interpreter() -> None:
-    order = tried(Wanted("lib", "1.0"), facts("lib-1.0-py3-none-any.whl"))
+    order = tried(EnvironmentRequest("lib", "1.0"), facts("lib-1.0-py3-none-any.whl"))
     soon, later = date(2021, 5, 31), date(2021, 11, 27)
     rungs = [(Rung.WHEELS, soon), (Rung.BUILDS, soon), (Rung.WHEELS_LATER, later), (Rung.BUILDS_LATER, later)]
     assert order == [(python, *rung) for python in ("3.9", "3.8") for rung in rungs]
 
 
 def test_the_python_that_is_asked_for_is_taken_and_no_other() -> None:
-    order = tried(Wanted("lib", "1.0", python="3.10"), facts("lib-1.0-py3-none-any.whl", requires_python="<3.10"))
+    order = tried(
+        EnvironmentRequest("lib", "1.0", python="3.10"), facts("lib-1.0-py3-none-any.whl", requires_python="<3.10")
+    )
     assert {python for python, _, _ in order} == {"3.10"}
     # Python 3.10 came out on 2021-10-04: 60 days until its wheels are there, and 30 of slack.
     assert order[0] == ("3.10", Rung.WHEELS, date(2022, 1, 2))
@@ -54,11 +56,19 @@ def test_the_python_that_is_asked_for_is_taken_and_no_other() -> None:
 @pytest.mark.parametrize(
     ("wanted", "known", "said"),
     [
-        (Wanted("lib", "1.0", python="3.6"), facts(), "Python 3.6 is not installed; here is 3.7, 3.8, 3.9, 3.10"),
-        (Wanted("lib", "1.0"), facts(requires_python=">=3.13"), "asks for Python >=3.13, of which none is installed"),
+        (
+            EnvironmentRequest("lib", "1.0", python="3.6"),
+            facts(),
+            "Python 3.6 is not installed; here is 3.7, 3.8, 3.9, 3.10",
+        ),
+        (
+            EnvironmentRequest("lib", "1.0"),
+            facts(requires_python=">=3.13"),
+            "asks for Python >=3.13, of which none is installed",
+        ),
     ],
 )
-def test_no_interpreter(wanted: Wanted, known: ReleaseFacts, said: str) -> None:
+def test_no_interpreter(wanted: EnvironmentRequest, known: ReleaseFacts, said: str) -> None:
     with pytest.raises(StepFailed, match=said) as failed:
         tried(wanted, known)
     assert failed.value.outcome == EnvironmentOutcome.NO_INTERPRETER
@@ -78,17 +88,17 @@ def test_no_interpreter(wanted: Wanted, known: ReleaseFacts, said: str) -> None:
     ],
 )
 def test_an_interpreter_with_a_wheel_goes_first(names: tuple[str, ...], expected: str) -> None:
-    assert tried(Wanted("lib", "1.0"), facts(*names))[0][0] == expected
+    assert tried(EnvironmentRequest("lib", "1.0"), facts(*names))[0][0] == expected
 
 
 def test_a_wheel_that_came_years_later_decides_nothing() -> None:
     late = file("lib-1.0-cp310-cp310-manylinux2014_x86_64.whl", datetime(2023, 5, 1, tzinfo=UTC))
-    assert tried(Wanted("lib", "1.0"), ReleaseFacts(DAY, None, DAY, (late,)))[0][0] == "3.9"
+    assert tried(EnvironmentRequest("lib", "1.0"), ReleaseFacts(DAY, None, DAY, (late,)))[0][0] == "3.9"
 
 
 def test_what_is_pinned_beside_moves_the_cutoff() -> None:
     newest = datetime(2022, 3, 1, tzinfo=UTC)
-    assert tried(Wanted("lib", "1.0", pins=("dep==2",)), facts(newest=newest))[0][2] == date(2022, 3, 31)
+    assert tried(EnvironmentRequest("lib", "1.0", pins=("dep==2",)), facts(newest=newest))[0][2] == date(2022, 3, 31)
 
 
 def test_the_attempt_that_came_farthest_is_told() -> None:

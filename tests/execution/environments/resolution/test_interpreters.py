@@ -101,6 +101,7 @@ def test_a_uv_that_fails_hides_no_other_interpreter(monkeypatch: pytest.MonkeyPa
     discover.cache_clear()
     try:
         assert discover()
-        assert [(one.works, "exit status 1" in one.seen) for one in diagnose() if one.name == "uv"] == [(False, True)]
+        [uv] = [finding for finding in diagnose() if finding.name == "uv"]
+        assert (uv.works, "exit status 1" in uv.observed) == (False, True)
     finally:
         discover.cache_clear()

@@ -12,7 +12,7 @@ from pipeline.execution.environments.resolution.failures import StepFailed
 from pipeline.execution.environments.resolution.index_facts import IndexFacts
 from pipeline.execution.environments.resolution.interpreters import discover
 from pipeline.execution.environments.resolution.pinned import read_lock
-from pipeline.execution.environments.resolution.resolver import Resolver, telling
+from pipeline.execution.environments.resolution.resolver import Resolver, portable_log
 from tests.index_server import Index, wheel
 
 MAY = "2021-05-01T00:00:00Z"
@@ -34,12 +34,12 @@ MAY = "2021-05-01T00:00:00Z"
     ],
 )
 def test_telling(log: str, expected: str) -> None:
-    assert telling(log, ["SECRET-INDEX"]) == expected
+    assert portable_log(log, ["SECRET-INDEX"]) == expected
 
 
 @given(st.text(max_size=2000))
 def test_telling_is_short_and_has_no_address(log: str) -> None:
-    said = telling(log + "\nhttps://user:password@example.org/simple")
+    said = portable_log(log + "\nhttps://user:password@example.org/simple")
     assert len(said) <= 800
     assert "password" not in said
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.rules.load import RULES, RuleError
-from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.rules import Gap, environment_rules
 
 SHIPPED = environment_rules()
@@ -41,7 +41,7 @@ def test_cutoff(released: str, python: str, expected: str) -> None:
 )
 def test_gap(gap: Gap, concerned: bool) -> None:
     rules = SHIPPED.model_copy(update={"gaps": (gap, gap)})
-    assert rules.extra_pins(Wanted("lib", "1.5"), datetime(2021, 5, 1, 12, tzinfo=UTC), "3.9") == (
+    assert rules.extra_pins(EnvironmentRequest("lib", "1.5"), datetime(2021, 5, 1, 12, tzinfo=UTC), "3.9") == (
         ["x"] if concerned else []
     )
 
@@ -57,26 +57,38 @@ def test_a_typo_names_file_and_line(tmp_path: Path) -> None:
     ("wanted", "released", "cutoff", "expected"),
     [
         # What came out between the release and the cut-off is hidden from it, the first of several.
-        (Wanted("flask", "1.1.4"), "2021-05-14", "2023-01-22", {"markupsafe": "2022-02-18", "werkzeug": "2022-03-28"}),
-        (Wanted("flask", "2.1.0"), "2022-03-29", "2023-01-22", {"markupsafe": None, "werkzeug": None}),
-        (Wanted("flask", "1.1.4"), "2021-05-14", "2021-06-13", {"markupsafe": None, "werkzeug": None}),
+        (
+            EnvironmentRequest("flask", "1.1.4"),
+            "2021-05-14",
+            "2023-01-22",
+            {"markupsafe": "2022-02-18", "werkzeug": "2022-03-28"},
+        ),
+        (EnvironmentRequest("flask", "2.1.0"), "2022-03-29", "2023-01-22", {"markupsafe": None, "werkzeug": None}),
+        (EnvironmentRequest("flask", "1.1.4"), "2021-05-14", "2021-06-13", {"markupsafe": None, "werkzeug": None}),
         # What is asked for stays as it was asked.
-        (Wanted("werkzeug", "2.0.3"), "2022-02-07", "2023-01-22", {"werkzeug": None, "jinja2": "2022-03-24"}),
-        (Wanted("x", "1", pins=("Werkzeug==2.2.0",)), "2022-02-07", "2023-01-22", {"werkzeug": None}),
+        (
+            EnvironmentRequest("werkzeug", "2.0.3"),
+            "2022-02-07",
+            "2023-01-22",
+            {"werkzeug": None, "jinja2": "2022-03-24"},
+        ),
+        (EnvironmentRequest("x", "1", pins=("Werkzeug==2.2.0",)), "2022-02-07", "2023-01-22", {"werkzeug": None}),
         # Tools are newer, with what comes with them.
         (
-            Wanted("x", "1", tools=("pytest",)),
+            EnvironmentRequest("x", "1", tools=("pytest",)),
             "2018-01-01",
             "2018-09-25",
             {"pytest": "2024-04-20", "pluggy": "2024-04-20"},
         ),
-        (Wanted("pytest", "6.2.5", tools=("pytest",)), "2021-08-30", "2021-09-29", {"pytest": None}),
+        (EnvironmentRequest("pytest", "6.2.5", tools=("pytest",)), "2021-08-30", "2021-09-29", {"pytest": None}),
         # Uploaded again, long after.
-        (Wanted("pytest", "4.6.11"), "2020-06-04", "2020-07-04", {"atomicwrites": "2022-07-09"}),
-        (Wanted("x", "1"), "2023-01-01", "2023-01-31", {"atomicwrites": None}),
+        (EnvironmentRequest("pytest", "4.6.11"), "2020-06-04", "2020-07-04", {"atomicwrites": "2022-07-09"}),
+        (EnvironmentRequest("x", "1"), "2023-01-01", "2023-01-31", {"atomicwrites": None}),
     ],
 )
-def test_cutoffs_of_their_own(wanted: Wanted, released: str, cutoff: str, expected: dict[str, str | None]) -> None:
+def test_cutoffs_of_their_own(
+    wanted: EnvironmentRequest, released: str, cutoff: str, expected: dict[str, str | None]
+) -> None:
     found = SHIPPED.own_cutoffs(wanted, utc(released), utc(cutoff))
     told = {name: found[name].date().isoformat() if name in found else None for name in expected}
     assert told == expected

@@ -21,7 +21,13 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.samples.engine import CHUNK, Engine, chunks
-from pipeline.execution.validation.samples.validate import Asked, NothingToValidate, Range, Summary, validate_file
+from pipeline.execution.validation.samples.validate import (
+    NothingToValidate,
+    Range,
+    Summary,
+    ValidationRequest,
+    validate_file,
+)
 from pipeline.execution.validation.samples.verdict_file import NoVerdicts, Verdict, read_verdicts
 from tests.execution.validation.demo import catalogue_of, engine_at, publish, sample, write
 from tests.index_server import Index, wheel
@@ -41,7 +47,7 @@ def validate(tmp_path: Path, engine: Engine) -> Validate:
 
     def run(*samples: Any, engine: Engine = engine, **asked: Any) -> Any:
         path = write(tmp_path / "samples.jsonl", *samples)
-        question = Asked(path, tmp_path / "out.jsonl", **asked)
+        question = ValidationRequest(path, tmp_path / "out.jsonl", **asked)
         summary = validate_file(question, engine, catalogue_of(engine), lambda what, done, total: None)
         return summary, {verdict.id: verdict for verdict in read_verdicts(tmp_path / "out.jsonl")}
 
@@ -76,7 +82,7 @@ def test_samples_of_every_kind(validate: Validate, engine: Engine) -> None:
     ]
     assert sum(summary.outcomes.values()) == 11
     assert summary.outcomes[Outcome.PASSED] == 3
-    assert (summary.kept, summary.environments) == (0, 6)
+    assert (summary.reused, summary.environments) == (0, 6)
     told = found["no environment"].detail or ""
     assert told.startswith("unresolvable: ")
     assert "beside==7" in told
@@ -166,24 +172,24 @@ def test_a_second_run_makes_nothing_again(validate: Validate, engine: Engine) ->
     samples = [sample("a"), sample("b", test="assert False"), sample("c", version="2.0")]
     first, before = validate(*samples)
     again, after = validate(*reversed(samples), b"no")
-    assert (first.kept, again.kept, again.environments) == (0, 3, 0)
+    assert (first.reused, again.reused, again.environments) == (0, 3, 0)
     assert [(one.id, one.line) for one in after.values()] == [("c", 1), ("b", 2), ("a", 3), (None, 4)]
     assert {name: replace(one, line=None) for name, one in after.items() if name} == {
         name: replace(one, line=None) for name, one in before.items()
     }
     changed, found = validate(sample("a", code="result = 1"), *samples[1:])
-    assert (changed.kept, found["a"].outcome) == (2, "failed_assertion")
-    assert validate(*samples, again=True)[0].kept == 1  # c passed; a has to be run again, b did not pass
-    assert validate(*samples, restart=True)[0].kept == 0
+    assert (changed.reused, found["a"].outcome) == (2, "failed_assertion")
+    assert validate(*samples, again=True)[0].reused == 1  # c passed; a has to be run again, b did not pass
+    assert validate(*samples, restart=True)[0].reused == 0
     other = replace(engine, rules=engine.rules.model_copy(update={"time_s": 4.0}))
-    assert validate(*samples, engine=other)[0].kept == 0
+    assert validate(*samples, engine=other)[0].reused == 0
 
 
 def test_only_some_samples_are_run_and_the_verdicts_of_others_stay(validate: Validate) -> None:
     samples = [sample("a"), sample("b"), sample("c")]
     assert list(validate(*samples, only=frozenset({"b"}))[1]) == ["b"]
     summary, found = validate(*samples, only=frozenset({"c"}))
-    assert (list(found), summary.kept) == (["b", "c"], 1)
+    assert (list(found), summary.reused) == (["b", "c"], 1)
     with pytest.raises(NothingToValidate, match=r"no sample of .* has the id 'd'"):
         validate(*samples, only=frozenset({"a", "d"}))
 
@@ -207,7 +213,7 @@ def test_a_silent_index_is_asked_again_by_the_next_run(
     assert (found["b"].transient, "503" in (found["b"].detail or "")) == (True, True)
     index.faults.clear()
     summary, found = validate(*samples)
-    assert ([verdict.outcome for verdict in found.values()], summary.kept) == (["passed", "passed"], 1)
+    assert ([verdict.outcome for verdict in found.values()], summary.reused) == (["passed", "passed"], 1)
 
 
 def test_without_an_index_what_is_there_is_used(
@@ -330,7 +336,7 @@ def test_a_range_of_releases(validate: Validate) -> None:
     summary, _ = validate(sample("a", code=code), sample("b", version="2.0"), range=span)
     assert summary.outcomes == Counter({Outcome.PASSED: 6, Outcome.API_MISSING: 2})
     again, _ = validate(sample("a", code=code), sample("b", version="2.0"), range=span)
-    assert (again.kept, again.order) == (8, summary.order)
+    assert (again.reused, again.order) == (8, summary.order)
     _, found = validate(sample("a"), range=Range(SpecifierSet(">7")))
     assert (found["a"].outcome, found["a"].detail) == ("bad_sample", "line 1: library: shape has no release in >7")
 

@@ -38,12 +38,12 @@ def test_what_an_earlier_run_left(tmp_path: Path) -> None:
     with path.open("ab") as raw:
         raw.write(b'{"id": "c", "outcome": "pas')  # killed while it wrote
     with VerdictFile(path) as file:
-        assert file.known == {"key of a": Outcome.PASSED}
+        assert file.outcomes == {"key of a": Outcome.PASSED}
         file.append(verdict("c"))
         file.finish([("key of a", 7), ("key of c", 8)])
     assert [(one.id, one.line) for one in read_verdicts(path)] == [("a", 7), ("c", 8)]
     with VerdictFile(path, forget=True) as file:
-        assert file.known == {}
+        assert file.outcomes == {}
         assert path.read_bytes() == b""
 
 
@@ -52,7 +52,7 @@ def test_the_last_verdict_of_a_key_counts(tmp_path: Path) -> None:
         file.append(verdict("a", Outcome.FLAKY))
         file.append(verdict("a", Outcome.PASSED))
     with VerdictFile(tmp_path / "out") as file:
-        assert file.known == {"key of a": Outcome.PASSED}
+        assert file.outcomes == {"key of a": Outcome.PASSED}
         file.finish([("key of a", 1)])
     assert [one.outcome for one in read_verdicts(tmp_path / "out")] == [Outcome.PASSED]
 
@@ -95,7 +95,7 @@ def test_a_killed_writer_leaves_what_it_wrote_and_no_lock(tmp_path: Path) -> Non
     done = subprocess.run([sys.executable, "-c", program, str(path)], check=False)
     assert done.returncode == -9
     with VerdictFile(path) as file:
-        assert file.known == {"k": Outcome.PASSED}
+        assert file.outcomes == {"k": Outcome.PASSED}
 
 
 def test_half_of_a_surrogate_pair_is_escaped(tmp_path: Path) -> None:

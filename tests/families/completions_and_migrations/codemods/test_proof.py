@@ -14,7 +14,7 @@ from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.validation.rules import ValidationRules
-from pipeline.execution.validation.runs import plan_runs, wanted_versions
+from pipeline.execution.validation.runs import plan_runs, required_versions
 from pipeline.execution.validation.stage import Runner, validation_stage
 from pipeline.lake.schema import Row, table
 from pipeline.llm.rules import DraftingRules
@@ -96,7 +96,7 @@ def prove(
     shipped = environment_rules().model_copy(update={"gaps": (), "interpreters_tried": 1})
     store = EnvironmentStore(root, index_url=index.simple, rules=shipped, workers=2, sandbox=sandbox)
     rules = load(RULES / "validation.yaml", ValidationRules)
-    wanted = wanted_versions(**planned(tables), run_alone=RUN_ALONE)
+    wanted = required_versions(**planned(tables), run_alone=RUN_ALONE)
     environments = list(environments_stage(tables["releases"], wanted, store).tables["environments"])
     runner = Runner(store, sandbox, rules, 2)
     verdicts = validation_stage(
