@@ -42,7 +42,7 @@ def current_refresh() -> Any:
         raise AirflowFailException(str(error)) from None
 
 
-def make_draft() -> dict[str, Any]:
+def make_candidate() -> dict[str, Any]:
     """Draft and weigh, and return what a person has to see, if one has to."""
     from airflow.configuration import conf
 
@@ -50,7 +50,7 @@ def make_draft() -> dict[str, Any]:
     from pipeline.orchestration.publishing.apply_decisions import NotJudged
     from pipeline.orchestration.publishing.finish_refresh import IndexAway, NotWhole
     from pipeline.orchestration.publishing.publish_snapshot import draft_refresh, request_of
-    from pipeline.snapshots.format.tables import NothingToPublish, OutdatedTables
+    from pipeline.snapshots.format.rows import NothingToPublish, OutdatedTables
 
     try:
         found = draft_refresh(current_refresh())
@@ -124,7 +124,7 @@ def publish() -> None:
 
     @task
     def draft() -> dict[str, Any]:
-        return make_draft()
+        return make_candidate()
 
     sign_off = SignOff(
         subject="{{ ti.xcom_pull('draft')['subject'] }}",

@@ -15,7 +15,7 @@ from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.snapshots.comparison.column_comparison import ColumnDiff, Summary
 from pipeline.snapshots.comparison.comparison import Comparison, compare_snapshots
-from pipeline.snapshots.comparison.table_comparison import Moved, RowDiff
+from pipeline.snapshots.comparison.table_comparison import NameDiff, RowDiff
 
 _SHOWN = 8
 """How many names or values a line of the text shows; JSON has all."""
@@ -81,16 +81,16 @@ def _show_rows(found: Comparison) -> None:
     if not differ:
         out.print(f"rows: all {len(found.rows)} configurations have the same", markup=False)
         return
-    numbers = ("old", "new", "came", "went", "replaced", "changed", "deprecated_new")
+    numbers = ("old", "new", "added", "removed", "replaced", "changed", "deprecated_new")
     rows = [[config, *(getattr(diff, number) for number in numbers)] for config, diff in differ.items()]
-    head = ("configuration", "old", "new", "came", "went", "replaced", "changed", "deprecated")
+    head = ("configuration", "old", "new", "added", "removed", "replaced", "changed", "deprecated")
     print_table("rows that differ", head, rows)
     out.print(f"the other {len(found.rows) - len(differ)} configurations have the same rows", markup=False)
 
 
-def _names(moved: Moved) -> str:
+def _names(moved: NameDiff) -> str:
     """Return how many names came, went and changed, with the first of them."""
-    parts = ((moved.came, "came"), (moved.went, "went"), (moved.changed, "changed"))
+    parts = ((moved.added, "added"), (moved.removed, "removed"), (moved.changed, "changed"))
     told = [f"{len(names)} {how} ({_first(names)})" for names, how in parts if names]
     return ", ".join(told) or "the same"
 

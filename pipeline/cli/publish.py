@@ -10,7 +10,7 @@ from pipeline.cli.options import Json, ProfileName
 from pipeline.cli.output import PROBLEM, fail, out, print_json, print_table, progress
 from pipeline.cli.summary import print_published
 from pipeline.core.rules.profiles import load_profile
-from pipeline.core.vocabularies.gates import GateStanding, PublicationState
+from pipeline.core.vocabularies.gates import CheckStatus, PublicationState
 from pipeline.orchestration.publishing.publish_snapshot import (
     NO_SNAPSHOT,
     NoRefresh,
@@ -56,8 +56,8 @@ def publish(profile: ProfileName = "starter", run: Run = None, signed_by: Signed
 
 
 def _print(publication: Publication, published: Published | None) -> None:
-    measured = [gate for gate in publication.gates if gate.standing != GateStanding.NOT_MEASURED]
-    lines = [[gate.kind, gate.what, gate.value, gate.of, gate.standing] for gate in measured]
+    measured = [gate for gate in publication.gates if gate.status != CheckStatus.NOT_MEASURED]
+    lines = [[gate.kind, gate.subject, gate.value, gate.of, gate.status] for gate in measured]
     print_table("Gates", ["gate", "of what", "measured", "units", "standing"], lines)
     out.print(f"{len(publication.gates) - len(measured)} more have too few units, or nothing to measure them by")
     if publication.state != PublicationState.PUBLISHED:

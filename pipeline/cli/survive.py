@@ -23,7 +23,7 @@ from pipeline.cli.snapshots import find_snapshot
 from pipeline.core.settings import settings
 from pipeline.lake.rows import SurvivalRow
 from pipeline.snapshots.format.manifest import SnapshotError
-from pipeline.snapshots.format.survival_figures import Standing, standing_of
+from pipeline.snapshots.format.survival_figures import SurvivalFigure, survival_figures
 
 What = Annotated[
     str,
@@ -101,7 +101,7 @@ def as_json(survey: Survey, looked: list[Looked], rows: list[SurvivalRow]) -> di
                 "share": round(one.share, 4),
                 "lost": one.lost,
             }
-            for one in standing_of(rows)
+            for one in survival_figures(rows)
         ],
         "added": sum(len(one.added) for one in looked),
         "known": sum(one.known for one in looked),
@@ -112,7 +112,7 @@ def as_json(survey: Survey, looked: list[Looked], rows: list[SurvivalRow]) -> di
 
 
 def _print(looked: list[Looked], rows: list[SurvivalRow]) -> None:
-    for standing in standing_of(rows):
+    for standing in survival_figures(rows):
         _print_standing(standing, [row for row in rows if row["snapshot"] == standing.snapshot])
     added, known = sum(len(one.added) for one in looked), sum(one.known for one in looked)
     say(f"{added:,} rows added; {known:,} were known of this month and not run again")
@@ -121,7 +121,7 @@ def _print(looked: list[Looked], rows: list[SurvivalRow]) -> None:
             say(f"{one.library}: {number} rows could not be judged and are tried again by the next call: {why}")
 
 
-def _print_standing(standing: Standing, rows: list[SurvivalRow]) -> None:
+def _print_standing(standing: SurvivalFigure, rows: list[SurvivalRow]) -> None:
     families = dict.fromkeys(row["family"] for row in rows)
     lines = [_line(family, [row for row in rows if row["family"] == family]) for family in families]
     title = f"{standing.snapshot} in {standing.period}: {standing.survived:,} of {standing.rows:,} still pass"
@@ -132,5 +132,5 @@ def _print_standing(standing: Standing, rows: list[SurvivalRow]) -> None:
 
 
 def _line(family: str, rows: list[SurvivalRow]) -> tuple[object, ...]:
-    [standing] = standing_of([row | {"snapshot": family} for row in rows])
+    [standing] = survival_figures([row | {"snapshot": family} for row in rows])
     return family, f"{standing.rows:,}", f"{standing.survived:,}", standing.percent, standing.why

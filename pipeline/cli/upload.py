@@ -55,5 +55,5 @@ def upload(
     if json:
         print_json({"snapshot": sending.name, "profile": sending.profile} | asdict(done))
         return
-    out.print(f"{done.address}: {len(done.sent)} files sent, {len(done.kept)} were there", markup=False)
+    out.print(f"{done.address}: {len(done.sent)} files sent, {len(done.existing)} were there", markup=False)
     out.print(f"latest is {done.latest}", markup=False)

@@ -15,7 +15,7 @@ from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.core.vocabularies.snapshots import Rebuilding
 from pipeline.snapshots.format.manifest import Manifest
 from pipeline.snapshots.format.reader import Snapshot
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.format.rows import TABLES
 from pipeline.snapshots.verify import verify as verify_snapshot
 
 _ROWS = 2

@@ -36,7 +36,7 @@ from pipeline.orchestration.stages.empty_families import EmptyFamilies, empty_fa
 from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.orchestration.stages.selecting import stages_for
 from pipeline.quality.all_rules import CurationRules
-from pipeline.snapshots.release_checks.rules import GateRules, gate_rules
+from pipeline.snapshots.release_checks.rules import ReleaseCheckRules, gate_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def plan(refresh: Refresh) -> list[str]:
     return [rule.library for rule in house.profile.libraries]
 
 
-def gates() -> GateRules:
+def gates() -> ReleaseCheckRules:
     """Return the gates of snapshots.
 
     Errors: RuleError for a rule file that is wrong, or names a stage that does not exist.

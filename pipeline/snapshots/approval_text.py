@@ -1,41 +1,37 @@
-"""What a person who signs a snapshot off is told: how it differs from the last one, and which gates ask why."""
+"""Texts for the approver of a snapshot: differences from the last one, and release checks that need approval."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pipeline.core.vocabularies.gates import GateStanding
+from pipeline.core.vocabularies.gates import CheckStatus
 from pipeline.families.all_families import INSTANCE_TABLES
-from pipeline.snapshots.candidate import Draft
+from pipeline.snapshots.candidate import Candidate
 from pipeline.snapshots.comparison.comparison import Comparison
-from pipeline.snapshots.comparison.table_comparison import RowDiff
+from pipeline.snapshots.comparison.table_comparison import NameDiff, RowDiff
 from pipeline.snapshots.description.markdown import cell
-from pipeline.snapshots.release_checks.release_checks import Gate
+from pipeline.snapshots.release_checks.release_checks import CheckResult
 
 
-def told_gates(draft: Draft, gates: Sequence[Gate], standing: GateStanding) -> str:
-    """Return why a draft is held back or waits, with what to do for each gate; empty where nothing is in its way."""
-    if standing == GateStanding.PASSED:
+def describe_checks(draft: Candidate, gates: Sequence[CheckResult], status: CheckStatus) -> str:
+    """Return why a candidate is held back or waits, with advice for each check; empty where all checks pass."""
+    if status == CheckStatus.PASSED:
         return ""
-    found = [gate for gate in gates if gate.standing == standing]
+    matching = [gate for gate in gates if gate.status == status]
     again = f"driftline publish --profile {draft.profile}"
-    if standing == GateStanding.HOLD:
+    if status == CheckStatus.HOLD:
         head = f"{draft.name} is held back, `latest` stays as it was. When that is put right: {again}"
     else:
         head = (
             f"{draft.name} waits for a person to sign it off, until then `latest` stays as it was:"
             f" {again} --signed-by NAME"
         )
-    return "\n".join([head, *(f"  {gate.told}. What to do: {gate.advice}" for gate in found)])
+    return "\n".join([head, *(f"  {gate.summary}. What to do: {gate.advice}" for gate in matching)])
 
 
-def told_changes(comparison: Comparison) -> list[str]:
-    """Return in sentences how a draft differs from the last snapshot; families without a difference are left out."""
-    moved = comparison.libraries
-    lines = [
-        *_moved("libraries", moved.came, moved.went),
-        *_moved("releases", comparison.releases.came, comparison.releases.went),
-    ]
+def describe_changes(comparison: Comparison) -> list[str]:
+    """Return the differences of a candidate from the last snapshot as sentences; equal families are left out."""
+    lines = [*_names("libraries", comparison.libraries), *_names("releases", comparison.releases)]
     lines += [
         f"{family}: {_rows(comparison.rows[family])}" for family in INSTANCE_TABLES if not comparison.rows[family].same
     ]
@@ -43,50 +39,49 @@ def told_changes(comparison: Comparison) -> list[str]:
     return lines or [f"nothing differs from {comparison.old}"]
 
 
-def told_unjudged(profile: str, libraries: Sequence[str]) -> list[str]:
-    """Return the sentence on libraries whose latest reviews are not in a draft, with what to do; none where all are."""
+def describe_unapplied(profile: str, libraries: Sequence[str]) -> list[str]:
+    """Return a sentence on libraries whose latest decisions are not in a candidate, with advice; none if all are."""
     if not libraries:
         return []
     return [
-        f"what people decided of {', '.join(libraries)} since the refresh is not in it, since more than their gates has"
-        f" to run again: driftline refresh --profile {profile} --libraries {','.join(libraries)}"
+        f"decisions on {', '.join(libraries)} since the refresh are not in it, since more than acceptance has to run"
+        f" again: driftline refresh --profile {profile} --libraries {','.join(libraries)}"
     ]
 
 
-def _moved(what: str, came: Sequence[str], went: Sequence[str]) -> Iterator[str]:
-    for verb, names in (("came", came), ("went", went)):
+_LISTED = 10
+
+
+def _names(kind: str, diff: NameDiff) -> Iterator[str]:
+    for change, names in (("added", diff.added), ("removed", diff.removed)):
         if names:
-            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-            yield f"{what} that {verb}: {', '.join(names[:_SHOWN])}{more}"
-
-
-_SHOWN = 10
+            more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+            yield f"{kind} {change}: {', '.join(names[:_LISTED])}{more}"
 
 
 def _rows(rows: RowDiff) -> str:
-    parts = {"came": rows.came, "went": rows.went, "replaced": rows.replaced, "say something else": rows.changed}
-    told = ", ".join(f"{number:,} {verb}" for verb, number in parts.items() if number)
-    return f"{rows.old:,} rows became {rows.new:,}: {told}"
+    parts = {"added": rows.added, "removed": rows.removed, "replaced": rows.replaced, "changed": rows.changed}
+    changes = ", ".join(f"{number:,} {verb}" for verb, number in parts.items() if number)
+    return f"{rows.old:,} rows became {rows.new:,}: {changes}"
 
 
-def request_text(draft: Draft, gates: Sequence[Gate], changes: Sequence[str], links: Sequence[tuple[str, str]]) -> str:
-    """Return in Markdown what the person sees who is asked to sign; `links` are texts and addresses."""
-    asking = [gate for gate in gates if gate.standing == GateStanding.SIGN_OFF]
-    passed = sum(gate.standing == GateStanding.PASSED for gate in gates)
+def request_text(
+    draft: Candidate, gates: Sequence[CheckResult], changes: Sequence[str], links: Sequence[tuple[str, str]]
+) -> str:
+    """Return the request for approval as Markdown; `links` are texts and addresses."""
+    asking = [gate for gate in gates if gate.status == CheckStatus.SIGN_OFF]
+    passed = sum(gate.status == CheckStatus.PASSED for gate in gates)
     lines = [
         f"**{cell(draft.name)}** has {sum(draft.rows.get(family, 0) for family in INSTANCE_TABLES):,} instances.",
         "",
     ]
-    lines += ["These gates ask for a person:", ""]
-    lines += [f"- {cell(gate.told)}. What to do: {cell(gate.advice)}" for gate in asking]
-    lines += ["", f"{passed} gates are passed. " + " · ".join(f"[{text}]({address})" for text, address in links), ""]
+    lines += ["These release checks need approval:", ""]
+    lines += [f"- {cell(gate.summary)}. What to do: {cell(gate.advice)}" for gate in asking]
+    lines += ["", f"{passed} checks pass. " + " · ".join(f"[{text}]({address})" for text, address in links), ""]
     lines += [f"Against {cell(draft.last)}:" if draft.last else "It is the first snapshot of its profile.", ""]
     lines += [f"- {cell(change)}" for change in changes]
     lines += ["", "*Approve* publishes it and moves `latest`. *Reject* leaves `latest` as it is; say why in the note."]
-    lines += [
-        "What is decided in the queue from now on is not in this draft. To have it in: *Reject*, then trigger the"
-    ]
-    lines += [
-        f"DAG `publish` with profile {cell(draft.profile)}, or `driftline publish --profile {cell(draft.profile)}`."
-    ]
+    profile = cell(draft.profile)
+    lines += ["Later decisions in the queue are not in this candidate. To include them: *Reject*, then trigger the"]
+    lines += [f"DAG `publish` with profile {profile}, or `driftline publish --profile {profile}`."]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Drafts of snapshots: whole folders that nobody finds yet, so that they can be compared, weighed and signed off."""
+"""Candidates: complete snapshots without a place, to be compared, checked and approved."""
 
 from __future__ import annotations
 
@@ -24,26 +24,30 @@ from pipeline.lake.runner import TRANSIENT
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake, write_parts
 from pipeline.snapshots.comparison.errata import errata_of
-from pipeline.snapshots.description.texts import TOLD, texts_of
+from pipeline.snapshots.description.card import TEXT_COLUMNS, texts_of
 from pipeline.snapshots.format.manifest import FORMAT, Covered, Entry, Manifest, read_manifest
 from pipeline.snapshots.format.names import last_before
 from pipeline.snapshots.format.reader import DATA, DEPRECATED
-from pipeline.snapshots.format.rows import TABLES, TAGGED, Rows, Written
-from pipeline.snapshots.format.survival_figures import known_by
-from pipeline.snapshots.format.tables import NothingToPublish, nothing_to_publish, read_tables
+from pipeline.snapshots.format.rows import (
+    TABLES,
+    TAGGED,
+    NothingToPublish,
+    Rows,
+    Written,
+    nothing_to_publish,
+    read_tables,
+)
+from pipeline.snapshots.format.survival_figures import rows_until
 
-# An index that was down, or a token that was missing, is news of a day: it must not make another revision of the data.
+# A failing index or a missing token is temporary, and must not cause another revision of the data.
 _OF_A_DAY = TRANSIENT | {RejectReason.SOURCE_LEFT_OUT}
 
 TEXTS = ("ATTRIBUTION.md", "README.md")
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """A snapshot that is whole and has no place yet.
-
-    `name` is the one that it asks for, `last` that of the snapshot which it follows (`last_before`).
-    """
+class Candidate:
+    """A complete snapshot without a place; `name` is its future name, `last` its predecessor's (`last_before`)."""
 
     path: Path
     profile: str
@@ -53,7 +57,7 @@ class Draft:
     rows: Mapping[str, int]
 
 
-def make_draft(
+def make_candidate(
     lake: Lake,
     drafts: Path,
     snapshots: Path,
@@ -61,30 +65,30 @@ def make_draft(
     libraries: Sequence[str],
     period: Period,
     rules: Mapping[str, str],
-    made: datetime | None = None,
-) -> Draft:
-    """Write the snapshot of a profile from the lake into the folder of drafts; `rules` are hashes by name.
+    started: datetime | None = None,
+) -> Candidate:
+    """Write the snapshot of a profile from the lake into the folder of candidates; `rules` are hashes by name.
 
-    The same lake and the same last snapshot give the same draft, with the same bytes. It is named by its profile, the
-    end of its covered period, and the hash of its manifest. A period without an end reaches to the time at which the
-    refresh was `made`; where that is not known, to the newest release. Two processes that draft for one profile take
-    turns. Where only the build differs from the last snapshot, its manifest is used again: nothing is new.
+    The same lake and the same last snapshot give the same bytes. The name has the profile, the end of the covered
+    period, and the hash of the manifest. A period without an end ends when the refresh `started`, or with the newest
+    release. A lock serializes processes of one profile. If only the build differs from the last snapshot, the manifest
+    of that is used again.
 
-    Errors: NothingToPublish where the lake has no instance of the libraries that passed the gate; OutdatedTables where
-    rows of a library do not fit what is declared today.
+    Errors: NothingToPublish where the lake has no accepted instance of the libraries; OutdatedTables where rows of a
+    library do not have today's columns.
     """
-    tables = read_tables(lake, profile, libraries).kept("survivals", partial(known_by, until=period.until))
-    told = tables.only(TOLD)
-    if not any(told[family] for family in INSTANCE_TABLES):
-        raise NothingToPublish(nothing_to_publish(profile, libraries, told["rejects"]))
+    tables = read_tables(lake, profile, libraries).filtered("survivals", partial(rows_until, until=period.until))
+    narrow = tables.only(TEXT_COLUMNS)
+    if not any(narrow[family] for family in INSTANCE_TABLES):
+        raise NothingToPublish(nothing_to_publish(profile, libraries, narrow["rejects"]))
     folder = drafts / profile
     folder.mkdir(parents=True, exist_ok=True)
-    end = period.until or made or _newest(told["releases"])
+    end = period.until or started or _newest(narrow["releases"])
     name = f"{profile}-{end.astimezone(UTC):%Y-%m-%d}"
     last = last_before(snapshots, profile, name)
     reviews = [row for library in libraries for row in lake.read("reviews", library)]
     errata = errata_of(last, tables, tables["rejects"], reviews, tables["survivals"])
-    tables = tables.and_also({"errata": errata.rows}).kept("rejects", _lasting)
+    tables = tables.and_also({"errata": errata.rows}).filtered("rejects", _lasting)
     with FileLock(folder / ".lock"):
         clean(folder)
         unnamed = folder / f".{name}.{os.getpid()}.tmp"
@@ -95,7 +99,7 @@ def make_draft(
                 unnamed.rename(path)
         finally:
             shutil.rmtree(unnamed, ignore_errors=True)
-    return Draft(path, profile, name, digest, last.name if last else None, rows)
+    return Candidate(path, profile, name, digest, last.name if last else None, rows)
 
 
 def _lasting(rejects: Iterable[RejectRow]) -> list[Row]:
@@ -103,12 +107,12 @@ def _lasting(rejects: Iterable[RejectRow]) -> list[Row]:
 
 
 def clean(folder: Path) -> None:
-    """Remove what a killed process left behind; the lock says that nobody is writing it now."""
-    for left in folder.glob(".*.tmp"):
-        if left.is_dir():
-            shutil.rmtree(left)
+    """Remove leftovers of killed processes; the caller holds the lock."""
+    for leftover in folder.glob(".*.tmp"):
+        if leftover.is_dir():
+            shutil.rmtree(leftover)
         else:
-            left.unlink()
+            leftover.unlink()
 
 
 def _newest(releases: Sequence[ReleaseRow]) -> datetime:
@@ -129,10 +133,10 @@ def _write(
     files = [_table(folder, DATA, config, tables.parts(config)) for config in tables]
     rows = {config: entry.rows or 0 for config, entry in zip(tables, files, strict=True)}
     files += [_table(folder, DEPRECATED, config, [gone]) for config, gone in deprecated.items()]
-    told = Written(folder / DATA, TOLD)
-    # never the time of making: the same rows give the same bytes on another day
-    end = period.until or _newest(told["releases"])
-    for name, text in texts_of(profile, end, told, deprecated, files).items():
+    narrow = Written(folder / DATA, TEXT_COLUMNS)
+    # never the current time: the same rows give the same bytes on another day
+    end = period.until or _newest(narrow["releases"])
+    for name, text in texts_of(profile, end, narrow, deprecated, files).items():
         (folder / name).write_text(text, encoding="utf-8")
         files.append(_entry(folder, folder / name))
     manifest = Manifest(
@@ -143,12 +147,12 @@ def _write(
         rules_sha256=sha256_json(rules),
         rules=dict(rules),
         versions=all_versions(),
-        libraries=dict(sorted(Counter(row["library"] for row in told["releases"]).items())),
-        tags={family: tag_counts(told[family]) for family in TAGGED},
+        libraries=dict(sorted(Counter(row["library"] for row in narrow["releases"]).items())),
+        tags={family: tag_counts(narrow[family]) for family in TAGGED},
         files=tuple(files),
     )
     if before and manifest.model_copy(update={"driftline": (earlier := read_manifest(before)).driftline}) == earlier:
-        manifest = earlier  # another build that makes the same content makes no new snapshot
+        manifest = earlier  # the same content by another build is no new snapshot
     manifest.write(folder / "manifest.json")
     return rows, sha256_file(folder / "manifest.json") or ""
 

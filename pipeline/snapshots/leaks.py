@@ -1,4 +1,4 @@
-"""No row shows the name that it hides, and what is masked can be put back: checks of a snapshot's instances."""
+"""Checks of a snapshot's instances: no row reveals the name that it hides, and masking can be undone."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from pipeline.families.completions_and_migrations.masks import readable, unmask
 from pipeline.families.family import Hidden, InstanceFamily
 
 _SHOWING = {family.published: family for family in FAMILIES if family.hidden and family.hidden.shown}
-"""By table. Documents that a retriever found are none of it: they are what the documentation has, answer and all."""
+"""Families with text columns that hide a name, by table. Retrieved documents may contain the answer."""
 
 _LEVELS = {str(level): level for level in Granularity}
 
 
 def leaks(database: duckdb.DuckDBPyConnection, name: str, tables: Collection[str]) -> Iterator[str]:
-    """Yield what is wrong with the hidden names of a table, where it has some; `tables` are those that can be read.
+    """Yield problems with the hidden names of a table; `tables` are the readable ones.
 
-    Another case of the name is no leak here, since the rules that a snapshot was made by decide about that.
+    Another case of the name is no leak here: the rules of each snapshot decide about that.
     """
     family = _SHOWING.get(name)
     if family is None or family.hidden is None:
         return
     readable_here = family.view_of is None or BY_NAME[family.view_of].published in tables
-    if found := list(_leaking(database, family, family.hidden)) if readable_here else []:
-        yield f"{name}: {len(found)} rows show the name that they hide, first {found[0]}"
+    if leaking := list(_leaking(database, family, family.hidden)) if readable_here else []:
+        yield f"{name}: {len(leaking)} rows show the name that they hide, first {leaking[0]}"
     if "masked_code" in family.hidden.shown:
         level = "granularity" if "granularity" in family.scoring else f"'{Granularity.BLOCK}'"
         query = f"SELECT id, masked_code, {level}, answer, core_token, code FROM {name} ORDER BY id"  # noqa: S608
@@ -38,11 +38,11 @@ def leaks(database: duckdb.DuckDBPyConnection, name: str, tables: Collection[str
 
 
 def _leaking(database: duckdb.DuckDBPyConnection, family: InstanceFamily, hidden: Hidden) -> Iterator[str]:
-    """Yield the rows that show the name, each with the column; a view has the name of the row that it shows."""
+    """Yield the rows that reveal the name, each with the column; a view has the name of the row behind it."""
     where = family.published
     if family.view_of is not None:
-        shown = BY_NAME[family.view_of].published
-        where += f" JOIN (SELECT id, {hidden.column} FROM {shown}) ON {family.key} = id"  # noqa: S608
+        viewed = BY_NAME[family.view_of].published
+        where += f" JOIN (SELECT id, {hidden.column} FROM {viewed}) ON {family.key} = id"  # noqa: S608
     columns = ", ".join((family.key, hidden.column, *hidden.shown))
     query = f"SELECT {columns} FROM {where} ORDER BY {family.key}"  # noqa: S608
     for key, name, *texts in database.execute(query).fetchall():
@@ -53,5 +53,5 @@ def _leaking(database: duckdb.DuckDBPyConnection, family: InstanceFamily, hidden
 
 
 def _lost(masked_code: str, level: str, answer: str, core_token: str, code: str) -> bool:
-    known = _LEVELS.get(level)
-    return known is None or unmask(masked_code, known, answer, core_token) != code
+    granularity = _LEVELS.get(level)
+    return granularity is None or unmask(masked_code, granularity, answer, core_token) != code

@@ -1,26 +1,26 @@
-"""How the publishing of a run stands: its draft, the gates as they were measured, who signed, what came of it."""
+"""The release record of a run: candidate, results of release checks, signature, state."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pipeline.core.vocabularies.gates import GateKind, GateStanding, PublicationState
+from pipeline.core.vocabularies.gates import CheckKind, CheckStatus, PublicationState
 from pipeline.lake.damage import read_state
 from pipeline.lake.runner import write_json
-from pipeline.snapshots.candidate import Draft
-from pipeline.snapshots.release_checks.release_checks import Gate
+from pipeline.snapshots.candidate import Candidate
+from pipeline.snapshots.release_checks.release_checks import CheckResult
 
 _RECORD = "publication.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Who answered, what, when (ISO 8601 in UTC), with which words, and to which draft (sha256 of its manifest)."""
+    """An answer of a person, its time (ISO 8601 in UTC), note, and candidate (sha256 of its manifest)."""
 
-    who: str
+    signer: str
     approved: bool
     when: str
     note: str = ""
@@ -28,75 +28,80 @@ class Signature:
 
 
 def signature_of(answer: Mapping[str, Any] | None) -> Signature | None:
-    """Return what a person answered in Airflow (the result of its ApprovalOperator), None where nobody has."""
+    """Return a person's answer in Airflow (the result of its ApprovalOperator), None without an answer."""
     if not answer:
         return None
-    who, note = answer.get("responded_by_user"), answer["params_input"].get("note")
+    user, note = answer.get("responded_by_user"), answer["params_input"].get("note")
     approved, when = answer["chosen_options"] == ["Approve"], str(answer["responded_at"])
-    return Signature(who["name"] if who else "nobody", approved, when, str(note or ""), answer.get("draft", ""))
+    return Signature(user["name"] if user else "nobody", approved, when, str(note or ""), answer.get("draft", ""))
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A publication. `changes` says in sentences how the draft differs from the last snapshot.
+    """A release record. `changes` are sentences on differences of the candidate from the last snapshot.
 
-    `reason` says why nothing was published, or why it waits; `snapshot` is the name of what was published.
+    `reason` explains why nothing was published, or why it waits; `snapshot` is the name of the published snapshot.
     """
 
     run: str
     profile: str
     state: PublicationState
     reason: str = ""
-    draft: Draft | None = None
-    gates: Sequence[Gate] = ()
+    draft: Candidate | None = None
+    gates: Sequence[CheckResult] = ()
     changes: Sequence[str] = ()
     signature: Signature | None = None
     snapshot: str | None = None
 
-    def standing(self, *standings: GateStanding) -> list[Gate]:
-        """Return the gates that stand like that."""
-        return [gate for gate in self.gates if gate.standing in standings]
-
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain values; nothing in it is a path."""
-        told = asdict(self)
+        """Return the record as plain values, without absolute paths."""
+        values = asdict(self)
         if self.draft is not None:
-            told["draft"] |= {"path": self.draft.path.name}
-        return told
+            values["draft"] |= {"path": self.draft.path.name}
+        return values
 
     @property
     def asks(self) -> bool:
-        """Whether a person has to sign it off."""
+        """Whether it waits for approval."""
         return self.state == PublicationState.WAITING
 
     def is_about(self, draft: str) -> bool:
-        """Say whether its draft is the one whose manifest has this sha256."""
+        """Say whether its candidate's manifest has this sha256."""
         return self.draft is not None and self.draft.manifest_sha256 == draft
 
 
 _NEEDED = frozenset({"run", "profile", "state", "draft", "gates", "signature"})
 
 
-def keep_publication(folder: Path, publication: Publication) -> None:
-    """Leave in the folder of a run how its publishing stands."""
+def write_publication(folder: Path, publication: Publication) -> None:
+    """Write the release record into the folder of a run."""
     write_json(folder / _RECORD, publication.as_json())
 
 
 def read_publication(folder: Path, drafts: Path) -> Publication | None:
-    """Return how the publishing of a run stands, None where it was never begun, or its record is damaged."""
-    if (kept := read_state(folder / _RECORD, _NEEDED)) is None:
+    """Return the release record of a run, None where there is none, or it is damaged."""
+    if (stored := read_state(folder / _RECORD, _NEEDED)) is None:
         return None
-    draft, signature = kept["draft"], kept["signature"]
+    draft, signature = stored["draft"], stored["signature"]
     return Publication(
-        **kept
+        **stored
         | {
-            "state": PublicationState(kept["state"]),
-            "draft": Draft(**draft | {"path": drafts / kept["profile"] / draft["path"]}) if draft else None,
-            "gates": [_gate(gate) for gate in kept["gates"]],
-            "signature": Signature(**signature) if signature else None,
+            "state": PublicationState(stored["state"]),
+            "draft": Candidate(**draft | {"path": drafts / stored["profile"] / draft["path"]}) if draft else None,
+            "gates": [_gate(gate) for gate in stored["gates"]],
+            "signature": Signature(**_current(signature)) if signature else None,
         }
     )
 
 
-def _gate(kept: Mapping[str, Any]) -> Gate:
-    return Gate(**dict(kept) | {"kind": GateKind(kept["kind"]), "standing": GateStanding(kept["standing"])})
+# Names in records of builds before 2026-11-26.
+_EARLIER_NAMES = {"who": "signer", "what": "subject", "standing": "status"}
+
+
+def _current(stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {_EARLIER_NAMES.get(name, name): value for name, value in stored.items()}
+
+
+def _gate(stored: Mapping[str, Any]) -> CheckResult:
+    result = CheckResult(**_current(stored))
+    return replace(result, kind=CheckKind(result.kind), status=CheckStatus(result.status))

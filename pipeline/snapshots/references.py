@@ -1,4 +1,4 @@
-"""References between the tables of a snapshot that take more than one column, and those that a column declares."""
+"""References between the tables of a snapshot: those of several columns, and those that a column declares."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import duckdb
 
 from pipeline.lake.schema import Column, table
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.comparison.column_comparison import count_rows
+from pipeline.snapshots.format.rows import TABLES
 
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Columns of a table that name a row of another one together; a row with a null among them names none."""
+    """Columns of a table that together refer to a row of another one; a row with a null among them refers to none."""
 
     name: str
     columns: tuple[str, ...]
@@ -62,39 +63,34 @@ TOGETHER: tuple[Together, ...] = (
     Together("usages", ("snippet_id", "library"), "snippets", ("id", "library")),
     Together("verdicts", ("lock_id",), "environments", ("lock_id",)),
 )
-"""What names a row by several columns: a lock must be that of this release, a use that of this code."""
+"""References of several columns: a lock must be that of this release, a use that of this code."""
 
 
 def dangling(database: duckdb.DuckDBPyConnection, name: str, readable: Collection[str]) -> Iterator[str]:
-    """Yield for each reference of a table how many of its rows refer to no row.
-
-    `readable` are the tables that can be looked at, views of the database under their own names.
-    """
+    """Yield the references of a table with dangling rows; `readable` are the tables with a view in the database."""
     declared = (column for column in table(name).columns if column.references and not column.volatile)
-    # a table that is missing is said so once, by the references that columns declare
-    together = (one for one in TOGETHER if one.name == name and one.target in readable)
+    # a missing table is reported once, by the references that columns declare
+    together = (reference for reference in TOGETHER if reference.name == name and reference.target in readable)
     for each in (*of_columns(name, declared), *together):
         columns = ", ".join(each.columns)
         if each.target not in readable:
             yield f"{name}.{columns}: cannot be checked, the table {each.target} is missing or broken"
-        elif number := _count(database, each):
+        elif number := count_rows(database, _dangling_query(each)):
             yield f"{name}.{columns}: {number} rows refer to no row of {each.target}.{', '.join(each.key)}"
 
 
 def of_columns(name: str, columns: Iterable[Column]) -> Iterator[Together]:
-    """Yield the references of columns; they name a table of the lake, a snapshot may hold its published form."""
+    """Yield the references of columns to tables of the lake, or to their published forms in the snapshot."""
     for column in columns:
         named, _, key = str(column.references).partition(".")
         yield Together(name, (column.name,), TABLES.get(named, named), (key,))
 
 
-def _count(database: duckdb.DuckDBPyConnection, reference: Together) -> int:
+def _dangling_query(reference: Together) -> str:
     pairs = zip(reference.columns, reference.key, strict=True)
     joined = " AND ".join(f"a.{column} = b.{key}" for column, key in pairs)
     named = " AND ".join(f"a.{column} IS NOT NULL" for column in reference.columns)
-    query = (
-        f"SELECT count(*) FROM {reference.name} AS a ANTI JOIN {reference.target} AS b ON {joined}"  # noqa: S608
+    return (
+        f"SELECT 1 FROM {reference.name} AS a ANTI JOIN {reference.target} AS b ON {joined}"  # noqa: S608
         f" WHERE {named} AND ({reference.where})"
     )
-    row = database.execute(query).fetchone()
-    return int(row[0]) if row else 0

@@ -1,7 +1,7 @@
 """Verification of a snapshot: hashes, schemas, keys, vocabularies, references between tables, counts, errata.
 
-A snapshot may come from anybody: what the manifest says is never used to open a file, only to look it up among the
-regular files that lie in the folder.
+A snapshot may come from anybody: paths of the manifest open no file, they are looked up among the regular files of the
+folder.
 """
 
 from __future__ import annotations
@@ -18,29 +18,83 @@ from more_itertools import first
 
 from pipeline.core.vocabularies.changes import Agreement
 from pipeline.core.vocabularies.projects import ProjectOutcome
+from pipeline.core.vocabularies.snapshots import ErratumReason
 from pipeline.lake.schema import Column, Table, enum_of, table
 from pipeline.snapshots.candidate import TEXTS
+from pipeline.snapshots.comparison.column_comparison import count_rows
 from pipeline.snapshots.comparison.errata import CONCERNED
 from pipeline.snapshots.description.attribution import Source, unnamed
 from pipeline.snapshots.format.manifest import Entry, SnapshotError
 from pipeline.snapshots.format.reader import DATA, DEPRECATED, Snapshot
-from pipeline.snapshots.format.tables import TABLES, TAGGED
+from pipeline.snapshots.format.rows import TABLES, TAGGED
 from pipeline.snapshots.leaks import leaks
 from pipeline.snapshots.references import dangling
-from pipeline.snapshots.verify_errata import PREFIX, errata_problems
+
+PREFIX = "deprecated_"
+"""Prefix of the views of tables in the split `deprecated`."""
+
+
+def errata_problems(database: duckdb.DuckDBPyConnection, readable: Collection[str]) -> Iterator[str]:
+    """Yield contradictions between errata and deprecated rows; `readable` are the tables with a view."""
+    if "errata" not in readable:
+        return
+    for config in CONCERNED:
+        name, deprecated = TABLES[config], PREFIX + TABLES[config]
+        if name not in readable:
+            continue
+        carried = f"SELECT row_id FROM errata WHERE config = '{config}' AND kept"  # noqa: S608
+        if deprecated in readable:
+            yield from _deprecated_problems(database, config, name, deprecated, carried)
+        elif number := count_rows(database, carried):
+            yield f"errata: {number} rows of {config} are marked as kept, and there is no deprecated/{config}.parquet"
+        yield from _gone(database, config, name)
+    unknown = ", ".join(f"'{config}'" for config in CONCERNED)
+    if number := count_rows(database, f"SELECT 1 FROM errata WHERE config NOT IN ({unknown})"):  # noqa: S608
+        yield f"errata.config: {number} rows name no configuration that can have errata"
+
+
+def _deprecated_problems(
+    database: duckdb.DuckDBPyConnection, config: str, name: str, deprecated: str, carried: str
+) -> Iterator[str]:
+    """Check the deprecated rows of a configuration against the errata and against the current rows."""
+    checks = {
+        "errata are marked as kept, and the split deprecated lacks them": (
+            f"SELECT row_id FROM ({carried}) AS a ANTI JOIN {deprecated} AS b ON a.row_id = b.id"  # noqa: S608
+        ),
+        "deprecated rows have no erratum marked as kept": (
+            f"SELECT id FROM {deprecated} AS a ANTI JOIN ({carried}) AS b ON a.id = b.row_id"  # noqa: S608
+        ),
+        "rows are both deprecated and current": (
+            f"SELECT a.id FROM {deprecated} AS a JOIN {name} AS b ON a.id = b.id"  # noqa: S608
+        ),
+    }
+    for problem, query in checks.items():
+        if number := count_rows(database, query):
+            yield f"deprecated/{config}.parquet: {number} {problem}"
+
+
+def _gone(database: duckdb.DuckDBPyConnection, config: str, name: str) -> Iterator[str]:
+    """Check that rows with an erratum are removed unless restored."""
+    query = (
+        f"SELECT row_id FROM errata AS a JOIN {name} AS b ON a.row_id = b.id WHERE a.config = '{config}'"  # noqa: S608
+        f" AND NOT a.restored AND a.reason <> '{ErratumReason.CORRECTED}'"
+    )
+    if number := count_rows(database, query):
+        yield f"errata: {number} rows of {config} are reported as removed, and are current"
+
 
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset
 
 _BROKEN = (pa.ArrowException, duckdb.Error, OSError, ValueError, MemoryError)
-"""What a query over a broken Parquet file can end with."""
+"""Errors of queries over broken Parquet files."""
 
 _NAMED = 5
-"""Of sources that nobody names so many are told one by one."""
+"""Missing sources that are listed one by one."""
 
 
 def verify(folder: Path) -> list[str]:
-    """Return what is wrong with a snapshot, one line a problem; nothing means that every check held.
+    """Return the problems of a snapshot, one line each; none if all checks pass.
 
     Errors: SnapshotError where the folder is no snapshot.
     """
@@ -60,13 +114,13 @@ def verify(folder: Path) -> list[str]:
 
 
 def _line(problem: str) -> str:
-    """Return a problem as one line that any terminal can show, whatever the names in it are."""
+    """Return a problem as one printable line, whatever names it contains."""
     plain = " ".join(problem.split())
     return plain if plain.isprintable() else ascii(plain)[1:-1]
 
 
 def _view(entry: Entry) -> str:
-    """Return what a table is called here: by its name, in the split deprecated with a prefix."""
+    """Return the view of a table: its name, in the split deprecated with a prefix."""
     return f"{PREFIX if _is_deprecated(entry) else ''}{entry.table}"
 
 
@@ -83,16 +137,16 @@ def _listing(snapshot: Snapshot) -> Iterator[str]:
     for other in sorted(snapshot.folder.rglob("*")):
         if other.is_symlink() or not (other.is_file() or other.is_dir()):
             yield f"{other.relative_to(snapshot.folder).as_posix()}: neither a regular file nor a folder"
-    for what, counted in (("path", listed), ("table", Counter(_view(entry) for entry in files if entry.table))):
+    for kind, counted in (("path", listed), ("table", Counter(_view(entry) for entry in files if entry.table))):
         for name in sorted(name for name, number in counted.items() if number > 1):
-            yield f"{name}: {what} listed {counted[name]} times in the manifest"
+            yield f"{name}: {kind} listed {counted[name]} times in the manifest"
     for name in TEXTS:
         if name not in listed:
             yield f"{name}: missing in the manifest"
 
 
 def _checked(snapshot: Snapshot, entry: Entry) -> Dataset | None:
-    """Return the table in a file, None of a text; what is in a file with a wrong hash is not looked at.
+    """Return the table in a file, None for a text; files with a wrong hash are not read.
 
     Errors: SnapshotError.
     """
@@ -107,12 +161,12 @@ def _checked(snapshot: Snapshot, entry: Entry) -> Dataset | None:
     if split == DEPRECATED and config not in CONCERNED:
         raise SnapshotError(f"{entry.path}: rows of {entry.table} are never deprecated")
     if entry.path != f"{split}/{config}.parquet":
-        raise SnapshotError(f"{entry.path}: {entry.table} stands in {split}/{config}.parquet")
+        raise SnapshotError(f"{entry.path}: {entry.table} belongs in {split}/{config}.parquet")
     return snapshot.dataset(config, split=split)
 
 
 def _tables(snapshot: Snapshot, readable: Mapping[str, Dataset]) -> Iterator[str]:
-    """Check the rows of the tables that can be read, and that the attribution names their sources."""
+    """Check the rows of the readable tables, and that the attribution names their sources."""
     text, tags = snapshot.files.get("ATTRIBUTION.md"), snapshot.manifest.tags
     with duckdb.connect() as database:
         for name, data in readable.items():
@@ -122,21 +176,21 @@ def _tables(snapshot: Snapshot, readable: Mapping[str, Dataset]) -> Iterator[str
                 yield from _content(database, name, readable)
             except _BROKEN as error:
                 yield f"{name}: cannot be read: {error}"
-        for what, problems in (
+        for subject, problems in (
             ("errata", errata_problems(database, readable)),
             ("ATTRIBUTION.md", _attribution(database, readable, text)),
         ):
             try:
                 yield from problems
             except _BROKEN as error:
-                yield f"{what}: cannot be read: {error}"
+                yield f"{subject}: cannot be read: {error}"
         for family in TAGGED:
             yield from _counted(database, readable, TABLES[family], "libevolutioneval_tag", tags.get(family))
         yield from _counted(database, readable, "releases", "library", snapshot.manifest.libraries)
 
 
 def _attribution(database: duckdb.DuckDBPyConnection, readable: Collection[str], text: Path | None) -> Iterator[str]:
-    """Every source of a row must be named with its licence and its author; where the file is missing others say so."""
+    """Check that every source of a row is named with its licence and author; other checks report a missing file."""
     if text is None:
         return
     sources: set[Source] = set()
@@ -144,24 +198,24 @@ def _attribution(database: duckdb.DuckDBPyConnection, readable: Collection[str],
         columns = {column.name for column in table(name.removeprefix(PREFIX)).columns}
         if {"purl", "licence", "attribution"} <= columns:
             url = "url" if "url" in columns and name != "releases" and name != "projects" else "NULL"
-            # of a project that could not be taken nothing is quoted
-            taken = f"outcome = '{ProjectOutcome.TRACED}'" if name == "projects" else "true"
-            query = f"SELECT DISTINCT purl, {url}, licence, attribution FROM {name} WHERE {taken}"  # noqa: S608
+            # nothing is quoted from projects that could not be traced
+            quoted = f"outcome = '{ProjectOutcome.TRACED}'" if name == "projects" else "true"
+            query = f"SELECT DISTINCT purl, {url}, licence, attribution FROM {name} WHERE {quoted}"  # noqa: S608
             sources |= {Source(*row) for row in database.execute(query).fetchall()}
-    lacking = unnamed(text.read_text(encoding="utf-8"), sources)
-    for source in lacking[:_NAMED]:
+    missing = unnamed(text.read_text(encoding="utf-8"), sources)
+    for source in missing[:_NAMED]:
         yield f"ATTRIBUTION.md: does not name {source.purl or source.url}, {source.licence}, {source.attribution}"
-    if len(lacking) > _NAMED:
-        yield f"ATTRIBUTION.md: does not name {len(lacking) - _NAMED} more sources"
+    if len(missing) > _NAMED:
+        yield f"ATTRIBUTION.md: does not name {len(missing) - _NAMED} more sources"
 
 
 def _content(database: duckdb.DuckDBPyConnection, name: str, readable: Collection[str]) -> Iterator[str]:
-    """Check the rows of a table; what a deprecated row refers to may be gone, so that is not asked."""
+    """Check the rows of a table; references of deprecated rows are not checked, since their targets may be gone."""
     declared = table(name.removeprefix(PREFIX))
     key = ", ".join(declared.key)
-    twice = _count(database, f"SELECT {key} FROM {name} GROUP BY ALL HAVING count(*) > 1")  # noqa: S608
+    twice = count_rows(database, f"SELECT {key} FROM {name} GROUP BY ALL HAVING count(*) > 1")  # noqa: S608
     if twice:
-        yield f"{name}: {twice} keys ({key}) stand in more than one row"
+        yield f"{name}: {twice} keys ({key}) are in more than one row"
     columns = tuple(column for column in declared.columns if not column.volatile)
     if name == declared.name:
         yield from dangling(database, name, readable)
@@ -176,7 +230,7 @@ def _content(database: duckdb.DuckDBPyConnection, name: str, readable: Collectio
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """The values of one closed vocabulary: what they are called, where they come from, and which are wrong."""
+    """The values of one closed vocabulary: path of the column, source query, and condition for wrong ones."""
 
     where: str
     vocabulary: str
@@ -198,7 +252,7 @@ def _vocabularies(database: duckdb.DuckDBPyConnection, values: Iterable[_Values]
 
 
 def _terms(declared: Table, columns: tuple[Column, ...], source: str, prefix: str, where: str) -> Iterator[_Values]:
-    """Yield the values of every closed vocabulary, those in lists and structs too."""
+    """Yield the values of every closed vocabulary, also in lists and structs."""
     for column in columns:
         inner, values = source, f'{prefix}"{column.name}"'
         kind = column.type.removeprefix("list[").removesuffix("]")
@@ -212,23 +266,18 @@ def _terms(declared: Table, columns: tuple[Column, ...], source: str, prefix: st
 
 
 def _canary(database: duckdb.DuckDBPyConnection, name: str) -> Iterator[str]:
-    if _count(database, f"SELECT 1 FROM {name} WHERE length(trim(canary)) < 16"):  # noqa: S608
+    if count_rows(database, f"SELECT 1 FROM {name} WHERE length(trim(canary)) < 16"):  # noqa: S608
         yield f"{name}: rows without a canary"
-    if (different := _count(database, f"SELECT DISTINCT canary FROM {name}")) > 1:  # noqa: S608
+    if (different := count_rows(database, f"SELECT DISTINCT canary FROM {name}")) > 1:  # noqa: S608
         yield f"{name}: {different} different canaries"
 
 
 def _both_versions(database: duckdb.DuckDBPyConnection, name: str) -> Iterator[str]:
-    """A contradiction is no news without the two versions that contradict each other."""
-    lacking = "stated_version IS NULL OR found_version IS NULL"
+    """Check that contradictions name both versions."""
+    incomplete = "stated_version IS NULL OR found_version IS NULL"
     contradicting = f"agreement = '{Agreement.CONTRADICTS}'"
-    if number := _count(database, f"SELECT 1 FROM {name} WHERE {contradicting} AND ({lacking})"):  # noqa: S608
-        yield f"{name}: {number} contradictions without the stated version or the one that was found"
-
-
-def _count(database: duckdb.DuckDBPyConnection, query: str) -> int:
-    row = database.execute(f"SELECT count(*) FROM ({query})").fetchone()  # noqa: S608
-    return int(row[0]) if row else 0
+    if number := count_rows(database, f"SELECT 1 FROM {name} WHERE {contradicting} AND ({incomplete})"):  # noqa: S608
+        yield f"{name}: {number} contradictions without both the stated and the found version"
 
 
 def _counted(
@@ -236,9 +285,9 @@ def _counted(
     readable: Collection[str],
     name: str,
     column: str,
-    stated: Mapping[str, int] | None,
+    declared: Mapping[str, int] | None,
 ) -> Iterator[str]:
-    """Compare the rows of a table, counted by a column, with what the manifest states."""
+    """Compare the rows of a table, counted by a column, with the counts of the manifest."""
     if name not in readable:
         yield f"{name}: the table is missing or broken"
         return
@@ -247,5 +296,5 @@ def _counted(
     except _BROKEN as error:
         yield f"{name}: cannot be read: {error}"
         return
-    if counted != stated:
-        yield f"{name}: by {column} there are {counted}, the manifest says {stated}"
+    if counted != declared:
+        yield f"{name}: by {column} there are {counted}, the manifest says {declared}"

@@ -43,7 +43,7 @@ def test_what_came_went_and_changed_is_told(driftline: Driftline, snapshots: tup
     assert "1 replaced" in result.out
     found = driftline("compare", old, new, "--json").json
     rows = found["rows"]["completions"]
-    assert (rows["went"], rows["replaced"], rows["came"], rows["deprecated_new"]) == (1, 1, 0, 2)
+    assert (rows["removed"], rows["replaced"], rows["added"], rows["deprecated_new"]) == (1, 1, 0, 2)
     assert rows["gone_share"] == round(2 / rows["old"], 6)
     assert found["rows"]["changes"]["changed"] == found["rows"]["changes"]["old"]
     assert found["columns"]["changes"]["breaking"]["distance"] == 1.0

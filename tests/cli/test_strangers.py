@@ -19,8 +19,8 @@ import pytest
 from pipeline.cli.commands import PANELS, load
 from pipeline.core.vocabularies.exports import ExportFormat
 from pipeline.lake.schema import Column, table
-from pipeline.snapshots.format.forms import holds_names
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.format.rows import TABLES
+from pipeline.snapshots.format.untrusted import holds_names
 from tests.cli.command import Driftline
 from tests.snapshots.lakes import contents, edit_manifest, fill, publish_lake, seal, tables
 

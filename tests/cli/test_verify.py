@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.snapshots.format.manifest import read_manifest
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.format.rows import TABLES
 from tests.cli.command import Driftline
 from tests.snapshots.lakes import edit_manifest, fill, publish_lake, tables
 

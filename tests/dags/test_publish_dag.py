@@ -193,7 +193,7 @@ def test_publishing_from_the_end_of_a_refresh_to_the_pointer(world: World) -> No
     assert second.name == f"{first.name}.r2"
     signature = publication(approved).signature
     assert signature is not None
-    assert (signature.who, signature.approved, signature.note) == ("ada", True, "looked at all of them")
+    assert (signature.signer, signature.approved, signature.note) == ("ada", True, "looked at all of them")
 
     world.lake.write("documents", LIBRARY, [])
     refused = world.refreshed("refused")

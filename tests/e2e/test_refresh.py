@@ -25,7 +25,7 @@ from pipeline.orchestration.refresh import Refresh, count_unchanged, counts_of, 
 from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.snapshots.format.names import latest
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.format.rows import TABLES
 from pipeline.snapshots.snapshot import Published
 from pipeline.snapshots.verify import verify
 from tests.demo_library import publish_demo

@@ -39,9 +39,10 @@ from pipeline.quality.acceptance.problems import problems_gate_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.repository_tasks import repository_gate_stage
 from pipeline.quality.acceptance.scenes import scenes_gate_stage
+from pipeline.snapshots.candidate import make_candidate
 from pipeline.snapshots.format.reader import DATA, DEPRECATED
-from pipeline.snapshots.format.tables import TABLES
-from pipeline.snapshots.snapshot import Published, publish
+from pipeline.snapshots.format.rows import TABLES
+from pipeline.snapshots.snapshot import Published, place
 from tests.families.completions_and_migrations.rows import LIBRARY, START, TAGGING, document, life, symbol, usages
 from tests.families.contexts.rows import CONTEXTS, WRITER
 from tests.families.functions import rows as functions
@@ -342,6 +343,19 @@ def fill(root: Path, content: Tables) -> Lake:
     for name, rows in content.items():
         lake.write(name, LIBRARY, rows)
     return lake
+
+
+def publish(
+    lake: Lake,
+    drafts: Path,
+    snapshots: Path,
+    profile: str,
+    libraries: Sequence[str],
+    period: Period,
+    rules: Mapping[str, str],
+) -> Published:
+    """Make a candidate of a profile and place it without release checks."""
+    return place(make_candidate(lake, drafts, snapshots, profile, libraries, period, rules), snapshots)
 
 
 def publish_lake(lake: Lake, snapshots: Path, period: Period | None = None, rules: str = "rules") -> Published:

@@ -22,7 +22,7 @@ from pipeline.lake.names import UnsafeName
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.report.figures import SnapshotTables
-from pipeline.snapshots.format import bounded_memory
+from pipeline.snapshots.format import untrusted
 from pipeline.snapshots.format.manifest import SnapshotError, read_manifest
 from pipeline.snapshots.format.reader import Snapshot
 from tests.snapshots.lakes import edit_manifest, fill, publish_lake, seal, tables
@@ -138,7 +138,7 @@ def test_a_file_that_is_not_listed_is_not_read(snapshot: Path) -> None:
 def test_a_file_that_unpacks_to_more_than_the_memory_is_an_error(
     snapshot: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounded_memory, "_SHARE", 0.01)
+    monkeypatch.setattr(untrusted, "_SHARE", 0.01)
     path = snapshot / "data" / "completions.parquet"
     table = pq.read_table(path, partitioning=None)
     table = pa.concat_tables([table] * 2000)

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.core.settings import PROJECT
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.format.rows import TABLES
 from tests.snapshots.lakes import fill, publish_lake, tables
 
 README = PROJECT / "README.md"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.rules.load import RULES
-from pipeline.core.vocabularies.gates import GateKind, PublicationState
+from pipeline.core.vocabularies.gates import CheckKind, PublicationState
 from pipeline.lake.pinned_versions import thaw
 from pipeline.lake.sync import working_on, working_on_run
 from pipeline.lake.tables import Lake
@@ -30,7 +30,7 @@ from pipeline.orchestration.publishing.superseding import waits
 from pipeline.orchestration.refresh import Refresh, begin, refresh_of
 from pipeline.orchestration.report.source import PAGE, write_report
 from pipeline.snapshots.format.names import latest
-from pipeline.snapshots.format.tables import NothingToPublish
+from pipeline.snapshots.format.rows import NothingToPublish
 from pipeline.snapshots.publication import Signature, read_publication
 from pipeline.snapshots.release_checks.rules import OWN_RULES
 from pipeline.snapshots.snapshot import NotPlaced
@@ -63,7 +63,7 @@ def open_gates(rules: Path) -> None:
     """Let everything through; a test closes the gate that it is about."""
     (rules / "gates.yaml").write_text(
         "least: 1\nrejected: []\nunproven: []\nagreement: {hold_below: -1, least: 30}\nlost_libraries: {hold_above: 1}\n"
-        + "".join(["limits:\n", *(f"  {kind}: {{hold_above: 1}}\n" for kind in GateKind if kind not in OWN_RULES)])
+        + "".join(["limits:\n", *(f"  {kind}: {{hold_above: 1}}\n" for kind in CheckKind if kind not in OWN_RULES)])
         + "signing: {users: [], gives_way_after_h: 24, within_days: 7}\n"
     )
 
@@ -115,7 +115,7 @@ def test_a_gate_that_holds_leaves_latest_and_says_why_everywhere(
     publication = publication_of(refresh)
     assert publication is not None
     assert publication.state == PublicationState.HELD
-    assert [gate.kind for gate in publication.gates if gate.standing == "hold"] == [GateKind.LOST]
+    assert [gate.kind for gate in publication.gates if gate.status == "hold"] == [CheckKind.LOST]
     write_report(refresh)
     page = (refresh.folder / PAGE).read_text()
     assert "migrations of starter-" in page
@@ -139,7 +139,7 @@ def test_who_has_to_sign_is_waited_for(
     assert (waiting.status, waiting.json["state"]) == (1, "waiting")
     signed = driftline("publish", "--signed-by", "ada", "--json")
     assert signed.status == 0, signed.err
-    assert (signed.json["state"], signed.json["signature"]["who"]) == ("published", "ada")
+    assert (signed.json["state"], signed.json["signature"]["signer"]) == ("published", "ada")
     assert now_latest(data) is not None
     # What is published already was signed: nobody is asked again.
     again = driftline("publish", "--json")
@@ -274,7 +274,7 @@ def test_a_draft_that_was_overtaken_is_not_placed(lake: Lake, rules: Path, data:
     draft_refresh(waiting)
     lake.write("rejects", LIBRARY, [], part="part")
     second = publish_last(other)
-    with pytest.raises(NotPlaced, match=r"was drafted and weighed against .*Publish again: driftline publish"):
+    with pytest.raises(NotPlaced, match=r"was compared with .*Publish again: driftline publish"):
         place_refresh(waiting)
     assert now_latest(data) == second.path
     publication = publication_of(waiting)

@@ -27,11 +27,10 @@ from pipeline.snapshots import candidate
 from pipeline.snapshots.comparison.comparison import compare_snapshots
 from pipeline.snapshots.format.manifest import read_manifest
 from pipeline.snapshots.format.names import latest
-from pipeline.snapshots.format.tables import TABLES, TAGGED, NothingToPublish, OutdatedTables
-from pipeline.snapshots.snapshot import publish
+from pipeline.snapshots.format.rows import TABLES, TAGGED, NothingToPublish, OutdatedTables
 from pipeline.snapshots.verify import verify
 from tests.families.completions_and_migrations.rows import LIBRARY, life
-from tests.snapshots.lakes import contents, drafts, fill, publish_lake, reject, tables
+from tests.snapshots.lakes import contents, drafts, fill, publish, publish_lake, reject, tables
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pipeline.core.settings import settings
 from pipeline.lake.rows import SurvivalRow
 from pipeline.lake.sync import read_lake, read_profile
 from pipeline.orchestration.run_parameters import BadForm
-from pipeline.snapshots.format.survival_figures import standing_of, told_survival
+from pipeline.snapshots.format.survival_figures import survival_figures
 
 _NAMED = 20
 
@@ -75,7 +75,7 @@ def tell(profile: str, planned: Sequence[dict[str, str]], looks: Iterable[dict[s
         libraries = [one["library"] for one in planned if one["period"] == period]
         rows += rows_of_survey(survey_of(profile, period), libraries)
     unread = sorted({why for one in looks for why in one["unread"]})
-    return [*told_survival(standing_of(rows)), *(f"not looked at: {why}" for why in unread)]
+    return [*map(str, survival_figures(rows)), *(f"not looked at: {why}" for why in unread)]
 
 
 def tell_failed(profile: str, planned: Sequence[dict[str, str]], looks: Iterable[dict[str, Any]]) -> str | None:

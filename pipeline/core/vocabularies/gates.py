@@ -3,7 +3,7 @@
 from pipeline.core.vocabularies.term import Term
 
 
-class GateKind(Term):
+class CheckKind(Term):
     REJECTED = "rejected", "share of what a stage looked at that it refused"
     INTERNAL_ERRORS = "internal_errors", "share of what a stage looked at that ended in an exception of Driftline"
     UNPROVEN = "unproven", "share of rows whose label no run proves"
@@ -15,7 +15,7 @@ class GateKind(Term):
     SHIFTED = "shifted", "how far a column is from what it was in the last snapshot, 0 to 1"
 
 
-class GateStanding(Term):
+class CheckStatus(Term):
     PASSED = "passed", "within what is allowed"
     SIGN_OFF = "sign_off", "a person has to sign the snapshot off"
     HOLD = "hold", "nothing is published"

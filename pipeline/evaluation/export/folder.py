@@ -34,7 +34,7 @@ from pipeline.lake.runner import write_json
 from pipeline.lake.schema import table
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.format.rows import TABLES
 
 SUMMARY = "unsupported_columns.json"
 ROWS = "unsupported_columns.jsonl"

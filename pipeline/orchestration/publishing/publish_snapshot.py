@@ -13,7 +13,7 @@ from urllib.parse import quote
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.annotation import QueueStatus
-from pipeline.core.vocabularies.gates import GateStanding, PublicationState
+from pipeline.core.vocabularies.gates import CheckStatus, PublicationState
 from pipeline.lake.damage import read_state
 from pipeline.lake.ids import sha256_json
 from pipeline.lake.pinned_versions import frozen_lake, is_frozen, thaw
@@ -25,14 +25,14 @@ from pipeline.orchestration.publishing.apply_decisions import NotJudged, judge_a
 from pipeline.orchestration.publishing.finish_refresh import NotWhole, covered_libraries, finish, keep
 from pipeline.orchestration.refresh import Refresh, gates
 from pipeline.orchestration.resources.resources import House
-from pipeline.snapshots.approval_text import request_text, told_changes, told_gates, told_unjudged
-from pipeline.snapshots.candidate import Draft, make_draft
+from pipeline.snapshots.approval_text import describe_changes, describe_checks, describe_unapplied, request_text
+from pipeline.snapshots.candidate import Candidate, make_candidate
 from pipeline.snapshots.comparison.comparison import Comparison, compare_snapshots
 from pipeline.snapshots.format.reader import Snapshot
-from pipeline.snapshots.format.tables import NothingToPublish, OutdatedTables
-from pipeline.snapshots.publication import Publication, Signature, keep_publication, read_publication
-from pipeline.snapshots.release_checks.release_checks import Known, standing_of, weigh
-from pipeline.snapshots.release_checks.rules import GateRules
+from pipeline.snapshots.format.rows import NothingToPublish, OutdatedTables
+from pipeline.snapshots.publication import Publication, Signature, read_publication, write_publication
+from pipeline.snapshots.release_checks.release_checks import CheckInputs, overall_status, weigh
+from pipeline.snapshots.release_checks.rules import ReleaseCheckRules
 from pipeline.snapshots.snapshot import NotPlaced, Published, is_placed, place
 
 
@@ -89,7 +89,7 @@ def draft_refresh(refresh: Refresh) -> Publication:
     with working_on_run(refresh.folder, "draft"), working_on_profile(refresh.profile):
         with _told(refresh, Publication(refresh.run, refresh.profile, PublicationState.NOTHING)):
             publication = _drafted(refresh, gates())
-        keep_publication(refresh.folder, publication)
+        write_publication(refresh.folder, publication)
     return publication
 
 
@@ -122,7 +122,7 @@ def place_refresh(refresh: Refresh, signature: Signature | None = None) -> Publi
             published = place(draft, settings().snapshots)
         _keep_published(refresh, published)
         done = replace(publication, state=PublicationState.PUBLISHED, reason="", snapshot=published.path.name)
-        keep_publication(refresh.folder, done)
+        write_publication(refresh.folder, done)
         thaw(refresh.folder)
     return published
 
@@ -148,9 +148,9 @@ def end_unsigned(
             state, reason = PublicationState.UNANSWERED, f"nobody answered within {days:g} days, or `sign_off` broke"
         else:
             said = f": {signature.note}" if signature.note else ""
-            state, reason = PublicationState.REFUSED, f"{signature.who} refused to sign it off{said}"
+            state, reason = PublicationState.REFUSED, f"{signature.signer} refused to sign it off{said}"
         ended = replace(publication, state=state, reason=f"{reason}; `latest` stays as it was", signature=signature)
-        keep_publication(refresh.folder, ended)
+        write_publication(refresh.folder, ended)
     return ended
 
 
@@ -201,7 +201,7 @@ def _told(refresh: Refresh, publication: Publication) -> Iterator[None]:
         if not (isinstance(error, NotJudged) and before and before.asks):
             nothing = isinstance(error, NothingToPublish | NotWhole)
             state = PublicationState.NOTHING if nothing else PublicationState.FAILED
-            keep_publication(refresh.folder, replace(publication, state=state, reason=str(error)))
+            write_publication(refresh.folder, replace(publication, state=state, reason=str(error)))
         raise
 
 
@@ -214,13 +214,13 @@ def _must_be_free(publication: Publication) -> None:
         raise AwaitsSignOff(publication.reason)
     if publication.asks and signature and not publication.is_about(signature.draft):
         raise AwaitsSignOff(
-            f"{signature.who} signed another draft than this one, which was made since and looks otherwise. What to do:"
+            f"{signature.signer} signed another draft than this one, which was made since and differs. What to do:"
             f" look at it, then the same command again; in Airflow clear `sign_off` with all that follows it.\n"
             f"{publication.reason}"
         )
 
 
-def _drafted(refresh: Refresh, rules: GateRules) -> Publication:
+def _drafted(refresh: Refresh, rules: ReleaseCheckRules) -> Publication:
     house = refresh.house()
     if not is_frozen(refresh.folder):
         # published before, or never: of the lake of now only what is of this refresh's time
@@ -229,33 +229,33 @@ def _drafted(refresh: Refresh, rules: GateRules) -> Publication:
     lake = frozen_lake(refresh.folder, house.lake)
     libraries = covered_libraries(refresh, house)
     unjudged = judge_again(house, lake, libraries, refresh.folder / "counts")
-    left_out = told_unjudged(refresh.profile, unjudged)
+    left_out = describe_unapplied(refresh.profile, unjudged)
     hashes = {name: sha256_json(plain(rule)) for name, rule in vars(house.rules).items()}
     places = settings().drafts, settings().snapshots
     record = read_record(refresh.folder)
     made = datetime.fromisoformat(record.began) if record else None
-    draft = make_draft(lake, *places, refresh.profile, libraries, refresh.period, hashes, made)
+    draft = make_candidate(lake, *places, refresh.profile, libraries, refresh.period, hashes, made)
     last = places[1] / refresh.profile / draft.last if draft.last else None
     comparison = compare_snapshots(last, draft.path) if last else None
     weighed = weigh(_known(house, lake, libraries, draft, last, comparison), rules)
     placed = is_placed(draft, settings().snapshots)
     # What is published already was weighed before, and signed off if need be.
-    standing = GateStanding.PASSED if placed else standing_of(weighed)
+    standing = CheckStatus.PASSED if placed else overall_status(weighed)
     return Publication(
         run=refresh.run,
         profile=refresh.profile,
         state=_STATES[standing],
-        reason="\n".join(filter(None, [told_gates(draft, weighed, standing), *left_out])),
+        reason="\n".join(filter(None, [describe_checks(draft, weighed, standing), *left_out])),
         draft=draft,
         gates=weighed,
-        changes=[*(told_changes(comparison) if comparison else ()), *left_out],
+        changes=[*(describe_changes(comparison) if comparison else ()), *left_out],
     )
 
 
-_STATES: Mapping[GateStanding, PublicationState] = {
-    GateStanding.HOLD: PublicationState.HELD,
-    GateStanding.SIGN_OFF: PublicationState.WAITING,
-    GateStanding.PASSED: PublicationState.READY,
+_STATES: Mapping[CheckStatus, PublicationState] = {
+    CheckStatus.HOLD: PublicationState.HELD,
+    CheckStatus.SIGN_OFF: PublicationState.WAITING,
+    CheckStatus.PASSED: PublicationState.READY,
 }
 
 
@@ -263,18 +263,18 @@ def _known(
     house: House,
     lake: Lake,
     libraries: Sequence[str],
-    draft: Draft,
+    draft: Candidate,
     last: Path | None,
     comparison: Comparison | None,
-) -> Known:
+) -> CheckInputs:
     # slow to import
     from pipeline.quality.annotation.agreement import agreement
     from pipeline.quality.annotation.store import open_store
-    from pipeline.snapshots.format.survival_figures import LOOKED, last_look
+    from pipeline.snapshots.format.survival_figures import FIGURE_COLUMNS, latest_figure
 
-    look = last_look(Snapshot(draft.path).rows("survivals", LOOKED))
+    look = latest_figure(Snapshot(draft.path).rows("survivals", FIGURE_COLUMNS))
     agreed = agreement(open_store(house.settings.reviews_url, house.rules.annotation))
-    return Known(
+    return CheckInputs(
         draft=draft.path,
         comparison=comparison,
         counts=[count for library in libraries for count in last_counts(lake, library)],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pipeline.core.vocabularies.drafts import DraftStanding
-from pipeline.core.vocabularies.gates import GateStanding
+from pipeline.core.vocabularies.gates import CheckStatus
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.llm.client.tally import usd
 from pipeline.orchestration.report.data import Report
@@ -113,5 +113,5 @@ _templates.globals |= {
     "points": _points,
     "standings": list(DraftStanding),
     "families": INSTANCE_TABLES,
-    "passed": (GateStanding.PASSED, GateStanding.NOT_MEASURED),
+    "passed": (CheckStatus.PASSED, CheckStatus.NOT_MEASURED),
 }

@@ -14,9 +14,15 @@ _NUMBERS = frozenset({"int64", "float64"})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+def count_rows(database: duckdb.DuckDBPyConnection, query: str) -> int:
+    """Return the number of rows of a query."""
+    row = database.execute(f"SELECT count(*) FROM ({query})").fetchone()  # noqa: S608
+    return int(row[0]) if row else 0
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A column of one snapshot: share of nulls, distinct values, range; `counts` where its values are few by nature."""
+    """A column of one snapshot: share of nulls, distinct values, range; `counts` for vocabularies and truth values."""
 
     nulls: float
     distinct: int
@@ -41,7 +47,7 @@ class ColumnDiff:
 
     @property
     def same(self) -> bool:
-        """Whether nothing of the column differs."""
+        """Whether the column is equal on both sides."""
         return self.old == self.new and not self.changed
 
 
@@ -56,7 +62,7 @@ def column_diff(old: Summary | None, new: Summary | None, changed: int) -> Colum
 
 
 def summaries(database: duckdb.DuckDBPyConnection, view: str, types: Mapping[str, str]) -> dict[str, Summary]:
-    """Summarise the columns of a table by name; `types` are the types by which they are declared."""
+    """Summarise the columns of a table by name; `types` are their declared types."""
     if not types:
         return {}
     parts = [part for name, kind in types.items() for part in _measures(name, kind)]
@@ -64,22 +70,22 @@ def summaries(database: duckdb.DuckDBPyConnection, view: str, types: Mapping[str
     rows = int(measured[0])
     if not rows:
         return {}
-    found = {}
+    by_name = {}
     for place, (name, kind) in enumerate(types.items()):
         present, distinct, least, most, mean = measured[1 + 5 * place : 6 + 5 * place]
         mean = round(float(mean), 6) if mean is not None else None
         if kind == "timestamp":
             least, most = _time(least), _time(most)
         counts = _counts(database, view, name, kind)
-        found[name] = Summary(round(1 - present / rows, 6), int(distinct), least, most, mean, counts)
-    return found
+        by_name[name] = Summary(round(1 - present / rows, 6), int(distinct), least, most, mean, counts)
+    return by_name
 
 
 def _measures(name: str, kind: str) -> list[str]:
-    """Return what is measured of a column: values, distinct ones, and of numbers and times their range."""
+    """Return the measures of a column: values, distinct ones, and the range of numbers and times."""
     least, most = (f'min("{name}")', f'max("{name}")') if kind in _NUMBERS else ("NULL", "NULL")
     if kind == "timestamp":
-        # as microseconds: DuckDB makes times with pytz, which nothing here needs, and in the zone of the machine
+        # as microseconds: DuckDB needs pytz for times, and returns them in the zone of the machine
         least, most = f'epoch_us(min("{name}"))', f'epoch_us(max("{name}"))'
     mean = f'avg("{name}")' if kind in _NUMBERS else "NULL"
     return [f'count("{name}")', f'count(DISTINCT "{name}")', least, most, mean]

@@ -1,7 +1,8 @@
-"""Two snapshots held against each other: what came, went and changed."""
+"""Comparison of two snapshots: added, removed and changed rows, columns and names."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,51 +12,51 @@ import duckdb
 
 from pipeline.lake.rows import ErratumRow
 from pipeline.snapshots.comparison.column_comparison import ColumnDiff
-from pipeline.snapshots.comparison.errata import errata_by_reason
-from pipeline.snapshots.comparison.table_comparison import Moved, Pair, RowDiff, moved
+from pipeline.snapshots.comparison.table_comparison import NameDiff, Pair, RowDiff, name_diff
 from pipeline.snapshots.format.manifest import Manifest
 from pipeline.snapshots.format.reader import Snapshot
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.format.rows import TABLES
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What differs between two snapshots; `rows` and `columns` are by configuration, `facts` those of the manifests."""
+    """Differences of two snapshots; `rows` and `columns` are by configuration, `facts` are fields of the manifests."""
 
     old: str
     new: str
     rows: Mapping[str, RowDiff]
     columns: Mapping[str, Mapping[str, ColumnDiff]]
     errata: Sequence[ErratumRow]
-    libraries: Moved
-    releases: Moved
-    rules: Moved
-    files: Moved
+    libraries: NameDiff
+    releases: NameDiff
+    rules: NameDiff
+    files: NameDiff
     facts: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
 
     @property
     def same(self) -> bool:
-        """Whether the two hold the same, byte by byte, and were made from the same rules."""
+        """Whether both have the same bytes and rules."""
         return self.files.same and self.rules.same and not self.facts
 
     @property
     def errata_by_reason(self) -> dict[str, int]:
-        """Count the new errata by reason."""
-        return errata_by_reason(self.errata)
+        """Count the new errata by reason; those of restored rows count as restored."""
+        names = ("restored" if row["restored"] else str(row["reason"]) for row in self.errata)
+        return dict(sorted(Counter(names).items()))
 
 
 def compare_snapshots(old: Path, new: Path) -> Comparison:
-    """Say what came, went and changed from one snapshot to another; a draft of one will do.
+    """Compare two snapshots, or a snapshot and a candidate.
 
-    Rows are compared by their key, and those whose id went or came once more by their place: source and API. A table or
-    column that one side lacks counts as empty there.
+    Rows are compared by their key, and added and removed ones again by their place: source and API. A table or column
+    that one side lacks counts as empty there.
 
     Errors: SnapshotError; OSError, or pyarrow's or DuckDB's, where a file with the right hash is broken inside.
     """
     sides = Snapshot(old), Snapshot(new)
     manifests = sides[0].manifest, sides[1].manifest
-    files = moved(*({entry.path: entry.sha256 for entry in manifest.files} for manifest in manifests))
-    other = {*files.came, *files.went, *files.changed}
+    files = name_diff(*({entry.path: entry.sha256 for entry in manifest.files} for manifest in manifests))
+    other = {*files.added, *files.removed, *files.changed}
     with duckdb.connect() as database:
         tables = {
             config: Pair(database, config, *sides, equal=f"data/{config}.parquet" not in other) for config in TABLES
@@ -70,21 +71,21 @@ def compare_snapshots(old: Path, new: Path) -> Comparison:
         rows=rows,
         columns=columns,
         errata=errata,
-        libraries=moved(*(manifest.libraries for manifest in manifests)),
+        libraries=name_diff(*(manifest.libraries for manifest in manifests)),
         releases=releases,
-        rules=moved(*(_rules(manifest, manifests) for manifest in manifests)),
+        rules=name_diff(*(_rules(manifest, manifests) for manifest in manifests)),
         files=files,
         facts=_facts(*manifests),
     )
 
 
 def _rules(manifest: Manifest, both: Iterable[Manifest]) -> Mapping[str, str]:
-    """Return hashes of rules by name; the one of all together where a side has no others."""
-    return manifest.rules if all(one.rules for one in both) else {"all rules": manifest.rules_sha256}
+    """Return hashes of rules by name, or the joint hash where a side has no other."""
+    return manifest.rules if all(manifest_.rules for manifest_ in both) else {"all rules": manifest.rules_sha256}
 
 
 def _facts(old: Manifest, new: Manifest) -> dict[str, tuple[Any, Any]]:
-    """Return what the manifests say otherwise of what was covered, and by which driftline."""
+    """Return the fields of the manifests that differ: format, build, profile, covered period."""
     names = ("format", "driftline", "profile")
     pairs = {name: (getattr(old, name), getattr(new, name)) for name in names}
     pairs |= {name: (getattr(old.period, name), getattr(new.period, name)) for name in ("since", "until")}

@@ -1,9 +1,9 @@
-"""Errata: what a snapshot says no more, with the reason, and the rows themselves as its split `deprecated`."""
+"""Errata: removed and corrected rows with their reasons, and the removed rows as the split `deprecated`."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,29 +23,29 @@ from pipeline.snapshots.format.rows import TABLES, Rows
 log = logging.getLogger(__name__)
 
 CONCERNED = (*INSTANCE_TABLES, "changes")
-"""The configurations whose rows are never silently away."""
+"""The configurations whose removed rows have errata."""
 
 _JUDGED = (
     *("versicode_tag", "libevolutioneval_tag", "category", "gitchameleon_category", "discriminating", "breaking"),
     *("replacement", "code", "answer", "solution", "test", "hidden_tests", "tests", "reference", "middle"),
     *("source_code", "target_code"),
 )
-"""Columns that say what is asked, what is right and how it is labelled: another value there is an erratum."""
+"""Columns with task, answer and labels: another value there is an erratum."""
 
 _LONGEST = 80
 
 _IDS = ("id", "library", "version")
-_PLACED = (column for of_one in PLACES.values() for column in of_one)
-_MADE_FROM = ("function_id", "snippet_id", "target_snippet_id", "project_id", "language")
-_WANTED = frozenset((*_IDS, *_JUDGED, *LINES, *_PLACED, *_MADE_FROM))
-"""The columns that are looked at of every row: the texts around what is asked are most of the bytes of a snapshot."""
+_PLACED = (column for columns in PLACES.values() for column in columns)
+_SOURCES = ("function_id", "snippet_id", "target_snippet_id", "project_id", "language")
+_COMPARED = frozenset((*_IDS, *_JUDGED, *LINES, *_PLACED, *_SOURCES))
+"""The columns that are read of every row; the others, contexts above all, are most of the bytes of a snapshot."""
 
 _OF_SNIPPETS = ("id", "path", "version", "file", "place", "line")
 
 
 @dataclass(frozen=True, slots=True)
 class Errata:
-    """The rows of `errata`, and by configuration the rows that stand in the split `deprecated`."""
+    """The rows of `errata`, and the rows of the split `deprecated` by configuration."""
 
     rows: list[Row] = field(default_factory=list)
     deprecated: dict[str, list[Row]] = field(default_factory=dict)
@@ -58,22 +58,22 @@ def errata_of(
     reviews: Sequence[ReviewRow] = (),
     survivals: Sequence[SurvivalRow] = (),
 ) -> Errata:
-    """Say of each row of the last snapshot what became of it, as far as it went or now says something else.
+    """Return errata for the rows of the last snapshot that are removed or corrected in the new one.
 
     `tables` are the rows of the new snapshot by configuration, `rejects`, `reviews` and `survivals` those of the lake.
-    Rows of libraries that are no longer covered are left out: nobody said that they are wrong. What the last snapshot
-    told of older ones is carried on; a row that is back among the others leaves the split `deprecated` and its errata
-    say `restored`. Equal input gives equal rows, also where the new snapshot has become the last one.
+    Rows of libraries that are no longer covered have no errata. Errata of the last snapshot are carried on; a row that
+    is current again leaves the split `deprecated`, and its errata are marked `restored`. Equal input gives equal rows,
+    also where the new snapshot has become the last one.
 
     Errors: SnapshotError where the last snapshot cannot be read.
     """
     if last is None:
         return Errata()
     snapshot = Snapshot(last)
-    told = snapshot.rows("errata") if snapshot.has("errata") else []
-    narrow, ids = (tables.only(_WANTED), tables.only(_IDS)) if isinstance(tables, Rows) else (tables, tables)
+    earlier = snapshot.rows("errata") if snapshot.has("errata") else []
+    narrow, ids = (tables.only(_COMPARED), tables.only(_IDS)) if isinstance(tables, Rows) else (tables, tables)
     present = {config: {row["id"] for row in ids.get(config, ())} for config in CONCERNED}
-    errata = [row | {"restored": row["restored"] or _is_back(row, present)} for row in told]
+    errata = [row | {"restored": row["restored"] or _is_back(row, present)} for row in earlier]
     covered = (
         tables.covered if isinstance(tables, Rows) else {row["library"] for rows in tables.values() for row in rows}
     )
@@ -81,29 +81,31 @@ def errata_of(
     reasons = Reasons(ids, before, rejects, reviews, survivals)
     deprecated: dict[str, list[Row]] = {}
     for config in CONCERNED:
-        old = [row for row in _looked_at(snapshot, config) if row["library"] in covered]
-        went = [row for row in old if row["id"] not in present[config]]
-        named = _named(config, last.name, old, went, narrow.get(config, ()), reasons)
+        old = [row for row in _compared_columns(snapshot, config) if row["library"] in covered]
+        removed = [row for row in old if row["id"] not in present[config]]
+        named = _named(config, last.name, old, removed, narrow.get(config, ()), reasons)
         carried = _whole(snapshot, config, DEPRECATED)
-        carried += _whole(snapshot, config, DATA, pc.field("id").isin([row["id"] for row in went])) if went else []
-        kept = [row for row in carried if row["id"] not in present[config]]
+        carried += (
+            _whole(snapshot, config, DATA, pc.field("id").isin([row["id"] for row in removed])) if removed else []
+        )
+        carried_on = [row for row in carried if row["id"] not in present[config]]
         errata += named
-        if kept:
-            deprecated[config] = kept
+        if carried_on:
+            deprecated[config] = carried_on
     in_split = {(config, row["id"]) for config, rows in deprecated.items() for row in rows}
     return Errata([row | {"kept": (row["config"], row["row_id"]) in in_split} for row in errata], deprecated)
 
 
-def _looked_at(snapshot: Snapshot, config: str) -> list[Row]:
-    """Return of each row what is compared, as far as its columns were published."""
+def _compared_columns(snapshot: Snapshot, config: str) -> list[Row]:
+    """Return the compared columns of the rows, as far as they were published."""
     rows: list[Row] = (
-        snapshot.read(config, snapshot.columns(config) & _WANTED).to_pylist() if snapshot.has(config) else []
+        snapshot.read(config, snapshot.columns(config) & _COMPARED).to_pylist() if snapshot.has(config) else []
     )
     return rows
 
 
 def _whole(snapshot: Snapshot, config: str, split: str, where: pc.Expression | None = None) -> list[Row]:
-    """Return rows that can stand in a file of today; a warning tells of the others, which their own snapshot has."""
+    """Return the rows that are valid in today's tables; a warning counts the others."""
     if not snapshot.has(config, split):
         return []
     try:
@@ -119,13 +121,13 @@ def _whole(snapshot: Snapshot, config: str, split: str, where: pc.Expression | N
 
 
 def _is_back(erratum: ErratumRow, present: Mapping[str, set[str]]) -> bool:
-    """Say whether a row that went stands among the others again; a corrected one never left."""
+    """Say whether a removed row is current again; a corrected one was never removed."""
     gone = erratum["reason"] != ErratumReason.CORRECTED
     return gone and erratum["row_id"] in present.get(erratum["config"], ())
 
 
 def _fits(config: str, row: Row) -> bool:
-    """Say whether a row of an older snapshot has the vocabularies of today, so that it can stand in a file of today."""
+    """Say whether a row of an older snapshot is valid in today's table."""
     try:
         table(TABLES[config]).check(row)
     except SchemaError:
@@ -134,18 +136,18 @@ def _fits(config: str, row: Row) -> bool:
 
 
 def _named(
-    config: str, last: str, old: Sequence[Row], went: Sequence[Row], new: Sequence[Row], reasons: Reasons
+    config: str, last: str, old: Sequence[Row], removed: Sequence[Row], new: Sequence[Row], reasons: Reasons
 ) -> list[Row]:
-    """Return the errata of a configuration's rows: those that went, and those that say something else."""
+    """Return the errata of a configuration's rows: removed ones, and corrected ones."""
     before = {row["id"]: row for row in old}
-    came = [row for row in new if row["id"] not in before]
-    successors = {one["id"]: other["id"] for one, other in pairs_at_places(config, went, came)}
+    added = [row for row in new if row["id"] not in before]
+    successors = {before_["id"]: other["id"] for before_, other in pairs_at_places(config, removed, added)}
     gone = [
         _erratum(config, last, row, reasons.of(config, row, successors.get(row["id"])), successors.get(row["id"]))
-        for row in went
+        for row in removed
     ]
     stay = ((before[row["id"]], row) for row in new if row["id"] in before)
-    said = ((one, corrections(one, other)) for one, other in stay)
+    said = ((before_, corrections(before_, other)) for before_, other in stay)
     return gone + [
         _erratum(config, last, row, Reason(ErratumReason.CORRECTED, "; ".join(told))) for row, told in said if told
     ]
@@ -168,26 +170,15 @@ def _erratum(config: str, last: str, row: Row, reason: Reason, successor: str | 
     }
 
 
-def corrections(one: Row, other: Row) -> list[str]:
-    """Return what a row of the same id says otherwise now of what is asked, right or labelled: column: old -> new."""
-    columns = [column for column in _JUDGED if column in one and column in other]
+def corrections(old: Row, new: Row) -> list[str]:
+    """Return the differences of two rows of the same id in task, answer and labels: column: old -> new."""
+    columns = [column for column in _JUDGED if column in old and column in new]
     return [
-        f"{column}: {_short(one[column])} -> {_short(other[column])}"
-        for column in columns
-        if one[column] != other[column]
+        f"{column}: {_short(old[column])} -> {_short(new[column])}" for column in columns if old[column] != new[column]
     ]
 
 
 def _short(value: object) -> str:
-    """Return a value as text; a long one by its beginning and its hash."""
+    """Return a value as text; a long one as its beginning and its hash."""
     text = " ".join(str(value).split())
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… (sha256 {sha256_text(str(value))[:12]})"
-
-
-def errata_by_reason(rows: Iterable[ErratumRow]) -> dict[str, int]:
-    """Count errata by their reason; those of rows that came back count as restored."""
-    counts: dict[str, int] = {}
-    for row in rows:
-        name = "restored" if row["restored"] else str(row["reason"])
-        counts[name] = counts.get(name, 0) + 1
-    return dict(sorted(counts.items()))

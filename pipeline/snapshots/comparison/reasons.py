@@ -1,4 +1,4 @@
-"""Why a row of an earlier snapshot is not there any more, as far as the lake tells."""
+"""Reasons for the removal of rows of an earlier snapshot, from tables of the lake."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _STAGES = {
     **{family.table: family.stages for family in INSTANCES},
     "changes": ("lifecycle", "gate"),
 }
-"""The stages whose reject means that a row of the configuration is none; a context that is refused is no instance."""
+"""The stages whose rejects remove a row of the configuration; a refused context removes no instance."""
 
 _LOST = ErratumReason.NOT_MADE, "no reject names it: rules, stages or what it depends on have changed"
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a row went; stage and reason of the reject where a stage refuses it."""
+    """Why a row was removed, with stage and reason of a reject if there is one."""
 
     reason: ErratumReason
     detail: str
@@ -33,7 +33,7 @@ class Reason:
 
 
 class Reasons:
-    """Finds reasons: `tables` are published now, `before` are tables of the last snapshot, the others of the lake."""
+    """Finds reasons: `tables` are those of the new snapshot, `before` of the last one, the others of the lake."""
 
     def __init__(
         self,
@@ -58,12 +58,12 @@ class Reasons:
         self._releases = {(row["library"], row["version"]) for row in tables.get("releases", ())}
 
     def of(self, config: str, row: Row, successor: str | None) -> Reason:
-        """Return why a row of a configuration is not there any more."""
+        """Return why a row of a configuration was removed."""
         refused = [*self._rejects_of(row), *self._rejects_of_candidate(config, row)]
         named = [reject for reject in refused if reject["stage"] in _STAGES[config]]
-        found = self._reviewed(row) or (_reason(named[0]) if named else None) or self._survival(row)
-        if found is not None:
-            return found
+        reason = self._reviewed(row) or (_reason(named[0]) if named else None) or self._survival(row)
+        if reason is not None:
+            return reason
         if successor is not None:
             return Reason(ErratumReason.REPLACED, "other content stands at its place")
         return self._source_gone(config, row) or Reason(*_LOST)
@@ -77,7 +77,7 @@ class Reasons:
         return Reason(ErratumReason.REVIEWED_OUT, detail, "gate", RejectReason.REVIEWED_OUT)
 
     def _rejects_of(self, row: Row) -> Iterator[RejectRow]:
-        """Yield the rejects that name a row by its id, or the function that it is about, at its level."""
+        """Yield the rejects that name a row by its id, or its function at its granularity."""
         for name in _names(row):
             for reject in self._by_word.get(name, ()):
                 if name == row["id"] or reject["key"] in (name, f"{name} {row.get('granularity')}"):
@@ -113,7 +113,7 @@ class Reasons:
         return _gone(f"snippet {snippet['id']}", self._of_snippet(snippet))
 
     def _of_snippet(self, snippet: SnippetRow) -> list[RejectRow]:
-        """Return the rejects of a snippet's place: of a docstring's example, or of a line of found code."""
+        """Return the rejects of a snippet's place: a docstring's example, or a line of crawled code."""
         if snippet["path"] is not None:
             start = f"{snippet['path']} {snippet['version']} #"
             return [r for r in self._by_word.get(snippet["path"], ()) if r["key"].startswith(start)]
@@ -138,15 +138,15 @@ def _is_candidate(config: str, row: Row, words: Sequence[str]) -> bool:
 
 
 def _reason(reject: RejectRow) -> Reason:
-    """Return a reject as a reason; what a person refused is said to be a person's."""
+    """Return a reject as a reason; a decision of a person has a reason of its own."""
     out = reject["reason"] == RejectReason.REVIEWED_OUT
     reason = ErratumReason.REVIEWED_OUT if out else ErratumReason.REFUSED
     return Reason(reason, reject["detail"], reject["stage"], reject["reason"])
 
 
-def _gone(what: str, rejects: Sequence[RejectRow] | None) -> Reason:
-    """Say that what a row was made from is gone, with the reject that tells why where there is one."""
+def _gone(source: str, rejects: Sequence[RejectRow] | None) -> Reason:
+    """Return the reason that the source of a row is gone, with its reject if there is one."""
     if not rejects:
-        return Reason(ErratumReason.SOURCE_GONE, f"{what} is no longer there")
+        return Reason(ErratumReason.SOURCE_GONE, f"{source} is no longer there")
     first = rejects[0]
-    return Reason(ErratumReason.SOURCE_GONE, f"{what}: {first['detail']}", first["stage"], first["reason"])
+    return Reason(ErratumReason.SOURCE_GONE, f"{source}: {first['detail']}", first["stage"], first["reason"])

@@ -1,4 +1,4 @@
-"""A configuration of the data set in two snapshots: its rows by key and by place, and its columns."""
+"""Comparison of one configuration in two snapshots: rows by key and by place, and columns."""
 
 from __future__ import annotations
 
@@ -10,67 +10,67 @@ from typing import Any
 import duckdb
 
 from pipeline.lake.schema import Row, Table, table
-from pipeline.snapshots.comparison.column_comparison import ColumnDiff, Summary, column_diff, summaries
+from pipeline.snapshots.comparison.column_comparison import ColumnDiff, Summary, column_diff, count_rows, summaries
 from pipeline.snapshots.format.places import LINES, PLACES, pairs_at_places
 from pipeline.snapshots.format.reader import DEPRECATED, Snapshot
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.format.rows import TABLES
 
 
 @dataclass(frozen=True, slots=True)
 class RowDiff:
-    """The rows of a configuration: `kept` have the same key on both sides, `changed` of them say something else.
+    """Counts of rows: `common` have the same key on both sides, `changed` of them differ.
 
-    `replaced` went and have a successor of other content at the same place; `went` and `came` are without those.
+    `replaced` are removed rows with a successor at the same place; `removed` and `added` do not include them.
     `deprecated_*` are the rows in the split deprecated.
     """
 
     old: int = 0
     new: int = 0
-    kept: int = 0
+    common: int = 0
     changed: int = 0
     replaced: int = 0
-    came: int = 0
-    went: int = 0
+    added: int = 0
+    removed: int = 0
     deprecated_old: int = 0
     deprecated_new: int = 0
 
     @property
     def same(self) -> bool:
-        """Whether the same rows say the same on both sides."""
-        moved = self.changed or self.replaced or self.came or self.went
+        """Whether the rows are equal on both sides."""
+        moved = self.changed or self.replaced or self.added or self.removed
         return not moved and self.deprecated_old == self.deprecated_new
 
     @property
     def gone_share(self) -> float:
-        """Share of the old rows whose key is not there any more, 0 to 1; 0 where there were none."""
-        return (self.went + self.replaced) / self.old if self.old else 0.0
+        """Share of the old rows whose key is removed, 0 to 1; 0 where there were none."""
+        return (self.removed + self.replaced) / self.old if self.old else 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """Names that came, went, or are on both sides and say something else."""
+class NameDiff:
+    """Names that were added or removed, or have other values."""
 
-    came: tuple[str, ...] = ()
-    went: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
 
     @property
     def same(self) -> bool:
-        """Whether nothing came, went or changed."""
-        return not (self.came or self.went or self.changed)
+        """Whether nothing was added, removed or changed."""
+        return not (self.added or self.removed or self.changed)
 
 
-def moved(old: Mapping[str, Any], new: Mapping[str, Any]) -> Moved:
-    """Return which names came, went, or stand for something else."""
-    came, went = sorted(new.keys() - old.keys()), sorted(old.keys() - new.keys())
+def name_diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> NameDiff:
+    """Compare the names and values of two mappings."""
+    added, removed = sorted(new.keys() - old.keys()), sorted(old.keys() - new.keys())
     changed = sorted(name for name in old.keys() & new.keys() if old[name] != new[name])
-    return Moved(tuple(came), tuple(went), tuple(changed))
+    return NameDiff(tuple(added), tuple(removed), tuple(changed))
 
 
 class Pair:
     """A configuration in both snapshots, as two views of a database; a side without the file has no view.
 
-    Files that are `equal` byte by byte are looked at once.
+    Files that are `equal` byte by byte are read once.
     """
 
     def __init__(
@@ -95,17 +95,17 @@ class Pair:
         """Compare the rows."""
         old, new = self._rows_of("old"), self._rows_of("new")
         if self._equal:
-            return RowDiff(old, new, kept=new, deprecated_old=self._deprecated[0], deprecated_new=self._deprecated[1])
+            return RowDiff(old, new, common=new, deprecated_old=self._deprecated[0], deprecated_new=self._deprecated[1])
         if not self._joined:
             return RowDiff(old, new, 0, 0, 0, new, old, *self._deprecated)
-        kept, changed, _ = self._joint
+        common, changed, _ = self._joint
         replaced = len(self._replaced()) if self._config in PLACES else 0
         return RowDiff(
-            old, new, kept, changed, replaced, new - kept - replaced, old - kept - replaced, *self._deprecated
+            old, new, common, changed, replaced, new - common - replaced, old - common - replaced, *self._deprecated
         )
 
     def columns(self) -> dict[str, ColumnDiff]:
-        """Compare the columns that either side has and that are declared."""
+        """Compare the declared columns that either side has."""
         new = self._summaries("new")
         old = new if self._equal else self._summaries("old")
         changed = self._joint[2] if self._joined and not self._equal else {}
@@ -118,10 +118,10 @@ class Pair:
         kinds = {c.name: c.type for c in self._declared.columns if c.name in self._names[side]}
         return summaries(self._database, self._views[side], kinds)
 
-    def named(self) -> Moved:
-        """Return the keys that came, went or changed, as texts."""
+    def named(self) -> NameDiff:
+        """Compare the keys, as texts."""
         sides = [self._texts(side) for side in ("old", "new")]
-        return moved(*sides)
+        return name_diff(*sides)
 
     def new_rows(self) -> list[Row]:
         """Return the rows of the new side whose key the old side lacks."""
@@ -132,7 +132,8 @@ class Pair:
         return self._fetched(query)
 
     def _rows_of(self, side: str) -> int:
-        return self._count(f"SELECT 1 FROM {self._views[side]}") if side in self._views else 0  # noqa: S608
+        query = f"SELECT 1 FROM {self._views.get(side)}"  # noqa: S608
+        return count_rows(self._database, query) if side in self._views else 0
 
     def _texts(self, side: str) -> dict[str, str]:
         if side not in self._views:
@@ -159,20 +160,20 @@ class Pair:
 
     @functools.cached_property
     def _joint(self) -> tuple[int, int, dict[str, int]]:
-        """Count the rows of the same key, those of them with any other value, and by column those with another one."""
+        """Count the rows of the same key, those of them that differ, and those that differ by column."""
         other = {name: f'a."{name}" IS DISTINCT FROM b."{name}"' for name in self._common}
         parts = [f"count(*) FILTER (WHERE {each})" for each in (" OR ".join(other.values()), *other.values())]
-        found = self._database.execute(f"SELECT count(*), {', '.join(parts)} {self._join}").fetchone() or ()
-        kept, changed, *by_column = map(int, found)
-        return kept, changed, dict(zip(other, by_column, strict=True))
+        counts = self._database.execute(f"SELECT count(*), {', '.join(parts)} {self._join}").fetchone() or ()
+        common, changed, *by_column = map(int, counts)
+        return common, changed, dict(zip(other, by_column, strict=True))
 
     def _replaced(self) -> list[tuple[Row, Row]]:
-        """Return the rows that went with their successors at the same place."""
+        """Return the removed rows with their successors at the same place."""
         sides = [self._alone("old", "new"), self._alone("new", "old")]
         return pairs_at_places(self._config, *sides)
 
     def _alone(self, side: str, other: str) -> list[Row]:
-        """Return what tells the place of rows whose id only one side has."""
+        """Return the columns of the place of rows whose id only one side has."""
         names = [name for name in dict.fromkeys(("id", *PLACES[self._config], *LINES)) if name in self._names[side]]
         query = (
             f"SELECT {', '.join(names)} FROM {self._views[side]} AS a"  # noqa: S608
@@ -181,10 +182,6 @@ class Pair:
         return self._fetched(query)
 
     def _fetched(self, query: str) -> list[Row]:
-        found = self._database.execute(query)
-        names = [column[0] for column in found.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
-
-    def _count(self, query: str) -> int:
-        row = self._database.execute(f"SELECT count(*) FROM ({query})").fetchone()  # noqa: S608
-        return int(row[0]) if row else 0
+        result = self._database.execute(query)
+        names = [column[0] for column in result.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]

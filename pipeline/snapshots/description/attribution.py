@@ -1,4 +1,4 @@
-"""Who wrote what a snapshot quotes: the attribution file, and whether every source of the rows is named in it."""
+"""The attribution file of a snapshot, and the check that it names every source of the rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OPERATORS = frozenset({"AND", "OR", "WITH"})
 
 @dataclass(frozen=True, slots=True, order=True)
 class Work:
-    """A source as the file names it; `place` is a package URL, or what else names it, `url` where a person finds it."""
+    """A source in the attribution file; `place` is a package URL or another identifier, `url` is for people."""
 
     place: str
     url: str
@@ -30,15 +30,15 @@ class Work:
     by: str
 
     def names(self) -> set[tuple[str, str, str]]:
-        """Return under which (address, licence, author) the work is found."""
+        """Return the (address, licence, author) triples of the work."""
         return {(address, self.licence, self.by) for address in (self.place, self.url) if address}
 
 
 def attribution_text(tables: Mapping[str, Sequence[Row]]) -> str:
-    """Return who wrote the code and texts that the snapshot quotes, under which licence, and that they were changed.
+    """Return the authors and licences of quoted code and texts, with a note that they were changed.
 
-    First the releases of the covered libraries, then code of others, then pages of documentation. `tables` are rows by
-    configuration; those that were taken back stand with the others.
+    The releases of the covered libraries come first, then other code, then pages of documentation. `tables` are rows by
+    configuration, deprecated ones included.
     """
     releases = sorted(tables["releases"], key=lambda row: (row["library"], row["release_time"]))
     others = sorted(_others(tables))
@@ -54,26 +54,26 @@ def attribution_text(tables: Mapping[str, Sequence[Row]]) -> str:
 def _others(tables: Mapping[str, Sequence[Row]]) -> set[Work]:
     """Return the works that are no release of a covered library."""
     named = {name for row in tables["releases"] for name in _work(row["purl"], None, row).names()}
-    found = {
+    works = {
         _work(row["place"], row["url"], row) for row in tables["snippets"] if row["source"] != SnippetSource.DOCSTRING
     }
-    found |= {
+    works |= {
         _work(row["purl"], row["project_url"], row)
         for row in tables["projects"]
         if row["outcome"] == ProjectOutcome.TRACED
     }
-    found = {work for work in found if (work.place, work.licence, work.by) not in named}
-    named |= {name for work in found for name in work.names()}
+    works = {work for work in works if (work.place, work.licence, work.by) not in named}
+    named |= {name for work in works for name in work.names()}
     for row in _sourced(tables):
         work = _work(row["purl"] or row.get("origin"), row.get("url"), row)
         if not work.names() & named:
-            found.add(work)
+            works.add(work)
             named |= work.names()
-    return found
+    return works
 
 
 def _sourced(tables: Mapping[str, Sequence[Row]]) -> Iterator[Row]:
-    """Yield the rows of instances that say whose code they hold."""
+    """Yield the rows of instances that name the author of their code."""
     for config, rows in tables.items():
         if config not in ("releases", "snippets", "projects"):
             yield from (row for row in rows if "attribution" in row and "licence" in row)
@@ -84,7 +84,7 @@ def _work(place: str | None, url: str | None, row: Row) -> Work:
 
 
 def _pages(documents: Iterable[ApiDocumentRow]) -> set[tuple[str, str]]:
-    """Return (library, address) of the pages of documentation sites that are quoted."""
+    """Return (library, address) of the quoted pages of documentation sites."""
     return {
         (row["library"], row["url"].partition("#")[0])
         for row in documents
@@ -92,12 +92,9 @@ def _pages(documents: Iterable[ApiDocumentRow]) -> set[tuple[str, str]]:
     }
 
 
-def licences(stated: Iterable[str | None]) -> list[tuple[str, str]]:
-    """Return the licences that SPDX expressions name, sorted, each with its page of SPDX or nothing.
-
-    What is no SPDX expression is named with its source alone.
-    """
-    names = {name for text in stated if text for name in _names(text)}
+def licences(expressions: Iterable[str | None]) -> list[tuple[str, str]]:
+    """Return the licences in SPDX expressions, sorted, each with its SPDX page or nothing; other texts are skipped."""
+    names = {name for text in expressions if text for name in _names(text)}
     return [(name, "" if name.startswith("LicenseRef-") else f"{_SPDX}/{name}.html") for name in sorted(names)]
 
 
@@ -111,7 +108,7 @@ def _names(text: str) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a row says of its source."""
+    """The source of a row."""
 
     purl: str | None
     url: str | None
@@ -120,7 +117,7 @@ class Source:
 
 
 def unnamed(text: str, sources: Iterable[Source]) -> list[Source]:
-    """Return the sources that the attribution file does not name with licence and author, sorted."""
+    """Return the sources that an attribution file does not name with licence and author, sorted."""
     named: dict[str, list[set[str]]] = {}
     for line in text.splitlines():
         if line.startswith("| "):
@@ -131,6 +128,6 @@ def unnamed(text: str, sources: Iterable[Source]) -> list[Source]:
 
 
 def _is_named(source: Source, named: Mapping[str, Sequence[set[str]]]) -> bool:
-    wanted = {cell(source.licence or UNKNOWN), cell(source.attribution or UNKNOWN)}
+    required = {cell(source.licence or UNKNOWN), cell(source.attribution or UNKNOWN)}
     addresses = [cell(address) for address in (source.purl, source.url) if address]
-    return not addresses or any(wanted <= cells for address in addresses for cells in named.get(address, ()))
+    return not addresses or any(required <= cells for address in addresses for cells in named.get(address, ()))

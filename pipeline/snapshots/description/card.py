@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import yaml
@@ -12,17 +13,19 @@ from more_itertools import first
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.schema import Column, Row, table
-from pipeline.snapshots.description.croissant import LIMITS, vocabularies
+from pipeline.snapshots.description.attribution import attribution_text
+from pipeline.snapshots.description.croissant import LIMITS, croissant_text, vocabularies
 from pipeline.snapshots.description.markdown import cell, templates
 from pipeline.snapshots.format.layout import front_matter, splits
 from pipeline.snapshots.format.manifest import Entry
-from pipeline.snapshots.format.survival_figures import standing_of
+from pipeline.snapshots.format.rows import Written
+from pipeline.snapshots.format.survival_figures import survival_figures
 
 _DESCRIBED = ("completions", "migrations", "functions")
-"""The families whose rows say which model described them."""
+"""The families whose rows name the model of their description."""
 
-_LOOKS = 24
-"""How many looks at earlier snapshots the card tells of, the newest first; the table has all."""
+_FIGURES = 24
+"""The newest survival figures, which the card lists; the table has all."""
 
 _SIZES = (
     (1_000, "n<1K"),
@@ -31,16 +34,16 @@ _SIZES = (
     (1_000_000, "100K<n<1M"),
     (10_000_000, "1M<n<10M"),
 )
-"""How the Hub calls the number of examples below a limit."""
+"""The Hub's size categories by upper limit."""
 
 
 def card_text(profile: str, tables: Mapping[str, Sequence[Row]], files: Sequence[Entry]) -> str:
-    """Return the dataset card: metadata of the Hub, what the rows mean, their counts, sources, licences and limits.
+    """Return the dataset card: metadata for the Hub, meaning of the rows, their counts, sources, licences and limits.
 
-    `files` are the Parquet files of the snapshot: what each holds is a configuration, its folder the split.
+    Each Parquet file in `files` is a configuration, and its folder is the split.
     """
-    found = splits(files)
-    configs = {config: table(str(first(of_one.values()).table)) for config, of_one in found.items()}
+    by_config = splits(files)
+    configs = {config: table(str(first(by_split.values()).table)) for config, by_split in by_config.items()}
     size = _size(sum(len(tables[family]) for family in INSTANCE_TABLES))
     return templates.get_template("card.md.jinja").render(
         front=yaml.dump(
@@ -49,7 +52,7 @@ def card_text(profile: str, tables: Mapping[str, Sequence[Row]], files: Sequence
         profile=profile,
         default=INSTANCE_TABLES[0],
         configs=configs,
-        splits=found,
+        splits=by_config,
         published={config: [c for c in declared.columns if not c.volatile] for config, declared in configs.items()},
         structs={config: declared.types for config, declared in configs.items()},
         vocabularies=vocabularies(configs.values()),
@@ -59,7 +62,7 @@ def card_text(profile: str, tables: Mapping[str, Sequence[Row]], files: Sequence
         statements=sorted(Counter((row["directive"], row["agreement"]) for row in tables["directives"]).items()),
         rejects=sorted(Counter((row["stage"], str(row["reason"])) for row in tables["rejects"]).items()),
         models=sorted(Counter(row["model"] for family in _DESCRIBED for row in tables[family] if row["model"]).items()),
-        survival=standing_of(tables.get("survivals", ()))[:_LOOKS],
+        survival=survival_figures(tables.get("survivals", ()))[:_FIGURES],
         limits=LIMITS,
         canary=canary_of(tables),
         type_of=_type_of,
@@ -68,7 +71,7 @@ def card_text(profile: str, tables: Mapping[str, Sequence[Row]], files: Sequence
 
 
 def canary_of(tables: Mapping[str, Sequence[Row]]) -> str:
-    """Return the canary that the instances carry; nothing where there is none."""
+    """Return the canary of the instances, or nothing."""
     return next((str(row["canary"]) for family in INSTANCE_TABLES for row in tables[family]), "")
 
 
@@ -120,10 +123,42 @@ def _release_lines(releases: Sequence[ReleaseRow]) -> list[dict[str, Any]]:
 
 
 def _licences(tables: Mapping[str, Sequence[Row]]) -> list[tuple[str, int]]:
-    """Return how many instances are under which licence, most first."""
+    """Return the number of instances by licence, most frequent first."""
     counted = Counter(row["licence"] or "unknown" for family in INSTANCE_TABLES for row in tables[family])
     return sorted(counted.items(), key=lambda licence: (-licence[1], licence[0]))
 
 
 def _type_of(column: Column) -> str:
     return column.type + (", may be null" if column.nullable else "")
+
+
+CROISSANT = "croissant.json"
+
+TEXT_COLUMNS = (
+    *("library", "version", "release_time", "purl", "artifact", "sha256", "licence", "licence_stated", "attribution"),
+    *("place", "url", "project_url", "origin", "source", "outcome", "language", "canary", "model", "stage", "reason"),
+    *("version_evidence", "libevolutioneval_tag", "versicode_tag", "evidence", "category", "discriminating"),
+    *("granularity", "access", "pattern", "direction", "basis", "scene", "block_type", "directive", "agreement"),
+    *("period", "snapshot", "day", "restored"),
+)
+"""The columns of all configurations that texts and manifest use."""
+
+
+def texts_of(
+    profile: str,
+    end: datetime,
+    tables: Written,
+    deprecated: Mapping[str, Sequence[Row]],
+    files: Sequence[Entry],
+) -> dict[str, str]:
+    """Return the texts of a snapshot by path; equal tables and files give equal texts.
+
+    `tables` has the columns TEXT_COLUMNS of the rows by configuration, `deprecated` the deprecated rows, `files` the
+    Parquet files, and `end` is that of the covered period.
+    """
+    quoted = tables.and_also(deprecated)
+    return {
+        "ATTRIBUTION.md": attribution_text(quoted),
+        "README.md": card_text(profile, tables, files),
+        CROISSANT: croissant_text(profile, end, quoted, files, canary_of(tables)),
+    }

@@ -1,6 +1,6 @@
-"""The Croissant description of a snapshot: what tools that know the format (mlcroissant, data set search) read.
+"""The Croissant description of a snapshot for tools such as mlcroissant and data set search.
 
-Made from the declared tables, as the card is: https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html.
+Made from the declared tables, like the card: https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pipeline.core.vocabularies.term import Term
 from pipeline.lake.schema import Column, Row, Table, enum_of, table
 from pipeline.snapshots.description.attribution import licences
 from pipeline.snapshots.format.manifest import Entry
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.format.rows import TABLES
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
 
@@ -37,7 +37,7 @@ LIMITS = (
     " time) is missing.",
     "Descriptions by the offline drafter are sentences of the docstring.",
 )
-"""What whoever uses a snapshot has to know, whatever is in it."""
+"""Limitations of every snapshot."""
 
 Json = dict[str, Any]
 
@@ -47,9 +47,9 @@ def croissant_text(
 ) -> str:
     """Return the Croissant 1.1 description as JSON-LD; equal tables and files give equal bytes.
 
-    `end` of the covered period (UTC) is version and date: the day of writing would differ in a rebuild. There is a
-    record set for each configuration, whose fields have meaning, type, key and references, one named
-    `CONFIGURATION/deprecated` for rows that were taken back, and an enumeration for each vocabulary.
+    `end` of the covered period (UTC) is version and date: the day of writing would differ in a rebuild. Each
+    configuration has a record set, whose fields have meaning, type, key and references. Deprecated rows have record
+    sets named `CONFIGURATION/deprecated`, and each vocabulary is an enumeration.
     """
     described = [entry for entry in files if entry.table]
     declared = [table(str(entry.table)) for entry in described]
@@ -61,7 +61,7 @@ def croissant_text(
             "name": f"driftline-{profile}",
             "description": _description(profile, canary),
             "conformsTo": CONFORMS_TO,
-            "license": [page or name for name, page in licences(_stated(tables))],
+            "license": [page or name for name, page in licences(_licences(tables))],
             "version": f"{day.year}.{day.month}.{day.day}",
             "datePublished": f"{day:%Y-%m-%d}",
             "citeAs": f"Driftline, profile {profile}, as of {day:%Y-%m-%d}",
@@ -78,7 +78,7 @@ def croissant_text(
     )
 
 
-def _stated(tables: Mapping[str, Sequence[Row]]) -> set[str]:
+def _licences(tables: Mapping[str, Sequence[Row]]) -> set[str]:
     return {row["licence"] for rows in tables.values() for row in rows if row.get("licence")}
 
 
@@ -137,7 +137,7 @@ def _vocabulary(enum: type[Term]) -> Json:
 
 
 def _record_set(entry: Entry, described: set[str]) -> Json:
-    """Describe the rows of a file; `data/NAME.parquet` is called NAME, any other folder stands behind the name."""
+    """Describe the rows of a file; `data/NAME.parquet` is named NAME, those of other folders NAME/FOLDER."""
     path = Path(entry.path)
     name = path.stem if path.parent.name == "data" else f"{path.stem}/{path.parent.name}"
     declared = table(str(entry.table))

@@ -1,4 +1,4 @@
-"""Texts of a snapshot as Markdown: the templates, and text of strangers that stays inside its cell."""
+"""Templates of Markdown texts, and escaping of untrusted text for cells of tables."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {character: f"\\{character
 
 
 def cell(text: object) -> str:
-    """Return text that stays inside its cell of a Markdown table and is not read as markup or HTML.
+    """Escape text for a cell of a Markdown table, so that it is neither markup nor HTML.
 
-    What cannot be printed goes: marks of writing direction could show a licence or a name as another one.
+    Unprintable characters are removed: marks of writing direction could disguise a licence or a name.
     """
     plain = "".join(character for character in " ".join(str(text).split()) if character.isprintable())
     return "".join(_ESCAPES.get(character, character) for character in plain)

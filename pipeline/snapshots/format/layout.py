@@ -1,4 +1,4 @@
-"""How the files of a snapshot are configurations and splits of a data set, as the Hub and its readers know them.
+"""Configurations and splits of a snapshot as a data set of the Hub.
 
 https://huggingface.co/docs/hub/datasets-manual-configuration
 """
@@ -15,7 +15,7 @@ from pipeline.lake.schema import Column, Table, enum_of, table
 from pipeline.snapshots.format.manifest import Entry
 
 SPLIT = "test"
-"""The split of what a snapshot says today: nobody should train on it."""
+"""The split of the current rows: nobody should train on it."""
 
 _SCALARS = {"timestamp": "timestamp[us, tz=UTC]"}
 
@@ -24,23 +24,23 @@ Json = dict[str, Any]
 
 def splits(files: Iterable[Entry]) -> dict[str, dict[str, Entry]]:
     """Return the files of each configuration by split, in the order of the files; texts have none."""
-    found: dict[str, dict[str, Entry]] = {}
+    by_config: dict[str, dict[str, Entry]] = {}
     for entry in files:
         if entry.table:
             path = PurePosixPath(entry.path)
             split = SPLIT if path.parent.name == "data" else path.parent.name
-            found.setdefault(path.stem, {})[split] = entry
-    return found
+            by_config.setdefault(path.stem, {})[split] = entry
+    return by_config
 
 
 def front_matter(profile: str, size: str, default: str, files: Sequence[Entry]) -> Json:
-    """Return the metadata of the card: what the Hub shows, filters by and loads from.
+    """Return the card's metadata, which the Hub displays, filters and loads by.
 
-    Rows have licences of their own, so that the field of the Hub says `other` and links to who wrote what. A file
-    without rows is no split: `datasets` and the Hub's viewer fail on one.
+    Rows have licences of their own, so the Hub's field is `other` with a link to the attribution. A file without rows
+    is no split: `datasets` and the Hub's viewer fail on one.
     """
-    found = splits(entry for entry in files if entry.rows)
-    first = default if default in found else next(iter(found), None)
+    by_config = splits(entry for entry in files if entry.rows)
+    first = default if default in by_config else next(iter(by_config), None)
     return {
         "license": "other",
         "license_name": "per-row",
@@ -54,11 +54,11 @@ def front_matter(profile: str, size: str, default: str, files: Sequence[Entry]) 
         "tags": ["code", "library-versions", "api-evolution", "croissant"],
         "size_categories": [size],
         "configs": [
-            {"config_name": config, "data_files": [{"split": s, "path": e.path} for s, e in of_one.items()]}
+            {"config_name": config, "data_files": [{"split": s, "path": e.path} for s, e in by_split.items()]}
             | ({"default": True} if config == first else {})
-            for config, of_one in found.items()
+            for config, by_split in by_config.items()
         ],
-        "dataset_info": [_info(config, of_one) for config, of_one in found.items()],
+        "dataset_info": [_info(config, by_split) for config, by_split in by_config.items()],
     }
 
 

@@ -1,4 +1,4 @@
-"""The manifest of a snapshot: which files it has, and what it was made from."""
+"""The manifest of a snapshot: its files, and the rules, versions and libraries it was made from."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from pipeline.lake.names import plain_name
 from pipeline.lake.runner import write_json
 
 FORMAT = 1
-"""Version of the layout of a snapshot; raised when a reader of the old one would be misled."""
+"""Version of the layout of a snapshot; raised when readers of the old one would misread it."""
 
 
 class SnapshotError(ValueError):
-    """A folder is no snapshot that this driftline can read; the message says why, and what to do."""
+    """A folder is no readable snapshot; the message has the reason, and what to do."""
 
 
 class OtherVersion(SnapshotError):
-    """What is read of a snapshot is not declared like that today; the message names both versions."""
+    """A snapshot has other columns or terms than those declared today; the message names both versions."""
 
 
 class _Part(BaseModel):
-    """Strict in what it reads; keys that a later driftline adds to the same format are passed over."""
+    """Strict types; keys that a later driftline adds to the same format are ignored."""
 
     model_config = ConfigDict(frozen=True, strict=True)
 
@@ -54,11 +54,10 @@ class Covered(_Part):
 
 
 class Manifest(_Part):
-    """What a snapshot consists of; `libraries` counts releases, `tags` instances by LibEvolutionEval tag.
+    """Content of a snapshot; `libraries` counts releases, `tags` instances by LibEvolutionEval tag.
 
-    `driftline` is the build that wrote it first, as `build_version` says. `rules` are the hashes of the rule files, by
-    the name of their rules; older snapshots have one hash of all. `versions` are those of stages and caches; older
-    snapshots have none.
+    `driftline` is the first build that wrote it, as in `build_version`. `rules` are the hashes of the rule files by
+    name; older snapshots have one joint hash. `versions` are those of stages and caches; older snapshots have none.
     """
 
     format: int
@@ -98,7 +97,7 @@ class Manifest(_Part):
 def read_manifest(snapshot: Path) -> Manifest:
     """Read a snapshot's manifest.
 
-    Errors: SnapshotError naming the file where it is missing, not JSON, of another format, or lacks what it must hold.
+    Errors: SnapshotError naming the file where it is missing, not JSON, of another format, or incomplete.
     """
     path = snapshot / "manifest.json"
     if path.is_symlink() or not path.is_file():

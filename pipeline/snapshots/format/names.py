@@ -1,4 +1,4 @@
-"""Names of snapshots, which put them in order: the profile, the day on which the period ends, and the revision."""
+"""Names of snapshots: profile, last day of the period, and revision, which define their order."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def latest(snapshots: Path, profile: str) -> Path | None:
 
 
 def order(name: str) -> tuple[str, int]:
-    """Return what snapshots of a profile are in order by: the day at the end of the period, then the revision."""
-    found = _NAME.fullmatch(name)
-    return (found["day"], int(found["revision"] or 1)) if found else ("", 0)
+    """Return the sort key of snapshots of a profile: the last day of the period, then the revision."""
+    match = _NAME.fullmatch(name)
+    return (match["day"], int(match["revision"] or 1)) if match else ("", 0)
 
 
 def last_before(snapshots: Path, profile: str, name: str) -> Path | None:
-    """Return the snapshot that one of this name follows: of no later a day, and of the last such day.
+    """Return the predecessor of a snapshot name: the one of the last day that is not later.
 
-    Of its revisions the one that `latest` points to, else the newest. A backfill has a name between others: what
-    follows it in time is nothing that it could take back.
+    Of several revisions it is the one that `latest` points to, else the newest. A backfill has no errata for snapshots
+    of later days.
     """
     day, _ = order(name)
     here = [

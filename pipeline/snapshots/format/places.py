@@ -1,4 +1,4 @@
-"""Where a row stands: its source and its API. Rows with other content at the same place are one row that changed."""
+"""Places of rows: source and API. Rows with other content at the same place are one changed row."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ PLACES: dict[str, tuple[str, ...]] = {
     **{family.table: family.place for family in INSTANCES},
     "changes": ("library", "path", "kind", "parameter", "old_version", "new_version"),
 }
-"""The columns of a configuration that say where a row stands; what is in no line here has no ids of its own."""
+"""The columns of the place by configuration; other configurations have no ids of their own."""
 
 LINES = ("source_line", "body_first_line", "middle_start")
 
 
 def place_of(config: str, row: Row) -> Hashable:
-    """Return where a row stands; a column that an older snapshot lacks counts as unknown."""
+    """Return the place of a row; a column that an older snapshot lacks is None."""
     return tuple(row.get(column) for column in PLACES[config])
 
 
-def pairs_at_places(config: str, went: Iterable[Row], came: Iterable[Row]) -> list[tuple[Row, Row]]:
-    """Pair rows that went with rows that came at the same place, in the order of their lines."""
-    left, right = _at_places(config, went), _at_places(config, came)
-    return [pair for place in left if place in right for pair in zip(left[place], right[place], strict=False)]
+def pairs_at_places(config: str, removed: Iterable[Row], added: Iterable[Row]) -> list[tuple[Row, Row]]:
+    """Pair removed with added rows at the same place, in the order of their lines."""
+    old, new = _at_places(config, removed), _at_places(config, added)
+    return [pair for place in old if place in new for pair in zip(old[place], new[place], strict=False)]
 
 
 def _at_places(config: str, rows: Iterable[Row]) -> dict[Hashable, Sequence[Row]]:

@@ -1,4 +1,4 @@
-"""The one reader of snapshots: files held against the manifest, tables in the columns that are declared today."""
+"""The only reader of snapshots: files are checked against the manifest, tables have the columns declared today."""
 
 from __future__ import annotations
 
@@ -16,30 +16,29 @@ from pipeline.core.build import build_version
 from pipeline.lake.collector import without_collector
 from pipeline.lake.ids import sha256_file
 from pipeline.lake.schema import Column, Row, Table, enum_of, table
-from pipeline.snapshots.format.bounded_memory import bounded_memory
-from pipeline.snapshots.format.forms import holds_names, unsafe_values
 from pipeline.snapshots.format.manifest import Entry, Manifest, OtherVersion, SnapshotError, read_manifest
 from pipeline.snapshots.format.rows import TABLES
+from pipeline.snapshots.format.untrusted import bounded_memory, holds_names, unsafe_values
 
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset
 
 DATA = "data"
-"""Folder of a snapshot in which the rows stand that it publishes, a file for each configuration."""
+"""Folder of the current rows, with a file for each configuration."""
 
 DEPRECATED = "deprecated"
-"""Folder of the rows that went, likewise."""
+"""Folder of the removed rows, likewise."""
 
 _BROKEN = (pa.ArrowException, OSError, ValueError, MemoryError)
-"""What reading a broken Parquet file can end with: a length can be absurd, and a name in the footer no text."""
+"""Errors of reading broken Parquet files, with absurd lengths, or names in the footer that are no text."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A table's file: where it is, the columns that it has, and those that are declared today."""
+    """A table's file: path, actual columns, and those declared today."""
 
     path: Path
-    found: pa.Schema
+    schema: pa.Schema
     declared: Table
 
     @property
@@ -48,7 +47,7 @@ class _Part:
 
     @property
     def there(self) -> Mapping[str, pa.Field[pa.DataType]]:
-        return {field.name: field for field in self.found}
+        return {field.name: field for field in self.schema}
 
     @property
     def readable(self) -> pa.Schema:
@@ -57,13 +56,12 @@ class _Part:
 
 
 class Snapshot:
-    """A folder that holds a snapshot. It may come from anybody, and from another version of driftline.
+    """A folder with a snapshot. It may come from anybody, and from another version of driftline.
 
-    One rule of compatibility holds for every column that is read. A column that is not declared today is passed over.
-    A nullable one that the file lacks is null. Anything else is an error that names both versions. The same holds for
-    the members of structs. No name in the manifest opens a file: it is looked up among the regular files of the folder.
-    A file is read only when its hash is the one in the manifest. Ids, libraries and paths by which no file could be
-    named are an error too, and so is a file that would need more memory than there is.
+    Columns that are not declared today are ignored, and nullable ones that the file lacks are null. Any other
+    difference is an error that names both versions; the same holds for members of structs. Names in the manifest open
+    no file: they are looked up among the regular files of the folder. A file is read only if its hash is that of the
+    manifest. Unsafe names in ids, libraries and paths are errors, and so are files that need more memory than is free.
 
     Errors of every call: SnapshotError.
     """
@@ -81,7 +79,7 @@ class Snapshot:
 
     @cached_property
     def sha256(self) -> str:
-        """The hash of the manifest, which tells the snapshot's content."""
+        """The hash of the manifest, which identifies the snapshot's content."""
         return sha256_file(self.folder / "manifest.json") or ""
 
     @cached_property
@@ -98,19 +96,21 @@ class Snapshot:
         return {entry.path: entry for entry in self.manifest.files}
 
     def has(self, config: str, split: str = DATA) -> bool:
-        """Say whether the manifest lists a table; an older driftline may have published before there was one."""
+        """Say whether the manifest lists a table; older snapshots lack some."""
         return _path(config, split) in self._entries
 
     def count(self, configs: Iterable[str], split: str = DATA) -> int:
-        """Return how many rows some configurations have together, as the manifest says."""
-        return sum(self._entries[path].rows or 0 for one in configs if (path := _path(one, split)) in self._entries)
+        """Return the number of rows of some configurations together, from the manifest."""
+        return sum(
+            self._entries[path].rows or 0 for config in configs if (path := _path(config, split)) in self._entries
+        )
 
     def columns(self, config: str, split: str = DATA) -> frozenset[str]:
         """Return the declared columns that a table's file has; none where the snapshot has no such table."""
         if not self.has(config, split):
             return frozenset()
         part = self._part(config, split)
-        return frozenset(part.found.names) & frozenset(part.expected.names)
+        return frozenset(part.schema.names) & frozenset(part.expected.names)
 
     def rows(
         self,
@@ -139,26 +139,26 @@ class Snapshot:
         where: pc.Expression | None = None,
         split: str = DATA,
     ) -> pa.Table:
-        """Return the same as Arrow has it, whatever the values of vocabularies are."""
+        """Return the rows of a table as an Arrow table, without a check of vocabularies."""
         part = self._part(config, split)
-        wanted = _fields(part.expected, columns)
-        self._must_fit(part, wanted)
+        schema = _fields(part.expected, columns)
+        self._must_fit(part, schema)
         try:
             with bounded_memory():
-                data = _read(part, wanted, where)
-                data.validate(full=True)  # text that is no UTF-8 would be an error wherever it is looked at
+                data = _read(part, schema, where)
+                data.validate(full=True)  # invalid UTF-8 would raise wherever it is read
         except _BROKEN as error:
             raise self._broken(part.path, error) from None
         self._must_be_safe(part, data)
         return data
 
     def dataset(self, config: str, columns: Iterable[str] | None = None, split: str = DATA) -> Dataset:
-        """Return a table as an Arrow data set, which DuckDB reads as far as a query needs it; its names are checked."""
+        """Return a table as an Arrow data set, which DuckDB reads as far as needed; its file names are checked."""
         part = self._part(config, split)
-        wanted = _fields(part.expected, columns)
-        self._must_fit(part, wanted)
-        data = _dataset(part, wanted)
-        names = [name for name in wanted.names if name in part.there and holds_names(name, part.declared.name)]
+        schema = _fields(part.expected, columns)
+        self._must_fit(part, schema)
+        data = _dataset(part, schema)
+        names = [name for name in schema.names if name in part.there and holds_names(name, part.declared.name)]
         try:
             with bounded_memory():
                 for batch in data.to_batches(columns=names):
@@ -171,7 +171,7 @@ class Snapshot:
         return data
 
     def file(self, path: str) -> Path:
-        """Return where a file of the manifest lies, once its name, its hash and its size are those of the manifest."""
+        """Return the path of a file after a check of its name, hash and size against the manifest."""
         if path not in self._entries:
             raise SnapshotError(f"{self.folder}: the manifest lists no file {path!r}")
         if problem := self.problem_of(self._entries[path]):
@@ -181,7 +181,7 @@ class Snapshot:
         return self.files[path]
 
     def problem_of(self, entry: Entry) -> str | None:
-        """Say why the file of an entry is not the one that was published; None where it is."""
+        """Return why the file of an entry is not the published one, None if it is."""
         if entry not in self._problems:
             self._problems[entry] = self._problem_of(entry)
         return self._problems[entry]
@@ -207,22 +207,22 @@ class Snapshot:
             path = self.file(name)
             try:
                 with pq.ParquetFile(path) as file:
-                    found, rows = file.schema_arrow, file.metadata.num_rows
+                    schema, rows = file.schema_arrow, file.metadata.num_rows
             except _BROKEN as error:
                 raise self._broken(path, error) from None
             if rows != entry.rows:
                 raise SnapshotError(f"{path}: {rows} rows, the manifest says {entry.rows}")
-            self._parts[name] = _Part(path, found, table(entry.table))
+            self._parts[name] = _Part(path, schema, table(entry.table))
         return self._parts[name]
 
-    def _must_fit(self, part: _Part, wanted: pa.Schema) -> None:
-        problems = [problem for field in wanted if (problem := _misfit(part.there.get(field.name), field))]
+    def _must_fit(self, part: _Part, schema: pa.Schema) -> None:
+        problems = [problem for field in schema if (problem := _misfit(part.there.get(field.name), field))]
         if problems:
             raise self._of_other(part.path, "; ".join(problems[:5]))
 
     def _must_be_safe(self, part: _Part, data: pa.Table) -> None:
         if problem := next(unsafe_values(data, part.declared.name), None):
-            raise SnapshotError(f"{part.path}: {problem}. Take the snapshot from whoever published it")
+            raise SnapshotError(f"{part.path}: {problem}. Get the snapshot from its publisher again")
 
     def _of_other(self, place: Path, problem: str) -> OtherVersion:
         return OtherVersion(
@@ -236,12 +236,12 @@ class Snapshot:
         )
 
 
-def _read(part: _Part, wanted: pa.Schema, where: pc.Expression | None) -> pa.Table:
-    if where is None and set(wanted.names) <= set(part.found.names):
+def _read(part: _Part, schema: pa.Schema, where: pc.Expression | None) -> pa.Table:
+    if where is None and set(schema.names) <= set(part.schema.names):
         # a data set of one file takes twice as long to read as the file
         with pq.ParquetFile(part.path) as file:
-            return file.read(wanted.names).select(wanted.names).cast(wanted)
-    return _dataset(part, part.readable).to_table(columns=wanted.names, filter=where)
+            return file.read(schema.names).select(schema.names).cast(schema)
+    return _dataset(part, part.readable).to_table(columns=schema.names, filter=where)
 
 
 def _fields(schema: pa.Schema, names: Iterable[str] | None) -> pa.Schema:
@@ -259,25 +259,25 @@ def _path(config: str, split: str) -> str:
     return f"{split}/{config}.parquet"
 
 
-def _misfit(found: pa.Field[pa.DataType] | None, declared: pa.Field[pa.DataType]) -> str | None:
-    """Say why a column of a file, or a member of a struct, is not what is declared; None where it fits."""
-    if found is None:
+def _misfit(field: pa.Field[pa.DataType] | None, declared: pa.Field[pa.DataType]) -> str | None:
+    """Return why a column of a file, or a member of a struct, differs from its declaration; None where it fits."""
+    if field is None:
         return None if declared.nullable else f"no {declared.name}, which has a value in every row"
-    if found.nullable and not declared.nullable:
+    if field.nullable and not declared.nullable:
         return f"{declared.name} may be without a value"
-    one, other = found.type, declared.type
-    if pa.types.is_list(one) and pa.types.is_list(other):
-        problem = _misfit(one.value_field, other.value_field)
+    actual, expected = field.type, declared.type
+    if pa.types.is_list(actual) and pa.types.is_list(expected):
+        problem = _misfit(actual.value_field, expected.value_field)
         return problem and f"{declared.name}: {problem}"
-    if pa.types.is_struct(one) and pa.types.is_struct(other):
-        there = {member.name: member for member in one}
-        problem = next(filter(None, (_misfit(there.get(member.name), member) for member in other)), None)
+    if pa.types.is_struct(actual) and pa.types.is_struct(expected):
+        there = {member.name: member for member in actual}
+        problem = next(filter(None, (_misfit(there.get(member.name), member) for member in expected)), None)
         return problem and f"{declared.name}: {problem}"
-    return None if one == other else f"{declared.name} is {one}, not {other}"
+    return None if actual == expected else f"{declared.name} is {actual}, not {expected}"
 
 
 def _terms(data: pa.Table, declared: Table) -> Iterator[tuple[str, list[str | None], Iterable[str]]]:
-    """Yield for each column of a vocabulary its name, the values that are in it, and those that may be."""
+    """Yield the name, the actual values and the allowed values of each column of a vocabulary."""
     by_name = {column.name: column for column in declared.columns}
     for name in data.column_names:
         yield from _terms_of(name, data[name], by_name[name], declared)

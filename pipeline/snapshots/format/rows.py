@@ -1,7 +1,8 @@
-"""The configurations of a snapshot, and their rows: read from the lake a library at a time, since all are too many."""
+"""The configurations of a snapshot, and their rows, read from the lake one library at a time to save memory."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from pathlib import Path
@@ -10,7 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.families.all_families import FAMILIES
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import RejectRow
+from pipeline.lake.schema import Row, SchemaError, table
 from pipeline.lake.tables import Lake, read_parquet, rows_in
 
 TABLES: dict[str, str] = {
@@ -38,21 +40,21 @@ TABLES: dict[str, str] = {
     "usages": "usages",
     "verdicts": "verdicts",
 }
-"""Name of a configuration of the data set to the declared table that it holds; instance families come first."""
+"""Declared tables by configuration of the data set; instance families come first."""
 
 BY_MODEL = {"rewrites": "drafted_rewrites", "verdicts": "drafted_verdicts"}
-"""Tables of the lake whose rows stand with those that rules made, in the columns that both have."""
+"""Tables of rows made by a model, which are published with those made by rules, in the columns of both."""
 
 TAGGED = tuple(family.table for family in FAMILIES if family.tagged)
 """The families whose rows have tags."""
 
 
 class Rows(Mapping[str, Sequence[Row]]):
-    """Rows by configuration, which are read anew each time they are asked for: nothing is held."""
+    """Rows by configuration, read again at each access: nothing stays in memory."""
 
     def __init__(self, lake: Lake, libraries: Sequence[str]) -> None:
         self._lake, self._libraries = lake, libraries
-        self._kept: dict[str, Callable[[list[Row]], list[Row]]] = {}
+        self._filters: dict[str, Callable[[list[Row]], list[Row]]] = {}
         self._more: dict[str, Sequence[Row]] = {}
         self._columns: frozenset[str] | None = None
 
@@ -70,16 +72,16 @@ class Rows(Mapping[str, Sequence[Row]]):
 
     def parts(self, config: str) -> Iterator[Sequence[Row]]:
         """Read the rows of a configuration a library at a time."""
-        kept = self._kept.get(config, list)
+        filtered = self._filters.get(config, list)
         for library in self._libraries:
-            yield kept(self._read(TABLES[config], config, library))
+            yield filtered(self._read(TABLES[config], config, library))
             if config in BY_MODEL:
-                yield kept(self._read(BY_MODEL[config], config, library))
+                yield filtered(self._read(BY_MODEL[config], config, library))
         yield self._more.get(config, ())
 
     @property
     def covered(self) -> set[str]:
-        """The libraries that have any row; those of files alone are looked at, releases first."""
+        """The libraries that have any row in the lake."""
         names = sorted(TABLES.values(), key=lambda name: name != TABLES["releases"])
         return {
             library
@@ -91,12 +93,12 @@ class Rows(Mapping[str, Sequence[Row]]):
         """Return the same with these columns alone, as far as each configuration has them."""
         return self._but(_columns=frozenset(columns))
 
-    def kept(self, config: str, which: Callable[[list[Row]], list[Row]]) -> Rows:
-        """Return the same with those rows of a configuration that a function keeps."""
-        return self._but(_kept=self._kept | {config: which})
+    def filtered(self, config: str, which: Callable[[list[Row]], list[Row]]) -> Rows:
+        """Return the same with a function applied to the rows of a configuration."""
+        return self._but(_filters=self._filters | {config: which})
 
     def and_also(self, more: Mapping[str, Sequence[Row]]) -> Rows:
-        """Return the same with more rows behind those that it has."""
+        """Return the same with further rows at the end."""
         return self._but(_more=self._more | {config: [*self._more.get(config, ()), *more[config]] for config in more})
 
     def _but(self, **changed: object) -> Rows:
@@ -106,15 +108,15 @@ class Rows(Mapping[str, Sequence[Row]]):
 
     def _read(self, name: str, config: str, library: str) -> list[Row]:
         if not any(rows_in(part) for part in self._lake.parts(name, library)):
-            return []  # a file of another time, whose columns are others, may stay as long as it has no rows
+            return []  # an empty file may have outdated columns
         declared = [column.name for column in table(TABLES[config]).columns]
-        wanted = [column for column in declared if self._columns is None or column in self._columns]
-        key = [column for column in table(name).key if column not in wanted]  # what several parts are put in order by
-        return self._lake.read(name, library, columns=[*wanted, *key]) if wanted else []
+        names = [column for column in declared if self._columns is None or column in self._columns]
+        key = [column for column in table(name).key if column not in names]  # the order of several parts
+        return self._lake.read(name, library, columns=[*names, *key]) if names else []
 
 
 class Written(Mapping[str, Sequence[Row]]):
-    """Some columns of the rows of a folder of configurations, in the order of their libraries, and more rows behind."""
+    """Some columns of the rows in a folder of configurations, ordered by library, with further rows at the end."""
 
     def __init__(self, folder: Path, columns: Iterable[str], more: Mapping[str, Sequence[Row]] | None = None) -> None:
         self._folder, self._columns, self._more = folder, frozenset(columns), more or {}
@@ -133,17 +135,77 @@ class Written(Mapping[str, Sequence[Row]]):
         return len(TABLES)
 
     def and_also(self, more: Mapping[str, Sequence[Row]]) -> Written:
-        """Return the same with these rows behind those that it has."""
+        """Return the same with these rows at the end."""
         return Written(self._folder, self._columns, more)
 
 
 def read_columns(path: Path, columns: Iterable[str], where: pc.Expression | None = None) -> list[Row]:
-    """Read these columns of a file, as far as it has them; no rows where there is no such file."""
+    """Read these columns of a file, as far as it has them; no rows for a missing file."""
     if not path.is_file():
         return []
-    wanted = [name for name in pq.read_schema(path).names if name in columns]
-    return read_parquet(path, where, wanted) if wanted else []
+    names = [name for name in pq.read_schema(path).names if name in columns]
+    return read_parquet(path, where, names) if names else []
 
 
 def _library(row: Row) -> str:
     return str(row.get("library"))
+
+
+class NothingToPublish(ValueError):
+    """No instance was accepted: an empty snapshot would replace one that people use."""
+
+
+class OutdatedTables(ValueError):
+    """Tables of the lake have the columns of another Driftline; the message names their libraries.
+
+    Missing values are not filled in: every row of a snapshot has the guarantees of today's stages.
+    """
+
+
+def read_tables(lake: Lake, profile: str, libraries: Sequence[str]) -> Rows:
+    """Return the rows of each configuration, after a check of all of them.
+
+    Errors: OutdatedTables.
+    """
+    names = sorted({*TABLES.values(), *BY_MODEL.values()})
+    outdated = {
+        library: name for name in names for library in libraries if _is_outdated(name, lake.read(name, library))
+    }
+    if outdated:
+        raise OutdatedTables(_outdated(profile, outdated))
+    return Rows(lake, libraries)
+
+
+def _is_outdated(name: str, rows: Sequence[Row]) -> bool:
+    """Say whether rows of the lake differ from today's declaration of the table."""
+    declared = {column.name for column in table(name).columns}
+    try:
+        for row in rows:
+            if row.keys() != declared:
+                return True
+            table(name).check(row)
+    except SchemaError:
+        return True
+    return False
+
+
+def _outdated(profile: str, outdated: Mapping[str, str]) -> str:
+    libraries = sorted(outdated)
+    listed = ", ".join(f"{library} ({outdated[library]})" for library in libraries)
+    return (
+        f"nothing published for profile {profile}: the lake has rows of these libraries that an older Driftline wrote"
+        f" and that do not fit the tables of today: {listed}. `latest` stays as it was. Bring them up to date:"
+        f" driftline refresh --profile {profile} --libraries {','.join(libraries)} (or take them out of the profile)"
+    )
+
+
+def nothing_to_publish(profile: str, libraries: Sequence[str], rejects: Sequence[RejectRow]) -> str:
+    """Return the most frequent rejects, and what to do."""
+    reasons = Counter(f"{row['stage']} refused {row['reason']}" for row in rejects)
+    first = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))[:5]
+    most = ", ".join(f"{reason} ({number})" for reason, number in first)
+    return (
+        f"nothing to publish for profile {profile}: no instance of {', '.join(libraries)} passed"
+        f" acceptance, so no snapshot was written and `latest` stays as it was. Most frequent: {most or 'no rejects'}."
+        " Run the refresh first, correct the libraries' names, or take more releases in the profile"
+    )

@@ -1,9 +1,9 @@
-"""What rows of `survivals` come to: the share that still passes, and why the rest does not."""
+"""Survival figures: the share of published rows that still pass, and the reasons of losses."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -11,15 +11,15 @@ from pipeline.core.vocabularies.survival import Loss
 from pipeline.lake.schema import Row
 
 TABLE = "survivals"
-LOOKED = ("period", "snapshot", "reason")
-"""What is read of the rows to know how they stand."""
+FIGURE_COLUMNS = ("period", "snapshot", "reason")
+"""The columns of `survivals` from which figures are counted."""
 
 _ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """The rows of one snapshot that were run again in one period, those that passed, and the reasons of the others."""
+class SurvivalFigure:
+    """The rows of one snapshot that were rerun in one period, those that passed, and the reasons of the others."""
 
     snapshot: str
     period: str
@@ -39,50 +39,39 @@ class Standing:
 
     @property
     def why(self) -> str:
-        """The reasons of the others with their numbers; nothing where there are none."""
+        """The reasons of losses with their numbers, or nothing."""
         return ", ".join(f"{reason.replace('_', ' ')} {number}" for reason, number in self.lost.items())
 
+    def __str__(self) -> str:
+        """Return a sentence for logs."""
+        passed = f"{self.survived} of {self.rows} rows of {self.snapshot} ({self.percent})"
+        return f"{self.period}: {passed} still pass{f'; of the others: {self.why}' if self.why else ''}"
 
-def standing_of(rows: Iterable[Row]) -> list[Standing]:
-    """Return how each snapshot stands in each period, the newest period first, and in it the newest snapshot."""
+
+def survival_figures(rows: Iterable[Row]) -> list[SurvivalFigure]:
+    """Return the figure of each snapshot in each period, newest period and newest snapshot first."""
     grouped: dict[tuple[str, str], Counter[str | None]] = defaultdict(Counter)
     for row in rows:
         grouped[row["period"], row["snapshot"]][row["reason"]] += 1
     return [
-        Standing(snapshot, period, found.total(), found[None], _in_order(found))
-        for (period, snapshot), found in sorted(grouped.items(), reverse=True)
+        SurvivalFigure(snapshot, period, counts.total(), counts[None], _in_order(counts))
+        for (period, snapshot), counts in sorted(grouped.items(), reverse=True)
     ]
 
 
-def _in_order(found: Counter[str | None]) -> dict[Loss, int]:
-    return {reason: found[reason] for reason in Loss if found[reason]}
+def _in_order(counts: Counter[str | None]) -> dict[Loss, int]:
+    return {reason: counts[reason] for reason in Loss if counts[reason]}
 
 
-def last_look(rows: Iterable[Row]) -> Standing | None:
-    """Return how the rows of the newest period stand, those of all its snapshots together; None if nobody looked.
-
-    A row that several snapshots hold counts once for each.
-    """
-    known = list(rows)
-    last = max((row["period"] for row in known), default=None)
-    found = standing_of(row | {"snapshot": _ALL} for row in known if row["period"] == last)
-    return found[0] if found else None
+def latest_figure(rows: Iterable[Row]) -> SurvivalFigure | None:
+    """Return the joint figure of all snapshots in the newest period, None without any; rows count once per snapshot."""
+    survivals = list(rows)
+    last = max((row["period"] for row in survivals), default=None)
+    figures = survival_figures(row | {"snapshot": _ALL} for row in survivals if row["period"] == last)
+    return figures[0] if figures else None
 
 
-def known_by(rows: Iterable[Row], until: datetime | None) -> list[Row]:
-    """Return the rows that a snapshot of a period holds: those of runs before the day on which the period ends.
-
-    Whoever makes it again later has the same ones. A period without an end has all.
-    """
+def rows_until(rows: Iterable[Row], until: datetime | None) -> list[Row]:
+    """Return the rows of runs before the last day of a period, so that rebuilds get the same; all if it has no end."""
     day = f"{until.astimezone(UTC):%Y-%m-%d}" if until else "9"
     return [row for row in rows if row["day"] < day]
-
-
-def told_survival(standings: Sequence[Standing]) -> list[str]:
-    """Return a sentence for each standing, for whoever reads the log of a run."""
-    return [_told(standing) for standing in standings]
-
-
-def _told(standing: Standing) -> str:
-    passed = f"{standing.survived} of {standing.rows} rows of {standing.snapshot} ({standing.percent})"
-    return f"{standing.period}: {passed} still pass{f'; of the others: {standing.why}' if standing.why else ''}"

@@ -1,4 +1,4 @@
-"""Who may sign a snapshot off and how long it waits for them; light to import, since Airflow reads DAG files often."""
+"""Rules of approval; light to import, since Airflow reads DAG files often."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pipeline.core.rules.load import Rule, load
 from pipeline.core.settings import settings
 
 
-class SigningRule(Rule):
-    """Who may sign a snapshot off (none named: whoever may run the DAG), and how long it waits for them.
+class ApprovalRule(Rule):
+    """The users who may approve a snapshot (if empty, all who may run the DAG), and how long it waits for them.
 
-    After `gives_way_after_h` hours it waits no longer once a newer refresh of the profile has ended.
+    After `gives_way_after_h` hours a newer refresh of the profile ends the wait.
     """
 
     users: tuple[str, ...]
@@ -22,26 +22,23 @@ class SigningRule(Rule):
 
     @property
     def within(self) -> timedelta:
-        """How long it waits at most."""
+        """The longest wait."""
         return timedelta(days=self.within_days)
 
     @property
     def gives_way_after(self) -> timedelta:
-        """How long it waits although something newer could be published."""
+        """The longest wait while something newer could be published."""
         return min(timedelta(hours=self.gives_way_after_h), self.within)
 
 
-class _Signing(Rule):
-    """The one part of the file that is wanted here; `GateRules` reads it all."""
+class _ApprovalPart(Rule):
+    """The part of the file that is needed here; `ReleaseCheckRules` reads all of it."""
 
     model_config = ConfigDict(extra="ignore")
 
-    signing: SigningRule
+    signing: ApprovalRule
 
 
-def signing() -> SigningRule:
-    """Read who may sign from `curation_rules/gates.yaml`.
-
-    Errors: RuleError with file and line of what is wrong.
-    """
-    return load(settings().rules / "gates.yaml", _Signing).signing
+def signing() -> ApprovalRule:
+    """Read the rules of approval from `curation_rules/gates.yaml`. Errors: RuleError with file and line."""
+    return load(settings().rules / "gates.yaml", _ApprovalPart).signing

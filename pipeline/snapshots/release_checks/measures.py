@@ -1,4 +1,4 @@
-"""What the gates measure of a draft: counted in its files, column by column."""
+"""Measures of a candidate for release checks, counted in its files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pipeline.snapshots.format.reader import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The rows of a family: how many have evidence, a proof, are pending, can be reviewed, repeat another."""
+    """Numbers of rows of a family: all, with evidence, proved by a run, reviewable, pending, repeating another."""
 
     rows: int
     with_evidence: int
@@ -30,14 +30,14 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """The column of a family that moved most, and how far (0 to 1)."""
+    """A column of a family, and its distance (0 to 1) from the last snapshot."""
 
     column: str
     distance: float
 
 
 def families_of(draft: Path) -> dict[str, Family]:
-    """Count the rows of each family of a draft."""
+    """Count the rows of each family of a candidate."""
     snapshot = Snapshot(draft)
     with duckdb.connect() as database:
         return {family.table: _family(database, snapshot, family) for family in INSTANCES}
@@ -55,19 +55,19 @@ def _family(database: duckdb.DuckDBPyConnection, draft: Snapshot, family: Instan
         f"count(*) FILTER (WHERE review_status = '{ReviewStatus.PENDING}')" if "review_status" in names else "0",
         f"count(*) - count(DISTINCT hash({question}))",
     ]
-    (found,) = database.execute(f"SELECT {', '.join(counted)} FROM instances").fetchall()  # noqa: S608
-    return Family(*found)
+    (counts,) = database.execute(f"SELECT {', '.join(counted)} FROM instances").fetchall()  # noqa: S608
+    return Family(*counts)
 
 
 def added(families: Sequence[Family]) -> Family:
     """Add families up."""
-    return Family(*(sum(getattr(one, name) for one in families) for name in Family.__slots__))
+    return Family(*(sum(getattr(family, name) for family in families) for name in Family.__slots__))
 
 
 def shift(comparison: Comparison, family: str) -> Shift | None:
-    """Return the column that moved most from the last snapshot; None where nothing can be compared."""
+    """Return the column with the largest distance from the last snapshot; None without a comparison."""
     shifts = list(_shifts(comparison, family))
-    return max(shifts, key=lambda one: (one.distance, one.column), default=None)
+    return max(shifts, key=lambda shift: (shift.distance, shift.column), default=None)
 
 
 def _shifts(comparison: Comparison, family: str) -> Iterator[Shift]:

@@ -1,4 +1,4 @@
-"""The gates of a snapshot: what was measured of a draft, what is allowed, what that means and what to do."""
+"""Release checks: measures of a candidate, their limits, the resulting status and advice."""
 
 from __future__ import annotations
 
@@ -7,52 +7,51 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.core.vocabularies.gates import GateKind, GateStanding
+from pipeline.core.vocabularies.gates import CheckKind, CheckStatus
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.lake.runner import Count
 from pipeline.snapshots.comparison.comparison import Comparison
 from pipeline.snapshots.release_checks.measures import Family, added, families_of, shift
-from pipeline.snapshots.release_checks.rules import GateRules, Least, Most, shown
+from pipeline.snapshots.release_checks.rules import Least, Most, ReleaseCheckRules, percent
 
-_RULES_TOO = "; if this is as it should be, sign it off, or change curation_rules/gates.yaml"
+_RULES_TOO = "; if this is intended, sign it off, or change curation_rules/gates.yaml"
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
-    """A gate as it was found: `measured` of so many units (None: not measured), what is allowed, what to do."""
+class CheckResult:
+    """A result of a release check: the share `measured` of a number of units (None: not measured), and its limit."""
 
-    kind: GateKind
-    what: str
+    kind: CheckKind
+    subject: str
     measured: float | None
     of: int
     allowed: str
-    standing: GateStanding
+    status: CheckStatus
 
     @property
     def advice(self) -> str:
-        """What to do where it is not passed."""
+        """What to do where it does not pass."""
         return CHECKS[self.kind].advice + _RULES_TOO
 
     @property
-    def told(self) -> str:
-        """The gate in a sentence."""
-        return f"{self.kind} ({self.what}): {self.value} of {self.of:,}; {self.allowed}"
+    def summary(self) -> str:
+        """The result in a sentence."""
+        return f"{self.kind} ({self.subject}): {self.value} of {self.of:,}; {self.allowed}"
 
     @property
     def value(self) -> str:
-        """What was measured, as people read it."""
+        """The measured value as text."""
         if self.measured is None:
             return "not measured"
-        return f"{self.measured:.2f}" if self.kind == GateKind.AGREEMENT else shown(self.measured)
+        return f"{self.measured:.2f}" if self.kind == CheckKind.AGREEMENT else percent(self.measured)
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What the gates look at: the draft, the last snapshot beside it, what stages did, and what people and runs said.
+class CheckInputs:
+    """Inputs of release checks: candidate, comparison with the last snapshot, counts of stages, agreement, survival.
 
-    `counts` are those of every stage and library when they were last looked at; `kappa` and `surviving` are None where
-    there is nothing to tell them by.
+    `counts` are the latest ones of every stage and library; `kappa` and `surviving` are None without data.
     """
 
     draft: Path
@@ -67,158 +66,161 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a check measures, and the families of the draft, counted once for all checks."""
+    """The inputs, and the families of the candidate, counted once for all checks."""
 
-    known: Known
+    inputs: CheckInputs
     families: Mapping[str, Family]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A release check: how a draft is weighed, in a gate for each thing that is measured, and what to do."""
+    """A release check: a function that returns results for a candidate, and advice."""
 
-    weigh: Callable[[Measured, GateRules], Iterable[Gate]]
+    weigh: Callable[[Measured, ReleaseCheckRules], Iterable[CheckResult]]
     advice: str
 
 
-def weigh(known: Known, rules: GateRules) -> list[Gate]:
-    """Measure a draft at every gate."""
-    draft = Measured(known, families_of(known.draft))
-    return [gate for kind in GateKind for gate in CHECKS[kind].weigh(draft, rules)]
+def weigh(inputs: CheckInputs, rules: ReleaseCheckRules) -> list[CheckResult]:
+    """Run every release check."""
+    draft = Measured(inputs, families_of(inputs.draft))
+    return [gate for kind in CheckKind for gate in CHECKS[kind].weigh(draft, rules)]
 
 
-def standing_of(gates: Sequence[Gate]) -> GateStanding:
-    """Return what the gates mean together: the strictest of them counts."""
-    found = {gate.standing for gate in gates}
-    return next((one for one in (GateStanding.HOLD, GateStanding.SIGN_OFF) if one in found), GateStanding.PASSED)
+def overall_status(gates: Sequence[CheckResult]) -> CheckStatus:
+    """Return the strictest status."""
+    statuses = {gate.status for gate in gates}
+    strictest_first = (CheckStatus.HOLD, CheckStatus.SIGN_OFF)
+    return next((status for status in strictest_first if status in statuses), CheckStatus.PASSED)
 
 
-def _gate(kind: GateKind, what: str, measured: float | None, of: int, rule: Most | Least, least: int) -> Gate:
+def _gate(
+    kind: CheckKind, subject: str, measured: float | None, of: int, rule: Most | Least, least: int
+) -> CheckResult:
     if measured is None or of < least:
-        return Gate(kind, what, None, of, rule.allowed, GateStanding.NOT_MEASURED)
-    return Gate(kind, what, round(measured, 6), of, rule.allowed, rule.standing(measured))
+        return CheckResult(kind, subject, None, of, rule.allowed, CheckStatus.NOT_MEASURED)
+    return CheckResult(kind, subject, round(measured, 6), of, rule.allowed, rule.status(measured))
 
 
 def _share(part: int, of: int) -> float | None:
     return part / of if of else None
 
 
-def _rejected(draft: Measured, rules: GateRules) -> Iterator[Gate]:
-    seen: Counter[str] = Counter()
+def _rejected(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+    units: Counter[str] = Counter()
     refused: Counter[tuple[str, str | None]] = Counter()
-    for count in draft.known.counts:
-        seen[count.stage] += count.seen
+    for count in draft.inputs.counts:
+        units[count.stage] += count.seen
         for reason, number in (*count.rejected.items(), *count.rejected_before.items()):
             refused[count.stage, reason] += number
             refused[count.stage, None] += number
     for rule in rules.rejected:
-        of = seen[rule.stage]
-        what = f"{rule.stage}: {rule.reason or 'any reason'}"
-        yield _gate(GateKind.REJECTED, what, _share(refused[rule.stage, rule.reason], of), of, rule, rules.least)
+        of = units[rule.stage]
+        subject = f"{rule.stage}: {rule.reason or 'any reason'}"
+        yield _gate(CheckKind.REJECTED, subject, _share(refused[rule.stage, rule.reason], of), of, rule, rules.least)
 
 
-def _internal_errors(draft: Measured, rules: GateRules) -> Iterator[Gate]:
-    """Weigh the internal errors of each stage that had any, of units and of their parts, however few it looked at."""
-    limit = rules.limits[GateKind.INTERNAL_ERRORS]
-    seen: Counter[str] = Counter()
+def _internal_errors(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+    """Check the internal errors of each stage that had any, in units and their parts, however few units it had."""
+    limit = rules.limits[CheckKind.INTERNAL_ERRORS]
+    units: Counter[str] = Counter()
     failed: Counter[str] = Counter()
-    for count in draft.known.counts:
-        seen[count.stage] += count.seen
+    for count in draft.inputs.counts:
+        units[count.stage] += count.seen
         for reasons in (count.rejected, count.rejected_before, count.noted, count.noted_before):
             failed[count.stage] += reasons.get(RejectReason.INTERNAL_ERROR, 0)
     for stage, number in sorted((+failed).items()):
-        share = min(1.0, number / max(1, seen[stage]))
-        yield _gate(GateKind.INTERNAL_ERRORS, stage, share, seen[stage], limit, 0)
+        share = min(1.0, number / max(1, units[stage]))
+        yield _gate(CheckKind.INTERNAL_ERRORS, stage, share, units[stage], limit, 0)
     if not +failed:
-        total = sum(seen.values())
-        yield _gate(GateKind.INTERNAL_ERRORS, "all stages", _share(0, total), total, limit, 0)
+        total = sum(units.values())
+        yield _gate(CheckKind.INTERNAL_ERRORS, "all stages", _share(0, total), total, limit, 0)
 
 
-def _unproven(draft: Measured, rules: GateRules) -> Iterator[Gate]:
+def _unproven(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
     for rule in rules.unproven:
-        found = draft.families[rule.family]
-        share = _share(found.with_evidence - found.executed, found.with_evidence)
-        yield _gate(GateKind.UNPROVEN, rule.family, share, found.with_evidence, rule, rules.least)
+        family = draft.families[rule.family]
+        share = _share(family.with_evidence - family.executed, family.with_evidence)
+        yield _gate(CheckKind.UNPROVEN, rule.family, share, family.with_evidence, rule, rules.least)
 
 
-def _duplicates(draft: Measured, rules: GateRules) -> Iterator[Gate]:
-    for name, found in draft.families.items():
-        share = _share(found.repeated, found.rows)
-        yield _gate(GateKind.DUPLICATES, name, share, found.rows, rules.limits[GateKind.DUPLICATES], rules.least)
+def _duplicates(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+    for name, family in draft.families.items():
+        share = _share(family.repeated, family.rows)
+        yield _gate(CheckKind.DUPLICATES, name, share, family.rows, rules.limits[CheckKind.DUPLICATES], rules.least)
 
 
-def _agreement(draft: Measured, rules: GateRules) -> Iterator[Gate]:
-    known, rule = draft.known, rules.agreement
-    yield _gate(GateKind.AGREEMENT, "two annotators", known.kappa, known.pairs, rule, rule.least)
+def _agreement(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+    inputs, rule = draft.inputs, rules.agreement
+    yield _gate(CheckKind.AGREEMENT, "two annotators", inputs.kappa, inputs.pairs, rule, rule.least)
 
 
-def _survival(draft: Measured, rules: GateRules) -> Iterator[Gate]:
-    known, rule = draft.known, rules.limits[GateKind.SURVIVAL]
-    yield _gate(GateKind.SURVIVAL, "the last period", known.surviving, known.survivals, rule, rules.least)
+def _survival(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+    inputs, rule = draft.inputs, rules.limits[CheckKind.SURVIVAL]
+    yield _gate(CheckKind.SURVIVAL, "the last period", inputs.surviving, inputs.survivals, rule, rules.least)
 
 
-def _unreviewed(draft: Measured, rules: GateRules) -> Iterator[Gate]:
-    found = added([*draft.families.values()])
-    share, rule = _share(found.pending, found.reviewable), rules.limits[GateKind.UNREVIEWED]
-    yield _gate(GateKind.UNREVIEWED, "all families", share, found.reviewable, rule, rules.least)
+def _unreviewed(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+    family = added([*draft.families.values()])
+    share, rule = _share(family.pending, family.reviewable), rules.limits[CheckKind.UNREVIEWED]
+    yield _gate(CheckKind.UNREVIEWED, "all families", share, family.reviewable, rule, rules.least)
 
 
-def _lost(draft: Measured, rules: GateRules) -> Iterator[Gate]:
-    """Weigh rows of the last snapshot that are gone for good, and libraries."""
-    comparison = draft.known.comparison
+def _lost(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+    """Check the removed rows and libraries of the last snapshot."""
+    comparison = draft.inputs.comparison
     if comparison is None:
         return
     for family in INSTANCE_TABLES:
         rows = comparison.rows[family]
-        lost, what = _share(rows.went, rows.old), f"{family} of {comparison.old}"
-        yield _gate(GateKind.LOST, what, lost, rows.old, rules.limits[GateKind.LOST], rules.least)
-    gone, before = comparison.libraries.went, draft.known.libraries_before
-    what = f"libraries of {comparison.old}" + (f": {', '.join(gone)}" if gone else "")
-    yield _gate(GateKind.LOST, what, _share(len(gone), before), before, rules.lost_libraries, 1)
+        lost, subject = _share(rows.removed, rows.old), f"{family} of {comparison.old}"
+        yield _gate(CheckKind.LOST, subject, lost, rows.old, rules.limits[CheckKind.LOST], rules.least)
+    gone, before = comparison.libraries.removed, draft.inputs.libraries_before
+    subject = f"libraries of {comparison.old}" + (f": {', '.join(gone)}" if gone else "")
+    yield _gate(CheckKind.LOST, subject, _share(len(gone), before), before, rules.lost_libraries, 1)
 
 
-def _shifted(draft: Measured, rules: GateRules) -> Iterator[Gate]:
-    """Weigh how far the columns moved since the last snapshot."""
-    comparison = draft.known.comparison
+def _shifted(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+    """Check the distances of columns from the last snapshot."""
+    comparison = draft.inputs.comparison
     for family in INSTANCE_TABLES if comparison else ():
         assert comparison is not None
         rows, moved = comparison.rows[family], shift(comparison, family)
-        what = f"{family}.{moved.column} since {comparison.old}" if moved else f"{family} since {comparison.old}"
+        subject = f"{family}.{moved.column} since {comparison.old}" if moved else f"{family} since {comparison.old}"
         measured, of = moved.distance if moved else None, min(rows.old, rows.new)
-        yield _gate(GateKind.SHIFTED, what, measured, of, rules.limits[GateKind.SHIFTED], rules.least)
+        yield _gate(CheckKind.SHIFTED, subject, measured, of, rules.limits[CheckKind.SHIFTED], rules.least)
 
 
-CHECKS: Mapping[GateKind, Check] = {
-    GateKind.REJECTED: Check(_rejected, "look at the rejects of this stage, and refresh the libraries that they name"),
-    GateKind.INTERNAL_ERRORS: Check(
+CHECKS: Mapping[CheckKind, Check] = {
+    CheckKind.REJECTED: Check(_rejected, "look at the rejects of this stage, and refresh the libraries that they name"),
+    CheckKind.INTERNAL_ERRORS: Check(
         _internal_errors,
         (
             "report the traces that summary and report of the refresh show; their rows come with"
             " a Driftline that mends them"
         ),
     ),
-    GateKind.UNPROVEN: Check(
+    CheckKind.UNPROVEN: Check(
         _unproven, "see the outcomes of environments and verdicts; `driftline doctor` tells what is missing here"
     ),
-    GateKind.DUPLICATES: Check(
-        _duplicates, "see which sources repeat each other; snippets.yaml says what is taken for alike"
+    CheckKind.DUPLICATES: Check(
+        _duplicates, "see which sources repeat each other; snippets.yaml defines similar samples"
     ),
-    GateKind.AGREEMENT: Check(
+    CheckKind.AGREEMENT: Check(
         _agreement,
         (
             "settle what is in conflict on the page Agreement (`driftline review`), then publish again;"
             " and make the guideline clearer"
         ),
     ),
-    GateKind.SURVIVAL: Check(_survival, "see the table survivals for what no longer passes, and why"),
-    GateKind.UNREVIEWED: Check(
+    CheckKind.SURVIVAL: Check(_survival, "see the table survivals for rows that no longer pass, and why"),
+    CheckKind.UNREVIEWED: Check(
         _unreviewed,
         (
             "decide what is pending (`driftline review`, or the page in Airflow), then publish again; that"
             " needs no refresh to count"
         ),
     ),
-    GateKind.LOST: Check(_lost, "see the errata of the draft for each row that went, and why"),
-    GateKind.SHIFTED: Check(_shifted, "see with `driftline compare` which values the column has now"),
+    CheckKind.LOST: Check(_lost, "see the errata of the candidate for each removed row, and why"),
+    CheckKind.SHIFTED: Check(_shifted, "see the values of the column with `driftline compare`"),
 }
 """The checks of a release, by kind; a kind without one fails a test."""

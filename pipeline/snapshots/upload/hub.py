@@ -1,7 +1,6 @@
 """A snapshot on the Hub of Hugging Face: a commit of the data set's repository, and a tag with the snapshot's name.
 
-`main` is what people load who name no revision, so it is the Hub's `latest`: it moves by one commit, when every file is
-there.
+`main`, the default revision, is the Hub's `latest`: it moves by one commit, after all files are uploaded.
 """
 
 from __future__ import annotations
@@ -30,18 +29,17 @@ _SIGN_IN = (
 def upload_to_hub(
     snapshot: Outgoing, repository: str, *, private: bool = False, endpoint: str | None = None
 ) -> Uploaded:
-    """Send a snapshot to a data set repository `OWNER/NAME`, which is made if it is not there.
+    """Send a snapshot to a data set repository `OWNER/NAME`, which is created if necessary.
 
-    Where `private` asks so, one that is there must be private already.
-
-    The token is the one that `hf auth login` keeps, or HF_TOKEN; `endpoint`, else HF_ENDPOINT, names another Hub. Files
-    that the Hub has already are not sent again. Files of the snapshot before that this one lacks go from `main`; its
-    tag keeps them. An older snapshot than the newest tag is refused, since `main` would go back.
+    With `private` an existing repository must be private already. The token is that of `hf auth login`, or HF_TOKEN;
+    `endpoint`, else HF_ENDPOINT, is the address of another Hub. Unchanged files are not sent again. Files that the
+    snapshot lacks are deleted from `main`; older tags keep them. A snapshot older than the newest tag is refused, since
+    `main` would go back.
 
     Errors: NotUploaded.
     """
     api = HfApi(endpoint=endpoint)
-    with _told(repository):
+    with _report_errors(repository):
         url = api.create_repo(repository, repo_type="dataset", private=private or None, exist_ok=True)
         if private:
             _refuse_public(api, repository)
@@ -60,17 +58,17 @@ def upload_to_hub(
 
 
 def _refuse_public(api: HfApi, repository: str) -> None:
-    """Errors: NotUploaded where the repository was there already and is public: making one private is its owner's."""
+    """Errors: NotUploaded for an existing public repository, which only its owner may make private."""
     if not api.dataset_info(repository).private:
         raise NotUploaded(
-            f"{repository} is there already, everybody can read it, and nothing was sent: make it private on its page"
-            " of settings, or upload without --private"
+            f"{repository} exists and is public, and nothing was sent: make it private on its settings page, or upload"
+            " without --private"
         )
 
 
 def _uploaded(snapshot: Outgoing, address: str, sent: tuple[str, ...], latest: str) -> Uploaded:
-    kept = tuple(file.path for file in snapshot.files if file.path not in sent)
-    return Uploaded(address=address, sent=sent, kept=kept, latest=latest)
+    existing = tuple(file.path for file in snapshot.files if file.path not in sent)
+    return Uploaded(address=address, sent=sent, existing=existing, latest=latest)
 
 
 def _newest(names: list[str]) -> str:
@@ -87,7 +85,7 @@ def _commit(api: HfApi, repository: str, snapshot: Outgoing, head: str | None) -
     _refuse_foreign(api, repository, snapshot, there)
     ours = {file.path for file in snapshot.files}
     gone = sorted(set(there) - ours - _THE_HUBS_OWN)
-    # a file without a hash that the Hub knows is compared by itself, when it is committed
+    # the client compares files without a known hash when it commits them
     changed = tuple(
         file.path for file in snapshot.files if there.get(file.path) not in (file.sha256, _blob_id(file.local))
     )
@@ -105,23 +103,20 @@ def _commit(api: HfApi, repository: str, snapshot: Outgoing, head: str | None) -
 
 
 def _files(api: HfApi, repository: str, revision: str) -> dict[str, str]:
-    """Return the files at a revision with their sha256, or where the Hub keeps them in git, the id of their blob."""
+    """Return the files at a revision with their sha256, or with their blob id where git stores them."""
     tree = api.list_repo_tree(repository, recursive=True, revision=revision, repo_type="dataset")
     return {each.path: each.lfs.sha256 if each.lfs else each.blob_id for each in tree if isinstance(each, RepoFile)}
 
 
 def _refuse_foreign(api: HfApi, repository: str, snapshot: Outgoing, there: dict[str, str]) -> None:
-    """Leave alone what is no data set of this profile.
-
-    Errors: NotUploaded.
-    """
+    """Errors: NotUploaded for a repository that is no data set of this profile."""
     if not there.keys() - _THE_HUBS_OWN - {"README.md"}:
         return
     profile = _profile(api, repository) if "manifest.json" in there else None
     if profile != snapshot.profile:
-        what = f"the profile {profile}" if profile else "something else than snapshots of Driftline"
+        content = f"the profile {profile}" if profile else "something else than snapshots of Driftline"
         raise NotUploaded(
-            f"{repository} holds {what}, and nothing was overwritten: name another repository for {snapshot.profile}"
+            f"{repository} holds {content}, and nothing was overwritten: name another repository for {snapshot.profile}"
         )
 
 
@@ -132,8 +127,8 @@ def _profile(api: HfApi, repository: str) -> str | None:
             manifest = json.loads(Path(path).read_bytes())
         except ValueError:
             return None
-    found = manifest.get("profile") if isinstance(manifest, dict) else None
-    return found if isinstance(found, str) else None
+    profile = manifest.get("profile") if isinstance(manifest, dict) else None
+    return profile if isinstance(profile, str) else None
 
 
 def _refuse_older(repository: str, snapshot: Outgoing, tagged: list[str]) -> None:
@@ -141,7 +136,7 @@ def _refuse_older(repository: str, snapshot: Outgoing, tagged: list[str]) -> Non
     newer = [name for name in tagged if order(name) > order(snapshot.name)]
     if newer:
         raise NotUploaded(
-            f"{repository} has {_newest(newer)}, which is newer than {snapshot.name}, and `main` does not go back:"
+            f"{repository} has {_newest(newer)}, which is newer than {snapshot.name}, and `main` never goes back:"
             " upload snapshots in their order, or the older one to a repository of its own"
         )
 
@@ -157,8 +152,8 @@ def _same_or_error(api: HfApi, repository: str, snapshot: Outgoing, revision: st
 
 def _manifest(api: HfApi, repository: str, revision: str) -> str | None:
     """Return the id of the manifest's blob at a revision."""
-    found = api.get_paths_info(repository, ["manifest.json"], revision=revision, repo_type="dataset")
-    return next((each.blob_id for each in found if isinstance(each, RepoFile)), None)
+    entries = api.get_paths_info(repository, ["manifest.json"], revision=revision, repo_type="dataset")
+    return next((each.blob_id for each in entries if isinstance(each, RepoFile)), None)
 
 
 def _blob_id(path: Path) -> str:
@@ -168,34 +163,31 @@ def _blob_id(path: Path) -> str:
 
 
 @contextmanager
-def _told(repository: str) -> Iterator[None]:
-    """Say what the Hub had against it, and what to do.
-
-    Errors: NotUploaded.
-    """
+def _report_errors(repository: str) -> Iterator[None]:
+    """Turn errors of the Hub into NotUploaded with advice."""
     where = f"hf://datasets/{repository}"
     try:
         yield
     except NotUploaded:
         raise
     except LocalTokenNotFoundError:
-        raise NotUploaded(f"{where}: nobody is signed in. {_SIGN_IN}") from None
+        raise NotUploaded(f"{where}: no token. {_SIGN_IN}") from None
     except HFValidationError as error:
         raise NotUploaded(f"{where}: {error}") from None
     except HfHubHTTPError as error:
         raise NotUploaded(f"{where}: {_advice(error)}") from error
     except Exception as error:  # the client's of HTTP and of its transfers
         raise NotUploaded(
-            f"{where}: {type(error).__name__}: {error}. `main` and its tags are as they were, or complete: run the same"
-            " command again to go on"
+            f"{where}: {type(error).__name__}: {error}. `main` and its tags are unchanged or complete: run the same"
+            " command again to resume"
         ) from error
 
 
 def _advice(error: HfHubHTTPError) -> str:
     status = error.response.status_code
-    said = error.server_message or str(error).splitlines()[0]
+    message = error.server_message or str(error).splitlines()[0]
     if status in (401, 403):
-        return f"the Hub says {status}, {said}. {_SIGN_IN}"
+        return f"the Hub answers {status}, {message}. {_SIGN_IN}"
     if status in (409, 412):
-        return f"somebody else changed `main` meanwhile ({said}): run the same command again"
-    return f"the Hub says {status}, {said}. What was sent is there: run the same command again to go on"
+        return f"somebody else changed `main` meanwhile ({message}): run the same command again"
+    return f"the Hub answers {status}, {message}. Sent files are stored: run the same command again to resume"

@@ -1,4 +1,4 @@
-"""A snapshot as it is sent: verified, its files with their hashes, and where it stands among the others."""
+"""A verified snapshot to upload: its files with their hashes, and the result of an upload."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _PROFILE = re.compile(r"[\w.-]+")
 
 
 class NotUploaded(RuntimeError):
-    """The snapshot is not (wholly) where it should go; the message says why, and what to do.
+    """An upload failed or is incomplete; the message has the reason, and what to do.
 
-    Nothing that was there has been overwritten, and `latest` is where it was.
+    No existing file has been overwritten, and `latest` is unchanged.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of a snapshot: its path in it, where it lies here, and what it is."""
+    """A file of a snapshot: path in the snapshot, local path, hash, size."""
 
     path: str
     local: Path
@@ -32,7 +32,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A snapshot that held every check; its manifest is the last of the files."""
+    """A snapshot that passed verification; its manifest is the last of the files."""
 
     profile: str
     name: str
@@ -40,30 +40,29 @@ class Outgoing:
 
     @property
     def manifest(self) -> File:
-        """The file that says what the others are: a snapshot is complete where it is."""
+        """The manifest, with which an upload is complete."""
         return self.files[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class Uploaded:
-    """What an upload came to: the address, what was sent and what was there already, and what `latest` names now."""
+    """Result of an upload: address, sent and existing files, and the snapshot that `latest` names."""
 
     address: str
     sent: tuple[str, ...]
-    kept: tuple[str, ...]
+    existing: tuple[str, ...]
     latest: str
 
 
 def outgoing(snapshot: Path) -> Outgoing:
-    """Return what is to be sent of a snapshot.
+    """Verify a snapshot and return its files.
 
-    Errors: NotUploaded where the folder is no snapshot or has not the name of one, or where `driftline verify` has
-    something against it.
+    Errors: NotUploaded where the folder is no snapshot, has another name, or fails `driftline verify`.
     """
     folder = snapshot.resolve()
     try:
         problems = verify(folder)
-        known = Snapshot(folder)
+        reader = Snapshot(folder)
     except ValueError as error:
         raise NotUploaded(str(error)) from None
     if problems:
@@ -71,13 +70,13 @@ def outgoing(snapshot: Path) -> Outgoing:
             f"{folder}: {len(problems)} checks of the snapshot fail, so it was not sent: {'; '.join(problems[:3])}."
             " See `driftline verify`, and publish it again"
         )
-    name, manifest = folder.name, known.manifest
+    name, manifest = folder.name, reader.manifest
     if not _PROFILE.fullmatch(manifest.profile) or not name.startswith(f"{manifest.profile}-") or not order(name)[0]:
         raise NotUploaded(
             f"{folder}: a snapshot of profile {manifest.profile!r} has a name like {manifest.profile}-2026-11-22 or"
-            f" {manifest.profile}-2026-11-22.r2, by which it is found among others: give its folder that name again"
+            f" {manifest.profile}-2026-11-22.r2, which defines its order: rename its folder back"
         )
-    files = [File(entry.path, known.files[entry.path], entry.sha256, entry.bytes) for entry in manifest.files]
+    files = [File(entry.path, reader.files[entry.path], entry.sha256, entry.bytes) for entry in manifest.files]
     path = folder / "manifest.json"
-    last = File("manifest.json", path, known.sha256, path.stat().st_size)
+    last = File("manifest.json", path, reader.sha256, path.stat().st_size)
     return Outgoing(manifest.profile, name, (*files, last))

@@ -1,6 +1,6 @@
-"""A snapshot in a store: `s3://bucket/prefix` and whatever else fsspec knows, laid out as the snapshots are here.
+"""A snapshot in a store: `s3://bucket/prefix` or any other address of fsspec, with the layout of the local snapshots.
 
-Below the address stand PROFILE/NAME with the files, and PROFILE/latest, which names the newest of them.
+Below the address are PROFILE/NAME with the files, and PROFILE/latest with the name of the newest.
 """
 
 from __future__ import annotations
@@ -23,43 +23,43 @@ from pipeline.snapshots.format.names import order
 from pipeline.snapshots.upload.outgoing import File, NotUploaded, Outgoing, Uploaded
 
 _TRIES = 5
-"""How often `latest` is looked at again when somebody else moves it meanwhile."""
+"""Attempts to move `latest` while others move it too."""
 
 _CHUNK = 1 << 20
 
 _PASSWORD = re.compile(r"^([^/]*://[^/@]*:)[^/@]*@")
-"""The password in an address, which no message may show."""
+"""The password in an address, which messages must not contain."""
 
 Files = Any
 """A file system of fsspec, which has no types."""
 
 
 def upload_to_store(snapshot: Outgoing, to: str) -> Uploaded:
-    """Send a snapshot to an address that fsspec knows; keys come from where the store's own client looks for them.
+    """Send a snapshot to an address of fsspec; the store's own client finds its keys.
 
-    A file that is there with the same content is kept, so that an upload that broke off goes on where it was; one with
-    other content is an error. The manifest is sent when all else is there, and `latest` moves last, never to an older
-    snapshot than it names. Passing troubles are tried again by the store's client.
+    An existing file with the same content is skipped, so that an interrupted upload resumes; other content is an error.
+    The manifest is sent last, then `latest` moves, never to an older snapshot. The store's client retries temporary
+    failures.
 
     Errors: NotUploaded.
     """
-    shown = _PASSWORD.sub(r"\1***@", to)
-    with _told(shown):
+    address = _PASSWORD.sub(r"\1***@", to)
+    with _report_errors(address):
         files, root = fsspec.url_to_fs(to.rstrip("/"))
         files.invalidate_cache()
         folder = f"{root}/{snapshot.profile}/{snapshot.name}"
-        sent = {file.path: _put(files, file, f"{folder}/{file.path}", shown) for file in snapshot.files}
+        sent = {file.path: _put(files, file, f"{folder}/{file.path}", address) for file in snapshot.files}
         latest = _move_latest(files, f"{root}/{snapshot.profile}/latest", snapshot.name)
     return Uploaded(
         address=files.unstrip_protocol(folder),
         sent=tuple(path for path, new in sent.items() if new),
-        kept=tuple(path for path, new in sent.items() if not new),
+        existing=tuple(path for path, new in sent.items() if not new),
         latest=latest,
     )
 
 
 def _put(files: Files, file: File, target: str, to: str) -> bool:
-    """Bring a file to its place, and tell whether it was not there before; it appears whole."""
+    """Upload a file atomically; return whether it is new."""
     if not files.exists(target):
         try:
             _create(files, file.local, target)
@@ -70,17 +70,14 @@ def _put(files: Files, file: File, target: str, to: str) -> bool:
             return True
     if not _is_same(files, file, target):
         raise NotUploaded(
-            f"{to}: {files.unstrip_protocol(target)} is there with other content, and nothing was overwritten. If it is"
-            " what a broken upload left, remove it; if it is another snapshot of that name, upload to another address"
+            f"{to}: {files.unstrip_protocol(target)} exists with other content, and nothing was overwritten. If a"
+            " broken upload left it, remove it; if it is another snapshot of that name, upload to another address"
         )
     return False
 
 
 def _create(files: Files, local: Path, target: str) -> None:
-    """Write a file that is not there yet, whole or not at all.
-
-    Errors: OSError, also where somebody else was faster (is_taken).
-    """
+    """Create a new file atomically. Errors: OSError, also where it exists (is_taken)."""
     if not isinstance(files, LocalFileSystem):
         files.put_file(str(local), target, mode="create")
         return
@@ -89,7 +86,7 @@ def _create(files: Files, local: Path, target: str) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         shutil.copyfile(local, temporary)
-        os.link(temporary, path)  # a rename would take the place of what is there
+        os.link(temporary, path)  # a rename would overwrite an existing file
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -106,7 +103,7 @@ def _is_same(files: Files, file: File, target: str) -> bool:
 
 
 def _move_latest(files: Files, pointer: str, name: str) -> str:
-    """Let `latest` name a snapshot, unless it names a newer one; return what it names then."""
+    """Let `latest` name a snapshot, unless it names a newer one; return the name in it."""
     content = f"{name}\n".encode()
     for _ in range(_TRIES):
         now, condition = _latest(files, pointer)
@@ -125,11 +122,11 @@ def _move_latest(files: Files, pointer: str, name: str) -> str:
                 raise
         else:
             return name
-    raise NotUploaded(f"{pointer} is being moved by others; the snapshot is there: run the same command again")
+    raise NotUploaded(f"{pointer} is being moved by others; the snapshot is stored: run the same command again")
 
 
 def _latest(files: Files, pointer: str) -> tuple[str | None, dict[str, str]]:
-    """Return what `latest` names, and in a store that can tell, the condition that it still does."""
+    """Return the name in `latest`, and the store's condition that it is unchanged, if it has ETags."""
     files.invalidate_cache()
     try:
         info = files.info(pointer)
@@ -140,11 +137,8 @@ def _latest(files: Files, pointer: str) -> tuple[str | None, dict[str, str]]:
 
 
 @contextmanager
-def _told(to: str) -> Iterator[None]:
-    """Say what went wrong with a store, and what to do about it.
-
-    Errors: NotUploaded.
-    """
+def _report_errors(to: str) -> Iterator[None]:
+    """Turn errors of a store into NotUploaded with advice."""
     try:
         yield
     except NotUploaded:
@@ -158,8 +152,8 @@ def _told(to: str) -> Iterator[None]:
             " allowed to list, read and write"
         ) from error
     except FileNotFoundError as error:
-        raise NotUploaded(f"{to}: not found: {error}. Make the bucket first, and mind its spelling") from error
+        raise NotUploaded(f"{to}: not found: {error}. Create the bucket first, and check its spelling") from error
     except Exception as error:  # every store has errors of its own
         raise NotUploaded(
-            f"{to}: {type(error).__name__}: {error}. What was sent is there: run the same command again to go on"
+            f"{to}: {type(error).__name__}: {error}. Sent files are stored: run the same command again to resume"
         ) from error

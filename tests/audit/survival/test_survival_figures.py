@@ -7,11 +7,10 @@ import pytest
 
 from pipeline.core.vocabularies.survival import Loss
 from pipeline.snapshots.format.survival_figures import (
-    Standing,
-    known_by,
-    last_look,
-    standing_of,
-    told_survival,
+    SurvivalFigure,
+    latest_figure,
+    rows_until,
+    survival_figures,
 )
 
 
@@ -40,17 +39,17 @@ ROWS: list[Any] = [
 
 
 def test_each_snapshot_stands_for_itself_in_each_period() -> None:
-    assert standing_of(ROWS) == [
-        Standing("m-2022", "2026-11", 1, 1, {}),
-        Standing("m-2021", "2026-11", 4, 1, {Loss.FILE_GONE: 2, Loss.YANKED: 1}),
-        Standing("m-2021", "2026-10", 2, 1, {Loss.FLAKY: 1}),
+    assert survival_figures(ROWS) == [
+        SurvivalFigure("m-2022", "2026-11", 1, 1, {}),
+        SurvivalFigure("m-2021", "2026-11", 4, 1, {Loss.FILE_GONE: 2, Loss.YANKED: 1}),
+        SurvivalFigure("m-2021", "2026-10", 2, 1, {Loss.FLAKY: 1}),
     ]
-    assert standing_of([]) == []
+    assert survival_figures([]) == []
 
 
 def test_the_last_look_is_that_of_the_last_period() -> None:
-    assert last_look(ROWS) == Standing("all", "2026-11", 5, 2, {Loss.FILE_GONE: 2, Loss.YANKED: 1})
-    assert last_look([]) is None
+    assert latest_figure(ROWS) == SurvivalFigure("all", "2026-11", 5, 2, {Loss.FILE_GONE: 2, Loss.YANKED: 1})
+    assert latest_figure([]) is None
 
 
 @pytest.mark.parametrize(
@@ -65,14 +64,14 @@ def test_the_last_look_is_that_of_the_last_period() -> None:
     ids=str,
 )
 def test_a_snapshot_of_a_period_knows_what_was_run_before_its_last_day(until: datetime | None, days: int) -> None:
-    assert len(known_by(ROWS, until)) == days
+    assert len(rows_until(ROWS, until)) == days
 
 
 def test_it_is_told_in_a_sentence() -> None:
-    told = told_survival(standing_of(ROWS))
+    told = [str(figure) for figure in survival_figures(ROWS)]
     assert told[0] == "2026-11: 1 of 1 rows of m-2022 (100.0%) still pass"
     assert told[1] == "2026-11: 1 of 4 rows of m-2021 (25.0%) still pass; of the others: file gone 2, yanked 1"
 
 
 def test_what_is_not_all_is_never_told_as_all() -> None:
-    assert "(99.995%)" in told_survival([Standing("m", "2026-11", 20_000, 19_999, {Loss.FLAKY: 1})])[0]
+    assert "(99.995%)" in str(SurvivalFigure("m", "2026-11", 20_000, 19_999, {Loss.FLAKY: 1}))

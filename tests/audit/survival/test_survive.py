@@ -19,7 +19,7 @@ from pipeline.execution.environments.file_locks import alone_now
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import read_parquet
-from pipeline.snapshots.candidate import make_draft
+from pipeline.snapshots.candidate import make_candidate
 from pipeline.snapshots.format.manifest import SnapshotError
 from tests.audit.survival.published import completion, environment, example, released, snapshot
 from tests.families.completions_and_migrations.rows import LIBRARY
@@ -323,6 +323,6 @@ def test_the_next_snapshot_holds_what_was_run_before_its_period_ended(
     lake = fill(make.settings.lake, tables())
     assert len({row["day"] for row in lake.read("survivals", LIBRARY)}) == 2
     period = Period(None, datetime(2025, 1, 1, tzinfo=UTC))
-    drafted = make_draft(lake, tmp_path / "drafts", tmp_path / "snapshots", "m", [LIBRARY], period, {})
+    drafted = make_candidate(lake, tmp_path / "drafts", tmp_path / "snapshots", "m", [LIBRARY], period, {})
     assert [one["day"] for one in read_parquet(drafted.path / "data" / "survivals.parquet")] == ["2020-02-02"]
     assert "What still passes" in (drafted.path / "README.md").read_text()

@@ -11,7 +11,7 @@ from typing import Any
 from pipeline.core.vocabularies.scenes import Scene
 from pipeline.evaluation.export import codevbench, evocodebench, gitchameleon, libevolutioneval, versicode
 from pipeline.lake.schema import Row, table
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.format.rows import TABLES
 
 Told = Callable[[str, dict[str, Any]], Row]
 

@@ -11,11 +11,10 @@ from pipeline.core.vocabularies.samples import Access, Direction, Granularity, L
 from pipeline.core.vocabularies.scenes import Scene
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import Row
-from pipeline.snapshots.snapshot import publish
 from tests.evaluation.export.columns import TIME, filled
 from tests.evaluation.export.demo import project, scene, task
 from tests.families.completions_and_migrations.rows import releases
-from tests.snapshots.lakes import Tables, fill
+from tests.snapshots.lakes import Tables, fill, publish
 
 
 def problem() -> Row:

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from pipeline.core.vocabularies.gates import GateKind, GateStanding, PublicationState
+from pipeline.core.vocabularies.gates import CheckKind, CheckStatus, PublicationState
 from pipeline.orchestration.failures import Failure
 from pipeline.orchestration.report.data import report_of
 from pipeline.orchestration.report.figures import Bar, Figure
 from pipeline.orchestration.report.page import page_of as html_of
 from pipeline.snapshots.publication import Publication
-from pipeline.snapshots.release_checks.release_checks import Gate
+from pipeline.snapshots.release_checks.release_checks import CheckResult
 from tests.orchestration.report.test_page import DRAFTS, HOSTILE, RECORD, count, ran
 from tests.quality.annotation.web.browser import chromium, page_of, picture
 from tests.quality.annotation.web.test_browser import check_contrast
@@ -41,7 +41,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if kept := os.environ.get("DRIFTLINE_REPORT"):
         return Path(kept).resolve()
     failure = Failure("a", "gate", "1.2", f"KeyError: {HOSTILE}", "report it", "2026-11-20T10:00:00+00:00", "")
-    gate = Gate(GateKind.REJECTED, "crawl: any reason", 0.41, 120, "at most 30%", GateStanding.SIGN_OFF)
+    gate = CheckResult(CheckKind.REJECTED, "crawl: any reason", 0.41, 120, "at most 30%", CheckStatus.SIGN_OFF)
     record = Publication("now", "starter", PublicationState.WAITING, "crawl", None, [gate], ["3 rows came"])
     now = replace(ran(RECORD, count("crawl", "a", 9)), failures=[failure], publication=record)
     parts = [f"part{number}" for number in range(8)]

@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 
 from pipeline.core.vocabularies.drafts import DraftKind, DraftStanding
-from pipeline.core.vocabularies.gates import GateKind, GateStanding, PublicationState
+from pipeline.core.vocabularies.gates import CheckKind, CheckStatus, PublicationState
 from pipeline.lake.run_records import RunRecord
 from pipeline.lake.runner import Count
 from pipeline.llm.client.tally import Tally
@@ -20,7 +20,7 @@ from pipeline.orchestration.report.data import DraftsTold, Ran, Report, report_o
 from pipeline.orchestration.report.figures import Bar, Figure
 from pipeline.orchestration.report.page import page_of, pieces
 from pipeline.snapshots.publication import Publication, Signature
-from pipeline.snapshots.release_checks.release_checks import Gate
+from pipeline.snapshots.release_checks.release_checks import CheckResult
 
 HOSTILE = "<script>alert(1)</script>\u202e\"'&{{ 7*7 }}"
 RECORD = RunRecord("now", "starter", ("a", HOSTILE), ("crawl", "gate"), None, "2026-11-16", "2026-11-20T10:00:00+00:00")
@@ -102,8 +102,8 @@ def test_an_internal_error_stands_with_its_trace_and_what_to_do() -> None:
 
 def test_gates_that_are_not_passed_stand_with_what_to_do() -> None:
     gates = [
-        Gate(GateKind.REJECTED, "crawl: any reason", 0.41, 120, "at most 30%", GateStanding.SIGN_OFF),
-        Gate(GateKind.DUPLICATES, "problems", 0.0, 120, "at most 6%", GateStanding.PASSED),
+        CheckResult(CheckKind.REJECTED, "crawl: any reason", 0.41, 120, "at most 30%", CheckStatus.SIGN_OFF),
+        CheckResult(CheckKind.DUPLICATES, "problems", 0.0, 120, "at most 6%", CheckStatus.PASSED),
     ]
     signature = Signature(HOSTILE, approved=True, when="2026-11-20T12:00:00+00:00", note="seen")
     record = Publication("now", "starter", PublicationState.PUBLISHED, "", None, gates, ["3 rows came"], signature)

@@ -17,9 +17,9 @@ from pipeline.lake.schema import Row
 from pipeline.lake.tables import read_parquet, write_parquet
 from pipeline.snapshots.comparison.column_comparison import Summary, column_diff
 from pipeline.snapshots.comparison.comparison import Comparison, compare_snapshots
-from pipeline.snapshots.comparison.table_comparison import Moved, RowDiff
+from pipeline.snapshots.comparison.table_comparison import NameDiff, RowDiff
 from pipeline.snapshots.format.places import PLACES, pairs_at_places
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.format.rows import TABLES
 from tests.snapshots.lakes import edit_manifest, fill, publish_lake, seal, tables
 
 
@@ -63,8 +63,8 @@ def test_rows_that_went_and_came_are_counted_on_both_sides(old: Path, new: Path,
     change(new, config, lambda rows: rows[1:])
     total = len(read_parquet(old / "data" / f"{config}.parquet"))
     went, came = compared(old, new, config), compared(new, old, config)
-    assert (went.old, went.new, went.kept, went.went, went.came) == (total, total - 1, total - 1, 1, 0)
-    assert (came.went, came.came, came.gone_share) == (0, 1, 0.0)
+    assert (went.old, went.new, went.common, went.removed, went.added) == (total, total - 1, total - 1, 1, 0)
+    assert (came.removed, came.added, came.gone_share) == (0, 1, 0.0)
     assert went.gone_share == 1 / total
     assert not compare_snapshots(old, new).same
 
@@ -72,12 +72,12 @@ def test_rows_that_went_and_came_are_counted_on_both_sides(old: Path, new: Path,
 def test_other_content_at_the_same_place_is_a_replacement(old: Path, new: Path) -> None:
     change(new, "completions", lambda rows: [rows[0] | {"id": "f" * 32, "code": "x\n"}, *rows[1:]])
     found = compared(old, new, "completions")
-    assert (found.replaced, found.came, found.went) == (1, 0, 0)
+    assert (found.replaced, found.added, found.removed) == (1, 0, 0)
     change(
         new, "completions", lambda rows: [row | {"path": "lib.other"} if row["id"] == "f" * 32 else row for row in rows]
     )
     found = compared(old, new, "completions")
-    assert (found.replaced, found.came, found.went) == (0, 1, 1)
+    assert (found.replaced, found.added, found.removed) == (0, 1, 1)
 
 
 def test_what_a_row_says_otherwise_is_told_by_column(old: Path, new: Path) -> None:
@@ -106,10 +106,10 @@ def test_numbers_and_lists_of_a_vocabulary_have_their_distribution(old: Path, ne
 @pytest.mark.parametrize(
     ("edit", "expected"),
     [
-        (lambda m: m.update(rules={"rules": "x"}), {"rules": Moved(changed=("rules",))}),
-        (lambda m: m.update(rules={"rules": "rules", "more": "x"}), {"rules": Moved(came=("more",))}),
-        (lambda m: m.update(rules={}, rules_sha256="x"), {"rules": Moved(changed=("all rules",))}),
-        (lambda m: m["libraries"].update(numpy=3), {"libraries": Moved(came=("numpy",))}),
+        (lambda m: m.update(rules={"rules": "x"}), {"rules": NameDiff(changed=("rules",))}),
+        (lambda m: m.update(rules={"rules": "rules", "more": "x"}), {"rules": NameDiff(added=("more",))}),
+        (lambda m: m.update(rules={}, rules_sha256="x"), {"rules": NameDiff(changed=("all rules",))}),
+        (lambda m: m["libraries"].update(numpy=3), {"libraries": NameDiff(added=("numpy",))}),
         (lambda m: m.update(driftline="9"), {"facts": "driftline"}),
         (lambda m: m["period"].update(until="2030-01-01"), {"facts": "until"}),
     ],
@@ -129,7 +129,7 @@ def test_releases_are_named(old: Path, new: Path) -> None:
     releases = compare_snapshots(old, new).releases
     rows = read_parquet(old / "data" / "releases.parquet")
     names = [f"{row['library']} {row['version']}" for row in rows]
-    assert releases == Moved(went=(names[1],), changed=(names[0],))
+    assert releases == NameDiff(removed=(names[1],), changed=(names[0],))
 
 
 def test_a_table_and_a_column_that_one_side_lacks_count_as_empty(old: Path, new: Path) -> None:
@@ -139,8 +139,8 @@ def test_a_table_and_a_column_that_one_side_lacks_count_as_empty(old: Path, new:
     pq.write_table(pq.read_table(path).drop_columns(["breaking"]), path)
     seal(new)
     found: Comparison = compare_snapshots(old, new)
-    assert (found.rows["flags"].new, found.rows["flags"].went) == (0, found.rows["flags"].old)
-    assert found.files.went == ("data/flags.parquet",)
+    assert (found.rows["flags"].new, found.rows["flags"].removed) == (0, found.rows["flags"].old)
+    assert found.files.removed == ("data/flags.parquet",)
     assert found.columns["changes"]["breaking"].new is None
     assert found.rows["changes"].changed == 0
 

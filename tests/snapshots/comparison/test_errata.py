@@ -15,7 +15,7 @@ from pipeline.core.vocabularies.snapshots import ErratumReason
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import read_parquet, write_parquet
 from pipeline.snapshots.comparison.errata import CONCERNED, Errata, errata_of
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.format.rows import TABLES
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.snapshots.lakes import fill, publish_lake, stamp, tables
 

@@ -13,7 +13,7 @@ from pipeline.core.vocabularies.projects import ProjectOutcome
 from pipeline.core.vocabularies.samples import DocumentSource, SnippetSource
 from pipeline.lake.schema import Row
 from pipeline.snapshots.description.attribution import Source, attribution_text, licences, unnamed
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.format.rows import TABLES
 from tests.families.completions_and_migrations.rows import snippet
 from tests.snapshots.lakes import fill, publish_lake, tables
 from tests.snapshots.markup import HOSTILE, cells

@@ -20,7 +20,7 @@ from pipeline.lake.schema import enum_of, table
 from pipeline.snapshots.description.card import card_text
 from pipeline.snapshots.description.markdown import cell
 from pipeline.snapshots.format.manifest import Entry, read_manifest
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.format.rows import TABLES
 from tests.snapshots.lakes import Tables, fill, publish_lake, survival, tables
 from tests.snapshots.markup import HOSTILE, cells
 

@@ -15,7 +15,7 @@ from mlcroissant._src.core.rdf import make_context
 from pipeline.lake.schema import table
 from pipeline.snapshots.description.croissant import CONFORMS_TO, croissant_text, vocabularies
 from pipeline.snapshots.format.manifest import Entry, read_manifest
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.format.rows import TABLES
 from tests.families.completions_and_migrations.rows import START
 from tests.snapshots.lakes import fill, publish_lake, tables
 

@@ -55,7 +55,7 @@ def test_what_is_kept_added_and_left_out(lake: Lake) -> None:
     assert rows.covered == {LIBRARY, "zoo"}
     assert [*rows] == [*TABLES]
     assert BY_MODEL.keys() < rows.keys()
-    narrow = rows.only(["library", "id"]).kept("snippets", lambda found: [one for one in found if one["id"] > "8"])
+    narrow = rows.only(["library", "id"]).filtered("snippets", lambda found: [one for one in found if one["id"] > "8"])
     more = narrow.and_also({"snippets": [{"id": "more"}]})
     expected = [row["id"] for row in rows["snippets"] if row["id"] > "8"]
     assert [row["id"] for row in more["snippets"]] == [*expected, "more"]

@@ -9,19 +9,26 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.rules.load import RULES, RuleError
-from pipeline.core.vocabularies.gates import GateKind, GateStanding
+from pipeline.core.vocabularies.gates import CheckKind, CheckStatus
 from pipeline.core.vocabularies.review import ReviewStatus
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.index.release_selection import Period
 from pipeline.lake.runner import Count
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.stages.groups import GROUPS
-from pipeline.snapshots.approval_text import request_text, told_changes, told_gates
-from pipeline.snapshots.candidate import Draft, make_draft
+from pipeline.snapshots.approval_text import describe_changes, describe_checks, request_text
+from pipeline.snapshots.candidate import Candidate, make_candidate
 from pipeline.snapshots.comparison.comparison import compare_snapshots
 from pipeline.snapshots.release_checks.measures import families_of
-from pipeline.snapshots.release_checks.release_checks import CHECKS, Gate, Known, Measured, standing_of, weigh
-from pipeline.snapshots.release_checks.rules import GateRules, Least, Most, gate_rules
+from pipeline.snapshots.release_checks.release_checks import (
+    CHECKS,
+    CheckInputs,
+    CheckResult,
+    Measured,
+    overall_status,
+    weigh,
+)
+from pipeline.snapshots.release_checks.rules import Least, Most, ReleaseCheckRules, gate_rules
 from pipeline.snapshots.snapshot import place
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.snapshots.lakes import drafts, fill, tables
@@ -31,8 +38,8 @@ SHIPPED = gate_rules(RULES, STAGES)
 SMALL = SHIPPED.model_copy(update={"least": 1})
 
 
-def drafted(lake: Lake, snapshots: Path) -> Draft:
-    return make_draft(lake, drafts(lake), snapshots, "mine", [LIBRARY], Period(), {})
+def drafted(lake: Lake, snapshots: Path) -> Candidate:
+    return make_candidate(lake, drafts(lake), snapshots, "mine", [LIBRARY], Period(), {})
 
 
 @pytest.fixture
@@ -41,31 +48,31 @@ def lake(tmp_path: Path) -> Lake:
 
 
 @pytest.fixture
-def draft(lake: Lake, tmp_path: Path) -> Draft:
+def draft(lake: Lake, tmp_path: Path) -> Candidate:
     return drafted(lake, tmp_path / "snapshots")
 
 
-def of(gates: list[Gate], kind: GateKind, what: str) -> Gate:
-    (found,) = [gate for gate in gates if gate.kind == kind and gate.what.startswith(what)]
+def of(gates: list[CheckResult], kind: CheckKind, what: str) -> CheckResult:
+    (found,) = [gate for gate in gates if gate.kind == kind and gate.subject.startswith(what)]
     return found
 
 
 @pytest.mark.parametrize(
     ("rule", "measured", "standing"),
     [
-        (Most(sign_off_above=0.1, hold_above=0.5), 0.1, GateStanding.PASSED),
-        (Most(sign_off_above=0.1, hold_above=0.5), 0.11, GateStanding.SIGN_OFF),
-        (Most(sign_off_above=0.1, hold_above=0.5), 0.51, GateStanding.HOLD),
-        (Most(sign_off_above=0.1), 1.0, GateStanding.SIGN_OFF),
-        (Most(hold_above=0.5), 0.5, GateStanding.PASSED),
-        (Least(sign_off_below=0.9, hold_below=0.5), 0.9, GateStanding.PASSED),
-        (Least(sign_off_below=0.9, hold_below=0.5), 0.89, GateStanding.SIGN_OFF),
-        (Least(sign_off_below=0.9, hold_below=0.5), 0.49, GateStanding.HOLD),
-        (Least(hold_below=0.5), 0.6, GateStanding.PASSED),
+        (Most(sign_off_above=0.1, hold_above=0.5), 0.1, CheckStatus.PASSED),
+        (Most(sign_off_above=0.1, hold_above=0.5), 0.11, CheckStatus.SIGN_OFF),
+        (Most(sign_off_above=0.1, hold_above=0.5), 0.51, CheckStatus.HOLD),
+        (Most(sign_off_above=0.1), 1.0, CheckStatus.SIGN_OFF),
+        (Most(hold_above=0.5), 0.5, CheckStatus.PASSED),
+        (Least(sign_off_below=0.9, hold_below=0.5), 0.9, CheckStatus.PASSED),
+        (Least(sign_off_below=0.9, hold_below=0.5), 0.89, CheckStatus.SIGN_OFF),
+        (Least(sign_off_below=0.9, hold_below=0.5), 0.49, CheckStatus.HOLD),
+        (Least(hold_below=0.5), 0.6, CheckStatus.PASSED),
     ],
 )
-def test_what_a_share_means(rule: Most | Least, measured: float, standing: GateStanding) -> None:
-    assert rule.standing(measured) == standing
+def test_what_a_share_means(rule: Most | Least, measured: float, standing: CheckStatus) -> None:
+    assert rule.status(measured) == standing
 
 
 @pytest.mark.parametrize(
@@ -74,7 +81,7 @@ def test_what_a_share_means(rule: Most | Least, measured: float, standing: GateS
         ("{stage: crawl, sign_off", "{stage: crwal, sign_off", "no such stage: crwal"),
         ("family: scenes", "family: scene", r"gates.yaml:\d+: .*'scene' is no family of instances"),
         ("duplicates: {sign_off_above: 0.06", "duplicates: {sign_off_above: 0.6", r"gates.yaml:\d+: .*never reached"),
-        ("unreviewed: {sign_off_above: 0.4}", "unreviewed: {}", r"gates.yaml:\d+: .*says nothing"),
+        ("unreviewed: {sign_off_above: 0.4}", "unreviewed: {}", r"gates.yaml:\d+: .*no limit"),
         ("unreviewed: {sign_off_above: 0.4}", "unreviewed: {sign_off_over: 0.25}", r"gates.yaml:\d+: .*unknown key"),
         ("  lost: {", "  # lost: {", "no line for lost"),
         ("  lost: {", "  agreement: {hold_above: 1}\n  lost: {", "agreement stands below"),
@@ -89,7 +96,7 @@ def test_a_gate_that_cannot_work_is_an_error_with_its_line(tmp_path: Path, old: 
         gate_rules(tmp_path, STAGES)
 
 
-def test_a_draft_is_counted_as_its_rows_are(draft: Draft) -> None:
+def test_a_draft_is_counted_as_its_rows_are(draft: Candidate) -> None:
     published = {name: tables()[f"published_{name}"] for name in INSTANCE_TABLES}
     counted = families_of(draft.path)
     assert {name: family.rows for name, family in counted.items()} == {
@@ -111,18 +118,18 @@ def test_the_same_task_twice_is_a_duplicate_and_another_answer_is_none(lake: Lak
     assert (counted.rows, counted.repeated) == (len(rows) + 2, 1)
 
 
-def test_every_kind_has_a_check_that_measures_it_and_says_what_to_do(draft: Draft) -> None:
-    assert CHECKS.keys() == set(GateKind)
+def test_every_kind_has_a_check_that_measures_it_and_says_what_to_do(draft: Candidate) -> None:
+    assert CHECKS.keys() == set(CheckKind)
     assert all(check.advice for check in CHECKS.values())
     for kind, check in CHECKS.items():
-        drafted = Measured(Known(draft.path, None, counts(10)), families_of(draft.path))
+        drafted = Measured(CheckInputs(draft.path, None, counts(10)), families_of(draft.path))
         assert {gate.kind for gate in check.weigh(drafted, SHIPPED)} <= {kind}
 
 
-def test_few_units_are_not_measured(draft: Draft) -> None:
-    gates = weigh(Known(draft.path, None, []), SHIPPED)
-    assert {gate.standing for gate in gates} == {GateStanding.NOT_MEASURED}
-    assert standing_of(gates) == GateStanding.PASSED
+def test_few_units_are_not_measured(draft: Candidate) -> None:
+    gates = weigh(CheckInputs(draft.path, None, []), SHIPPED)
+    assert {gate.status for gate in gates} == {CheckStatus.NOT_MEASURED}
+    assert overall_status(gates) == CheckStatus.PASSED
 
 
 def counts(refused: int) -> list[Count]:
@@ -134,92 +141,96 @@ def counts(refused: int) -> list[Count]:
 
 @pytest.mark.parametrize(
     ("refused", "measured", "standing"),
-    [(10, 0.1, GateStanding.PASSED), (50, 0.3, GateStanding.SIGN_OFF), (100, 0.55, GateStanding.HOLD)],
+    [(10, 0.1, CheckStatus.PASSED), (50, 0.3, CheckStatus.SIGN_OFF), (100, 0.55, CheckStatus.HOLD)],
 )
 def test_refusals_count_against_what_the_stage_looked_at(
-    draft: Draft, refused: int, measured: float, standing: GateStanding
+    draft: Candidate, refused: int, measured: float, standing: CheckStatus
 ) -> None:
-    gates = weigh(Known(draft.path, None, counts(refused)), SHIPPED)
-    found = of(gates, GateKind.REJECTED, "gate: not_proven")
-    assert (found.measured, found.of, found.standing) == (measured, 200, standing)
-    assert of(gates, GateKind.REJECTED, "gate: licence").measured == 0.05
-    assert of(gates, GateKind.REJECTED, "crawl").standing == GateStanding.NOT_MEASURED
-    assert standing_of(gates) == standing
+    gates = weigh(CheckInputs(draft.path, None, counts(refused)), SHIPPED)
+    found = of(gates, CheckKind.REJECTED, "gate: not_proven")
+    assert (found.measured, found.of, found.status) == (measured, 200, standing)
+    assert of(gates, CheckKind.REJECTED, "gate: licence").measured == 0.05
+    assert of(gates, CheckKind.REJECTED, "crawl").status == CheckStatus.NOT_MEASURED
+    assert overall_status(gates) == standing
 
 
 @pytest.mark.parametrize(
     ("failed", "noted", "standing"),
     [
-        (0, 0, GateStanding.PASSED),
-        (1, 0, GateStanding.PASSED),
-        (1, 1, GateStanding.SIGN_OFF),
-        (30, 1, GateStanding.HOLD),
+        (0, 0, CheckStatus.PASSED),
+        (1, 0, CheckStatus.PASSED),
+        (1, 1, CheckStatus.SIGN_OFF),
+        (30, 1, CheckStatus.HOLD),
     ],
 )
 def test_internal_errors_of_units_and_parts_are_weighed_by_stage(
-    draft: Draft, failed: int, noted: int, standing: GateStanding
+    draft: Candidate, failed: int, noted: int, standing: CheckStatus
 ) -> None:
     one = Count("gate", "a", 100, 100 - failed, {"internal_error": failed} if failed else {}, 0)
     other = Count("gate", "b", 200, 0, {}, 200, noted_before={"internal_error": noted} if noted else {})
-    gates = weigh(Known(draft.path, None, [one, other, Count("crawl", "a", 9, 9, {}, 0)]), SHIPPED)
-    found = of(gates, GateKind.INTERNAL_ERRORS, "gate" if failed else "all stages")
-    assert (found.standing, found.of) == (standing, 300 if failed else 309)
+    gates = weigh(CheckInputs(draft.path, None, [one, other, Count("crawl", "a", 9, 9, {}, 0)]), SHIPPED)
+    found = of(gates, CheckKind.INTERNAL_ERRORS, "gate" if failed else "all stages")
+    assert (found.status, found.of) == (standing, 300 if failed else 309)
     assert found.measured == round((failed + noted) / found.of, 6)
 
 
-def test_of_a_stage_of_few_units_an_internal_error_counts_all_the_same(draft: Draft) -> None:
-    gates = weigh(Known(draft.path, None, [Count("environments", "a", 3, 2, {"internal_error": 1}, 0)]), SHIPPED)
-    assert of(gates, GateKind.INTERNAL_ERRORS, "environments").standing == GateStanding.HOLD
+def test_of_a_stage_of_few_units_an_internal_error_counts_all_the_same(draft: Candidate) -> None:
+    gates = weigh(CheckInputs(draft.path, None, [Count("environments", "a", 3, 2, {"internal_error": 1}, 0)]), SHIPPED)
+    assert of(gates, CheckKind.INTERNAL_ERRORS, "environments").status == CheckStatus.HOLD
 
 
 @pytest.mark.parametrize(
     ("known", "kind", "standing"),
     [
-        ({"kappa": 0.7, "pairs": 40}, GateKind.AGREEMENT, GateStanding.PASSED),
-        ({"kappa": 0.5, "pairs": 40}, GateKind.AGREEMENT, GateStanding.SIGN_OFF),
-        ({"kappa": 0.1, "pairs": 40}, GateKind.AGREEMENT, GateStanding.HOLD),
-        ({"kappa": 0.1, "pairs": 29}, GateKind.AGREEMENT, GateStanding.NOT_MEASURED),
-        ({"kappa": None, "pairs": 40}, GateKind.AGREEMENT, GateStanding.NOT_MEASURED),
-        ({"surviving": 0.95, "survivals": 100}, GateKind.SURVIVAL, GateStanding.PASSED),
-        ({"surviving": 0.4, "survivals": 100}, GateKind.SURVIVAL, GateStanding.HOLD),
-        ({"surviving": 0.4, "survivals": 99}, GateKind.SURVIVAL, GateStanding.NOT_MEASURED),
+        ({"kappa": 0.7, "pairs": 40}, CheckKind.AGREEMENT, CheckStatus.PASSED),
+        ({"kappa": 0.5, "pairs": 40}, CheckKind.AGREEMENT, CheckStatus.SIGN_OFF),
+        ({"kappa": 0.1, "pairs": 40}, CheckKind.AGREEMENT, CheckStatus.HOLD),
+        ({"kappa": 0.1, "pairs": 29}, CheckKind.AGREEMENT, CheckStatus.NOT_MEASURED),
+        ({"kappa": None, "pairs": 40}, CheckKind.AGREEMENT, CheckStatus.NOT_MEASURED),
+        ({"surviving": 0.95, "survivals": 100}, CheckKind.SURVIVAL, CheckStatus.PASSED),
+        ({"surviving": 0.4, "survivals": 100}, CheckKind.SURVIVAL, CheckStatus.HOLD),
+        ({"surviving": 0.4, "survivals": 99}, CheckKind.SURVIVAL, CheckStatus.NOT_MEASURED),
     ],
 )
 def test_what_people_and_later_runs_say(
-    draft: Draft, known: dict[str, float], kind: GateKind, standing: GateStanding
+    draft: Candidate, known: dict[str, float], kind: CheckKind, standing: CheckStatus
 ) -> None:
-    gates = weigh(replace(Known(draft.path, None, []), **known), SHIPPED)  # type: ignore[arg-type]
-    assert of(gates, kind, "").standing == standing
+    gates = weigh(replace(CheckInputs(draft.path, None, []), **known), SHIPPED)  # type: ignore[arg-type]
+    assert of(gates, kind, "").status == standing
 
 
-def test_flagged_rows_that_nobody_has_decided_on_ask_for_a_person(draft: Draft) -> None:
+def test_flagged_rows_that_nobody_has_decided_on_ask_for_a_person(draft: Candidate) -> None:
     # One completion of the small lake is flagged.
-    found = of(weigh(Known(draft.path, None, []), SMALL), GateKind.UNREVIEWED, "all families")
+    found = of(weigh(CheckInputs(draft.path, None, []), SMALL), CheckKind.UNREVIEWED, "all families")
     reviewable = sum(family.reviewable for family in families_of(draft.path).values())
     assert (found.measured, found.of) == (round(1 / reviewable, 6), reviewable)
-    strict = SMALL.model_copy(update={"limits": SMALL.limits | {GateKind.UNREVIEWED: Most(sign_off_above=0)}})
-    assert of(weigh(Known(draft.path, None, []), strict), GateKind.UNREVIEWED, "").standing == GateStanding.SIGN_OFF
+    strict = SMALL.model_copy(update={"limits": SMALL.limits | {CheckKind.UNREVIEWED: Most(sign_off_above=0)}})
+    assert of(weigh(CheckInputs(draft.path, None, []), strict), CheckKind.UNREVIEWED, "").status == CheckStatus.SIGN_OFF
 
 
 def after(
-    lake: Lake, snapshots: Path, rules: GateRules, change: Callable[[], object]
-) -> tuple[Draft, list[Gate], list[str]]:
+    lake: Lake, snapshots: Path, rules: ReleaseCheckRules, change: Callable[[], object]
+) -> tuple[Candidate, list[CheckResult], list[str]]:
     """Publish a lake, change it, and weigh what it is then against that."""
     last = place(drafted(lake, snapshots), snapshots)
     change()
     draft = drafted(lake, snapshots)
     comparison = compare_snapshots(last.path, draft.path)
-    return draft, weigh(Known(draft.path, comparison, [], libraries_before=1), rules), told_changes(comparison)
+    return (
+        draft,
+        weigh(CheckInputs(draft.path, comparison, [], libraries_before=1), rules),
+        describe_changes(comparison),
+    )
 
 
 def test_rows_that_are_gone_are_a_loss(lake: Lake, tmp_path: Path) -> None:
     draft, gates, changes = after(lake, tmp_path, SMALL, lambda: lake.write("published_migrations", LIBRARY, []))
     rows = len(tables()["published_migrations"])
-    lost = of(gates, GateKind.LOST, "migrations")
-    assert (lost.measured, lost.of, lost.standing) == (1.0, rows, GateStanding.HOLD)
-    assert of(gates, GateKind.LOST, "completions").measured == 0
-    assert f"migrations: {rows} rows became 0: {rows} went" in changes
-    told = told_gates(draft, gates, GateStanding.HOLD)
+    lost = of(gates, CheckKind.LOST, "migrations")
+    assert (lost.measured, lost.of, lost.status) == (1.0, rows, CheckStatus.HOLD)
+    assert of(gates, CheckKind.LOST, "completions").measured == 0
+    assert f"migrations: {rows} rows became 0: {rows} removed" in changes
+    told = describe_checks(draft, gates, CheckStatus.HOLD)
     assert "is held back, `latest` stays as it was" in told
     assert "lost (migrations of mine-" in told
     assert "100%" in told
@@ -229,28 +240,28 @@ def test_rows_that_are_gone_are_a_loss(lake: Lake, tmp_path: Path) -> None:
 def test_a_column_that_is_another_than_it_was_asks_for_a_person(lake: Lake, tmp_path: Path) -> None:
     flagged = [row | {"review_status": ReviewStatus.ACCEPTED} for row in tables()["published_completions"]]
     _, gates, _ = after(lake, tmp_path, SMALL, lambda: lake.write("published_completions", LIBRARY, flagged))
-    shifted = of(gates, GateKind.SHIFTED, "completions.review_status since mine-")
-    assert (shifted.measured, shifted.standing) == (1.0, GateStanding.SIGN_OFF)
+    shifted = of(gates, CheckKind.SHIFTED, "completions.review_status since mine-")
+    assert (shifted.measured, shifted.status) == (1.0, CheckStatus.SIGN_OFF)
 
 
 def test_nothing_differs_from_the_same(lake: Lake, tmp_path: Path) -> None:
     _, gates, changes = after(lake, tmp_path, SMALL, lambda: None)
-    assert {gate.measured for gate in gates if gate.kind in {GateKind.LOST, GateKind.SHIFTED}} == {0.0}
+    assert {gate.measured for gate in gates if gate.kind in {CheckKind.LOST, CheckKind.SHIFTED}} == {0.0}
     assert [change.partition(" from ")[0] for change in changes] == ["nothing differs"]
 
 
-def test_the_person_who_is_asked_sees_what_asks_and_what_changed(draft: Draft) -> None:
-    gates = weigh(Known(draft.path, None, counts(50)), SHIPPED)
-    text = request_text(draft, gates, ["migrations: 2 | <b> went"], [("Queue", "http://x/?status=pending")])
+def test_the_person_who_is_asked_sees_what_asks_and_what_changed(draft: Candidate) -> None:
+    gates = weigh(CheckInputs(draft.path, None, counts(50)), SHIPPED)
+    text = request_text(draft, gates, ["migrations: 2 | <b> removed"], [("Queue", "http://x/?status=pending")])
     assert "rejected (gate: not\\_proven): 30% of 200; above 25% a person signs off" in text
     assert "[Queue](http://x/?status=pending)" in text
-    assert "- migrations: 2 \\| &lt;b&gt; went" in text
+    assert "- migrations: 2 \\| &lt;b&gt; removed" in text
     assert "gate: licence" not in text
 
 
 def test_the_shipped_gates_let_the_starter_profile_pass() -> None:
     """The figures of a first refresh of it, from which nobody may have to wait for a person."""
-    shares = {GateKind.UNREVIEWED: 0.14, GateKind.DUPLICATES: 0.03}
+    shares = {CheckKind.UNREVIEWED: 0.14, CheckKind.DUPLICATES: 0.03}
     measured = {"completions": 0.15, "controlled_completions": 0.16, "repository_tasks": 0.0, "scenes": 0.23}
-    assert all(rule.standing(measured[rule.family]) == GateStanding.PASSED for rule in SHIPPED.unproven)
-    assert {SHIPPED.limits[kind].standing(share) for kind, share in shares.items()} == {GateStanding.PASSED}
+    assert all(rule.status(measured[rule.family]) == CheckStatus.PASSED for rule in SHIPPED.unproven)
+    assert {SHIPPED.limits[kind].status(share) for kind, share in shares.items()} == {CheckStatus.PASSED}

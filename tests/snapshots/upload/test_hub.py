@@ -74,7 +74,7 @@ def test_a_snapshot_is_one_commit_and_a_tag(hub: Hub, snapshot: Outgoing) -> Non
     done = upload(hub, snapshot, REPO)
     assert hub.files(REPO) == hub.files(REPO, snapshot.name) == contents(snapshot)
     assert (commits(hub), hub.repositories[REPO].private) == (1, False)
-    assert (set(done.sent), done.kept, done.latest) == (set(contents(snapshot)), (), snapshot.name)
+    assert (set(done.sent), done.existing, done.latest) == (set(contents(snapshot)), (), snapshot.name)
     assert done.address == f"{hub.url}/datasets/{REPO}"
 
 
@@ -86,7 +86,7 @@ def test_a_private_repository_is_made_where_asked_for(hub: Hub, snapshot: Outgoi
 def test_what_should_be_private_never_goes_where_everybody_can_read(hub: Hub, snapshot: Outgoing) -> None:
     hub.repositories[REPO] = Repository(private=False)
     before = hub.repositories[REPO].commit({".gitattributes": b""})
-    with pytest.raises(NotUploaded, match="everybody can read it, and nothing was sent"):
+    with pytest.raises(NotUploaded, match="is public, and nothing was sent"):
         upload(hub, snapshot, REPO, private=True)
     assert (hub.repositories[REPO].main, hub.large) == (before, {})
     hub.repositories[REPO].private = True
@@ -98,7 +98,7 @@ def test_again_is_nothing_to_do(hub: Hub, snapshot: Outgoing) -> None:
     upload(hub, snapshot, REPO)
     sent = puts(hub)
     done = upload(hub, snapshot, REPO)
-    assert (done.sent, set(done.kept)) == ((), set(contents(snapshot)))
+    assert (done.sent, set(done.existing)) == ((), set(contents(snapshot)))
     assert (commits(hub), puts(hub)) == (1, sent)
 
 
@@ -111,7 +111,7 @@ def test_main_moves_on_and_tags_stay(hub: Hub, snapshot: Outgoing, tmp_path: Pat
     assert hub.files(REPO, snapshot.name) == contents(snapshot)
     assert done.sent == ("manifest.json",)
     assert puts(hub) == sent  # the Parquet files are the same
-    with pytest.raises(NotUploaded, match=r"mine-2021-04-01, which is newer than mine-2021-03-03, and `main` does not"):
+    with pytest.raises(NotUploaded, match=r"mine-2021-04-01, which is newer than mine-2021-03-03, and `main` never"):
         upload(hub, another(snapshot, tmp_path, "mine-2021-03-03"), REPO)
     assert upload(hub, snapshot, REPO).latest == newer.name
     assert hub.files(REPO) == contents(newer)

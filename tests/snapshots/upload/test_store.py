@@ -65,7 +65,7 @@ def test_a_snapshot_is_whole_in_a_bucket_and_read_from_there_in_one_line(
     done = upload_to_store(snapshot, f"s3://{bucket}/data/")
     root = f"{bucket}/data/mine"
     assert done.address == f"s3://{root}/{snapshot.name}"
-    assert (done.kept, done.latest) == ((), snapshot.name)
+    assert (done.existing, done.latest) == ((), snapshot.name)
     assert {file.path for file in snapshot.files} == set(done.sent)
     files = store.files()
     assert files.cat_file(f"{root}/latest") == f"{snapshot.name}\n".encode()
@@ -81,7 +81,7 @@ def test_what_is_there_is_not_sent_again(snapshot: Outgoing, store: Store, bucke
     first = upload_to_store(snapshot, f"s3://{bucket}")
     before = store.files().info(f"{bucket}/mine/{snapshot.name}/manifest.json")["LastModified"]
     again = upload_to_store(snapshot, f"s3://{bucket}")
-    assert (again.sent, set(again.kept)) == ((), set(first.sent))
+    assert (again.sent, set(again.existing)) == ((), set(first.sent))
     assert store.files().info(f"{bucket}/mine/{snapshot.name}/manifest.json")["LastModified"] == before
 
 
@@ -89,7 +89,7 @@ def test_what_is_there_is_not_sent_again(snapshot: Outgoing, store: Store, bucke
 def test_nothing_is_overwritten(snapshot: Outgoing, store: Store, bucket: str) -> None:
     other = f"{bucket}/mine/{snapshot.name}/data/completions.parquet"
     store.files().pipe_file(other, b"another")
-    with pytest.raises(NotUploaded, match="is there with other content, and nothing was overwritten"):
+    with pytest.raises(NotUploaded, match="exists with other content, and nothing was overwritten"):
         upload_to_store(snapshot, f"s3://{bucket}")
     assert store.files().cat_file(other) == b"another"
     assert not store.files().exists(f"{bucket}/mine/{snapshot.name}/manifest.json")
@@ -121,7 +121,7 @@ def test_an_upload_that_broke_off_goes_on_where_it_was(
         proxy.faults = Faults()
         proxy.put.clear()
         done = upload_to_store(snapshot, f"s3://{bucket}")
-    assert len(done.kept) == len(there)
+    assert len(done.existing) == len(there)
     assert len(proxy.put) == len(done.sent) + 1  # and `latest`
     assert proxy.put[-2:] == [f"/{bucket}/mine/{snapshot.name}/manifest.json", f"/{bucket}/mine/latest"]
 
@@ -139,7 +139,7 @@ def test_a_killed_command_goes_on_where_it_was(snapshot: Outgoing, store: Store,
     there = store.files().find(f"{bucket}/mine")
     told = subprocess.run(command, env=os.environ | environ(store.endpoint), capture_output=True, text=True, check=True)
     done = json.loads(told.stdout)
-    assert (len(there), len(done["kept"]), done["latest"]) == (7, 7, snapshot.name)
+    assert (len(there), len(done["existing"]), done["latest"]) == (7, 7, snapshot.name)
     assert len(done["sent"]) == len(snapshot.files) - 7
 
 
@@ -174,7 +174,7 @@ def test_a_folder_gets_the_same_layout(snapshot: Outgoing, tmp_path: Path) -> No
         path.relative_to(folder / snapshot.name).as_posix() for path in (folder / snapshot.name).rglob("*.*")
     } == set(done.sent)
     (folder / snapshot.name / "README.md").write_text("mine\n")
-    with pytest.raises(NotUploaded, match=r"README\.md is there with other content"):
+    with pytest.raises(NotUploaded, match=r"README\.md exists with other content"):
         upload_to_store(snapshot, f"file://{tmp_path}/share")
     assert (folder / snapshot.name / "README.md").read_text() == "mine\n"
 
