@@ -458,6 +458,19 @@ class MigrationRow(InstanceHead):
     source_name: str
     target_name: str
 
+class MutationScoreRow(TypedDict):
+    """How many mutants of the target code of migrations its stated outputs notice, in the target version."""
+
+    id: str
+    subject_id: str
+    library: str
+    version: str
+    lock_id: str
+    mutants: int
+    mutants_killed: int
+    mutants_equivalent: int
+    mutation_score: float | None
+
 class OwnTestRunRow(TypedDict):
     """One run of the program of an own test in the pinned environment of a release, at home or in a neighbour."""
 
@@ -1237,6 +1250,10 @@ class PublishedMigrationRow(MigrationRow):
     target_in_source: str | None  # Outcome
     target_lock_id: str
     discriminating: bool
+    mutants: int | None
+    mutants_killed: int | None
+    mutants_equivalent: int | None
+    mutation_score: float | None
     description: str | None
     drafter: str | None  # Drafter
     model: str | None
@@ -1355,6 +1372,7 @@ class Tables(TypedDict, total=False):
     judgements: Sequence[JudgementRow]
     lifecycles: Sequence[LifecycleRow]
     migrations: Sequence[MigrationRow]
+    mutation_scores: Sequence[MutationScoreRow]
     own_test_environments: Sequence[OwnTestEnvironmentRow]
     own_test_runs: Sequence[OwnTestRunRow]
     own_tests: Sequence[OwnTestRow]
@@ -1450,6 +1468,8 @@ class TypedReads:
     def read(self, name: Literal["lifecycles"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[LifecycleRow]: ...
     @overload
     def read(self, name: Literal["migrations"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[MigrationRow]: ...
+    @overload
+    def read(self, name: Literal["mutation_scores"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[MutationScoreRow]: ...
     @overload
     def read(self, name: Literal["own_test_environments"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[OwnTestEnvironmentRow]: ...
     @overload

@@ -128,6 +128,10 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
 ELSEWHERE = {
     "sites": ("tests.corpus.documentation.test_faults", "test_sites_that_raise_are_a_note"),
     "migrated_code": ("tests.families.model_migrations.test_stage", "test_a_candidate_that_raises_is_a_reject"),
+    "mutation_scores": (
+        "tests.families.completions_and_migrations.test_mutation_scores",
+        "test_a_target_that_raises_is_a_reject_and_the_others_are_run",
+    ),
     "judgements": ("tests.families.rename_judgements.test_stage", "test_a_pair_that_raises_is_a_reject"),
     "own_tests": ("tests.corpus.own_tests.test_stage", "test_a_test_that_raises_is_a_reject_and_the_others_are_cut"),
     "own_test_runs": ("tests.corpus.own_tests.test_running", "test_a_release_that_raises_is_a_note"),

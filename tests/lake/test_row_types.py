@@ -39,7 +39,7 @@ UNTYPED = {
     "audit": 55,
     "cli": 14,
     "corpus": 26,
-    "evaluation": 49,
+    "evaluation": 48,
     "families": 27,
     "llm": 1,
     "orchestration": 8,

@@ -20,6 +20,7 @@ from pipeline.core.vocabularies.review import FlagKind, RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome, Rung
 from pipeline.core.vocabularies.samples import Codemod, DocumentSource
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SymbolKind
+from pipeline.execution.mutation.score import MutationScore
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.contexts.controlled import controlled_stage
 from pipeline.families.contexts.retrieval import retrievers
@@ -74,10 +75,12 @@ def tables(known: World | None = None) -> Tables:
             "environments": environments,
             "changes": known.changes,
             "reviews": [],
+            "mutation_scores": [_score(row) for row in known.migrations],
         },
         quality,
         RUN_ALONE,
         load(RULES / "drafting.yaml", DraftingRules),
+        MUTATION,
     )
     documents = [_api_document("lib.fetch")]
     symbols = [symbol("lib.fetch", "1.0", "1.1", parameters=[_parameter("number")]), symbol("lib.load", "2.0")]
@@ -278,6 +281,20 @@ def survival(of: str, **changed: Any) -> Row:
     what = {"family": Family.COMPLETION, "instance_id": of, "library": LIBRARY, "version": "1.0", "probed": False}
     how = {"survives": True, "reason": None, "outcome": Outcome.PASSED, "detail": None, "drawn_share": 1.0}
     return {**head, **what, **how, "lock_ids": ["1" * 32], "yanked": [], **changed}
+
+
+def _score(migration: Row) -> Row:
+    """What the stated outputs of its target notice of mutants."""
+    subject, version = migration["target_snippet_id"], migration["target_version"]
+    columns = MutationScore(8, 7).columns
+    return {
+        "id": migration["id"],
+        "subject_id": subject,
+        "library": LIBRARY,
+        "version": version,
+        "lock_id": "",
+        **columns,
+    }
 
 
 def _rewrite(changes: list[Row]) -> Row:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from more_itertools import first
 
@@ -11,6 +12,8 @@ from pipeline.audit.rebuild.outcome import Made, NotMade, NotRebuilt, of_id, tol
 from pipeline.core.vocabularies.review import ReviewStatus
 from pipeline.core.vocabularies.samples import Drafter, Granularity, MigrationBasis, SnippetSource
 from pipeline.corpus.usages.text import source_of
+from pipeline.execution.mutation.score import SCORED, MutationScore
+from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.completions_and_migrations.blocks import make_blocks
 from pipeline.families.completions_and_migrations.completions import make_completions
 from pipeline.families.completions_and_migrations.migrations import make_migrations
@@ -25,6 +28,7 @@ from pipeline.lake.rows import (
     CompletionRow,
     DraftRow,
     MigrationRow,
+    MutationScoreRow,
     PublishedBlockCompletionRow,
     PublishedChangeRow,
     PublishedCompletionRow,
@@ -80,7 +84,27 @@ def migration(world: World, row: PublishedMigrationRow) -> Made:
         documenting, usages, changes, lives, world.history, rules.masking.migration, rewritten, most
     )
     instance = of_id(made.rows, row["id"], made.rejects)
-    return _gated(world, row, migrations=[instance], drafts=_drafts(world, [], [instance]))
+    drafts, scores = _drafts(world, [], [instance]), _scores(row)
+    gated = _gated(world, row, migrations=[instance], drafts=drafts, scores=scores)
+    why = gated.why or "what stated outputs notice is what running mutants gave"
+    return replace(gated, left=gated.left | {*SCORED}, why=why) if scores else gated
+
+
+def _scores(row: PublishedMigrationRow) -> list[MutationScoreRow]:
+    """Return the score that a migration has, for the gate: mutants are not run again."""
+    if row["mutants"] is None:
+        return []
+    score = MutationScore(row["mutants"], row["mutants_killed"] or 0, row["mutants_equivalent"] or 0)
+    return [
+        {
+            "id": row["id"],
+            "subject_id": subjects_of(row)[1],
+            "library": row["library"],
+            "version": row["target_version"],
+            "lock_id": row["target_lock_id"],
+            **score.columns,
+        }
+    ]
 
 
 def block_completion(world: World, row: PublishedBlockCompletionRow) -> Made:
@@ -210,7 +234,13 @@ def _quality(world: World, row: Row) -> QualityRules:
     return world.rules.quality.model_copy(update={"hold_back": frozenset()}) if accepted else world.rules.quality
 
 
-def _gated(world: World, row: Row, drafts: Sequence[DraftRow] = (), **families: Sequence[Row]) -> Made:
+def _gated(
+    world: World,
+    row: Row,
+    drafts: Sequence[DraftRow] = (),
+    scores: Sequence[MutationScoreRow] = (),
+    **families: Sequence[Row],
+) -> Made:
     """Put an instance through the gate again, with the verdicts, flags and changes of the snapshot."""
     tables: Tables = {
         "completions": families.get("completions", ()),
@@ -228,10 +258,12 @@ def _gated(world: World, row: Row, drafts: Sequence[DraftRow] = (), **families: 
             "environments": world.rows("environments"),
             "changes": [one for one in world.rows("changes") if one["id"] == row.get("change_id")],
             "reviews": [],
+            "mutation_scores": scores,
         },
         rules=_quality(world, row),
         run_alone=world.rules.validation.run_alone,
         drafting=world.rules.drafting,
+        mutation=world.rules.mutation,
     )
     name = f"published_{first(families)}"
     return _published(gated, name, row, _DESCRIBED if _by_model(row) else frozenset())

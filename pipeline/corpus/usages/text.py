@@ -1,7 +1,8 @@
-"""The text of a snippet in which positions count."""
+"""The text of a snippet in which positions count, and its tree."""
 
 from __future__ import annotations
 
+import ast
 from typing import TypedDict
 
 
@@ -26,3 +27,11 @@ def source_of(snippet: Program) -> str:
 def preamble_length(snippet: Program) -> int:
     """Return the position of the first byte of the code in `source_of`."""
     return len(source_of({"preamble": snippet["preamble"], "code": ""}).encode("utf-8", "surrogatepass"))
+
+
+def parse_program(code: str) -> ast.Module | None:
+    """Parse a whole program; None where it is not valid, or too much for the parser."""
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None

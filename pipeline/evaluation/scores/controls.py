@@ -10,7 +10,7 @@ import ast
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
-from pipeline.evaluation.scores.fragments import parse_program
+from pipeline.corpus.usages.text import parse_program
 from pipeline.evaluation.scores.tasks import Task
 from pipeline.families.completions_and_migrations.masks import MASKS
 from pipeline.lake.schema import Row

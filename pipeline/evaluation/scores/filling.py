@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 
 from pipeline.core.vocabularies.samples import Granularity
-from pipeline.evaluation.scores.fragments import parse_program
+from pipeline.corpus.usages.text import parse_program
 from pipeline.families.completions_and_migrations.masks import MASKS, unmask
 from pipeline.lake.schema import Row
 

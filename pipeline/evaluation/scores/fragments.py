@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from pipeline.core.vocabularies.families import Family
+from pipeline.corpus.usages.text import parse_program
 from pipeline.families.all_families import BY_NAME
 
 _MARGIN = re.compile(r"\n([ \t]+)(?=\S)")
@@ -29,14 +30,6 @@ def parse_fragment(code: str) -> ast.Module | None:
         if (tree := parse_program(attempt)) is not None:
             return tree
     return None
-
-
-def parse_program(code: str) -> ast.Module | None:
-    """Parse a whole program; None where it is not valid, or too much for the parser."""
-    try:
-        return ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 def _attempts(text: str) -> Iterator[str]:

@@ -13,12 +13,12 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.controls import control, fails_for_certain
 from pipeline.evaluation.scores.filling import body_in, filled, solved
-from pipeline.evaluation.scores.outputs import expected_outputs
 from pipeline.evaluation.scores.runs import CaseRun, ProjectRun, Run
 from pipeline.evaluation.scores.tasks import Task, rows_of
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.splitting import NotParted, Parted, part
 from pipeline.families.all_families import FAMILIES
+from pipeline.families.completions_and_migrations.expected_outputs import displaying
 from pipeline.lake.ids import content_id
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.manifest import SnapshotError
@@ -114,20 +114,14 @@ def _target(row: Row) -> str:
 def _completion(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
     row = task.row
     if row["reference_outcome"] == Outcome.PASSED:
-        case = _displaying(_example(task, sources), row["code"], filled(row, sample))
+        case = displaying(_example(task, sources), row["code"], filled(row, sample))
         yield _run(task, sample, Metric.PASS, row["lock_id"], case, sources)
 
 
 def _migration(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
     row = task.row
-    case = _displaying(_example(task, sources), row["target_code"], sample)
+    case = displaying(_example(task, sources), row["target_code"], sample)
     yield _run(task, sample, Metric.PASS, row["target_lock_id"], case, sources)
-
-
-def _displaying(example: Row, reference: str, program: str) -> Case:
-    """Return the case of a program: its statements with their expected outputs, or the whole, which has to run."""
-    checks = expected_outputs(example["preamble"], example["checks"], reference, program)
-    return Case("", "", program, checks or ())
 
 
 def _function(task: Task, sample: str, sources: Sources) -> Iterator[Run]:

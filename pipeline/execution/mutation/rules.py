@@ -9,8 +9,8 @@ from pydantic import Field, field_validator
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.families import Family
 
-MUTATED = (Family.PROBLEM, Family.FUNCTION, Family.REPOSITORY_TASK, Family.SCENE)
-"""The families whose rows have tests, and a reference that can be changed."""
+MUTATED = (Family.MIGRATION, Family.PROBLEM, Family.FUNCTION, Family.REPOSITORY_TASK, Family.SCENE)
+"""The families whose rows have tests or stated outputs, and a reference that can be changed."""
 
 
 class MutationRules(Rule):

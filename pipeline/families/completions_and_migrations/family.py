@@ -63,7 +63,7 @@ COMPLETIONS = InstanceFamily(
 
 MIGRATIONS = InstanceFamily(
     name=Family.MIGRATION,
-    stages=("instances", "migrated_code", "gate"),
+    stages=("instances", "migrated_code", "mutation_scores", "gate"),
     needs=("usages", "changes"),
     advice=("no example uses an API that changed", CODE_OF_OTHERS),
     scoring=("target_code", "target_name"),

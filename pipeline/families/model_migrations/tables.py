@@ -5,12 +5,14 @@ Nothing of the provider's SDK is imported here: the stages that read these table
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 import pyarrow.compute as pc
 
-from pipeline.lake.rows import Tables
+from pipeline.lake.rows import AnyRow, Tables
 from pipeline.lake.schema import Row
+from pipeline.lake.stage import as_tables
 from pipeline.lake.tables import Lake
 
 TABLES = ("drafted_migrations", "drafted_rewrites", "drafted_verdicts", "drafted_descriptions", "refused_migrations")
@@ -20,22 +22,19 @@ DRAFTED = ("drafted_migrations", "drafted_verdicts", "drafted_descriptions")
 """The tables that `with_drafted` puts beside those that rules made."""
 
 
-def with_drafted(tables: Tables) -> Tables:
-    """Return the tables that review and gate take, with what a model wrote beside what rules made."""
-    return {
-        **tables,
-        "migrations": [*tables["migrations"], *tables["drafted_migrations"]],
-        "verdicts": [*tables["verdicts"], *tables["drafted_verdicts"]],
-        "drafts": [*tables["drafts"], *tables["drafted_descriptions"]],
-    }
-
-
 _BESIDE: Mapping[str, str] = {
     "migrations": "drafted_migrations",
     "verdicts": "drafted_verdicts",
     "drafts": "drafted_descriptions",
     "rewrites": "drafted_rewrites",
 }
+
+
+def with_drafted(tables: Tables) -> Tables:
+    """Return tables with what a model wrote beside what rules made, of those that have both."""
+    rows = cast("Mapping[str, Sequence[AnyRow]]", tables)
+    both = {name: beside for name, beside in _BESIDE.items() if rows.keys() >= {name, beside}}
+    return as_tables({**rows, **{name: [*rows[name], *rows[beside]] for name, beside in both.items()}})
 
 
 def read_with_drafted(lake: Lake, table: str, library: str, where: pc.Expression | None = None) -> list[Row]:

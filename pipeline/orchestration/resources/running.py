@@ -9,7 +9,9 @@ from pipeline.corpus.own_tests.running import own_test_runs_stage
 from pipeline.execution.environments.stage import environments_stage
 from pipeline.execution.validation.runs import required_versions
 from pipeline.execution.validation.stage import validation_stage
+from pipeline.families.completions_and_migrations.mutation_scores import mutation_scores_stage
 from pipeline.families.functions.stage import functions_stage
+from pipeline.families.model_migrations.tables import with_drafted
 from pipeline.families.problems.stage import problems_stage
 from pipeline.families.repository_tasks.stage import projects_stage
 from pipeline.families.scenes.proving import run_blocks
@@ -54,6 +56,11 @@ def run_own_tests(house: House, tables: Tables) -> Output:
         rules=house.rules.own_tests,
         missing=house.rules.missing,
     )
+
+
+def score_migrations(house: House, tables: Tables) -> Output:
+    """Run mutants of migrations, those that a model wrote too, in the sandbox of this machine."""
+    return mutation_scores_stage(with_drafted(tables), rules=house.rules.mutation, runner=house.runner)
 
 
 def make_problems(house: House, tables: Tables) -> Output:

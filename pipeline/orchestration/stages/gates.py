@@ -41,9 +41,15 @@ def gates(house: House) -> Iterator[Stage]:
     yield declared(
         "gate",
         reads="completions migrations block_completions drafts flags snippets releases verdicts environments"
-        " changes directives drafted_migrations drafted_verdicts drafted_descriptions reviews",
+        " changes directives drafted_migrations drafted_verdicts drafted_descriptions reviews mutation_scores",
         writes="published_changes published_completions published_migrations published_block_completions",
-        depends=lambda: [rules.quality, rules.directives, rules.validation.run_alone, rules.drafting],
+        depends=lambda: [
+            rules.quality,
+            rules.directives,
+            rules.validation.run_alone,
+            rules.drafting,
+            rules.mutation,
+        ],
         run=lambda tables: gate_stage(
             {
                 **with_drafted(tables),
@@ -52,6 +58,7 @@ def gates(house: House) -> Iterator[Stage]:
             rules=rules.quality,
             run_alone=rules.validation.run_alone,
             drafting=rules.drafting,
+            mutation=rules.mutation,
         ),
     )
     yield declared(

@@ -13,6 +13,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "validation",
         "own_test_runs",
         "migrated_code",
+        "mutation_scores",
         "judgements",
         "problems",
         "functions",

@@ -13,7 +13,13 @@ from pipeline.families.rename_judgements import tables as rename_judgements
 from pipeline.lake.runner import Stage
 from pipeline.orchestration.resources.model import draft_migrations, judge_renames
 from pipeline.orchestration.resources.resources import House
-from pipeline.orchestration.resources.running import IN_ENVIRONMENTS, build_environments, run_own_tests, validate
+from pipeline.orchestration.resources.running import (
+    IN_ENVIRONMENTS,
+    build_environments,
+    run_own_tests,
+    score_migrations,
+    validate,
+)
 from pipeline.orchestration.stages.declaring import declared
 
 
@@ -72,6 +78,14 @@ def proof(house: House) -> Iterator[Stage]:
             else []
         ),
         run=partial(draft_migrations, house),
+    )
+    yield declared(
+        "mutation_scores",
+        reads="releases snippets rewrites drafted_rewrites migrations drafted_migrations verdicts drafted_verdicts"
+        " environments",
+        writes="mutation_scores",
+        depends=lambda: [rules.mutation, rules.validation],
+        run=partial(score_migrations, house),
     )
     yield declared(
         "judgements",

@@ -11,6 +11,8 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.core.vocabularies.samples import Direction, Drafter, Evidence, MigrationBasis, SnippetSource
+from pipeline.execution.mutation.rules import MutationRules
+from pipeline.execution.mutation.score import too_weak
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.proof import Proof, Runs, followers, prove
 from pipeline.index.licences import is_allowed
@@ -24,6 +26,7 @@ from pipeline.lake.rows import (
     EnvironmentRow,
     InstanceHead,
     MigrationRow,
+    MutationScoreRow,
     PublishedBlockCompletionRow,
     PublishedCompletionRow,
     PublishedMigrationRow,
@@ -46,13 +49,15 @@ def gate_stage(
     rules: QualityRules,
     run_alone: Collection[SnippetSource],
     drafting: DraftingRules,
+    mutation: MutationRules,
 ) -> Output:
     """Make the tables `published_*` of a library; the unit is an instance or a change.
 
     Of the instances are refused, in this order: LICENCE (one side's is not on the list), NO_ENVIRONMENT (a reference
     was not run), NOT_PROVEN (a reference does not pass in its own release, or, where its source is none of `run_alone`,
     no probe finds the API there), LABEL_REFUTED (a probe contradicts the
-    tag), REVIEWED_OUT (a person rejected it), FLAGGED (a flag holds it back, and nobody has decided); of the changes,
+    tag), REVIEWED_OUT (a person rejected it), FLAGGED (a flag holds it back, and nobody has decided),
+    WEAK_TESTS (the stated outputs of a migration notice fewer mutants than `mutation` wants); of the changes,
     those that probes refute. What a person edited is published as edited, by the runs of the edit. The evidence of a
     completion is `executed` as `families.proof.prove` says; of a migration, if both sides pass in their own release
     and the source fails in the target's as rules say.
@@ -76,6 +81,8 @@ def gate_stage(
         run_alone=run_alone,
         drafting=drafting,
         published_changes=frozenset(row["id"] for row in proven if not isinstance(row, Reject)),
+        mutation=mutation,
+        scores={(row["subject_id"], row["version"]): row for row in tables["mutation_scores"]},
     )
     made = parted(proven)
     made_completions = parted(guarded(tables["completions"], _id, lambda row: [_completion(row, facts)]))
@@ -115,6 +122,8 @@ class _Facts:
     run_alone: Collection[SnippetSource]
     drafting: DraftingRules
     published_changes: frozenset[str]
+    mutation: MutationRules
+    scores: Mapping[tuple[str, str], MutationScoreRow]
 
     def proof_of(self, instance: InstanceHead) -> Proof:
         """Return what running says about an instance's tag."""
@@ -163,6 +172,11 @@ def _migration(original: MigrationRow, facts: _Facts) -> PublishedMigrationRow |
         who = "model" if instance["basis"] == MigrationBasis.MODEL else "codemod"
         detail = f"a {who} wrote it, and what it replaces came out as {source_in_target} in {target_version}"
         return Reject(instance["id"], RejectReason.NOT_PROVEN, detail)
+    # what a person edited was not run with changes
+    score = facts.scores.get((target, target_version)) if instance["target_code"] == original["target_code"] else None
+    scored: MutationScoreRow | None = score and {**score, "id": instance["id"]}
+    if scored and scored["mutants"] and (weak := too_weak(scored, Family.MIGRATION, facts.mutation)):
+        return weak
     own_run = present(facts.runs.of(target, target_version))
     return {
         **instance,
@@ -176,6 +190,10 @@ def _migration(original: MigrationRow, facts: _Facts) -> PublishedMigrationRow |
         "target_in_source": facts.runs.outcome(target, version),
         "target_lock_id": own_run["lock_id"],
         "discriminating": discriminating,
+        "mutants": score["mutants"] if score else None,
+        "mutants_killed": score["mutants_killed"] if score else None,
+        "mutants_equivalent": score["mutants_equivalent"] if score else None,
+        "mutation_score": score["mutation_score"] if score else None,
     }
 
 

@@ -15,6 +15,7 @@ from pipeline.audit.rebuild.sample import DRAWN, MAKERS, Draw, rebuild_sample
 from pipeline.core.rules.profiles import LibraryRule, Profile
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.snapshots import Rebuilding
+from pipeline.execution.mutation.score import SCORED
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import Row
@@ -102,6 +103,16 @@ def test_a_column_that_was_touched_is_named(world: World, config: str, column: s
     assert found.line == f"{config} {found.row_id} ({LIBRARY}): {Rebuilding.DIFFERS.meaning}: {column}" + (
         f": {found.why}" if found.why else ""
     )
+
+
+def test_the_score_of_a_migration_is_not_made_again(world: World) -> None:
+    row = world.rows("migrations")[0]
+    assert row["mutants"] == 8
+    assert made_again(world, "migrations", row).left >= {*SCORED}
+    # a snapshot of before there were scores
+    without = made_again(world, "migrations", row | dict.fromkeys(SCORED))
+    assert without.left.isdisjoint(SCORED)
+    assert {without.row[column] for column in SCORED} == {None}
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.evaluation.scores.controls import control, fails_for_certain
 from pipeline.evaluation.scores.filling import beyond, body_in, filled, solved
-from pipeline.evaluation.scores.outputs import expected_outputs
 from pipeline.evaluation.scores.tasks import Task
 from pipeline.execution.sandbox.environment import bare_environment
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.running import run_cases
+from pipeline.families.completions_and_migrations.expected_outputs import expected_outputs
 
 BLOCK = {
     "granularity": "block",

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.evaluation.scores.fragments import parse_program
+from pipeline.corpus.usages.text import parse_program
 from pipeline.evaluation.scores.similarity import _lines, identifier_sequence_match, prefix_match
 
 REFERENCE = "frame = pd.concat([frame, row], ignore_index=True)"

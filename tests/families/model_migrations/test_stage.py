@@ -28,7 +28,7 @@ from pipeline.llm.tasks.rules import draft_rules
 from pipeline.quality.acceptance.gate import gate_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.families.completions_and_migrations.rows import TAGGING, change, document, life, releases, symbol, usages
-from tests.families.problems.examples import example
+from tests.families.problems.examples import MUTATION, example
 from tests.families.problems.stores import Store, environment_row, store_of
 from tests.llm.conftest import drafter, server  # noqa: F401 - fixtures
 from tests.llm.tasks.test_description import data_of
@@ -140,10 +140,13 @@ def test_code_that_does_the_same_becomes_a_migration_in_both_directions_in_the_s
     }
     reads = "completions migrations block_completions drafts flags snippets releases verdicts environments changes"
     published = gate_stage(
-        with_drafted({**drafted, **{name: given[name] for name in reads.split()}, "reviews": []}),
+        with_drafted(
+            {**drafted, **{name: given[name] for name in reads.split()}, "reviews": [], "mutation_scores": []}
+        ),
         rules=QUALITY,
         run_alone=VALIDATION.run_alone,
         drafting=DRAFTING,
+        mutation=MUTATION,
     ).tables["published_migrations"]
     shown = {(row["basis"], row["evidence"], row["discriminating"], row["drafter"]) for row in published}
     assert shown == {(MigrationBasis.MODEL, Evidence.EXECUTED, True, Drafter.MODEL)}

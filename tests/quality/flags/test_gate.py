@@ -13,6 +13,7 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind, RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence, SnippetSource
+from pipeline.execution.mutation.score import SCORED, MutationScore
 from pipeline.lake.ids import content_id
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output
@@ -21,6 +22,7 @@ from pipeline.quality.acceptance.gate import gate_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.flags.reviews import judged
 from tests.families.completions_and_migrations.rows import LIBRARY
+from tests.families.problems.examples import MUTATION
 from tests.quality.flags.world import NEW, OLD, POST, RENAMED, RUN_ALONE, World, world
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
@@ -32,6 +34,7 @@ def gate(
     flags: list[Row] | None = None,
     environments: list[Row] | None = None,
     reviews: list[Row] | None = None,
+    scores: list[Row] | None = None,
 ) -> Output:
     """Run the gate and check that what it publishes fits the declared tables."""
     output = gate_stage(
@@ -47,10 +50,12 @@ def gate(
             "environments": environments or [],
             "changes": world.changes,
             "reviews": reviews or [],
+            "mutation_scores": scores or [],
         },
         QUALITY,
         RUN_ALONE,
         DRAFTING,
+        MUTATION,
     )
     for name, rows in output.by_table.items():
         for row in rows:
@@ -109,6 +114,39 @@ def test_evidence_by_tag() -> None:
         "1.1": ("deprecated", "executed"),
         "2.0": ("introduced", "executed"),
     }
+
+
+def score_of_targets(migrations: list[Row], score: MutationScore) -> list[Row]:
+    return [
+        {"id": row["id"], "subject_id": row["target_snippet_id"], "library": LIBRARY, "version": row["target_version"],
+         "lock_id": "lock", **score.columns}
+        for row in migrations
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [
+        (MutationScore(4, 3), (4, 3, 0, 0.75)),
+        (MutationScore(8, 8), (8, 8, 0, 1.0)),
+        (MutationScore(), (0, 0, 0, None)),
+        (None, (None, None, None, None)),
+    ],
+)
+def test_a_published_migration_has_its_mutation_score(score: MutationScore | None, expected: tuple[Any, ...]) -> None:
+    known = world()
+    row = published(
+        gate(known, scores=score_of_targets(known.migrations, score) if score else []), "published_migrations", "1.1"
+    )
+    assert tuple(row[column] for column in SCORED) == expected
+
+
+def test_a_migration_whose_outputs_notice_too_few_mutants_is_refused() -> None:
+    known = world()
+    output = gate(known, scores=score_of_targets(known.migrations, MutationScore(100, 74)))
+    assert output.tables["published_migrations"] == []
+    weak = {reject.key for reject in output.rejects if reject.reason is RejectReason.WEAK_TESTS}
+    assert weak == {row["id"] for row in known.migrations}
 
 
 def test_a_published_migration_carries_the_runs_of_both_sides() -> None:
@@ -384,6 +422,22 @@ def test_an_edited_version_brings_its_release_with_it() -> None:
     release = next(release for release in made.releases if release["version"] == "1.0")
     assert (row["version"], row["previous_version"], row["release_time"]) == ("1.0", "0.9", release["release_time"])
     assert (row["evidence"], row["neighbour_version"]) == (Evidence.EXECUTED, "0.9")
+
+
+@pytest.mark.parametrize(("column", "mutants"), [("source_code", 8), ("target_code", None)])
+def test_target_code_that_a_person_edited_has_no_score(column: str, mutants: int | None) -> None:
+    made = world()
+    instance = next(row for row in made.migrations if row["target_version"] == "2.0")
+    changed = edits(**{column: instance[column] + "print(x)\n"})
+    runs = [
+        edit_run(instance[side], version, Outcome.PASSED)
+        for side, version in (("snippet_id", instance["version"]), ("snippet_id", "2.0"), ("target_snippet_id", "2.0"))
+    ]
+    edit = review(made, instance, [], DecisionKind.EDIT, edits=changed, runs=runs)
+    scores = score_of_targets(made.migrations, MutationScore(8, 7))
+    rows = gate(made, reviews=[edit], scores=scores).tables["published_migrations"]
+    (row,) = [row for row in rows if row["id"] == instance["id"]]
+    assert (row["review_status"], row["mutants"]) == (ReviewStatus.EDITED, mutants)
 
 
 def test_an_edited_migration_is_proven_by_its_own_runs() -> None:

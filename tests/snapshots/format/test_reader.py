@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.core.build import build_version
+from pipeline.execution.mutation.score import SCORED
 from pipeline.lake.tables import read_parquet
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
@@ -76,6 +77,13 @@ def test_a_nullable_column_that_is_missing_is_null(snapshot: Path) -> None:
     assert found.rows("completions", where=pc.field("library") == LIBRARY) == expected
     assert found.rows("completions", ("neighbour_version",)) == [{"neighbour_version": None} for _ in whole]
     assert "neighbour_version" not in found.columns("completions")
+
+
+def test_migrations_of_before_they_had_scores_are_read(snapshot: Path) -> None:
+    of_other(snapshot, "migrations", lambda t: t.drop_columns([*SCORED]))
+    rows = Snapshot(snapshot).rows("migrations")
+    assert rows
+    assert {row[column] for row in rows for column in SCORED} == {None}
 
 
 def test_members_of_structs_follow_the_same_rule(snapshot: Path) -> None:

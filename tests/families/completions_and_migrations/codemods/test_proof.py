@@ -22,6 +22,7 @@ from pipeline.quality.acceptance.gate import gate_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.families.completions_and_migrations.codemods.library import Files, Tables, example, module, stages
 from tests.families.completions_and_migrations.rows import RUN_ALONE, verdict
+from tests.families.problems.examples import MUTATION
 from tests.index_server import Index
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
@@ -59,10 +60,12 @@ def judge(tables: Tables, verdicts: list[Row], environments: list[Row]) -> tuple
             "environments": environments,
             "changes": tables["changes"],
             "reviews": [],
+            "mutation_scores": [],
         },
         QUALITY,
         RUN_ALONE,
         DRAFTING,
+        MUTATION,
     )
     rows = list(output.tables["published_migrations"])
     for row in rows:

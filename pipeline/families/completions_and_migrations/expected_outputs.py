@@ -1,4 +1,4 @@
-"""The expected outputs of an example, assigned to the statements of a predicted program.
+"""The expected outputs of an example, assigned to the statements of another program: of an answer, or of a mutant.
 
 Unchanged statements must display their own outputs. New statements together must display the outputs of the statements
 that they replace.
@@ -10,8 +10,9 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.evaluation.scores.fragments import parse_program
-from pipeline.lake.rows import SnippetCheck
+from pipeline.corpus.usages.text import parse_program
+from pipeline.execution.validation.cases import Case
+from pipeline.lake.rows import RewriteRow, SnippetCheck, SnippetRow
 
 _TRACEBACK = "Traceback (most recent call last)"
 _ANYTHING = "..."
@@ -24,6 +25,12 @@ class _Unit:
     statements: int
     expected: str | None
     options: tuple[str, ...]
+
+
+def displaying(example: SnippetRow | RewriteRow, reference: str, program: str) -> Case:
+    """Return the case of a program: its statements with their expected outputs, or the whole, which has to run."""
+    checks = expected_outputs(example["preamble"], example["checks"], reference, program)
+    return Case("", "", program, checks or ())
 
 
 def expected_outputs(

@@ -1,0 +1,148 @@
+"""How many mutants of the target code of migrations its stated outputs notice, run in the real sandbox."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
+from pipeline.execution.environments.store import EnvironmentStore
+from pipeline.execution.mutation.rules import MutationRules
+from pipeline.execution.sandbox.probe import find_sandbox
+from pipeline.execution.validation.rules import ValidationRules
+from pipeline.execution.validation.stage import Runner
+from pipeline.families.completions_and_migrations.mutation_scores import mutation_scores_stage
+from pipeline.lake.schema import Row, table
+from pipeline.lake.stage import Output
+from tests.execution.validation.conftest import empty_environment
+from tests.families.completions_and_migrations.rows import releases
+from tests.families.problems.examples import MUTATION, example
+from tests.families.problems.stores import Store, environment_row
+
+LIB = """
+import time
+def parts(items, size): return [items[n:n + size] for n in range(0, len(items), size)]
+def wait(): time.sleep(2)
+"""
+TELLING = example(">>> from lib import parts\n>>> parts([1, 2, 3], 2)\n[[1, 2], [3]]\n", "lib.parts", "1.1")
+VAGUE = example(">>> from lib import parts\n>>> bool(parts([1, 2, 3], 2))\nTrue\n", "lib.parts", "1.1")
+SILENT = example(">>> from lib import parts\n>>> found = parts([1, 2, 3], 2)\n", "lib.parts", "1.1")
+SLOW = example(
+    ">>> from lib import parts\n>>> parts([1, 2, 3], 2)\n[[1, 2], [3]]\n>>> import lib\n>>> lib.wait()\n",
+    "lib.parts",
+    "1.1",
+)
+OLD = example(">>> from lib import parts\n>>> parts([1], 1)\n[[1]]\n", "lib.parts", "1.0")
+REWRITE = {**TELLING, "id": "rewritten", "preamble": TELLING["preamble"], "snippet_id": VAGUE["id"]}
+
+
+def migration(target: Row, rewrite: Row | None = None) -> Row:
+    return {
+        "snippet_id": OLD["id"],
+        "source_rewrite_id": None,
+        "target_snippet_id": target["id"],
+        "target_rewrite_id": rewrite and rewrite["id"],
+        "target_version": "1.1",
+        "target_outputs": sum(check["expected"] is not None for check in (rewrite or target)["checks"]),
+    }
+
+
+class Closed(Store):
+    """Environments that cannot be opened."""
+
+    def open(self, row: Row) -> Any:
+        raise ZeroDivisionError(row["version"])
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    environment = empty_environment(tmp_path_factory.mktemp("lib"))
+    (environment.site_packages / "lib.py").write_text(LIB)
+    return Store({"1.1": environment})
+
+
+def scored(
+    store: Store, *migrations: Row, failed: tuple[str, ...] = (), rules: MutationRules = MUTATION, **tables: Any
+) -> Output:
+    subjects = [row["target_rewrite_id"] or row["target_snippet_id"] for row in migrations]
+    verdicts = [
+        {
+            "subject_id": subject,
+            "version": "1.1",
+            "outcome": Outcome.API_MISSING if subject in failed else Outcome.PASSED,
+        }
+        for subject in subjects
+    ]
+    given: Any = {
+        "releases": releases("1.0", "1.1"),
+        "snippets": [TELLING, VAGUE, SILENT, SLOW, OLD],
+        "rewrites": [REWRITE],
+        "migrations": migrations,
+        "verdicts": verdicts,
+        "environments": [environment_row("1.1", store.environments["1.1"])],
+    }
+    runner = Runner(cast(EnvironmentStore, store), find_sandbox(), load(RULES / "validation.yaml", ValidationRules))
+    output = mutation_scores_stage(given | tables, rules, runner)
+    assert output.seen == output.made + len(output.rejects)
+    for row in output.tables["mutation_scores"]:
+        table("mutation_scores").check(row)
+    return output
+
+
+def test_outputs_that_tell_values_notice_more_mutants_than_those_that_do_not(store: Store) -> None:
+    output = scored(store, migration(TELLING), migration(VAGUE))
+    scores = {row["subject_id"]: row for row in output.tables["mutation_scores"]}
+    telling, vague = scores[TELLING["id"]], scores[VAGUE["id"]]
+    assert telling["mutation_score"] == 1
+    assert 0 < (vague["mutation_score"] or 0) < 1
+    assert (telling["mutants_killed"], telling["mutants_equivalent"]) == (telling["mutants"], 0)
+    assert 0 < vague["mutants"] <= MUTATION.mutants[Family.MIGRATION]
+    assert (telling["version"], telling["lock_id"]) == ("1.1", "lock-1.1")
+
+
+def test_the_target_is_run_once_for_all_migrations_to_it_and_as_it_was_rewritten(store: Store) -> None:
+    output = scored(store, migration(VAGUE, REWRITE), migration(VAGUE, REWRITE))
+    (row,) = output.tables["mutation_scores"]
+    assert (row["subject_id"], row["mutation_score"]) == ("rewritten", 1)
+
+
+def test_a_target_that_takes_longer_than_a_mutant_may_has_no_score(store: Store) -> None:
+    output = scored(store, migration(SLOW), rules=MUTATION.model_copy(update={"time_s": 1}))
+    (row,) = output.tables["mutation_scores"]
+    assert (row["mutants"], row["mutation_score"]) == (0, None)
+
+
+def test_a_target_that_states_nothing_or_fails_is_not_run(store: Store) -> None:
+    output = scored(store, migration(SILENT), migration(TELLING), failed=(TELLING["id"],))
+    assert (output.seen, output.tables["mutation_scores"]) == (0, [])
+
+
+def test_targets_whose_environment_raises_are_rejects(store: Store) -> None:
+    output = scored(Closed(store.environments), migration(TELLING), migration(VAGUE))
+    assert output.tables["mutation_scores"] == []
+    assert {reject.key: reject.reason for reject in output.rejects} == {
+        f"{row['id']} 1.1": RejectReason.INTERNAL_ERROR for row in (TELLING, VAGUE)
+    }
+
+
+def test_a_target_that_raises_is_a_reject_and_the_others_are_run(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = {key: value for key, value in VAGUE.items() if key != "preamble"}
+    output = scored(store, migration(VAGUE), migration(TELLING), snippets=[TELLING, broken])
+    assert [row["subject_id"] for row in output.tables["mutation_scores"]] == [TELLING["id"]]
+    assert [reject.reason for reject in output.rejects] == [RejectReason.INTERNAL_ERROR]
+
+
+def test_code_that_this_python_does_not_parse_has_no_mutants(store: Store) -> None:
+    ancient = {**TELLING, "id": "ancient", "code": "print 'parts'\n", "preamble": ""}
+    output = scored(store, migration(ancient), snippets=[ancient])
+    assert [row["mutants"] for row in output.tables["mutation_scores"]] == [0]
+
+
+def test_a_release_that_is_built_no_longer_is_not_run(store: Store) -> None:
+    missing = {**environment_row("1.1", store.environments["1.1"]), "outcome": EnvironmentOutcome.BUILD_FAILED}
+    output = scored(store, migration(TELLING), environments=[missing])
+    assert (output.seen, output.made) == (0, 0)
