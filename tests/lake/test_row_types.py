@@ -38,7 +38,7 @@ UNTYPED = {
     "api": 5,
     "audit": 55,
     "cli": 14,
-    "corpus": 26,
+    "corpus": 1,
     "evaluation": 48,
     "families": 27,
     "llm": 1,
