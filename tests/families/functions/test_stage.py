@@ -79,8 +79,9 @@ def published(output: Output) -> dict[tuple[str, str], Row]:
 def test_an_introduced_function_has_tests_of_each_kind_that_its_reference_passes(
     published: dict[tuple[str, str], Row],
 ) -> None:
-    row = published["lib.take", Granularity.BLOCK]
-    assert row["masked_code"] == "from lib import [token-mask]\n\n\ndef solve(items, number):\n    [block-mask]\n"
+    row = published["lib.take", Granularity.LINE]
+    head = "from lib import [token-mask]\n\n\ndef solve(items, number: int)"
+    assert row["masked_code"] == f"{head}:\n    [line-mask]\n"
     assert (row["answer"], row["description"]) == ("return take(items, number)", "Return the first items.")
     assert "def test_boundary_values_1():\n    assert solve([], 2) == []\n" in row["tests"]
     assert "99" not in row["tests"], "a stated case that does not hold is no test"
