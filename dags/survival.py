@@ -75,7 +75,7 @@ def survival() -> None:
     def report_outcome(planned: Any, looked: Any) -> list[str]:
         from pipeline.audit.survival import monthly
 
-        return monthly.tell(get_current_context()["params"]["profile"], planned or (), looked or ())
+        return monthly.report_survival(get_current_context()["params"]["profile"], planned or (), looked or ())
 
     @task(trigger_rule="all_done", retries=0)
     def report_failures(planned: Any, looked: Any) -> None:
@@ -83,7 +83,7 @@ def survival() -> None:
 
         if planned is None:
             raise AlreadyReported("nothing was looked at: the log of the task `plan` says why, and what to do")
-        failed = monthly.tell_failed(get_current_context()["params"]["profile"], planned, looked or ())
+        failed = monthly.describe_failed(get_current_context()["params"]["profile"], planned, looked or ())
         if failed is not None:
             raise AirflowFailException(failed)
 

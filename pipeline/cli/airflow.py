@@ -12,8 +12,7 @@ import typer
 
 from pipeline.cli.options import Families, Json, Libraries, ProfileName, Since, Sources, Until
 from pipeline.cli.output import PROBLEM, fail, out, print_json, progress, say
-from pipeline.cli.refresh import read_refresh
-from pipeline.cli.summary import as_json, print_summary
+from pipeline.cli.refresh import as_json, print_summary, read_refresh
 from pipeline.core.settings import PROJECT, settings
 from pipeline.orchestration.local_airflow.client import AirflowError, Client
 from pipeline.orchestration.local_airflow.home import Server, home
@@ -23,8 +22,8 @@ from pipeline.orchestration.refresh import Refresh, plan
 from pipeline.orchestration.stages.groups import GROUPS
 
 DAG, PUBLISH = "refresh", "publish"
-TELLS = "refreshed"
-"""The task of the refresh that tells of the asset on which `publish` waits."""
+ASSET_TASK = "refreshed"
+"""The task of the refresh that updates the asset which triggers `publish`."""
 PORT = 8974
 
 app = typer.Typer(no_args_is_help=True)
@@ -77,15 +76,15 @@ def refresh(
 
     Example: driftline airflow refresh --profile starter
     """
-    asked = read_refresh(libraries, since, until, profile, families, sources)
-    planned = plan(asked)
+    request = read_refresh(libraries, since, until, profile, families, sources)
+    planned = plan(request)
     try:
         with serving(home(), say) as server:
-            run, state = _run(server, asked, planned)
+            run, state = _run(server, request, planned)
             waits = follow_publish(Client(server), run, say)
     except AirflowError as error:
         fail(str(error))
-    done = Refresh(run, profile, asked.libraries, since, until)
+    done = Refresh(run, profile, request.libraries, since, until)
     published = published_of(done)
     if json:
         print_json(as_json(done, published))
@@ -105,7 +104,7 @@ def refresh(
 
 @app.command("alert")
 def alert() -> None:
-    """Try whether alerts arrive: tell everybody whom curation_rules/alerts.yaml names that this is a trial.
+    """Send a test alert to all receivers in curation_rules/alerts.yaml.
 
     Example: driftline airflow alert
     """
@@ -131,47 +130,47 @@ def status() -> None:
     raise typer.Exit(0 if server else PROBLEM)
 
 
-def _run(server: Server, asked: Refresh, planned: list[str]) -> tuple[str, str]:
+def _run(server: Server, request: Refresh, planned: list[str]) -> tuple[str, str]:
     client = Client(server)
     conf = {
-        "profile": asked.profile,
-        "libraries": list(asked.libraries) or None,
-        "since": asked.since,
-        "until": asked.until,
-        "families": list(asked.families) or None,
-        "sources": list(asked.sources) or None,
+        "profile": request.profile,
+        "libraries": list(request.libraries) or None,
+        "since": request.since,
+        "until": request.until,
+        "families": list(request.families) or None,
+        "sources": list(request.sources) or None,
     }
     run = client.trigger(DAG, conf)
     say(f"DAG run {run} at {server.url}/dags/{DAG}")
     states: list[str] = []
-    told: set[str] = set()
+    reported: set[str] = set()
     total = len(planned) * len(GROUPS)
-    with progress("refresh", total) as tell:
+    with progress("refresh", total) as report:
         for state, tasks in client.follow(DAG, run):
             states = [state]
             for line in news(tasks, planned):
-                if line not in told:
-                    told.add(line)
+                if line not in reported:
+                    reported.add(line)
                     say(line)
             done = sum(task["state"] in ("success", "skipped") and _group(task) is not None for task in tasks)
-            tell(", ".join(at_work(tasks, planned)) or "refresh", done, total)
+            report(", ".join(at_work(tasks, planned)) or "refresh", done, total)
     return run, states[-1]
 
 
-def follow_publish(client: Client, run: str, tell: Callable[[str], None]) -> str | None:
-    """Follow the run of `publish` that a run of `refresh` started, and return what to say where a person has to answer.
+def follow_publish(client: Client, run: str, report: Callable[[str], None]) -> str | None:
+    """Follow the run of `publish` that a run of `refresh` started, and return a message where a person has to answer.
 
-    No process waits for a person: Airflow goes on where it is, at the latest when it is started again.
+    No process waits for a person: Airflow resumes by itself, at the latest after its next start.
     """
-    found = client.started_by(DAG, run, TELLS, PUBLISH)
-    if found is None:
+    publish_run = client.started_by(DAG, run, ASSET_TASK, PUBLISH)
+    if publish_run is None:
         return None
-    tell(f"DAG run {found} at {client.server.url}/dags/{PUBLISH}")
-    return waits_for_person(client, found)
+    report(f"DAG run {publish_run} at {client.server.url}/dags/{PUBLISH}")
+    return waits_for_person(client, publish_run)
 
 
 def waits_for_person(client: Client, run: str) -> str | None:
-    """Follow a run of `publish` to its end, or until it can only go on when a person has answered, it or one before."""
+    """Follow a run of `publish` to its end, or until it or an earlier one needs an answer of a person."""
     for _, tasks in client.follow(PUBLISH, run):
         open_requests = client.open_requests(PUBLISH)
         if open_requests and not any(task["state"] in _AT_WORK for task in tasks):
@@ -188,7 +187,7 @@ def _run_of(request: Mapping[str, Any]) -> str:
 
 
 def news(tasks: list[dict[str, Any]], planned: list[str]) -> list[str]:
-    """Return a line for each group of stages that a library has finished, failed, or is to try again."""
+    """Return a line for each group of stages of a library that is finished, failed, or waiting for another try."""
     words = {"success": "done", "failed": "failed", "up_for_retry": "to be tried again"}
     return [
         f"{library}: {group} {words[task['state']]}" + ("" if task["try_number"] < 2 else f", try {task['try_number']}")
@@ -198,7 +197,7 @@ def news(tasks: list[dict[str, Any]], planned: list[str]) -> list[str]:
 
 
 def at_work(tasks: list[dict[str, Any]], planned: list[str]) -> list[str]:
-    """Return which libraries are being worked on, and at what."""
+    """Return the running groups of stages by library."""
     return sorted(
         f"{_library(task, planned)}: {group}"
         for task in tasks

@@ -1,4 +1,4 @@
-"""Which commands there are: each is imported when it is called, and help of all of them imports none."""
+"""The registry of commands: each is imported when it is called, and the help of all imports none."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ PANELS: Mapping[str, Mapping[str, str]] = {
         "refresh": "refresh:refresh",
         "publish": "publish:publish",
         "review": "review:review",
-        "drafts": "drafts:drafts",
-        "import": "imports:import_records",
+        "drafts": "refresh:drafts",
+        "import": "export:import_records",
         "libraries": "libraries:libraries",
         "survive": "survive:survive_snapshots",
     },
@@ -46,14 +46,14 @@ PANELS: Mapping[str, Mapping[str, str]] = {
         "env": "env:environments",
     },
     "Look after this machine": {
-        "doctor": "doctor:doctor",
-        "clean": "clean:clean_up",
+        "doctor": "machine:doctor",
+        "clean": "machine:clean_up",
         "airflow": "airflow:local_airflow",
     },
 }
-"""Module and function of each command, by the panel of the help that shows it.
+"""Module and function of each command, by panel of the help.
 
-A module that has an `app` is a group of commands, and the function, its callback, says what the group is for.
+A module with an `app` is a group of commands, whose help is that of the function, its callback.
 """
 
 _PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}
@@ -61,17 +61,17 @@ _COMMAND = re.compile(rf"(?<![\w./-]){NAME} (?=(?:{'|'.join(_PANEL_OF)})\b)")
 
 
 def program() -> str:
-    """Return the word that starts this program: its name where the shell finds it, else its path from here."""
+    """Return the command that starts this program: its name if it is on the PATH, else its relative path."""
     typed = Path(sys.argv[0])
-    found = shutil.which(NAME)
-    if typed.name != NAME or typed.parent == Path() or (found and typed.exists() and typed.samefile(found)):
+    executable = shutil.which(NAME)
+    if typed.name != NAME or typed.parent == Path() or (executable and typed.exists() and typed.samefile(executable)):
         return NAME
     here, path = Path.cwd(), typed.absolute()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def as_typed(message: str) -> str:
-    """Return a message whose commands, such as `driftline doctor`, can be typed as they stand."""
+    """Return a message in which commands, such as `driftline doctor`, can be copied to this shell."""
     return _COMMAND.sub(lambda _: f"{program()} ", message)
 
 
@@ -83,14 +83,14 @@ class Commands(TyperGroup):
         return list(_PANEL_OF)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return what the help shows of a command: it cannot be called."""
+        """Return a command for the help, which cannot be called."""
         if cmd_name not in _PANEL_OF:
             return None
         return TyperCommand(cmd_name, help=_docstring(cmd_name), rich_help_panel=_PANEL_OF[cmd_name])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the command that the first argument names, imported now."""
-        self.commands = dict.fromkeys(_PANEL_OF, self)  # those among which a name that is misspelt is looked for
+        self.commands = dict.fromkeys(_PANEL_OF, self)  # candidates for a misspelt name
         name, _, rest = super().resolve_command(ctx, args)
         return name, load(name) if name else None, rest
 
@@ -104,20 +104,20 @@ def load(name: str) -> Any:
         whole.add_typer(group, name=name)
     else:
         whole.command(name)(getattr(module, function))
-    made: Any = get_command(whole)
-    command = made.commands[name] if group else made
+    built: Any = get_command(whole)
+    command = built.commands[name] if group else built
     _finish(command)
     return command
 
 
 def _finish(command: Any) -> None:
-    """Let the help of a command, and of those below it, name commands as they are typed and choices word by word."""
+    """Adapt the help of a command and its subcommands: commands for this shell, and choices in the text."""
     command.help = as_typed(command.help or "")
     for parameter in command.params:
         parameter.help = as_typed(parameter.help or "")
         choices = parameter.type_descriptor.choices
         if choices and parameter.metavar is None:
-            # In the column of types, words that are longer than it would be broken in the middle.
+            # The column of types would break long words in the middle.
             parameter.metavar = parameter.opts[0].lstrip("-").upper()
             parameter.help += f" One of: {', '.join(map(str, choices))}."
     for child in getattr(command, "commands", {}).values():
@@ -125,11 +125,11 @@ def _finish(command: Any) -> None:
 
 
 def _docstring(name: str) -> str:
-    """Read the docstring of a command, which stands below its signature, without importing what the command needs."""
+    """Read the docstring of a command without importing its module."""
     module, function = _place(name)
     text = (Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8")
-    found = re.search(rf'^def {function}\(.*?^    """(.*?)"""', text, re.MULTILINE | re.DOTALL)
-    return inspect.cleandoc(found[1]) if found else ""
+    match = re.search(rf'^def {function}\(.*?^    """(.*?)"""', text, re.MULTILINE | re.DOTALL)
+    return inspect.cleandoc(match[1]) if match else ""
 
 
 def _place(name: str) -> tuple[str, str]:

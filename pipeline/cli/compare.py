@@ -1,4 +1,4 @@
-"""`driftline compare`: what came, went and changed between two snapshots."""
+"""`driftline compare`: differences between two snapshots."""
 
 from __future__ import annotations
 
@@ -17,102 +17,109 @@ from pipeline.snapshots.comparison.column_comparison import ColumnDiff, Summary
 from pipeline.snapshots.comparison.comparison import Comparison, compare_snapshots
 from pipeline.snapshots.comparison.table_comparison import NameDiff, RowDiff
 
-_SHOWN = 8
-"""How many names or values a line of the text shows; JSON has all."""
+_LISTED = 8
+"""Names or values in a line of text; JSON has all."""
 
 _WIDE = 60
 
 _LEAST = 0.0005
-"""Shares that differ by less are the same to a reader."""
+"""Smaller differences of shares are not displayed."""
 
 
 def compare(old: SnapshotName, new: SnapshotName, json: Json = False) -> None:
-    """Say what came, went and changed from one snapshot to another: rows, columns, errata, libraries, releases, rules.
+    """Compare two snapshots: added, removed and changed rows, columns, errata, libraries, releases and rules.
 
-    Rows are compared by their id, and what went once more by its place (source and API). Ends with status 0 where the
-    two are the same, 1 where they differ, 2 where one is no snapshot.
+    Rows are compared by their id, and removed ones again by their place (source and API). Ends with status 0 if both
+    are the same, 1 if they differ, 2 if one is no snapshot.
 
     Example: driftline compare data/snapshots/starter/starter-2026-04-02 starter
     """
     folders = find_snapshot(old), find_snapshot(new)
     try:
         with progress("comparing the snapshots"):
-            found = compare_snapshots(*folders)
+            comparison = compare_snapshots(*folders)
     except (ValueError, OSError, pa.ArrowException, duckdb.Error) as error:
-        fail(f"{error}. `driftline verify` says what is wrong with a snapshot", BAD_USAGE)
+        fail(f"{error}. `driftline verify` lists the problems of a snapshot", BAD_USAGE)
     if json:
-        print_json(_as_json(found))
+        print_json(_as_json(comparison))
     else:
-        _show(found)
-    raise typer.Exit(0 if found.same else PROBLEM)
+        _show(comparison)
+    raise typer.Exit(0 if comparison.same else PROBLEM)
 
 
-def _as_json(found: Comparison) -> dict[str, Any]:
-    """Return a comparison for a program: all configurations, and of the columns those that differ."""
+def _as_json(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as JSON: all configurations, and the columns that differ."""
     columns = {
         config: {name: asdict(diff) for name, diff in of_config.items() if not diff.same}
-        for config, of_config in found.columns.items()
+        for config, of_config in comparison.columns.items()
     }
-    told = asdict(found) | {"columns": {config: names for config, names in columns.items() if names}}
-    rows = {config: asdict(diff) | {"gone_share": round(diff.gone_share, 6)} for config, diff in found.rows.items()}
-    return {"same": found.same, "errata_by_reason": found.errata_by_reason} | told | {"rows": rows}
+    fields = asdict(comparison) | {"columns": {config: names for config, names in columns.items() if names}}
+    rows = {
+        config: asdict(diff) | {"gone_share": round(diff.gone_share, 6)} for config, diff in comparison.rows.items()
+    }
+    return {"same": comparison.same, "errata_by_reason": comparison.errata_by_reason} | fields | {"rows": rows}
 
 
-def _show(found: Comparison) -> None:
-    out.print(f"{found.old} -> {found.new}", markup=False)
-    if found.same:
+def _show(comparison: Comparison) -> None:
+    out.print(f"{comparison.old} -> {comparison.new}", markup=False)
+    if comparison.same:
         out.print("the same, byte by byte", markup=False)
         return
-    lines = [f"{name}: {old} -> {new}" for name, (old, new) in found.facts.items()]
-    named = {"rules": found.rules, "libraries": found.libraries, "releases": found.releases, "files": found.files}
-    lines += [f"{what}: {_names(moved)}" for what, moved in named.items()]
+    lines = [f"{name}: {old} -> {new}" for name, (old, new) in comparison.facts.items()]
+    named = {
+        "rules": comparison.rules,
+        "libraries": comparison.libraries,
+        "releases": comparison.releases,
+        "files": comparison.files,
+    }
+    lines += [f"{kind}: {_names(moved)}" for kind, moved in named.items()]
     for line in lines:
         out.print(line, markup=False)
-    _show_rows(found)
-    if columns := [*_column_lines(found)]:
-        print_table("columns that differ", ("configuration", "column", "rows changed", "what"), columns)
-    if found.errata:
-        reasons = ", ".join(f"{number} {reason}" for reason, number in found.errata_by_reason.items())
-        out.print(f"errata that are new: {len(found.errata)} ({reasons})", markup=False)
+    _show_rows(comparison)
+    if columns := [*_column_lines(comparison)]:
+        print_table("columns that differ", ("configuration", "column", "rows changed", "difference"), columns)
+    if comparison.errata:
+        reasons = ", ".join(f"{number} {reason}" for reason, number in comparison.errata_by_reason.items())
+        out.print(f"errata that are new: {len(comparison.errata)} ({reasons})", markup=False)
 
 
-def _show_rows(found: Comparison) -> None:
-    differ = {config: diff for config, diff in found.rows.items() if not diff.same}
+def _show_rows(comparison: Comparison) -> None:
+    differ = {config: diff for config, diff in comparison.rows.items() if not diff.same}
     if not differ:
-        out.print(f"rows: all {len(found.rows)} configurations have the same", markup=False)
+        out.print(f"rows: all {len(comparison.rows)} configurations have the same", markup=False)
         return
     numbers = ("old", "new", "added", "removed", "replaced", "changed", "deprecated_new")
     rows = [[config, *(getattr(diff, number) for number in numbers)] for config, diff in differ.items()]
     head = ("configuration", "old", "new", "added", "removed", "replaced", "changed", "deprecated")
     print_table("rows that differ", head, rows)
-    out.print(f"the other {len(found.rows) - len(differ)} configurations have the same rows", markup=False)
+    out.print(f"the other {len(comparison.rows) - len(differ)} configurations have the same rows", markup=False)
 
 
 def _names(moved: NameDiff) -> str:
-    """Return how many names came, went and changed, with the first of them."""
+    """Return the numbers of added, removed and changed names, with the first of them."""
     parts = ((moved.added, "added"), (moved.removed, "removed"), (moved.changed, "changed"))
-    told = [f"{len(names)} {how} ({_first(names)})" for names, how in parts if names]
-    return ", ".join(told) or "the same"
+    changes = [f"{len(names)} {how} ({_first(names)})" for names, how in parts if names]
+    return ", ".join(changes) or "the same"
 
 
 def _first(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_SHOWN])
-    return shown if len(names) <= _SHOWN else f"{shown} …"
+    listed = ", ".join(names[:_LISTED])
+    return listed if len(names) <= _LISTED else f"{listed} …"
 
 
-def _column_lines(found: Comparison) -> Iterator[tuple[str, str, int, str]]:
-    """Yield the columns that have something to tell; where a side has no rows its columns have not."""
-    for config, columns in found.columns.items():
-        if not (found.rows[config].old and found.rows[config].new):
+def _column_lines(comparison: Comparison) -> Iterator[tuple[str, str, int, str]]:
+    """Yield the columns that differ, of configurations with rows on both sides."""
+    for config, columns in comparison.columns.items():
+        if not (comparison.rows[config].old and comparison.rows[config].new):
             continue
         for name, diff in columns.items():
-            told = "; ".join(_of_column(diff, found.rows[config]))
-            if diff.changed or told:
-                yield config, name, diff.changed, told
+            difference = "; ".join(_of_column(diff, comparison.rows[config]))
+            if diff.changed or difference:
+                yield config, name, diff.changed, difference
 
 
 def _of_column(diff: ColumnDiff, rows: RowDiff) -> Iterator[str]:
-    """Yield what differs of a column; that ids are as many as the rows is no news."""
+    """Yield the differences of a column; numbers of ids that only follow the rows are left out."""
     if diff.old is None or diff.new is None:
         yield "only new" if diff.old is None else "only old"
         return
@@ -127,18 +134,18 @@ def _of_column(diff: ColumnDiff, rows: RowDiff) -> Iterator[str]:
 
 
 def _range(old: Summary, new: Summary) -> Iterator[str]:
-    for what in ("least", "most", "mean"):
-        one, other = getattr(old, what), getattr(new, what)
-        if one != other:
-            yield f"{what} {_short(one)} -> {_short(other)}"
+    for measure in ("least", "most", "mean"):
+        before, after = getattr(old, measure), getattr(new, measure)
+        if before != after:
+            yield f"{measure} {_short(before)} -> {_short(after)}"
 
 
 def _values(old: Summary, new: Summary) -> str:
-    """Return the values whose counts differ, those that differ most first."""
-    one, other = old.counts or {}, new.counts or {}
-    values = sorted({*one, *other}, key=lambda value: (-abs(one.get(value, 0) - other.get(value, 0)), value))
-    told = [f"{v} {one.get(v, 0)} -> {other.get(v, 0)}" for v in values if one.get(v, 0) != other.get(v, 0)]
-    return _first(told)
+    """Return the values whose counts differ, largest differences first."""
+    before, after = old.counts or {}, new.counts or {}
+    values = sorted({*before, *after}, key=lambda value: (-abs(before.get(value, 0) - after.get(value, 0)), value))
+    differing = [f"{v} {before.get(v, 0)} -> {after.get(v, 0)}" for v in values if before.get(v, 0) != after.get(v, 0)]
+    return _first(differing)
 
 
 def _short(value: object) -> str:

@@ -1,4 +1,4 @@
-"""`driftline diff`: what changed between two releases, grouped by what a user must do."""
+"""`driftline diff`: changes between two releases, grouped by the work that users have with them."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ from pipeline.api.history.upgrade_guide import (
     shortened,
 )
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, Tell, fail, out, print_json, progress, say_left_out
+from pipeline.cli.output import BAD_USAGE, fail, out, print_json, print_left_out, progress
+from pipeline.core.progress import ReportProgress
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.orchestration.adhoc import NoAnswerError, diff_releases
 
 PIPED = 120
-"""Columns of a line that no terminal limits."""
+"""Width of lines without a terminal."""
 
 _PLACES = 5
-"""Places of possible removals that are named."""
+"""Places of possible removals that are listed."""
 
 States = Mapping[str, tuple[Row, Row]]
 """The states of an API in the old and in the new release, by path."""
@@ -48,86 +49,86 @@ def diff(
     prove: Annotated[bool, typer.Option("--prove", help="Run what is shown in both releases.")] = False,
     json: Json = False,
 ) -> None:
-    """Show what changed in a library's public API between two releases, by what a user must do about it.
+    """Show the changes of a library's public API between two releases, grouped by the work that users have.
 
-    The first changes of each group are shown, and what is held back is counted. Ends with status 0 whatever changed, 1
-    where the index does not answer, 2 where a release cannot be had or run.
+    The first changes of each group are shown, and the others are counted. Ends with status 0 whatever changed, 1 if the
+    index does not answer, 2 if a release is not available or cannot run.
 
     Example: driftline diff flask 2.2.5 2.3.0 --only breaking
     """
     proof: Proof | None = None
     try:
-        with progress(f"comparing {library} {old} and {new}") as tell:
-            found = diff_releases(library, old, new, tell)
-            groups: Groups = grouped(found.changes)
+        with progress(f"comparing {library} {old} and {new}") as report:
+            result = diff_releases(library, old, new, report)
+            groups: Groups = grouped(result.changes)
             groups = of_part(groups, only) if only else groups
-            shown, held_back = (groups, []) if only or everything or json else shortened(groups)
+            displayed, held_back = (groups, []) if only or everything or json else shortened(groups)
             if prove:
-                proof = _prove(library, [*changes_in(shown)], tell)
-                shown = grouped(proof.changes)
+                proof = _prove(library, [*changes_in(displayed)], report)
+                displayed = grouped(proof.changes)
     except NoAnswerError as error:
         fail(str(error), BAD_USAGE)
     if json:
-        told: dict[str, Any] = {
-            "changes": sorted(map(as_json, changes_in(shown)), key=lambda change: change["path"]),
-            "held_back": [{"path": path, "why": why} for path, why in found.held_back.items()],
-            "rejects": [asdict(one) for one in found.rejects],
+        content: dict[str, Any] = {
+            "changes": sorted(map(as_json, changes_in(displayed)), key=lambda change: change["path"]),
+            "held_back": [{"path": path, "why": why} for path, why in result.held_back.items()],
+            "rejects": [asdict(reject) for reject in result.rejects],
         }
-        refuted = {"refuted": [one.detail for one in proof.refuted]} if proof else {}
-        print_json({"library": library, "old": old, "new": new, **told, **refuted})
+        refuted = {"refuted": [reject.detail for reject in proof.refuted]} if proof else {}
+        print_json({"library": library, "old": old, "new": new, **content, **refuted})
         return
-    reshaped = {block.path for _, blocks in shown for block in blocks if block.reshaped}
-    states = {path: states for path in reshaped if (states := found.states(path))}
+    reshaped = {block.path for _, blocks in displayed for block in blocks if block.reshaped}
+    states = {path: states for path in reshaped if (states := result.states(path))}
     title, width = f"{library} {old} → {new}", out.width if out.is_terminal else PIPED
-    none = "no change in what could be read" if found.rejects else "no change"
-    for line in diff_lines(title, groups, shown, states, width, none):
+    none = "no change in the readable files" if result.rejects else "no change"
+    for line in diff_lines(title, groups, displayed, states, width, none):
         out.print(line)
-    for text in [*_proof_lines(proof), *_held_back_lines(held_back, found.held_back)]:
+    for text in [*_proof_lines(proof), *_held_back_lines(held_back, result.held_back)]:
         out.print(Text(text))
-    say_left_out(found.rejects)
+    print_left_out(result.rejects)
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Changes that were run in both releases: those that stay, and those that running refutes."""
+    """Changes after runs in both releases: confirmed and unjudged ones, and refuted ones."""
 
     changes: list[Row]
     refuted: list[Reject]
 
 
-def _prove(library: str, changes: list[Row], tell: Tell) -> Proof:
-    # what runs code is imported only where something is run
+def _prove(library: str, changes: list[Row], report: ReportProgress) -> Proof:
+    # only needed to run code
     from pipeline.core.settings import settings
     from pipeline.index.release_selection import Period
     from pipeline.orchestration.adhoc import profile_of
     from pipeline.orchestration.proving import run_changes
     from pipeline.orchestration.resources.resources import House
 
-    results = run_changes(changes, House(settings(), profile_of(library), Period()), tell)
-    rows = [one for one in results if not isinstance(one, Reject)]
-    return Proof(rows, [one for one in results if isinstance(one, Reject)])
+    results = run_changes(changes, House(settings(), profile_of(library), Period()), report)
+    rows = [result for result in results if not isinstance(result, Reject)]
+    return Proof(rows, [result for result in results if isinstance(result, Reject)])
 
 
 def _proof_lines(proof: Proof | None) -> Iterator[str]:
-    """Say what running showed of the changes above."""
+    """Yield the results of running the changes."""
     if proof is None:
         return
     held = sum(change["evidence"] == Evidence.EXECUTED for change in proof.changes)
     counts = f"{held} hold, {len(proof.refuted)} are refuted, of {len(proof.changes) - held} running does not tell"
     yield ""
     yield f"Run in both releases: {_count(held + len(proof.refuted), 'change')} could be judged; {counts}"
-    yield from (f"  refuted: {one.detail}" for one in proof.refuted)
+    yield from (f"  refuted: {reject.detail}" for reject in proof.refuted)
 
 
 def _held_back_lines(groups: Sequence[HeldBack], unobservable: Mapping[str, str]) -> Iterator[str]:
-    """Say what is not shown, why, and how to see it."""
+    """Yield the numbers of changes that are not shown, reasons, and options to show them."""
     if not groups and not unobservable:
         return
     yield ""
     yield "Held back"
-    for one in groups:
-        option = f"--only {one.part}" if one.part else "--all"
-        yield f"  {one.blocks:>5}  {one.work.value} ({one.why}): {option}"
+    for group in groups:
+        option = f"--only {group.part}" if group.part else "--all"
+        yield f"  {group.blocks:>5}  {group.work.value} ({group.why}): {option}"
     places = Counter((path.rpartition(".")[0] or path, why) for path, why in unobservable.items())
     for (place, why), number in sorted(places.items(), key=lambda item: (-item[1], item[0]))[:_PLACES]:
         yield f"  {number:>5}  possible removals below {place} ({why}): --json"
@@ -136,16 +137,16 @@ def _held_back_lines(groups: Sequence[HeldBack], unobservable: Mapping[str, str]
 
 
 def diff_lines(
-    title: str, groups: Groups, shown: Groups, states: States, width: int, none: str = "no change"
+    title: str, groups: Groups, displayed: Groups, states: States, width: int, none: str = "no change"
 ) -> Iterator[Text]:
-    """Count changes by group and write those that are shown; `states` has the APIs whose signatures are shown."""
+    """Yield the counts by group and the displayed changes; `states` has the APIs whose signatures are displayed."""
     apis = sum(len(blocks) for _, blocks in groups)
     changes = sum(1 for _ in changes_in(groups))
     counts = f": {_count(changes, 'change')} of {_count(apis, 'API')}" if changes else f": {none}"
     yield Text.assemble((title, "bold"), counts)
     yield from (Text(f"  {len(blocks):>5}  {work.value}") for work, blocks in groups)
     totals = {work: len(blocks) for work, blocks in groups}
-    for work, blocks in shown:
+    for work, blocks in displayed:
         yield Text()
         number = str(len(blocks)) if len(blocks) == totals.get(work) else f"{len(blocks)} of {totals.get(work, 0)}"
         yield Text(f"{work.value} ({number})", "bold")
@@ -153,18 +154,18 @@ def diff_lines(
             yield from _block(block, states.get(block.path), width)
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _block(block: Block, states: tuple[Row, Row] | None, width: int) -> Iterator[Text]:
-    told = block.phrases
-    alone = f"  {block.path}: {told[0].text}"
-    if len(told) == 1 and len(alone) <= width:
+    phrases = block.phrases
+    alone = f"  {block.path}: {phrases[0].text}"
+    if len(phrases) == 1 and len(alone) <= width:
         yield Text(alone)
         return
     yield Text(f"  {block.path}")
-    for phrase in told:
+    for phrase in phrases:
         mark = "! " if phrase.breaking else "  "
         first, *more = textwrap.wrap(phrase.text, max(width - 8, 40), break_long_words=False, break_on_hyphens=False)
         yield Text(f"    {mark}{first}", "red" if phrase.breaking else "")
@@ -181,6 +182,17 @@ def _signatures(states: tuple[Row, Row], width: int) -> Iterator[Text]:
 
 
 def as_json(change: Row) -> dict[str, Any]:
-    """Return a change in the form that `driftline diff --json` promises."""
-    kept = ("path", "canonical_path", "kind", "parameter", "old", "new", "breaking", "reach", "replacement", "evidence")
-    return {name: change[name] for name in kept} | {"tag": change["libevolutioneval_tag"]}
+    """Return a change in the documented form of `driftline diff --json`."""
+    columns = (
+        "path",
+        "canonical_path",
+        "kind",
+        "parameter",
+        "old",
+        "new",
+        "breaking",
+        "reach",
+        "replacement",
+        "evidence",
+    )
+    return {name: change[name] for name in columns} | {"tag": change["libevolutioneval_tag"]}

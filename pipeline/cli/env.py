@@ -1,4 +1,4 @@
-"""`driftline env`: pinned environments of releases, built, listed, handed on and taken away."""
+"""`driftline env`: pinned environments of releases."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.lake.schema import Row
 
-SHOWN = 12
-"""Digits of an id that a table shows; that many always suffice to name it."""
+LISTED = 12
+"""Digits of an id in a table, which suffice to identify it."""
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -40,7 +40,7 @@ Id = Annotated[str, typer.Argument(help="Id of an environment, or how it begins;
 
 @app.callback()
 def environments() -> None:
-    """Build, list and hand on pinned environments of releases, as of their day."""
+    """Build, list and export pinned environments of releases, as of their day."""
 
 
 @app.command()
@@ -48,34 +48,32 @@ def build(
     library: Annotated[str, typer.Argument(help="Name on the package index.")],
     version: Annotated[str, typer.Argument(help="Release to install.")],
     python: Annotated[str | None, typer.Option(help="Python as X.Y; default: the one of its day.")] = None,
-    beside: Annotated[list[str] | None, typer.Option("--with", help="Requirement beside it; may be repeated.")] = None,
-    tool: Annotated[list[str] | None, typer.Option(help="Tool of today beside it, such as pytest.")] = None,
+    beside: Annotated[list[str] | None, typer.Option("--with", help="Further requirement; may be repeated.")] = None,
+    tool: Annotated[list[str] | None, typer.Option(help="Extra tool, latest version, such as pytest.")] = None,
     json: Json = False,
 ) -> None:
     """Build the environment of a release: its Python, and its dependencies as they were on its day.
 
-    Ends with status 1 where it cannot be built; then every attempt is told, and what was missing.
+    Ends with status 1 if it cannot be built; then all attempts are listed, with what was missing.
 
     Example: driftline env build flask 1.0.2 --python 3.9 --with requests==2.25.0
     """
-    wanted = _wanted(library, version, python, tuple(beside or ()), tuple(tool or ()))
+    request = _request(library, version, python, tuple(beside or ()), tuple(tool or ()))
     try:
-        with progress(f"building the environment of {library} {version}") as tell:
-            row = _store().build(wanted, lambda step: tell(step, 0, 0))
+        with progress(f"building the environment of {library} {version}") as report:
+            row = _store().build(request, lambda step: report(step, 0, 0))
     except IndexUnreachable as error:
-        fail(
-            f"the package index did not answer, so nothing is known: {error}. Check DRIFTLINE_INDEX_URL and try again."
-        )
+        fail(f"the package index did not answer: {error}. Check DRIFTLINE_INDEX_URL and try again.")
     if json:
         print_json(_described(row))
     else:
-        _tell(row)
+        _print(row)
     raise typer.Exit(0 if row["outcome"] == EnvironmentOutcome.BUILT else PROBLEM)
 
 
 @app.command()
 def show(id_: Id, json: Json = False) -> None:
-    """Show an environment: what it was built for, and its lock.
+    """Show the releases of an environment, and its lock.
 
     Example: driftline env show 8fbcd98976cf
     """
@@ -84,13 +82,13 @@ def show(id_: Id, json: Json = False) -> None:
         print_json([_described(row) for row in rows])
         return
     for row in rows:
-        _tell(row)
+        _print(row)
     out.print(rows[0]["lock"], markup=False)
 
 
 @app.command("list")
 def list_(json: Json = False) -> None:
-    """List the environments, with what each was built for and when it was last used.
+    """List the environments, with their releases and last use.
 
     Example: driftline env list
     """
@@ -101,10 +99,10 @@ def list_(json: Json = False) -> None:
         return
     lines = [
         [
-            lock_id[:SHOWN],
+            lock_id[:LISTED],
             rows[0]["python"],
             "; ".join(_named(row) for row in rows),
-            _day(collection.last_used(lock_id)) if lock_id in on_disk else "taken away",
+            _day(collection.last_used(lock_id)) if lock_id in on_disk else "removed",
         ]
         for lock_id, rows in by_lock.items()
     ]
@@ -117,9 +115,9 @@ def gc(
     gib: Annotated[float | None, typer.Option(min=0, help="Size to stay below; default: the setting.")] = None,
     json: Json = False,
 ) -> None:
-    """Take away environments that nobody uses, the one used longest ago first, until the rest is below a size.
+    """Remove unused environments, least recently used first, until the rest is below a size.
 
-    They come back from their locks when they are wanted. The setting DRIFTLINE_ENVIRONMENTS_GIB is the usual size.
+    They are rebuilt from their locks when needed. The setting DRIFTLINE_ENVIRONMENTS_GIB is the default size.
 
     Example: driftline env gc --gib 5
     """
@@ -136,12 +134,10 @@ def gc(
             }
         )
     else:
-        out.print(
-            f"{len(done.removed)} taken away, {_gib(done.before_bytes)} GiB before, {_gib(done.after_bytes)} after"
-        )
+        out.print(f"{len(done.removed)} removed, {_gib(done.before_bytes)} GiB before, {_gib(done.after_bytes)} after")
     if done.after_bytes > limit:
-        kept = f"; {len(done.in_use)} in use stay" if done.in_use else ""
-        say(f"still above {_gib(limit)} GiB{kept}")
+        in_use = f"; {len(done.in_use)} in use stay" if done.in_use else ""
+        say(f"still above {_gib(limit)} GiB{in_use}")
     raise typer.Exit(0 if done.after_bytes <= limit else PROBLEM)
 
 
@@ -149,7 +145,7 @@ def gc(
 def export(
     id_: Id, output: Annotated[Path | None, typer.Option("--out", help="File to write; default: print it.")] = None
 ) -> None:
-    """Hand on the lock of an environment, with hashes: a plain uv or pip makes the same of it anywhere.
+    """Write the lock of an environment, with hashes: uv or pip install the same from it anywhere.
 
     Example: driftline env export 8fbcd98976cf --out lock.txt && uv pip sync lock.txt
     """
@@ -163,10 +159,10 @@ def export(
         fail(f"{output}: cannot be written: {error.strerror}")
 
 
-def _wanted(
+def _request(
     library: str, version: str, python: str | None, pins: tuple[str, ...], tools: tuple[str, ...]
 ) -> EnvironmentRequest:
-    """Read the words of the command line; what cannot be meant ends with status 2."""
+    """Parse the options of the command line; invalid ones end with status 2."""
     try:
         name = canonicalize_name(library, validate=True)
         Version(version)
@@ -196,20 +192,20 @@ def _collection() -> Collection:
 
 
 def _by_lock() -> dict[str, list[Row]]:
-    """Return what was built, by lock."""
-    found: dict[str, list[Row]] = {}
+    """Return the rows of environments by lock."""
+    by_lock: dict[str, list[Row]] = {}
     for row in sorted(Records(_folder() / "records").rows(), key=lambda row: (row["library"], row["version"])):
-        found.setdefault(str(row["lock_id"]), []).append(row)
-    return found
+        by_lock.setdefault(str(row["lock_id"]), []).append(row)
+    return by_lock
 
 
 def _of(id_: str) -> list[Row]:
-    """Return what one environment was built for."""
-    found = {lock_id: rows for lock_id, rows in _by_lock().items() if lock_id.startswith(id_)}
-    if len(found) != 1:
-        problem = "no environment has that id" if not found else f"begins the ids of {len(found)} environments"
+    """Return the rows of one environment."""
+    matching = {lock_id: rows for lock_id, rows in _by_lock().items() if lock_id.startswith(id_)}
+    if len(matching) != 1:
+        problem = "no environment has that id" if not matching else f"begins the ids of {len(matching)} environments"
         fail(f"{id_}: {problem}; `driftline env list` shows them all", BAD_USAGE)
-    return first(found.values())
+    return first(matching.values())
 
 
 def _described(row: Row) -> Row:
@@ -217,7 +213,7 @@ def _described(row: Row) -> Row:
     return row | {"path": path if path and path.is_dir() else None}
 
 
-def _tell(row: Row) -> None:
+def _print(row: Row) -> None:
     for line in _lines(row):
         out.print(line, markup=False)
 
@@ -231,7 +227,7 @@ def _lines(row: Row) -> Iterator[str]:
         yield f"  id      {row['lock_id']}"
         yield f"  python  {_folder() / row['lock_id'] / 'bin' / 'python'}"
     elif row["outcome"] == EnvironmentOutcome.NO_FILES and not row["attempts"]:
-        # The index itself says what is wrong, and nothing was tried.
+        # The index explains the problem, and there was no attempt.
         yield row["detail"]
     else:
         yield f"{_named(row)}: {_MEANINGS[row['outcome']]} ({row['outcome']})"

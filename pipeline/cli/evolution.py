@@ -1,4 +1,4 @@
-"""`driftline evolution`: how many APIs each release introduced, deprecated, removed and modified; the picture of it."""
+"""`driftline evolution`: numbers of APIs that each release introduced, deprecated, removed and modified; a picture."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rich.text import Text
 from pipeline.api.history.change_text import counted_releases
 from pipeline.api.history.evolution import Step, as_rows, evolution_of, since
 from pipeline.cli.options import Json, Named
-from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress, say, say_left_out
+from pipeline.cli.output import BAD_USAGE, fail, out, print_json, print_left_out, progress, say
 from pipeline.orchestration.adhoc import NoAnswerError, Tables, tables_from_index
 
 BAR = 24
 """Cells of the longest bar."""
 
 NARROWEST = 8
-"""Cells below which a bar says nothing."""
+"""Cells of the shortest useful bar."""
 
 _PARTS = (("removed", "red"), ("moved", "magenta"), ("breaking", "bright_red"), ("deprecated", "yellow"))
 _COLUMNS = {name: name for name in ("introduced", "deprecated", "removed", "moved", "modified", "breaking")} | {
@@ -41,7 +41,7 @@ def evolution(
 ) -> None:
     """Count what each final release of a library introduced, deprecated, removed and modified, and draw it.
 
-    So it is with other releases that are named.
+    Other releases are included if named.
 
     Example: driftline evolution flask --since 2.0 --svg flask.svg
     """
@@ -59,7 +59,7 @@ def evolution(
         return
     for line in table_lines(library, steps, out.width if out.is_terminal else 0):
         out.print(line)
-    say_left_out(tables.rejects)
+    print_left_out(tables.rejects)
 
 
 def _tables(library: str, first: str | None, named: Sequence[str]) -> Tables:
@@ -68,25 +68,25 @@ def _tables(library: str, first: str | None, named: Sequence[str]) -> Tables:
     except InvalidVersion:
         fail(f"--since {first!r} is not a version by PEP 440; write for example 2.0", BAD_USAGE)
     try:
-        with progress(f"reading {library}") as tell:
-            return tables_from_index(library, tell, named, since)
+        with progress(f"reading {library}") as report:
+            return tables_from_index(library, report, named, since)
     except NoAnswerError as error:
         fail(str(error), BAD_USAGE)
 
 
 def _steps(library: str, first: str | None, tables: Tables) -> list[Step]:
     steps = evolution_of(tables.releases, tables.changes, tables.lifecycles, tables.uncompared)
-    shown = since(steps, first) if first else steps
-    if not shown:
+    selected = since(steps, first) if first else steps
+    if not selected:
         fail(
             f"--since {first}: {library} has no final release from there on; the newest is {steps[-1].version}",
             BAD_USAGE,
         )
-    return shown
+    return selected
 
 
 def table_lines(library: str, steps: Sequence[Step], room: int = 0) -> Iterator[Text]:
-    """Write a line a release, newest last; `room` are the columns of a terminal, where a bar can be drawn beside."""
+    """Yield a line for each release, newest last; with `room`, the width of a terminal, also a bar."""
     broad = max(len("version"), *(len(step.version) for step in steps))
     yield Text(
         f"{library}: {counted_releases([step.version for step in steps])}, {steps[0].version} to {steps[-1].version}",
@@ -99,14 +99,14 @@ def table_lines(library: str, steps: Sequence[Step], room: int = 0) -> Iterator[
     most = max(step.total for step in steps)
     for step in steps:
         named = f"{step.version:<{broad}}  {step.release_time:%Y-%m-%d}"
-        counts = "".join(f"  {_shown(step, column):>{len(name)}}" for column, name in _COLUMNS.items())
+        counts = "".join(f"  {_count_text(step, column):>{len(name)}}" for column, name in _COLUMNS.items())
         bar = _bar(step, most, cells) if cells >= NARROWEST else Text()
         yield Text.assemble((named, "bold" if step.major else ""), counts, "  " if bar else "", bar)
     yield Text("moved: or renamed. breaking: of the modified, those that can break calls. API: public paths.", "dim")
 
 
-def _shown(step: Step, column: str) -> str:
-    """Return a count; what cannot be known has none, and nought is quiet."""
+def _count_text(step: Step, column: str) -> str:
+    """Return a count as text: `?` for releases that were not compared, a dot for zero."""
     if column != "size" and not step.compared:
         return "?"
     count = getattr(step, column)
@@ -114,7 +114,7 @@ def _shown(step: Step, column: str) -> str:
 
 
 def _bar(step: Step, most: int, cells: int) -> Text:
-    """Draw what changed, what breaks first: every part that is there has a cell at least."""
+    """Draw the changes, breaking ones first; every part that is not empty has a cell."""
     counts = [(getattr(step, name), style) for name, style in _PARTS]
     counts += [(step.modified - step.breaking, "bright_black"), (step.introduced, "blue")]
     bar = Text.assemble(*(("█" * max(1, round(count / most * cells)), style) for count, style in counts if count))

@@ -1,9 +1,11 @@
-"""`driftline export`: a snapshot as the files of a benchmark, for its own tools."""
+"""`driftline export` and `driftline import`: the files of the benchmarks."""
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,20 +21,24 @@ from pipeline.evaluation.export.folder import Written
 from pipeline.evaluation.export.folder import export as export_snapshot
 from pipeline.evaluation.export.format import ExportError, NothingExported, Unpack
 from pipeline.evaluation.export.formats import FORMATS
+from pipeline.evaluation.export.importing import import_file
 from pipeline.evaluation.export.projects import from_index
+from pipeline.evaluation.export.records import BadRecord, detect
+from pipeline.evaluation.export.samples import write_samples
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.families.repository_tasks.tree import Tree
 from pipeline.index.http import Fetcher
+from pipeline.lake.tables import Lake
 from pipeline.snapshots.format.manifest import SnapshotError
 
-SHOWN = 20
-"""Files of which the command tells one by one; of more it tells by folder."""
+LISTED = 20
+"""Files that the command lists one by one; more are listed by folder."""
 
 
 def export(
     snapshot: SnapshotName,
-    wanted: Annotated[ExportFormat, typer.Option("--format", help="Whose files to write.", show_default=False)],
+    export_format: Annotated[ExportFormat, typer.Option("--format", help="Whose files to write.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", help="A folder that is new or empty.", show_default=False)],
     unnoticed: Unnoticed = False,
     json: Json = False,
@@ -40,39 +46,39 @@ def export(
     """Write a snapshot as the files of VersiCode, LibEvolutionEval, GitChameleon, EvoCodeBench or Codev-Bench.
 
     Unsupported columns and rows are in unsupported_columns.json and, row by row, in unsupported_columns.jsonl. Sources
-    of projects are fetched from the index. Ends with status 0, 1 where sources are missing, or 2 where
+    of projects are fetched from the index. Ends with status 0, 1 if sources are missing, or 2 if
     there is nothing to export or nowhere to write it.
 
     Example: driftline export starter --format versicode --out exports/versicode
     """
     folder = find_snapshot(snapshot)
     try:
-        with progress(f"writing the files of {wanted}"):
-            written = export_snapshot(folder, wanted, out, _sources(wanted), unnoticed=unnoticed)
+        with progress(f"writing the files of {export_format}"):
+            written = export_snapshot(folder, export_format, out, _sources(export_format), unnoticed=unnoticed)
     except NothingExported as error:
         fail(str(error), PROBLEM)
     except (ExportError, SnapshotError) as error:
         fail(str(error), BAD_USAGE)
     if json:
-        print_json({"snapshot": str(folder), "format": wanted, "out": str(out), **as_json(written)})
+        print_json({"snapshot": str(folder), "format": export_format, "out": str(out), **as_json(written)})
     else:
-        _print(written, wanted, out)
+        _print(written, export_format, out)
     if any(reason == Unsupported.SOURCES_MISSING for _, reason in written.refused):
         raise typer.Exit(PROBLEM)
 
 
-def _sources(wanted: ExportFormat) -> Unpack:
-    """Return what gives the sources of projects, which the formats whose tasks run in projects need."""
+def _sources(export_format: ExportFormat) -> Unpack:
+    """Return a function for the sources of projects, which formats with tasks in projects need."""
     current = settings()
     rules = load(current.rules / "repository.yaml", RepositoryRules)
-    if not FORMATS[wanted].in_projects:
+    if not FORMATS[export_format].in_projects:
         return lambda row: Tree("", {}, rules)
     fetcher = Fetcher(timeout_s=current.timeout_s)
     return from_index(ProjectSources(current.cache / "projects", fetcher, index_url(), rules))
 
 
 def as_json(written: Written) -> dict[str, Any]:
-    """Return what came of an export for a program to read."""
+    """Return the result of an export as JSON."""
     return {
         "files": dict(sorted(written.records.items())),
         "attached_files": written.attached,
@@ -88,8 +94,8 @@ def as_json(written: Written) -> dict[str, Any]:
 
 
 def _by_folder(records: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return the records of each file; where there are many, of each folder."""
-    if len(records) <= SHOWN:
+    """Return the numbers of records by file, or by folder where there are many files."""
+    if len(records) <= LISTED:
         return sorted(records.items())
     folders: Counter[str] = Counter()
     for file, number in records.items():
@@ -97,11 +103,91 @@ def _by_folder(records: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(folders.items())
 
 
-def _print(written: Written, wanted: ExportFormat, out: Path) -> None:
-    print_table(f"{wanted}: {out}", ("file", "records"), _by_folder(written.records))
+def _print(written: Written, export_format: ExportFormat, out: Path) -> None:
+    print_table(f"{export_format}: {out}", ("file", "records"), _by_folder(written.records))
     meanings = {str(reason): reason.meaning for reason in Unsupported}
     for (config, reason), rows in sorted(written.refused.items()):
         say(f"{rows} rows of {config} left out, {reason}: {meanings[reason]}")
     attached = f", {written.attached} further files" if written.attached else ""
     records = f"{sum(written.records.values())} records in {len(written.records)} files{attached}"
-    say(f"{records}; {len(written.columns)} columns without a field in {wanted} are in {out}/unsupported_columns.jsonl")
+    say(f"{records}; {len(written.columns)} columns have no field in {export_format}: {out}/unsupported_columns.jsonl")
+
+
+BAD_LISTED = 10
+"""Bad records that are listed; the others are counted."""
+
+Format = Annotated[
+    ExportFormat | None, typer.Option("--format", help="Format of the file; by default its fields decide.")
+]
+
+
+def import_records(
+    file: Annotated[Path, typer.Argument(help="A file of a benchmark: JSON or JSON lines.", show_default=False)],
+    export_format: Format = None,
+    json: Json = False,
+) -> None:
+    """Add the records of a benchmark's file to the table `imported` of the lake, with the file of each.
+
+    Ends with status 0, 1 if a record is unreadable, 2 if the file is.
+
+    Example: driftline import problems.jsonl --format gitchameleon
+    """
+    format_ = format_of(file, export_format)
+    try:
+        with progress(f"reading {file}"):
+            imports = import_file(file, format_, Lake(settings().lake))
+    except ExportError as error:
+        fail(str(error), BAD_USAGE)
+    if json:
+        bad = [{"record": record.number, "detail": record.detail} for record in imports.bad]
+        print_json({"format": format_, "new": dict(sorted(imports.new.items())), "known": imports.existing, "bad": bad})
+    else:
+        print_table(f"{format_}: {file}", ("library", "new rows"), sorted(imports.new.items()))
+        say(f"{imports.existing} rows were there before")
+    if imports.bad:
+        report_bad(file, imports.bad)
+        raise typer.Exit(PROBLEM)
+
+
+def format_of(file: Path, export_format: ExportFormat | None) -> ExportFormat:
+    """Return the requested format of a file, or that of its first record; ends with status 2 if there is none."""
+    if not file.is_file():
+        fail(f"{file}: no such file" if not file.exists() else f"{file} is a folder; name a file in it", BAD_USAGE)
+    detected = export_format or detect(file)
+    if detected is None:
+        fail(
+            f"{file}: the fields of its first record are those of no format ({', '.join(ExportFormat)}); name one with"
+            " --format",
+            BAD_USAGE,
+        )
+    return detected
+
+
+@contextmanager
+def as_samples(file: Path, export_format: ExportFormat | None, answers: Path | None = None) -> Iterator[Path]:
+    """Yield a file of samples: the file itself, or a conversion of a benchmark's file.
+
+    Errors: ExportError for an unusable file of a benchmark.
+    """
+    if export_format is None:
+        if answers:
+            raise ExportError(
+                f"--answers {answers}: {file} is of no benchmark's format, so it has no records to answer"
+            )
+        yield file
+        return
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as samples:
+        converted = write_samples(file, export_format, samples, answers)
+        samples.flush()
+        content = f"{converted.answers} answers" if converted.answers else f"{converted.samples} references"
+        say(f"{file}: read as {export_format}, {content}")
+        report_bad(file, converted.bad)
+        yield Path(samples.name)
+
+
+def report_bad(file: Path, bad: Sequence[BadRecord]) -> None:
+    """Print the bad records with reasons."""
+    for record in bad[:BAD_LISTED]:
+        say(f"{file}: record {record.number}: {record.detail}")
+    if len(bad) > BAD_LISTED:
+        say(f"{file}: {len(bad) - BAD_LISTED} more records could not be used")

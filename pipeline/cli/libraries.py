@@ -1,4 +1,4 @@
-"""`driftline libraries`: which libraries a profile of the most used ones takes, and why not the others."""
+"""`driftline libraries`: choose the libraries of the profile of the most used ones."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def choose_libraries(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; status 1 if the files differ.")] = False,
     json: Json = False,
 ) -> None:
-    """Choose the libraries anew by `curation_rules/libraries.yaml`, from the ranking and what the index said.
+    """Choose the libraries again by `curation_rules/libraries.yaml`, from the ranking and stored facts of the index.
 
-    Writes the profile, and `data/libraries/considered.csv`, which says of every library why it was chosen or not.
-    It asks nobody.
+    Writes the profile, and `data/libraries/considered.csv` with the decision and reason for every library. The index is
+    not queried.
 
     Example: driftline libraries choose --check
     """
@@ -70,22 +70,24 @@ def ask_index(
     unasked: Annotated[int, typer.Option(min=0, help="So many of the chosen ones that were never asked about.")] = 0,
     ranking: Ranking = FOLDER / "ranking.csv",
 ) -> None:
-    """Ask the index about libraries, one after the other, and keep what it says in `data/libraries/facts.jsonl`.
+    """Query the index about libraries, one after the other, and store facts in `data/libraries/facts.jsonl`.
 
-    Choose anew afterwards: what the index says may refuse a library.
+    Choose again afterwards: facts may exclude a library.
 
     Example: driftline libraries ask textual loguru
     """
     names = [str(canonicalize_name(name)) for name in libraries or ()]
     rules, considered = _considered(ranking)
-    names += [one.ranked.library for one in considered if one.reason is None and one.fact is None][:unasked]
+    names += [library.ranked.library for library in considered if library.reason is None and library.fact is None][
+        :unasked
+    ]
     if not names:
         fail("name libraries, or say with --unasked how many of the chosen ones", BAD_USAGE)
     _ask(names, rules)
 
 
 def _considered(ranking: Path) -> tuple[ChoosingRules, list[Considered]]:
-    """Return the rule, and what it says of the libraries of a ranking."""
+    """Return the rules, and their decisions on the libraries of a ranking."""
     folder = settings().rules
     rules = load(folder / "libraries.yaml", ChoosingRules)
     licences = load(folder / "quality.yaml", QualityRules).licences
@@ -96,7 +98,7 @@ def _considered(ranking: Path) -> tuple[ChoosingRules, list[Considered]]:
 
 
 def _ask(names: Sequence[str], rules: ChoosingRules) -> None:
-    """Keep what the index says of each library as soon as it is said."""
+    """Store the facts of each library as soon as they are known."""
     fetcher = Fetcher(timeout_s=settings().timeout_s)
     licences = load(settings().rules / "licences.yaml", LicenceRules)
     path = FOLDER / "facts.jsonl"
@@ -115,18 +117,18 @@ def _ask(names: Sequence[str], rules: ChoosingRules) -> None:
 
 
 def _show(considered: Sequence[Considered], json: bool) -> None:
-    """Show how many were chosen and refused, by reason."""
-    chosen = [one for one in considered if one.reason is None]
-    refused = Counter(one.reason for one in considered if one.reason)
+    """Show the numbers of chosen and refused libraries, by reason."""
+    chosen = [library for library in considered if library.reason is None]
+    refused = Counter(library.reason for library in considered if library.reason)
     if json:
-        asked = sum(one.fact is not None for one in chosen)
+        queried = sum(library.fact is not None for library in chosen)
         print_json(
             {
                 "considered": len(considered),
                 "chosen": len(chosen),
-                "asked": asked,
+                "asked": queried,
                 "refused": {str(reason): refused[reason] for reason in Unsuited if refused[reason]},
-                "libraries": [one.ranked.library for one in chosen],
+                "libraries": [library.ranked.library for library in chosen],
             }
         )
         return

@@ -26,8 +26,8 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         print(f"{NAME} {build_version()}")  # noqa: T201 - the output itself
         raise typer.Exit
 
@@ -47,16 +47,16 @@ def _start(
 
 
 def main() -> None:
-    """Run the command line; an error that is about the input or the world is a line, not a traceback."""
+    """Run the command line; errors of input or environment are one line, not a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # Names in the wild hold letters that not every terminal can show.
+            # Not every terminal supports all characters of crawled names.
             stream.reconfigure(errors="backslashreplace")
     try:
         app(prog_name=program())
     except SystemExit as end:
         if end.code == INTERRUPTED:
-            err.print("interrupted; what was finished is kept, run the same command again to go on")
+            err.print("interrupted; finished work is stored, run the same command again to go on")
         raise
     except Exception as error:
         status = _status(error)
@@ -69,8 +69,8 @@ def main() -> None:
 
 
 def _status(error: Exception) -> int | None:
-    """Return the status for an error that is about the input or the world, None for a mistake of ours."""
-    # Only here: whatever raised one of these has imported it.
+    """Return the status for an error of input or environment, None for an internal error."""
+    # Only here: the code that raised one of these has imported it.
     from pipeline.core.errors import FatalError
     from pipeline.core.rules.load import RuleError
     from pipeline.core.settings import SettingsError

@@ -1,4 +1,4 @@
-"""Options that several commands have. Whatever shows help imports this, so that nothing here takes time to import."""
+"""Options of several commands. Help imports this module, so that its own imports are light."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How commands speak: tables and progress for people, JSON for programs, one line for an error."""
+"""Output of commands: tables and progress for people, JSON for programs, one line for an error."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -21,22 +21,23 @@ from rich.table import Table
 from pipeline.cli.commands import as_typed
 from pipeline.core.credentials import cut_message
 from pipeline.core.printable import printable, printable_json
+from pipeline.core.progress import ReportProgress
 
 if TYPE_CHECKING:
     from pipeline.lake.stage import Reject
 
 
 class _Visible(RenderHook):
-    """Shows whatever is printed as text: a name, an id or a comment from outside moves no cursor and sets no title."""
+    """Makes all output printable: names and comments from outside cannot move the cursor or set a title."""
 
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
         """Return the same, in printable characters."""
-        return [one if isinstance(one, Control) else _Printable(one) for one in renderables]
+        return [renderable if isinstance(renderable, Control) else _Printable(renderable) for renderable in renderables]
 
 
 @dataclass(frozen=True, slots=True)
 class _Printable:
-    """Something to print, whose texts are made printable once they are laid out."""
+    """A renderable whose text is made printable after layout."""
 
     inner: ConsoleRenderable
 
@@ -58,24 +59,21 @@ err = _console(stderr=True)
 PROBLEM = 1
 BAD_USAGE = 2
 
-Tell = Callable[[str, int, int], None]
-"""Hears what is being done, how much of it is done, and how much there is."""
-
 QUIET_S = 2.0
-"""Seconds in which a command that writes to a pipe need not say what it is doing."""
+"""Seconds before a command that writes to a pipe reports progress."""
 
 AGAIN_S = 20.0
-"""Seconds after which a step that lasts is told of again."""
+"""Seconds after which a long step is reported again."""
 
 _POLL_S = 0.5
 
 _LONGEST_NAME = 60
-"""Characters of a word in a table from which it may be broken, as a path is."""
+"""Length in characters from which words in a table, such as paths, may be broken."""
 LEFT_OUT = 5
-"""What had to be left out is often a hundred files of Python 2; a few tell the story."""
+"""Causes of rejects that are listed; often there are a hundred files of Python 2."""
 
 _NAMED = 3
-"""Of what was left out for one cause so many are named."""
+"""Rejects of one cause that are listed."""
 
 
 def fail(message: str, status: int = PROBLEM) -> NoReturn:
@@ -85,29 +83,29 @@ def fail(message: str, status: int = PROBLEM) -> NoReturn:
 
 
 def say(message: str) -> None:
-    """Tell what is being done, beside the output."""
+    """Print a message on the standard error."""
     _show(escape(cut_message(as_typed(message))))
 
 
 def _show(text: str) -> None:
-    """Print a line, which a terminal breaks between words and never in the middle of a name; a pipe has it whole."""
+    """Print a line; a terminal breaks it between words, never in the middle of a name, and a pipe gets it whole."""
     err.print(text, soft_wrap=not err.is_terminal, overflow="ignore", crop=False)
 
 
-def say_left_out(rejects: Sequence[Reject]) -> None:
-    """Tell what could not be read, the first few of many; what has one cause is counted in one line."""
+def print_left_out(rejects: Sequence[Reject]) -> None:
+    """Print the first rejects, those of one cause in one line."""
     causes: dict[tuple[str, str], list[str]] = {}
     for reject in rejects:
         causes.setdefault((reject.reason, reject.detail), []).append(reject.key)
-    shown = list(causes.items())[:LEFT_OUT]
-    for (_, detail), keys in shown:
+    listed = list(causes.items())[:LEFT_OUT]
+    for (_, detail), keys in listed:
         say(f"left out: {_counted(keys)}: {detail}")
-    if more := len(rejects) - sum(len(keys) for _, keys in shown):
+    if more := len(rejects) - sum(len(keys) for _, keys in listed):
         say(f"left out: {more} more, which --json lists")
 
 
 def _counted(keys: Sequence[str]) -> str:
-    """Name what has one cause, the first few, and count the others."""
+    """List the first rejects of one cause, and count the others."""
     others = len(keys) - _NAMED
     return ", ".join(keys) if others <= 0 else f"{', '.join(keys[:_NAMED])} and {others} more"
 
@@ -118,7 +116,7 @@ def print_json(value: Any) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table; numbers stand on the right."""
+    """Print a table; numbers are aligned to the right."""
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for number, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[number], int | float) for row in rows)
@@ -133,17 +131,16 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
 
 
 @contextmanager
-def progress(what: str, total: int = 0) -> Iterator[Tell]:
-    """Show on the standard error what a command does that may take long: as a bar on a terminal, else in lines.
+def progress(step: str, total: int = 0) -> Iterator[ReportProgress]:
+    """Show the progress of a command on the standard error: as a bar on a terminal, else in lines after two seconds.
 
-    The block hears of each step by calling what it is given: what is done, how much of it, and of how much. Lines begin
-    after two seconds: what is quick needs none. A total of 0 is one that is not known.
+    The block reports each step, the number of finished items, and of all items (0 if unknown).
     """
     if not err.is_terminal:
-        lines = _Lines(what)
+        lines = _Lines(step)
         lines.start()
         try:
-            yield lines.tell
+            yield lines.report
         finally:
             lines.end()
         return
@@ -152,51 +149,51 @@ def progress(what: str, total: int = 0) -> Iterator[Tell]:
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task(printable(what), total=total or None)
+        task = bar.add_task(printable(step), total=total or None)
 
-        def tell(what: str, done: int, total: int) -> None:
+        def report(step: str, done: int, total: int) -> None:
             counts = f", {done:,} of {total:,}" if total else ""
-            bar.update(task, description=printable(what) + counts, completed=done, total=total or None)
+            bar.update(task, description=printable(step) + counts, completed=done, total=total or None)
 
-        yield tell
+        yield report
 
 
 class _Lines(threading.Thread):
-    """Tells of each step in a line, and again of one that lasts."""
+    """Prints each step in a line, and long ones again."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, step: str) -> None:
         super().__init__(daemon=True)
         self._began = time.monotonic()
         self._ended = threading.Event()
-        self._step, self._done, self._total = what, 0, 0
-        self._untold = deque([what])
+        self._step, self._done, self._total = step, 0, 0
+        self._unreported = deque([step])
 
-    def tell(self, what: str, done: int, total: int) -> None:
-        if what != self._step:
-            self._untold.append(what)
-        self._step, self._done, self._total = what, done, total
+    def report(self, step: str, done: int, total: int) -> None:
+        if step != self._step:
+            self._unreported.append(step)
+        self._step, self._done, self._total = step, done, total
 
     def end(self) -> None:
         self._ended.set()
         self.join()
         if time.monotonic() - self._began >= QUIET_S:
-            self._say_untold()
+            self._print_unreported()
 
     def run(self) -> None:
         if self._ended.wait(QUIET_S):
             return
-        said = time.monotonic()
+        reported = time.monotonic()
         while True:
-            if self._untold:
-                self._say_untold()
-                said = time.monotonic()
-            elif time.monotonic() - said >= AGAIN_S:
+            if self._unreported:
+                self._print_unreported()
+                reported = time.monotonic()
+            elif time.monotonic() - reported >= AGAIN_S:
                 counts = f"{self._done:,} of {self._total:,}, " if self._total else ""
                 say(f"{self._step}: {counts}{time.monotonic() - self._began:.0f} s so far")
-                said = time.monotonic()
+                reported = time.monotonic()
             if self._ended.wait(_POLL_S):
                 return
 
-    def _say_untold(self) -> None:
-        while self._untold:
-            say(self._untold.popleft())
+    def _print_unreported(self) -> None:
+        while self._unreported:
+            say(self._unreported.popleft())

@@ -24,16 +24,18 @@ from pipeline.lake.tables import replacing
 from pipeline.snapshots.format.reader import Snapshot
 
 
-def _list(wanted: bool) -> None:
-    if wanted:
-        found = [(name, _family(rules, name), rules.settings[name].meaning) for name, rules in prompt_rules().items()]
-        print_table("settings", ("setting", "family", "meaning"), found)
+def _list(requested: bool) -> None:
+    if requested:
+        settings_ = [
+            (name, _family(rules, name), rules.settings[name].meaning) for name, rules in prompt_rules().items()
+        ]
+        print_table("settings", ("setting", "family", "meaning"), settings_)
         raise typer.Exit
 
 
 def write_prompts(
     snapshot: SnapshotName,
-    setting: Annotated[str, typer.Option(help="Which one; --list shows all.", show_default=False)],
+    setting: Annotated[str, typer.Option(help="Name of the setting; --list shows all.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", help="File of the prompts, JSON lines.", show_default=False)],
     attempts: Annotated[
         Path | None, typer.Option(help="Failed answers for self-debugging: JSON lines {id, solution, trace}.")
@@ -46,36 +48,36 @@ def write_prompts(
 ) -> None:
     """Write the prompts of a snapshot in one setting: lines {id, family, setting, system, prompt, canary}.
 
-    Predictions for `driftline score` carry id and family on. Rows without a prompt are counted by reason. Ends with
+    Predictions for `driftline score` repeat id and family. Rows without a prompt are counted by reason. Ends with
     status 0, 1 if no row has a prompt, 2 for bad usage.
 
     Example: driftline prompts starter --setting versicode-completion --out prompts.jsonl
     """
-    known = prompt_rules()
-    if setting not in known:
-        fail(f"{setting}: no such setting; there are {', '.join(known)}", BAD_USAGE)
+    by_setting = prompt_rules()
+    if setting not in by_setting:
+        fail(f"{setting}: no such setting; there are {', '.join(by_setting)}", BAD_USAGE)
     folder = find_snapshot(snapshot)
     ignore_case = load(settings().rules / "masking.yaml", MaskingRules).ignore_case
-    if attempts and PromptInput.ATTEMPT not in known[setting].settings[setting].inputs:
+    if attempts and PromptInput.ATTEMPT not in by_setting[setting].settings[setting].inputs:
         fail(
             f"{setting} shows no failed answers: leave out --attempts, or name a setting for self-debugging", BAD_USAGE
         )
     try:
         tried: Attempts = read_attempts(attempts) if attempts else {}
-        made = prompts(
-            Snapshot(folder), setting, known[setting], ignore_case=ignore_case, attempts=tried, unnoticed=unnoticed
+        results = prompts(
+            Snapshot(folder), setting, by_setting[setting], ignore_case=ignore_case, attempts=tried, unnoticed=unnoticed
         )
         with progress(f"writing prompts of {setting}"):
-            counts, strangers = _write(out, made, tried)
+            counts, strangers = _write(out, results, tried)
     except ValueError as error:
         fail(str(error), BAD_USAGE)
     written = counts.pop("prompts", 0)
     if json:
         without = dict(sorted(counts.items()))
-        told = {"snapshot": str(folder), "setting": setting, "prompts": written, "without": without}
-        print_json({**told, "attempts_without_row": strangers})
+        fields = {"snapshot": str(folder), "setting": setting, "prompts": written, "without": without}
+        print_json({**fields, "attempts_without_row": strangers})
     else:
-        _tell(out, written, counts, strangers)
+        _report(out, written, counts, strangers)
     raise typer.Exit(0 if written else PROBLEM)
 
 
@@ -83,20 +85,20 @@ def _family(rules: PromptRules, setting: str) -> str:
     return rules.templates[rules.settings[setting].template].family
 
 
-def _write(out: Path, made: Iterator[Prompt | Without], tried: Attempts) -> tuple[Counter[str], list[str]]:
-    """Write the prompts; return what came of how many rows, and the ids of failed answers that are no row's."""
+def _write(out: Path, results: Iterator[Prompt | Without], tried: Attempts) -> tuple[Counter[str], list[str]]:
+    """Write the prompts; return counts of rows by result, and the ids of failed answers without a row."""
     counts: Counter[str] = Counter()
     strangers = dict.fromkeys(tried)
     with replacing(out) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
-        for one in made:
-            strangers.pop(one.id, None)
-            counts["prompts" if isinstance(one, Prompt) else one.reason] += 1
-            if isinstance(one, Prompt):
-                file.write(json_text.dumps(one.as_json(), ensure_ascii=False) + "\n")
+        for result in results:
+            strangers.pop(result.id, None)
+            counts["prompts" if isinstance(result, Prompt) else result.reason] += 1
+            if isinstance(result, Prompt):
+                file.write(json_text.dumps(result.as_json(), ensure_ascii=False) + "\n")
     return counts, list(strangers)
 
 
-def _tell(out: Path, written: int, without: Mapping[str, int], strangers: Sequence[str]) -> None:
+def _report(out: Path, written: int, without: Mapping[str, int], strangers: Sequence[str]) -> None:
     if strangers:
         say(f"{len(strangers)} failed answers are left out: the snapshot has no such problem, first {strangers[0]!r}")
     meanings = {str(reason): reason.meaning for reason in NoPrompt}

@@ -1,4 +1,4 @@
-"""`driftline publish`: draft, weigh and place what a refresh left, without refreshing anything."""
+"""`driftline publish`: publish the last refresh without another one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 from pipeline.cli.options import Json, ProfileName
 from pipeline.cli.output import PROBLEM, fail, out, print_json, print_table, progress
-from pipeline.cli.summary import print_published
+from pipeline.cli.refresh import print_published
 from pipeline.core.rules.profiles import load_profile
 from pipeline.core.vocabularies.gates import CheckStatus, PublicationState
 from pipeline.orchestration.publishing.publish_snapshot import (
@@ -23,19 +23,21 @@ from pipeline.snapshots.publication import Publication
 from pipeline.snapshots.snapshot import Published
 
 Run = Annotated[str | None, typer.Option(help="A refresh's run; default: the newest of the profile.", metavar="RUN")]
-SignedBy = Annotated[str | None, typer.Option(help="Who signs off what the gates ask a person for.", metavar="NAME")]
+SignedBy = Annotated[
+    str | None, typer.Option(help="Name of the approver, where release checks need approval.", metavar="NAME")
+]
 
 
 def publish(profile: ProfileName = "starter", run: Run = None, signed_by: SignedBy = None, json: Json = False) -> None:
-    """Weigh what the newest refresh left at the gates, and publish it: curation_rules/gates.yaml.
+    """Run the release checks of curation_rules/gates.yaml on the newest refresh, and publish it.
 
     Example: driftline publish --profile starter --signed-by ada
     """
     if signed_by is not None and not signed_by.strip():
-        fail("--signed-by is empty: say who signs")
+        fail("--signed-by is empty: name the approver")
     problem: str | None = None
     published: Published | None = None
-    load_profile(profile)  # one that does not exist is named, with those that do
+    load_profile(profile)  # reports an unknown profile
     try:
         refresh = last_refresh(profile, run)
     except NoRefresh as error:
@@ -58,8 +60,8 @@ def publish(profile: ProfileName = "starter", run: Run = None, signed_by: Signed
 def _print(publication: Publication, published: Published | None) -> None:
     measured = [gate for gate in publication.gates if gate.status != CheckStatus.NOT_MEASURED]
     lines = [[gate.kind, gate.subject, gate.value, gate.of, gate.status] for gate in measured]
-    print_table("Gates", ["gate", "of what", "measured", "units", "standing"], lines)
-    out.print(f"{len(publication.gates) - len(measured)} more have too few units, or nothing to measure them by")
+    print_table("Release checks", ["check", "subject", "measured", "units", "status"], lines)
+    out.print(f"{len(publication.gates) - len(measured)} more have too few units, or no data")
     if publication.state != PublicationState.PUBLISHED:
         out.print(f"{publication.state}: {publication.state.meaning}", markup=False)
     for change in publication.changes:

@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
+import json as json_
+import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 from packaging.utils import InvalidName, canonicalize_name
+from rich.markup import escape
 
 from pipeline.cli.options import Families, Json, Libraries, ProfileName, Since, Sources, Until
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, progress, say
-from pipeline.cli.summary import as_json, print_summary
+from pipeline.cli.output import BAD_USAGE, PROBLEM, err, fail, out, print_json, print_table, progress, say
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.changes import GONE
+from pipeline.core.vocabularies.drafts import DraftStanding
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake.runner import TRANSIENT, Count
+from pipeline.lake.schema import Row
+from pipeline.lake.tables import Lake
+from pipeline.llm.client.tally import added, usd
 from pipeline.orchestration.check_libraries import check_names
-from pipeline.orchestration.failures import StageFailed
+from pipeline.orchestration.draftable import OF_KIND, Draftable, counted, draftable
+from pipeline.orchestration.failures import REPORT_IT, InternalError, StageFailed, internal_errors
 from pipeline.orchestration.publishing.finish_refresh import NoQueue
 from pipeline.orchestration.publishing.publish_snapshot import NO_SNAPSHOT, publish_refresh
-from pipeline.orchestration.refresh import Refresh, begin, checked, counts_of, run_group
-from pipeline.orchestration.report.source import write_report
+from pipeline.orchestration.refresh import (
+    Drafts,
+    Refresh,
+    begin,
+    checked,
+    counts_of,
+    drafts_of,
+    empty_of,
+    left_out,
+    plan,
+    run_group,
+    totals,
+)
+from pipeline.orchestration.report.source import PAGE, write_report
 from pipeline.orchestration.run_parameters import BadForm
 from pipeline.orchestration.stages.groups import GROUPS
+from pipeline.quality.all_rules import CurationRules
+from pipeline.snapshots.format.reader import Snapshot
 from pipeline.snapshots.snapshot import Published
 
 
@@ -36,44 +62,44 @@ def refresh(
 
     Example: driftline refresh --libraries flask,markupsafe
     """
-    asked = read_refresh(libraries, since, until, profile, families, sources)
-    problems = [*_collect(asked)]
+    request = read_refresh(libraries, since, until, profile, families, sources)
+    problems = [*_collect(request)]
     published: Published | None = None
     try:
         with progress("publishing"):
-            published = publish_refresh(asked)
+            published = publish_refresh(request)
     except (*NO_SNAPSHOT, NoQueue) as error:
         problems.append(str(error))
-    counts = counts_of(asked)
-    write_report(asked)
+    counts = counts_of(request)
+    write_report(request)
     if json:
-        print_json(as_json(asked, published))
+        print_json(as_json(request, published))
     else:
-        print_summary(asked, published)
+        print_summary(request, published)
     problems += _unfinished(counts)
     if problems:
         fail("\n".join(problems), PROBLEM)
 
 
-def _collect(asked: Refresh) -> list[str]:
-    """Run every group of stages for every library, and return what to say of those that failed."""
-    planned = begin(asked)
+def _collect(request: Refresh) -> list[str]:
+    """Run every group of stages for every library, and return a message on failed ones."""
+    planned = begin(request)
     failed: list[str] = []
     total = len(planned) * len(GROUPS)
-    with progress("refresh", total) as tell:
+    with progress("refresh", total) as report:
         for place, library in enumerate(planned):
             for number, group in enumerate(GROUPS):
-                tell(f"{library}: {group}", place * len(GROUPS) + number, total)
-                if not _run(asked, group, library):
+                report(f"{library}: {group}", place * len(GROUPS) + number, total)
+                if not _run(request, group, library):
                     failed.append(library)
                     break
     return [f"these libraries failed and are as they were before: {', '.join(failed)}"] if failed else []
 
 
 def _unfinished(counts: list[Count]) -> list[str]:
-    """Return what to say of libraries that the index does not know, or for which a passing trouble left work undone.
+    """Return messages on libraries that the index does not know, or whose work is unfinished after a temporary failure.
 
-    Drafts that wait are no trouble: the offline drafter's stand, and the summary says why they wait.
+    Waiting drafts are no failure: rows keep texts of the offline drafter, and the summary has the reason.
     """
     passing = TRANSIENT - {RejectReason.DRAFT_WAITING}
     troubles = {
@@ -89,29 +115,29 @@ def _unfinished(counts: list[Count]) -> list[str]:
 def read_refresh(
     libraries: str, since: str | None, until: str | None, profile: str, families: str = "", sources: str = ""
 ) -> Refresh:
-    """Turn the options of a refresh into its parameters, or end with what is wrong with them."""
-    wanted = _names(libraries)
-    if libraries and not wanted:
+    """Turn the options of a refresh into its parameters, or end with an error."""
+    names = _names(libraries)
+    if libraries and not names:
         fail(f"--libraries {libraries!r} names no library", BAD_USAGE)
-    for name in wanted:
+    for name in names:
         _check_name(name)
-    asked = Refresh(
+    request = Refresh(
         run=f"cli-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}",
         profile=profile,
-        libraries=wanted,
+        libraries=names,
         since=since,
         until=until,
         families=_names(families),
         sources=_names(sources),
     )
     try:
-        period = asked.period
+        period = request.period
     except ValueError as error:
         fail(f"--since and --until take a date such as 2026-11-16: {error}", BAD_USAGE)
     if period.since and period.until and period.since >= period.until:
         fail(f"--since {since} is not before --until {until}", BAD_USAGE)
     try:
-        refresh = checked(asdict(asked), asked.run)
+        refresh = checked(asdict(request), request.run)
         check_names(refresh)
         return refresh
     except BadForm as error:
@@ -129,13 +155,179 @@ def _check_name(library: str) -> None:
         fail(f"--libraries: {library!r} is not a name that a package index can have (PEP 508)", BAD_USAGE)
 
 
-def _run(asked: Refresh, group: str, library: str) -> list[Count] | None:
-    """Run a group of stages; what is wrong with one library must not stop the others."""
+def _run(request: Refresh, group: str, library: str) -> list[Count] | None:
+    """Run a group of stages; errors of one library must not stop the others."""
     try:
-        return run_group(asked, group, library)
+        return run_group(request, group, library)
     except StageFailed as failed:
         say(str(failed))
         return None
-    except Exception as error:  # noqa: BLE001 - told at once, and the command ends with status 1
+    except Exception as error:  # noqa: BLE001 - printed at once, and the command ends with status 1
         say(f"{library}, {group}: {type(error).__name__}: {error}")
         return None
+
+
+def drafts(libraries: Libraries = "", profile: ProfileName = "starter", json: Json = False) -> None:
+    """Count rows that a model would improve, has improved or is asked for, by kind of draft and library.
+
+    With --json there is a line for each row: kind, library, subject_id, standing, detail. No model is asked.
+
+    Example: driftline drafts --libraries click
+    """
+    request = read_refresh(libraries, None, None, profile)
+    with progress("looking for rows that a model would improve"):
+        rows = draftable(Lake(settings().lake), plan(request), CurationRules.read())
+    if json:
+        for row in rows:
+            print(json_.dumps(asdict(row), ensure_ascii=False))  # noqa: T201 - the output itself
+        return
+    if not rows:
+        err.print("nothing in the lake that a model would improve: `driftline refresh` comes first")
+        return
+    print_table("Drafts", ["kind", "library", *DraftStanding], _lines(rows))
+    out.print()
+    for standing in DraftStanding:
+        out.print(f"{standing}: {standing.meaning}", markup=False)
+
+
+def _lines(rows: list[Draftable]) -> list[list[object]]:
+    lines: list[list[object]] = []
+    for kind in OF_KIND:
+        of_kind = [row for row in rows if row.kind == kind]
+        libraries = sorted({row.library for row in of_kind})
+        for library in libraries:
+            numbers = counted(row for row in of_kind if row.library == library)[kind]
+            lines.append([kind, library, *(numbers.get(standing, 0) for standing in DraftStanding)])
+        if len(libraries) > 1:
+            numbers = counted(of_kind)[kind]
+            lines.append([kind, "all", *(numbers.get(standing, 0) for standing in DraftStanding)])
+    return lines
+
+
+_LISTED = 5
+"""Internal errors in the summary; JSON and the report have all."""
+
+
+def as_json(done: Refresh, published: Published | None) -> dict[str, Any]:
+    """Return the summary as JSON; `snapshot` and `report` are null where none was written."""
+    counts = counts_of(done)
+    return {
+        "run": done.run,
+        "stages": [asdict(count) for count in totals(counts)],
+        "libraries": [asdict(count) for count in counts],
+        "left_out": left_out(done),
+        "empty": [asdict(empty) for empty in empty_of(done)],
+        "internal_errors": [asdict(error) for error in _errors(done)],
+        "drafts": _drafts(drafts_of(done)),
+        "snapshot": _snapshot(published) if published else None,
+        "report": str(page) if (page := done.folder / PAGE).is_file() else None,
+    }
+
+
+def _drafts(drafts: Drafts) -> dict[str, Any]:
+    model = None
+    if drafts.asked and drafts.spent:
+        kinds = {kind: tally.as_json() for kind, tally in drafts.asked.items()}
+        model = added(drafts.asked.values()).as_json() | {"nano_usd": drafts.spent.run, "kinds": kinds}
+    return {"model": model, "improvable": drafts.improvable}
+
+
+def _snapshot(published: Published) -> dict[str, Any]:
+    return {
+        "path": str(published.path),
+        "manifest_sha256": published.manifest_sha256,
+        "written": published.written,
+        "rows": dict(published.rows),
+    }
+
+
+def print_summary(done: Refresh, published: Published | None) -> None:
+    """Print the summary: stages, sources left out, errors, drafts, and the snapshot."""
+    print_table(
+        "Stages",
+        ["stage", "in", "out", "rejected", "unchanged", "seconds", "MB", "why rejected"],
+        [_line(count) for count in totals(counts_of(done))],
+    )
+    if sources := left_out(done):
+        out.print()
+    for source, why in sources.items():
+        out.print(f"Left out: {source}: {why}", markup=False)
+    if empty := empty_of(done):
+        out.print()
+    for library in empty:
+        out.print(str(library), markup=False)
+    if errors := _errors(done):
+        out.print()
+        for error in errors[:_LISTED]:
+            out.print(f"Internal error: {error}", markup=False)
+        more = f" ({len(errors) - _LISTED} more)" if len(errors) > _LISTED else ""
+        out.print(f"{REPORT_IT[0].upper()}{REPORT_IT[1:]}. Traces: `--json`, the report{more}", markup=False)
+    for line in draft_lines(drafts_of(done)):
+        out.print()
+        out.print(line, markup=False)
+    if published:
+        print_published(published)
+    if (page := done.folder / PAGE).is_file():
+        out.print(f"Report of this run: {page}", markup=False)
+
+
+def _errors(done: Refresh) -> list[InternalError]:
+    return internal_errors(Lake(settings().lake), plan(done))
+
+
+def draft_lines(drafts: Drafts) -> Iterator[str]:
+    """Yield requests to a model and their cost, or rows that a model would improve."""
+    total = added(drafts.asked.values())
+    if drafts.asked and drafts.spent:
+        each = f", {usd(total.nano_usd_per_accepted)} each" if total.nano_usd_per_accepted is not None else ""
+        yield (
+            f"Model: {total.requests} requests ({total.retries} tried again), {usd(drafts.spent.run)};"
+            f" {total.accepted} drafts accepted{each}, {total.refused} refused, {total.waiting} waiting"
+        )
+    if total.waiting:
+        yield f"The next refresh repeats waiting requests: {total.stopped or 'their batch has not ended'}"
+    if drafts.improvable:
+        kinds = "; ".join(
+            f"{kind} " + ", ".join(f"{number} {standing}" for standing, number in standings.items())
+            for kind, standings in drafts.improvable.items()
+        )
+        yield f"No key in ANTHROPIC_API_KEY, so no model has drafted. One would improve: {kinds}"
+        yield "`driftline drafts` lists them"
+
+
+def print_published(published: Published) -> None:
+    """Print the published snapshot, and the next commands."""
+    out.print()
+    print_table("Snapshot", ["configuration", "rows"], [[name, rows] for name, rows in published.rows.items()])
+    out.print()
+    news = "written" if published.written else "unchanged, nothing was written"
+    out.print(f"[bold]{escape(str(published.path))}[/bold] ({news})")
+    out.print(f"sha256 of its manifest: {published.manifest_sha256}")
+    out.print()
+    program = sys.argv[0] if Path(sys.argv[0]).name == "driftline" else "driftline"
+    out.print("Next:")
+    out.print(f"  {program} verify {published.path}", markup=False)
+    out.print(f"  less {published.path}/README.md", markup=False)
+    if (changed := _a_change(published.path)) is not None:
+        out.print(f"  {program} history {changed['library']} {changed['path']}", markup=False)
+
+
+def _a_change(snapshot: Path) -> Row | None:
+    """Return an example of a change: a removal, if there is any."""
+    changes = Snapshot(snapshot).rows("changes", ("library", "path", "kind"))
+    return min(changes, key=lambda row: (row["kind"] not in GONE, row["library"], row["path"]), default=None)
+
+
+def _line(count: Count) -> list[object]:
+    why = ", ".join(f"{reason} {number}" for reason, number in count.rejected.items())
+    parts = ", ".join(f"{reason} {number}" for reason, number in count.noted.items())
+    return [
+        count.stage,
+        count.seen,
+        count.made,
+        sum(count.rejected.values()),
+        count.unchanged,
+        round(count.seconds, 1),
+        count.peak_memory_bytes >> 20,
+        "; ".join(filter(None, [why, f"and parts: {parts}" if parts else ""])),
+    ]

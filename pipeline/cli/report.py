@@ -1,4 +1,4 @@
-"""`driftline report`: one page on a run and what it published."""
+"""`driftline report`: one page on a run and its snapshot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress
 from pipeline.orchestration.report.source import PAGE, NoReportError, find, report, write_page
 
-What = Annotated[
+Subject = Annotated[
     str | None,
     typer.Argument(
         metavar="[RUN|SNAPSHOT]",
@@ -22,24 +22,24 @@ What = Annotated[
 Out = Annotated[Path | None, typer.Option("--out", help="File to write; default: in the run's folder.", metavar="FILE")]
 
 
-def write_report(what: What = None, page: Out = None, json: Json = False) -> None:
-    """Write a page on a run: its funnel, what it published and how that is proven, what is to review, money and time.
+def write_report(name: Subject = None, page: Out = None, json: Json = False) -> None:
+    """Write a page on a run: its funnel, published rows and their proofs, pending reviews, cost and time.
 
-    A refresh writes one too. The page asks for nothing outside of it; --json prints the same figures instead.
+    A refresh writes one too. The page loads nothing from elsewhere; --json prints the same figures instead.
 
     Example: driftline report starter --out report.html
     """
     if page and page.is_dir():
         fail(f"--out {page} is a folder: name a file in it, such as {page / PAGE}", BAD_USAGE)
     try:
-        meant = find(what)
+        subject = find(name)
         with progress("counting"):
-            told = report(meant)
+            content = report(subject)
     except (NoReportError, ValueError) as error:
         fail(str(error), BAD_USAGE)
     if json:
-        print_json(told.as_json())
+        print_json(content.as_json())
         return
-    path = page or (meant.run / PAGE if meant.run else Path(PAGE))
-    write_page(told, path)
+    path = page or (subject.run / PAGE if subject.run else Path(PAGE))
+    write_page(content, path)
     out.print(str(path), markup=False)

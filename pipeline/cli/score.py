@@ -27,8 +27,8 @@ from pipeline.families.all_families import BY_NAME
 from pipeline.lake.rows import ScoreRow
 from pipeline.snapshots.format.manifest import SnapshotError
 
-SHOWN = 10
-"""Exclusions of which the command tells itself; the file tells of all."""
+LISTED = 10
+"""Exclusions that the command prints; the file has all."""
 
 
 def score(
@@ -47,28 +47,28 @@ def score(
 ) -> None:
     """Score predictions against a snapshot: EM, ISM, PM, CDC, API hits and F1, recall, MRR; Pass@k with --run.
 
-    A line is a JSON object with an `id` and a list of `completions`, or, of a retriever, of `documents`, best first.
+    A line is a JSON object with an `id` and a list of `completions`, or, for retrievers, of `documents`, best first.
     Ends with status 0, 1 if a prediction could not be counted, 2 for bad usage.
 
     Example: driftline score starter predictions.jsonl --k 1,3 --out scores
     """
     rules = _rules(k)
-    found = find_snapshot(snapshot)
+    snapshot_folder = find_snapshot(snapshot)
     if folder and folder.exists() and not folder.is_dir():
         fail(f"--out {folder} is a file; name a folder", BAD_USAGE)
     try:
-        with _file(predictions) as file, progress("scoring") as tell:
+        with _file(predictions) as file, progress("scoring") as report:
             runs = folder / "runs.jsonl" if folder else None
             runners = runners_at(settings().cache) if run else None
             if runners:
                 use_caches(settings().cache, runners)
-            scored = score_predictions(found, file, rules, runners, runs, tell, unnoticed=unnoticed)
+            scored = score_predictions(snapshot_folder, file, rules, runners, runs, report, unnoticed=unnoticed)
     except SnapshotError as error:
         fail(str(error), BAD_USAGE)
     if folder:
-        write(scored, folder, f"{found.name}, {predictions.stem}", rules)
+        write(scored, folder, f"{snapshot_folder.name}, {predictions.stem}", rules)
     if json:
-        print_json(as_json(found, scored))
+        print_json(as_json(snapshot_folder, scored))
     else:
         _print(scored, rules, by, folder)
     if scored.flawed or not scored.samples:
@@ -97,7 +97,7 @@ def _file(predictions: Path) -> Iterator[IO[bytes]]:
 
 
 def as_json(snapshot: Path, scored: Scored) -> dict[str, Any]:
-    """Return what came out for a program to read."""
+    """Return the scores as JSON."""
     return {
         "snapshot": str(snapshot),
         "samples": scored.samples,
@@ -116,28 +116,28 @@ def _print(scored: Scored, rules: ScoreRules, by: Facet | None, folder: Path | N
         for value, _ in sorted(most[: rules.groups_in_picture]):
             name = family if facet is Facet.FAMILY else f"{family}, {facet} {value}"
             _print_group(name.replace("_", " "), [row for row in rows if row["value"] == value], rules.k)
-    _tell_short(scored.rows)
-    _tell_open(scored.rows)
+    _report_short(scored.rows)
+    _report_open(scored.rows)
     for family, (done, of) in scored.answered.items():
         say(f"{family}: {done} of {of} tasks answered")
     _print_excluded(scored)
     if folder:
-        say(f"Table, picture and what was not counted: {folder}")
+        say(f"Table, picture and exclusions: {folder}")
 
 
 def _print_group(title: str, rows: Sequence[ScoreRow], ks: Sequence[int]) -> None:
-    known = {(row["metric"], row["k"]): row for row in rows if row["mean"] is not None}
-    shown = [k for k in ks if any(key[1] == k for key in known)]
+    by_metric = {(row["metric"], row["k"]): row for row in rows if row["mean"] is not None}
+    columns = [k for k in ks if any(key[1] == k for key in by_metric)]
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     table.add_column("metric")
     table.add_column("tasks", justify="right")
-    for k in shown:
+    for k in columns:
         table.add_column(f"@{k}", justify="right")
         table.add_column("95%", style="dim")
     for metric in Metric:
-        cells = [_cells(known.get((metric, k))) for k in shown]
+        cells = [_cells(by_metric.get((metric, k))) for k in columns]
         if any(cell[0] for cell in cells):
-            tasks = max(row["tasks"] for (of, _), row in known.items() if of == metric)
+            tasks = max(row["tasks"] for (of, _), row in by_metric.items() if of == metric)
             table.add_row(_label(metric, rows[0]), f"{tasks:,}", *sum(cells, ()))
     if table.row_count:
         out.print(table)
@@ -145,7 +145,7 @@ def _print_group(title: str, rows: Sequence[ScoreRow], ks: Sequence[int]) -> Non
 
 
 def _label(metric: Metric, row: ScoreRow) -> str:
-    """Return what a table calls a metric: EM alone where it is an exact match, which it is of tokens only."""
+    """Return the label of a metric; EM is an exact match for tokens only."""
     name = metric.meaning.partition(":")[0].replace("@k", "")
     if metric is not Metric.EM or row["value"] == Granularity.TOKEN:
         return name
@@ -157,17 +157,17 @@ def _cells(row: ScoreRow | None) -> tuple[str, ...]:
     return (f"{row['mean']:.3f}", f"{row['low']:.3f} to {row['high']:.3f}") if row else ("", "")
 
 
-def _tell_short(rows: Sequence[ScoreRow]) -> None:
-    """Say where tasks have fewer samples than k."""
+def _report_short(rows: Sequence[ScoreRow]) -> None:
+    """Report tasks with fewer samples than k."""
     short = [row for row in rows if row["facet"] == Facet.FAMILY and row["short"]]
     for family, k in dict.fromkeys((row["family"], row["k"]) for row in short):
         most = max((row for row in short if (row["family"], row["k"]) == (family, k)), key=lambda row: row["short"])
-        left = f"the other {most['tasks']} count" if most["tasks"] else "so there is no figure"
-        say(f"{family}: {most['short']} tasks have fewer than {k} samples and are left out of every @{k}; {left}")
+        others = f"the other {most['tasks']} count" if most["tasks"] else "so there is no figure"
+        say(f"{family}: {most['short']} tasks have fewer than {k} samples and are left out of every @{k}; {others}")
 
 
-def _tell_open(rows: Sequence[ScoreRow]) -> None:
-    """Say how many samples a figure still waits for."""
+def _report_open(rows: Sequence[ScoreRow]) -> None:
+    """Report samples without a score."""
     of_families = {(row["family"], row["metric"]): row["open"] for row in rows if row["facet"] == Facet.FAMILY}
     for (family, metric), waiting in of_families.items():
         if waiting:
@@ -181,8 +181,8 @@ def _print_excluded(scored: Scored) -> None:
     counts = [(reason, number, reason.meaning) for reason, number in scored.reasons.items()]
     print_table("not counted", ("reason", "number", "meaning"), counts)
     lines = [excluded for excluded in scored.excluded if excluded.line is not None]
-    for excluded in lines[:SHOWN]:
+    for excluded in lines[:LISTED]:
         named = f" ({excluded.id})" if excluded.id else ""
         say(f"line {excluded.line}{named}: {excluded.reason}: {excluded.detail}")
-    if len(lines) > SHOWN:
-        say(f"and {len(lines) - SHOWN} more lines; --out DIR writes them all down")
+    if len(lines) > LISTED:
+        say(f"and {len(lines) - LISTED} more lines; --out DIR writes all of them")

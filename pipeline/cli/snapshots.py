@@ -1,4 +1,4 @@
-"""Which snapshot a command means."""
+"""The snapshot argument of commands."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ SnapshotName = Annotated[
 ]
 
 Unnoticed = Annotated[
-    bool, typer.Option("--unnoticed", help="Take in scenes whose tests do not notice an empty answer, too.")
+    bool, typer.Option("--unnoticed", help="Include scenes whose tests do not notice an empty answer.")
 ]
 
 
 def find_snapshot(name: str) -> Path:
-    """Return the folder of a snapshot, or of the latest one of a profile; ends with status 2 where there is none."""
+    """Return the folder of a snapshot, or of the latest one of a profile; ends with status 2 if there is none."""
     folder = Path(name)
-    found = folder if folder.is_dir() else latest(settings().snapshots, name)
-    if found is None:
+    snapshot = folder if folder.is_dir() else latest(settings().snapshots, name)
+    if snapshot is None:
         near = did_you_mean(name, (path.parent.name for path in settings().snapshots.glob("*/latest")))
         fail(
             f"{name}: no such folder, and no profile of that name has a snapshot in {settings().snapshots}{near}. Name"
             " another one, or run `driftline refresh` first",
             BAD_USAGE,
         )
-    return found
+    return snapshot

@@ -1,4 +1,4 @@
-"""`driftline survive`: what was published, run again in its locked environments."""
+"""`driftline survive`: run published rows again in their locked environments."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import typer
 
 from pipeline.audit.survival.rules import survival_rules
 from pipeline.audit.survival.survive import (
-    Looked,
     Survey,
+    SurveyResult,
     libraries_of,
     newest_snapshots,
     rows_of_survey,
@@ -25,7 +25,7 @@ from pipeline.lake.rows import SurvivalRow
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.survival_figures import SurvivalFigure, survival_figures
 
-What = Annotated[
+Subject = Annotated[
     str,
     typer.Argument(
         metavar="SNAPSHOT",
@@ -36,38 +36,38 @@ What = Annotated[
 
 
 def survive_snapshots(
-    snapshot: What,
+    snapshot: Subject,
     libraries: Annotated[str | None, typer.Option(help="Only these.", metavar="A,B")] = None,
     share: Annotated[
         float | None, typer.Option(min=0, max=1, help="Share of environments to make again; default: survival.yaml.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Run published references again in their locked environments, and tell which still pass and why others do not.
+    """Run published references again in their locked environments, and report passes and reasons of losses.
 
-    Rows are added to the lake by month: what this month has a row of is not run again. Ends with status 0 if all of
-    them pass, 1 if not, or if some could not be judged, 2 for bad usage.
+    Rows are added to the lake by month: references with a row of this month do not run again. Ends with status 0 if all
+    pass, 1 if not, or if some have no verdict, 2 for bad usage.
 
     Example: driftline survive starter --share 0.1
     """
     survey = _survey(snapshot, share)
     try:
-        asked = _asked(libraries, libraries_of(survey.snapshots))
-        with progress("survival") as tell:
-            looked = [survive(survey, library, tell) for library in asked]
+        requested = _requested_libraries(libraries, libraries_of(survey.snapshots))
+        with progress("survival") as report:
+            results = [survive(survey, library, report) for library in requested]
     except SnapshotError as error:
         fail(str(error), BAD_USAGE)
-    rows = rows_of_survey(survey, asked)
+    rows = rows_of_survey(survey, requested)
     if json:
-        print_json(as_json(survey, looked, rows))
+        print_json(as_json(survey, results, rows))
     else:
-        _print(looked, rows)
-    unread = dict.fromkeys(why for one in looked for why in one.unread)
+        _print(results, rows)
+    unread = dict.fromkeys(why for result in results for why in result.unread)
     if unread and not rows:
         fail("\n".join(unread), BAD_USAGE)
     for why in unread:
         say(f"not looked at: {why}")
-    if unread or not all(row["survives"] for row in rows) or any(one.left for one in looked):
+    if unread or not all(row["survives"] for row in rows) or any(result.unjudged for result in results):
         raise typer.Exit(PROBLEM)
 
 
@@ -79,18 +79,18 @@ def _survey(snapshot: str, share: float | None) -> Survey:
     return Survey(several or (find_snapshot(snapshot),), this_period(), current, rules)
 
 
-def _asked(libraries: str | None, there: list[str]) -> list[str]:
+def _requested_libraries(libraries: str | None, there: list[str]) -> list[str]:
     if libraries is None:
         return there
-    asked = [name.strip() for name in libraries.split(",") if name.strip()]
-    if unknown := sorted(set(asked) - set(there)):
-        known = ", ".join(there[:20]) + (" …" if len(there) > 20 else "")
-        fail(f"--libraries {','.join(unknown)}: not in the snapshot, which has {known}", BAD_USAGE)
-    return asked
+    requested = [name.strip() for name in libraries.split(",") if name.strip()]
+    if unknown := sorted(set(requested) - set(there)):
+        listed = ", ".join(there[:20]) + (" …" if len(there) > 20 else "")
+        fail(f"--libraries {','.join(unknown)}: not in the snapshot, which has {listed}", BAD_USAGE)
+    return requested
 
 
-def as_json(survey: Survey, looked: list[Looked], rows: list[SurvivalRow]) -> dict[str, Any]:
-    """Return what came out for a program to read."""
+def as_json(survey: Survey, results: list[SurveyResult], rows: list[SurvivalRow]) -> dict[str, Any]:
+    """Return the results as JSON."""
     return {
         "period": survey.period,
         "snapshots": [
@@ -103,28 +103,28 @@ def as_json(survey: Survey, looked: list[Looked], rows: list[SurvivalRow]) -> di
             }
             for one in survival_figures(rows)
         ],
-        "added": sum(len(one.added) for one in looked),
-        "known": sum(one.known for one in looked),
-        "unread": sorted({why for one in looked for why in one.unread}),
-        "left": {one.library: one.left for one in looked if one.left},
+        "added": sum(len(one.added) for one in results),
+        "known": sum(one.existing for one in results),
+        "unread": sorted({why for one in results for why in one.unread}),
+        "left": {one.library: one.unjudged for one in results if one.unjudged},
         "lost": [row for row in rows if not row["survives"]],
     }
 
 
-def _print(looked: list[Looked], rows: list[SurvivalRow]) -> None:
-    for standing in survival_figures(rows):
-        _print_standing(standing, [row for row in rows if row["snapshot"] == standing.snapshot])
-    added, known = sum(len(one.added) for one in looked), sum(one.known for one in looked)
-    say(f"{added:,} rows added; {known:,} were known of this month and not run again")
-    for one in looked:
-        for why, number in one.left.items():
-            say(f"{one.library}: {number} rows could not be judged and are tried again by the next call: {why}")
+def _print(results: list[SurveyResult], rows: list[SurvivalRow]) -> None:
+    for figure in survival_figures(rows):
+        _print_figure(figure, [row for row in rows if row["snapshot"] == figure.snapshot])
+    added, existing = sum(len(result.added) for result in results), sum(result.existing for result in results)
+    say(f"{added:,} rows added; {existing:,} rows of this month existed and did not run again")
+    for result in results:
+        for why, number in result.unjudged.items():
+            say(f"{result.library}: {number} rows could not be judged and are tried again by the next call: {why}")
 
 
-def _print_standing(standing: SurvivalFigure, rows: list[SurvivalRow]) -> None:
+def _print_figure(figure: SurvivalFigure, rows: list[SurvivalRow]) -> None:
     families = dict.fromkeys(row["family"] for row in rows)
     lines = [_line(family, [row for row in rows if row["family"] == family]) for family in families]
-    title = f"{standing.snapshot} in {standing.period}: {standing.survived:,} of {standing.rows:,} still pass"
+    title = f"{figure.snapshot} in {figure.period}: {figure.survived:,} of {figure.rows:,} still pass"
     print_table(title, ("family", "rows", "still pass", "share", "why not"), lines)
     withdrawn = sorted({pin for row in rows for pin in row["yanked"]})
     if withdrawn:
@@ -132,5 +132,5 @@ def _print_standing(standing: SurvivalFigure, rows: list[SurvivalRow]) -> None:
 
 
 def _line(family: str, rows: list[SurvivalRow]) -> tuple[object, ...]:
-    [standing] = survival_figures([row | {"snapshot": family} for row in rows])
-    return family, f"{standing.rows:,}", f"{standing.survived:,}", standing.percent, standing.why
+    [figure] = survival_figures([row | {"snapshot": family} for row in rows])
+    return family, f"{figure.rows:,}", f"{figure.survived:,}", figure.percent, figure.why

@@ -1,4 +1,4 @@
-"""`driftline upload`: a snapshot to where its users are."""
+"""`driftline upload`: send a snapshot to the Hub or a store."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def upload(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Send a snapshot to the Hub of Hugging Face, or to a store; what is there is never overwritten.
+    """Send a snapshot to the Hub of Hugging Face, or to a store; existing files are never overwritten.
 
-    Run again, it goes on where it broke off. Keys come from the environment: HF_TOKEN, AWS_ACCESS_KEY_ID and its kin.
+    A repeated upload resumes. Keys come from the environment: HF_TOKEN, AWS_ACCESS_KEY_ID and similar variables.
 
     Example: driftline upload starter s3://bucket/driftline
     """
@@ -43,9 +43,9 @@ def upload(
         fail(f"{to}: a snapshot is a data set on the Hub: name hf://datasets/OWNER/NAME", BAD_USAGE)
     folder = find_snapshot(snapshot)
     try:
-        with progress(f"checking {folder.name}") as tell:
+        with progress(f"checking {folder.name}") as report:
             sending = outgoing(folder)
-            tell(f"sending {sending.name} to {to}", 0, 0)
+            report(f"sending {sending.name} to {to}", 0, 0)
             if to.startswith(_HUB):
                 done = upload_to_hub(sending, to.removeprefix(_HUB).strip("/"), private=private)
             else:

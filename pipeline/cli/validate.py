@@ -1,22 +1,22 @@
-"""`driftline validate`: anybody's samples in pinned environments, in their own release or over a range of them."""
+"""`driftline validate`: samples of users in pinned environments, in their own release or over a range of releases."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from rich.text import Text
 
-from pipeline.cli.imports import Format, as_samples
-from pipeline.cli.matrix import matrix_lines
+from pipeline.cli.export import Format, as_samples
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
 from pipeline.core.rules.load import load
@@ -40,23 +40,24 @@ from pipeline.execution.validation.samples.validate import (
     validate_file,
 )
 from pipeline.execution.validation.samples.verdict_file import NoVerdicts, Verdict, read_verdicts
+from pipeline.execution.validation.samples.versions import Bisection, spans
 from pipeline.families.repository_tasks.project_context import Workshop
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.index.http import Fetcher
 
-TOLD = 240
-"""Characters of a detail that it tells."""
+DETAIL_CHARS = 240
+"""Characters of a detail in the table."""
 
-SHOWN = 20
-"""Samples that did not pass of which the command tells itself; the file tells of all."""
+LISTED = 20
+"""Failed samples that the command prints; the file has all."""
 
 _ONLY_PROGRAMS = (
     "{} runs in projects, whose rules are in repository.yaml: leave out --only, --versions, --coverage, --repeats,"
     " --process, --timeout, --apart and --beside"
 )
 
-# What says that something was not judged; in a matrix anything else is an answer.
+# Outcomes without a verdict; in a matrix all others are results.
 _UNJUDGED = frozenset({Outcome.NO_ENVIRONMENT, Outcome.BAD_SAMPLE, Outcome.HARNESS_ERROR})
 
 
@@ -66,7 +67,7 @@ def validate(
     ],
     verdicts: Annotated[Path, typer.Option("--out", help="File of the verdicts, JSON lines.", show_default=False)],
     only: Annotated[list[str] | None, typer.Option(help="Only this id; may be given again.", metavar="ID")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Run again what did not pass in an earlier run.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Run samples again that did not pass before.")] = False,
     restart: Annotated[bool, typer.Option("--restart", help="Forget the verdicts of earlier runs.")] = False,
     versions: Annotated[
         str | None, typer.Option(help="Run in every final release of this range.", metavar="RANGE")
@@ -75,13 +76,15 @@ def validate(
     bisect: Annotated[
         bool, typer.Option("--bisect", help="Only find the release of the range where it breaks.")
     ] = False,
-    coverage: Annotated[bool, typer.Option("--coverage", help="Tell which lines of the code its tests run.")] = False,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Report the lines of the code that its tests run.")
+    ] = False,
     repeats: Annotated[
         int | None, typer.Option(min=1, max=100, help="Runs of each sample, to find flaky ones.")
     ] = None,
     process: Annotated[Process | None, typer.Option(help="A new process for each run, or a fork server.")] = None,
     timeout: Annotated[
-        float | None, typer.Option(min=0.1, max=3600, help="Seconds of a run, unless a sample says.")
+        float | None, typer.Option(min=0.1, max=3600, help="Seconds of a run, unless a sample sets it.")
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, max=256, help="Environments and runs at a time.")] = None,
     apart: Annotated[
@@ -92,7 +95,7 @@ def validate(
             show_default=False,
         ),
     ] = None,
-    wanted: Format = None,
+    export_format: Format = None,
     answers: Annotated[
         Path | None, typer.Option(help="Answers to the records of a file of GitChameleon or EvoCodeBench.")
     ] = None,
@@ -100,10 +103,10 @@ def validate(
 ) -> None:
     """Run samples in pinned environments, each with the dependencies of its release's day, in the sandbox.
 
-    Files of the benchmarks are read too: what a model answered in them, else the references.
+    Files of the benchmarks are read too: answers of a model in them, else the references.
 
-    A killed run goes on where it was when the same command is given again. Ends with status 0 if every sample passed
-    (with --versions: if every run could be judged), 1 if not, 2 for bad usage.
+    A killed run resumes when the same command is repeated. Ends with status 0 if every sample passed (with --versions:
+    if every run has a verdict), 1 if not, 2 for bad usage.
 
     Example: driftline validate samples.jsonl --out verdicts.jsonl
     """
@@ -115,19 +118,19 @@ def validate(
     engine = replace(_engine(repeats, process, timeout, workers, coverage), apart=apart)
     catalogue = Catalogue(engine.store.facts.project)
     try:
-        with _file(samples, verdicts) as given, progress("samples") as tell:
-            found = wanted or detect(given)
-            if found and FORMATS[found].in_projects:
+        with _file(samples, verdicts) as path_, progress("samples") as report:
+            detected = export_format or detect(path_)
+            if detected and FORMATS[detected].in_projects:
                 if span or only or coverage or repeats or process or timeout or apart is not None:
-                    fail(_ONLY_PROGRAMS.format(found), BAD_USAGE)
+                    fail(_ONLY_PROGRAMS.format(detected), BAD_USAGE)
                 tools = _workshop(engine)
                 summary = validate_in_projects(
-                    given, found, verdicts, tools, tell, answers, again=again, restart=restart
+                    path_, detected, verdicts, tools, report, answers, again=again, restart=restart
                 )
             else:
-                with as_samples(given, found, answers) as path:
-                    asked = ValidationRequest(path, verdicts, frozenset(only or ()), again, restart, span)
-                    summary = validate_file(asked, engine, catalogue, tell)
+                with as_samples(path_, detected, answers) as path:
+                    request = ValidationRequest(path, verdicts, frozenset(only or ()), again, restart, span)
+                    summary = validate_file(request, engine, catalogue, report)
     except (NothingToValidate, NoVerdicts, ExportError) as error:
         fail(str(error), BAD_USAGE)
     if json:
@@ -140,7 +143,7 @@ def validate(
 
 
 def _workshop(engine: Engine) -> Workshop:
-    """Return what runs the tests of projects on this machine."""
+    """Return the context that runs tests of projects on this machine."""
     current = settings()
     rules = load(current.rules / "repository.yaml", RepositoryRules)
     fetcher = Fetcher(timeout_s=current.timeout_s)
@@ -162,11 +165,11 @@ def _range(versions: str | None, prereleases: bool, bisect: bool) -> Range | Non
 def _engine(
     repeats: int | None, process: Process | None, timeout: float | None, workers: int | None, cover: bool
 ) -> Engine:
-    """Return what runs the samples; what is not said is as the rules and settings have it."""
+    """Return the engine that runs samples; rules and settings are the defaults of options."""
     current = settings()
-    asked = {"repeats": repeats, "process": process, "sample_time_s": timeout}
+    requested = {"repeats": repeats, "process": process, "sample_time_s": timeout}
     rules = load(current.rules / "validation.yaml", ValidationRules)
-    changed = {name: value for name, value in asked.items() if value is not None}
+    changed = {name: value for name, value in requested.items() if value is not None}
     rules = ValidationRules.model_validate(rules.model_dump() | changed)
     at_once = workers or current.workers
     sandbox = find_sandbox()
@@ -182,7 +185,7 @@ def _engine(
 
 @contextmanager
 def _file(samples: Path, verdicts: Path) -> Iterator[Path]:
-    """Return a file of samples that can be read more than once, which a pipe cannot."""
+    """Yield a file of samples that can be read repeatedly: a copy where it is a pipe."""
     if str(samples) != "-":
         if not samples.exists():
             fail(f"{samples}: no such file", BAD_USAGE)
@@ -204,7 +207,7 @@ def _file(samples: Path, verdicts: Path) -> Iterator[Path]:
 
 
 def as_json(summary: Summary) -> dict[str, Any]:
-    """Return what came out for a program to read; the verdicts themselves are in the file."""
+    """Return the summary as JSON; the verdicts themselves are in the file."""
     return {
         "samples": sum(summary.outcomes.values()),
         "outcomes": dict(sorted(summary.outcomes.items())),
@@ -212,7 +215,7 @@ def as_json(summary: Summary) -> dict[str, Any]:
         "environments": summary.environments,
         "seconds": summary.seconds,
         "unknown_fields": dict(summary.unknown),
-        "bisections": [{"line": line, **asdict(found)} for line, found in summary.bisections.items()],
+        "bisections": [{"line": line, **asdict(bisection)} for line, bisection in summary.bisections.items()],
     }
 
 
@@ -228,11 +231,11 @@ def _print(summary: Summary, verdicts: Path, span: Range | None) -> None:
     ]
     print_table(_counted(total, "run" if span else "sample"), ("outcome", "number", "meaning"), counts)
     environments = _counted(summary.environments, "environment")
-    made = f"{total - summary.reused} now, in {environments} and {summary.seconds:.0f} s"
-    kept = f"; {summary.reused} kept from before (--again, --restart run them again)" if summary.reused else ""
-    say(f"{made}{kept}. The verdicts: {verdicts}")
+    finished = f"{total - summary.reused} now, in {environments} and {summary.seconds:.0f} s"
+    earlier = f"; {summary.reused} kept from before (--again, --restart run them again)" if summary.reused else ""
+    say(f"{finished}{earlier}. The verdicts: {verdicts}")
     for name, count in sorted(summary.unknown.items()):
-        say(f"{name!r} is no field of a sample and was left aside, in {count} of them")
+        say(f"{name!r} is no field of a sample and was ignored, in {count} of them")
 
 
 def _counted(number: int, noun: str) -> str:
@@ -241,16 +244,51 @@ def _counted(number: int, noun: str) -> str:
 
 def _print_failures(verdicts: Path) -> None:
     failed = (verdict for verdict in read_verdicts(verdicts) if verdict.outcome is not Outcome.PASSED)
-    shown = list(islice(failed, SHOWN))
+    listed = list(islice(failed, LISTED))
     more = sum(1 for _ in failed)
-    if shown:
-        title = f"{len(shown) + more} did not pass" + (f", the first {SHOWN}" if more else "")
-        print_table(title, ("id", "outcome", "detail"), [(one.id, one.outcome, _telling(one)) for one in shown])
+    if listed:
+        title = f"{len(listed) + more} did not pass" + (f", the first {LISTED}" if more else "")
+        print_table(title, ("id", "outcome", "detail"), [(one.id, one.outcome, _summary_of(one)) for one in listed])
         out.print()
 
 
-def _telling(verdict: Verdict) -> str:
-    """Return the lines of a detail that tell most: the first, and the last of a log."""
+def _summary_of(verdict: Verdict) -> str:
+    """Return the first and the last line of a detail."""
     lines = [line for line in (verdict.detail or "").splitlines() if line.strip()]
-    told = " … ".join(dict.fromkeys((lines[0], lines[-1]))) if lines else ""
-    return told if len(told) <= TOLD else f"{told[: TOLD - 1]}…"
+    text = " … ".join(dict.fromkeys((lines[0], lines[-1]))) if lines else ""
+    return text if len(text) <= DETAIL_CHARS else f"{text[: DETAIL_CHARS - 1]}…"
+
+
+_STYLES = {Outcome.PASSED: "green", Outcome.NO_ENVIRONMENT: "dim", Outcome.BAD_SAMPLE: "dim"}
+
+
+def matrix_lines(verdicts: Iterable[Verdict], bisections: Mapping[int, Bisection]) -> Iterator[Text]:
+    """Yield lines on the verdicts of samples over releases, ordered by sample and release."""
+    for line, group in groupby(verdicts, key=lambda verdict: verdict.line):
+        of_sample = list(group)
+        first = of_sample[0]
+        yield Text.assemble((str(first.id), "bold"), f"  {first.library or ''}")
+        if first.version is None:
+            yield Text(f"  {first.outcome}: {first.detail}")
+        elif line in bisections:
+            yield Text(f"  {describe_bisection(bisections[line])}")
+        yield from _spans(of_sample)
+
+
+def describe_bisection(bisection: Bisection) -> str:
+    """Describe the result of a bisection."""
+    if bisection.last is None or bisection.first is None:
+        judged = [outcome for outcome in bisection.outcomes.values() if outcome is not Outcome.NO_ENVIRONMENT]
+        return f"no change seen in the {len(judged)} releases run" if judged else "could not be run in any release"
+    change = "starts to work in" if bisection.starts else "breaks in"
+    between = f"; between them could not be judged: {', '.join(bisection.unknown)}" if bisection.unknown else ""
+    twice = "" if bisection.monotone else "; it goes back and forth, so this is one place of several"
+    return f"{change} {bisection.first}, after {bisection.last}{between}{twice}"
+
+
+def _spans(verdicts: list[Verdict]) -> Iterator[Text]:
+    outcomes = {verdict.version: verdict.outcome for verdict in verdicts if verdict.version}
+    for span in spans(outcomes):
+        releases = span.first if span.count == 1 else f"{span.first} to {span.last} ({span.count})"
+        yield Text(f"  {releases:<32} {span.outcome}", _STYLES.get(span.outcome, "red"))
+    yield Text()

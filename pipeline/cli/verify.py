@@ -1,4 +1,4 @@
-"""`driftline verify`: is a snapshot what its manifest says, does it hold together, and does it come out again?"""
+"""`driftline verify`: check a snapshot against its manifest, its references, and a rebuild of some rows."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def verify(
     seed: Seed = "",
     json: Json = False,
 ) -> None:
-    """Check hashes, schemas, keys, vocabularies, references, counts and errata of a snapshot, and make rows again.
+    """Check hashes, schemas, keys, vocabularies, references, counts and errata of a snapshot, and rebuild rows.
 
-    A sample is made again from what the rows themselves say that they come from, by the functions of the pipeline, and
-    compared byte by byte: docstrings from the artifact, examples from docstrings, instances from examples. What cannot
-    be made again is named with the reason. Where other checks failed no row is made again.
+    A sample is rebuilt from the provenance of the rows, by the functions of the pipeline, and compared byte by byte:
+    docstrings from the artifact, examples from docstrings, instances from examples. Columns that cannot be rebuilt are
+    listed with the reason. If other checks fail, no row is rebuilt.
 
     Example: driftline verify starter --sample 20
     """
@@ -50,16 +50,16 @@ def verify(
     except ValueError as error:
         fail(str(error), BAD_USAGE)
     drawn = Draw(sample, artifacts, seed)
-    with progress(f"making a sample of {folder.name} again") as tell:
-        made = rebuild_sample(folder, drawn, tell) if sample and not problems else Sample()
-    problems += made.problems
+    with progress(f"making a sample of {folder.name} again") as report:
+        rebuilt = rebuild_sample(folder, drawn, report) if sample and not problems else Sample()
+    problems += rebuilt.problems
     counts = _rows_of_tables(manifest)
     rows = sum(counts.values())
     if json:
-        told = {"snapshot": str(folder), "problems": problems, "files": len(manifest.files), "rows": rows}
-        print_json(told | {"tables": counts, "rebuilt": _as_json(made)})
+        fields = {"snapshot": str(folder), "problems": problems, "files": len(manifest.files), "rows": rows}
+        print_json(fields | {"tables": counts, "rebuilt": _as_json(rebuilt)})
     else:
-        for line in (*problems, *_lines(made)):
+        for line in (*problems, *_lines(rebuilt)):
             out.print(line, markup=False)
         out.print(", ".join(f"{rows} {config}" for config, rows in counts.items()), markup=False)
         verdict = f"{len(problems)} problems" if problems else "every check held"
@@ -67,31 +67,33 @@ def verify(
     raise typer.Exit(PROBLEM if problems else 0)
 
 
-def _as_json(made: Sample) -> dict[str, object]:
-    """Return what making rows again came to for a program."""
+def _as_json(sample: Sample) -> dict[str, object]:
+    """Return the results of the rebuild as JSON."""
     return {
-        "outcomes": tally(made.results),
-        "reasons": reasons(made.results),
-        "differing": [one.line for one in made.differing],
-        "otherwise_made": list(made.otherwise_made),
+        "outcomes": tally(sample.results),
+        "reasons": reasons(sample.results),
+        "differing": [one.line for one in sample.differing],
+        "differing_basis": list(sample.differing_basis),
     }
 
 
-def _lines(made: Sample) -> Iterator[str]:
-    """Yield what making rows again came to, a line for each configuration and for each reason."""
-    why = reasons(made.results)
-    for config, outcomes in tally(made.results).items():
-        told = ", ".join(f"{outcomes[one]} {one.replace('_', ' ')}" for one in Rebuilding if one in outcomes)
-        yield f"made again: {config}: {told}"
+def _lines(sample: Sample) -> Iterator[str]:
+    """Yield the results of the rebuild, a line for each configuration and for each reason."""
+    why = reasons(sample.results)
+    for config, outcomes in tally(sample.results).items():
+        outcomes_text = ", ".join(
+            f"{outcomes[outcome]} {outcome.replace('_', ' ')}" for outcome in Rebuilding if outcome in outcomes
+        )
+        yield f"made again: {config}: {outcomes_text}"
         yield from (f"  {number} {reason}" for reason, number in why.get(config, {}).items())
-    if made.differing and made.otherwise_made:
+    if sample.differing and sample.differing_basis:
         yield (
-            f"{len(made.differing)} rows came out as others; that says nothing against the snapshot, since it was made"
-            f" with other {', '.join(made.otherwise_made)}"
+            f"{len(sample.differing)} rebuilt rows differ; that is no problem of the snapshot, since it was made"
+            f" with other {', '.join(sample.differing_basis)}"
         )
 
 
 def _rows_of_tables(manifest: Manifest) -> dict[str, int]:
-    """Return what the manifest counts of each table, instance families first; `verify` held it against the files."""
-    stated = {e.table: e.rows or 0 for e in manifest.files if e.table and e.path.startswith("data/")}
-    return {config: stated[table] for config, table in TABLES.items() if table in stated}
+    """Return the number of rows of each table from the manifest, which `verify` checked; instance families first."""
+    counts = {e.table: e.rows or 0 for e in manifest.files if e.table and e.path.startswith("data/")}
+    return {config: counts[table] for config, table in TABLES.items() if table in counts}

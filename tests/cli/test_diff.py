@@ -229,7 +229,7 @@ def test_what_could_not_be_read_is_said_beside_the_changes(
     index.add_wheel("lib", "1.0", files, "2021-01-01T00:00:00Z")
     index.add_wheel("lib", "2.0", {"lib/__init__.py": deep}, "2021-02-01T00:00:00Z")
     told = driftline("diff", "lib", "1.0", "1.0")
-    assert told.out == "lib 1.0 → 1.0: no change in what could be read\n"
+    assert told.out == "lib 1.0 → 1.0: no change in the readable files\n"
     assert [line.partition(": ")[2].partition(": ")[0] for line in told.err.splitlines()] == [
         "1.0 lib/bad.py",
         "1.0 lib/__init__.py",

@@ -35,8 +35,8 @@ def test_where_all_is_well(driftline: Driftline, index_with_pip: Index) -> None:
     result = driftline("doctor", "--json")
     assert [finding for finding in result.json if not finding["works"]] == []
     assert result.status == 0
-    assert finding(result, "package index")["seen"] == f"{index_with_pip.simple}, with upload times"
-    assert set(result.json[0]) == {"name", "works", "seen", "advice"}
+    assert finding(result, "package index")["observed"] == f"{index_with_pip.simple}, with upload times"
+    assert set(result.json[0]) == {"name", "works", "observed", "advice"}
 
 
 def test_people_get_a_table(driftline: Driftline, index_with_pip: Index) -> None:
@@ -51,7 +51,7 @@ def test_what_the_system_lacks_comes_with_its_package(
     monkeypatch.setenv("PATH", "/nowhere")
     found = finding(driftline("doctor", "--json"), "system libraries")
     assert found["works"]
-    assert "ffmpeg" in found["seen"]
+    assert "ffmpeg" in found["observed"]
     assert "apt-get install " in found["advice"]
     assert "graphviz" in found["advice"]
 
@@ -61,7 +61,7 @@ def test_without_a_sandbox(driftline: Driftline, index_with_pip: Index, monkeypa
     result = driftline("doctor", "--json")
     assert result.status == 1
     found = finding(result, "sandbox")
-    assert (found["works"], found["seen"]) == (False, "none")
+    assert (found["works"], found["observed"]) == (False, "none")
     assert found["advice"] == f"bubblewrap: namespaces are closed. {ADVICE}"
 
 
@@ -69,7 +69,7 @@ def test_an_index_that_is_down(driftline: Driftline, at_nothing: None) -> None:
     result = driftline("doctor", "--json")
     found = finding(result, "package index")
     assert (result.status, found["works"]) == (1, False)
-    assert "Connection refused" in found["seen"]
+    assert "Connection refused" in found["observed"]
     assert "DRIFTLINE_INDEX_URL" in found["advice"]
 
 
@@ -98,7 +98,7 @@ def test_a_typo_in_a_rule_file(
     monkeypatch.setenv("DRIFTLINE_RULES", str(folder))
     result = driftline("doctor", "--json")
     assert result.status == 1
-    assert f"{file}:1: canray: unknown key" in finding(result, "curation rules")["seen"]
+    assert f"{file}:1: canray: unknown key" in finding(result, "curation rules")["observed"]
     assert {finding["name"] for finding in result.json if not finding["works"]} == {"curation rules"} | also
 
 
@@ -112,4 +112,4 @@ def test_an_example_of_a_rule_that_does_not_hold(
     monkeypatch.setenv("DRIFTLINE_RULES", str(folder))
     result = driftline("doctor", "--json")
     assert result.status == 1
-    assert "gives '1.3', not '1.4'" in finding(result, "curation rules")["seen"]
+    assert "gives '1.3', not '1.4'" in finding(result, "curation rules")["observed"]

@@ -59,7 +59,7 @@ def test_an_environment_from_building_to_taking_away(at_index: Index, driftline:
     swept = driftline("env", "gc", "--gib", "0", "--json").json
     assert swept["removed"] == [lock_id]
     assert not python.exists()
-    assert "taken away" in driftline("env", "list").out
+    assert "removed" in driftline("env", "list").out
     assert driftline("env", "show", lock_id, "--json").json[0]["path"] is None
 
 
@@ -127,4 +127,4 @@ def test_what_the_index_lacks_is_said_once(
 def test_an_index_that_is_down(at_nothing: None, driftline: Driftline) -> None:
     result = driftline("env", "build", "lib", "1.0")
     assert result.status == 1
-    assert "the package index did not answer, so nothing is known" in result.err
+    assert "the package index did not answer" in result.err

@@ -85,7 +85,7 @@ def test_an_unknown_path_leads_to_near_ones(driftline: Driftline, at_demo: Index
 def test_a_private_path_is_said_to_be_one(driftline: Driftline, at_demo: Index) -> None:
     result = driftline("history", "demo", "demo._inner.greet")
     assert result.status == 1
-    assert "demo._inner.greet: private by its name, `_inner`; histories are told of public paths\n" in result.out
+    assert "demo._inner.greet: private by its name, `_inner`; only public paths have histories\n" in result.out
 
 
 def test_members_of_a_compiled_module_are_unknown_not_absent(

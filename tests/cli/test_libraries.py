@@ -17,7 +17,7 @@ from tests.index_server import Index
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Rules, ranking and facts of one's own."""
     folder = Path(shutil.copytree(FOLDER, tmp_path / "libraries"))
-    monkeypatch.setattr("pipeline.cli.libraries.KEPT", folder)
+    monkeypatch.setattr("pipeline.cli.libraries.FOLDER", folder)
     monkeypatch.setenv("DRIFTLINE_RULES", str(shutil.copytree(RULES, tmp_path / "rules")))
     return folder
 

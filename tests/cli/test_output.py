@@ -51,7 +51,7 @@ def test_what_is_left_out_for_one_cause_is_counted_in_one_line(
     monkeypatch.setattr(output, "err", Console(file=text, highlight=False))
     early = [Reject(f"1.0a{number}", RejectReason.PRE_RELEASE, "only final releases are taken") for number in range(9)]
     files = [Reject(f"{number}.py", RejectReason.UNPARSED_SOURCE, f"line {number}") for number in range(6)]
-    output.say_left_out([*early[:2], Reject("1.1", RejectReason.YANKED, "withdrawn"), *early[2:], *files])
+    output.print_left_out([*early[:2], Reject("1.1", RejectReason.YANKED, "withdrawn"), *early[2:], *files])
     assert text.getvalue().splitlines() == [
         "left out: 1.0a0, 1.0a1, 1.0a2 and 6 more: only final releases are taken",
         "left out: 1.1: withdrawn",

@@ -74,7 +74,7 @@ def test_what_cannot_be_counted_is_listed(driftline: Driftline, snapshot: Path, 
     path.write_bytes(b"{\n" * 12)
     result = driftline("score", "mine", path)
     assert result.status == 1
-    assert "and 2 more lines; --out DIR writes them all down" in result.err
+    assert "and 2 more lines; --out DIR writes all of them" in result.err
 
 
 def test_nothing_to_score_is_a_problem(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:

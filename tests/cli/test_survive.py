@@ -35,7 +35,7 @@ def test_what_passes_is_told_and_ends_well(driftline: Driftline, snapshot: Path)
     assert "mine-2021-05-01" in result.out
     assert "1 of 1 still pass" in result.out
     assert "100.0%" in result.out
-    assert "1 rows added; 0 were known" in result.err
+    assert "1 rows added; 0 rows of this month existed" in result.err
     again = driftline("survive", snapshot, "--json")
     assert (again.status, again.json["added"], again.json["known"], again.json["lost"]) == (0, 0, 1, [])
     [told] = again.json["snapshots"]

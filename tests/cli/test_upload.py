@@ -32,7 +32,7 @@ def test_a_snapshot_goes_to_a_folder_and_a_broken_one_does_not(
 ) -> None:
     published = publish_lake(fill(tmp_path / "lake", tables()), settings().snapshots)
     done = driftline("upload", "mine", f"file://{tmp_path}/share", "--json")
-    assert (done.status, done.json["kept"], done.json["latest"]) == (0, [], published.path.name), done.err
+    assert (done.status, done.json["existing"], done.json["latest"]) == (0, [], published.path.name), done.err
     (published.path / "README.md").write_text("other\n")
     broken = driftline("upload", "mine", f"file://{tmp_path}/share")
     assert broken.status == 1

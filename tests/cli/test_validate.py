@@ -37,7 +37,7 @@ def test_samples_and_what_did_not_pass(driftline: Driftline, samples: Path) -> N
     assert "wrong  failed_assertion  test: assert result == 8" in result.out
     assert "passed                 2" in result.out
     assert "3 now, in 2 environments" in result.err
-    assert "'note' is no field of a sample and was left aside, in 1 of them" in result.err
+    assert "'note' is no field of a sample and was ignored, in 1 of them" in result.err
     verdicts = [json.loads(line) for line in Path("new/out.jsonl").read_text().splitlines()]
     assert [verdict["id"] for verdict in verdicts] == ["fine", "wrong", "new"]
     assert {"id", "outcome", "python", "lock_id", "duration_s", "detail"} <= set(verdicts[0])

@@ -30,7 +30,7 @@ def test_a_whole_snapshot(driftline: Driftline, snapshot: Path) -> None:
 def test_the_name_of_a_profile_stands_for_its_latest(driftline: Driftline, snapshot: Path) -> None:
     found = driftline("verify", "mine", "--json", "--sample", 0).json
     assert set(found) == {"snapshot", "problems", "files", "rows", "tables", "rebuilt"}
-    assert found["rebuilt"] == {"outcomes": {}, "reasons": {}, "differing": [], "otherwise_made": []}
+    assert found["rebuilt"] == {"outcomes": {}, "reasons": {}, "differing": [], "differing_basis": []}
     assert list(found["tables"]) == list(TABLES)
     assert sum(found["tables"].values()) == found["rows"]
     files = len(read_manifest(snapshot).files)
@@ -52,7 +52,7 @@ def test_what_is_made_again_is_told_with_the_reason_for_what_is_not(driftline: D
     assert result.status == 0
     assert "made again: contexts: 2 same\n" in result.out
     assert "made again: scenes: 2 not rebuilt\n  2 artifacts were not to be read\n" in result.out
-    assert "that says nothing against the snapshot, since it was made with other rules" in result.out
+    assert "that is no problem of the snapshot, since it was made with other rules" in result.out
     found = driftline("verify", snapshot, "--no-artifacts", "--json").json["rebuilt"]
     assert found["outcomes"]["contexts"] == {"same": 2}
     assert found["reasons"]["scenes"] == {"artifacts were not to be read": 2}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cli.summary import draft_lines
+from pipeline.cli.refresh import draft_lines
 from pipeline.core.vocabularies.drafts import DraftKind, DraftStanding
 from pipeline.llm.client.tally import Tally, added, usd
 from pipeline.llm.summary import Spent, keep_tallies, tallies_of

@@ -1,4 +1,4 @@
-"""Whether a snapshot was made by the rules and the driftline that make its rows again."""
+"""Comparison of the rules and versions of a snapshot with those that rebuild its rows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pipeline.quality.all_rules import CurationRules
 from pipeline.snapshots.format.manifest import Manifest
 
 
-def otherwise_made(manifest: Manifest, rules: CurationRules) -> list[str]:
-    """Return what a snapshot was made by that is another today: names of rules, and of versions of stages and caches.
+def differing_basis(manifest: Manifest, rules: CurationRules) -> list[str]:
+    """Return the names of rules, and of versions of stages and caches, that differ from those of a snapshot.
 
-    A row that comes out as another says nothing against the snapshot then. Another commit alone is no reason: whoever
-    changes a result raises a version. A snapshot without versions has `driftline` in their place.
+    Differing rows are then no problem of the snapshot. Another commit alone is no difference, since changed results
+    raise a version. A snapshot without versions has `driftline` in their place.
     """
     if manifest.rules:
         today = {name: sha256_json(plain(rule)) for name, rule in vars(rules).items()}

@@ -1,4 +1,4 @@
-"""What rows are made again from: the tables of a snapshot for one library, the rules, and the artifacts."""
+"""Inputs of a rebuild: the tables of a snapshot for one library, the rules, and the artifacts."""
 
 from __future__ import annotations
 
@@ -28,16 +28,13 @@ from pipeline.orchestration.resources.resources import House
 from pipeline.snapshots.format.reader import Snapshot
 
 _NOT_AT_HAND = (Unreachable, NotFound, BadAnswer, SourcesError, TooLarge, OSError)
-"""What says nothing of the snapshot: the index did not answer, or no longer has the file."""
+"""Errors that are no problem of the snapshot: the index did not answer, or no longer has the file."""
 
 _BROKEN = (WrongHash, BadArchive, UnsafeArchive)
 
 
-class World:
-    """A library of a snapshot: its rows by configuration, and the files that they say they come from.
-
-    Without `artifacts` nothing is read but the snapshot.
-    """
+class RebuildContext:
+    """A library of a snapshot: its rows by configuration, and their source files unless `artifacts` is false."""
 
     def __init__(self, snapshot: Snapshot, library: str, house: House, *, artifacts: bool = True) -> None:
         self.library, self.house, self.rules = library, house, house.rules
@@ -73,47 +70,48 @@ class World:
 
     @cached_property
     def history(self) -> History:
-        """What is known of each API in each release."""
+        """The state of each API in each release."""
         tags = Tags(self.rows("lifecycles"), self.rules.lifecycle)
         return History(self.rows("releases"), self.rows("symbols"), self.rows("changes"), tags.at)
 
     @property
     def writer(self) -> OfflineWriter:
-        """Who writes descriptions by rules."""
+        """The writer of descriptions by rules."""
         return OfflineWriter(self.rules.drafting)
 
     @cached_property
     def flags(self) -> list[FlagRow]:
-        """The flags of instances, as the gates take them."""
+        """The flags of instances, with terms as acceptance expects them."""
         return [row | {"kind": FlagKind(row["kind"])} for row in self.rows("flags")]
 
-    def before_probes(self, row: Row) -> World | None:
-        """Return the library as the comparison saw it before probes said whether changes of a row's APIs break calls.
+    def before_probes(self, row: Row) -> RebuildContext | None:
+        """Return the library with the labels of changes of a row's APIs before probes corrected them.
 
-        What the comparison took such a change for is not published, and instances are made by it. None where no probe
-        judged a change of these APIs at these versions.
+        Instances are made with these labels, which are not published. None where no probe judged a change of these APIs
+        at these versions.
         """
         paths, versions = ({row.get(side), row.get(f"target_{side}")} for side in ("path", "version"))
         judged = {
-            one["id"]
-            for one in self.rows("changes")
-            if one["path"] in paths
-            and one["evidence"] == Evidence.EXECUTED
-            and versions & {one["old_version"], one["new_version"]}
+            change["id"]
+            for change in self.rows("changes")
+            if change["path"] in paths
+            and change["evidence"] == Evidence.EXECUTED
+            and versions & {change["old_version"], change["new_version"]}
         }
         if not judged:
             return None
-        other = World(self._snapshot, self.library, self.house, artifacts=self._artifacts)
+        other = RebuildContext(self._snapshot, self.library, self.house, artifacts=self._artifacts)
         turned = [
-            one | {"breaking": not one["breaking"]} if one["id"] in judged else one for one in self.rows("changes")
+            change | {"breaking": not change["breaking"]} if change["id"] in judged else change
+            for change in self.rows("changes")
         ]
         other._tables = {**self._tables, "changes": turned}
         return other
 
     def surface(self, version: str) -> Surface:
-        """Read the surface of a release from its artifact, which must have the hash that the snapshot says.
+        """Read the surface of a release from its artifact, whose hash must be that of the snapshot.
 
-        Errors: NotRebuilt where it is not at hand.
+        Errors: NotRebuilt where the artifact is not available.
         """
         if not self._artifacts:
             raise NotRebuilt("artifacts were not to be read")
@@ -129,12 +127,12 @@ class World:
         return self._surfaces[version]
 
     def _url_of(self, release: ReleaseRow) -> str:
-        """Return where the file of a release is: as it was fetched before, else as the index says today."""
-        known = self.house.artifacts.sources.manifest(release["sha256"])
-        return known.artifact.url if known else _file_of(self.house, release).url
+        """Return the address of a release's file, from the cache or from the index."""
+        manifest = self.house.artifacts.sources.manifest(release["sha256"])
+        return manifest.artifact.url if manifest else _file_of(self.house, release).url
 
     def tree(self, name: str, version: str, sha256: str | None = None) -> Tree:
-        """Return the files of a source distribution, which must have this hash; None for what the index has.
+        """Return the files of a source distribution with this hash; None for that of the index.
 
         Errors: NotRebuilt.
         """
@@ -163,19 +161,19 @@ class World:
 
 def _file_of(house: House, release: ReleaseRow) -> IndexFile:
     listed = project(house.artifacts.fetcher, index_url(), release["library"]).releases.get(release["version"], ())
-    found = [file for file in listed if file.sha256 == release["sha256"]]
-    if not found:
+    matching = [file for file in listed if file.sha256 == release["sha256"]]
+    if not matching:
         raise NotFound(f"the index has no file of {release['library']} {release['version']} with this sha256")
-    return found[0]
+    return matching[0]
 
 
 def neighbourhood(releases: Sequence[ReleaseRow], first: str, last: str) -> list[Row]:
-    """Return the releases from the one before `first` to the one after `last`, as far as the snapshot has them."""
+    """Return the releases from the predecessor of `first` to the successor of `last`."""
     following = {row["predecessor"]: row for row in releases if row["predecessor"]}
     by_version = {row["version"]: row for row in releases}
-    found = [by_version[first]]
-    before = by_version.get(found[0]["predecessor"] or "")
-    while found[-1]["version"] != last and found[-1]["version"] in following:
-        found.append(following[found[-1]["version"]])
-    after = following.get(found[-1]["version"])
-    return [*([before] if before else []), *found, *([after] if after else [])]
+    chain = [by_version[first]]
+    before = by_version.get(chain[0]["predecessor"] or "")
+    while chain[-1]["version"] != last and chain[-1]["version"] in following:
+        chain.append(following[chain[-1]["version"]])
+    after = following.get(chain[-1]["version"])
+    return [*([before] if before else []), *chain, *([after] if after else [])]

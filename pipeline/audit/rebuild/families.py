@@ -1,4 +1,4 @@
-"""Instances made again from their own rows, by the functions that stages and gates call."""
+"""Rebuild instances from their own rows, by the functions of stages and acceptance."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from more_itertools import first
 
-from pipeline.audit.rebuild.context import World
-from pipeline.audit.rebuild.outcome import Made, NotMade, NotRebuilt, of_id, told
+from pipeline.audit.rebuild.context import RebuildContext
+from pipeline.audit.rebuild.outcome import NotRebuilt, NotReproduced, RebuiltRow, describe_rejects, of_id
 from pipeline.core.vocabularies.review import ReviewStatus
 from pipeline.core.vocabularies.samples import Drafter, Granularity, MigrationBasis, SnippetSource
 from pipeline.corpus.usages.text import source_of
@@ -53,20 +53,20 @@ _BY_MODEL = "a model wrote the description"
 _JUDGED = frozenset({"review_status"})
 
 
-def completion(world: World, row: PublishedCompletionRow) -> Made:
-    """Mask the snippet of a completion again around its use, tag, describe and prove it as stages and gate do."""
-    snippet = world.snippets[row["snippet_id"]]
-    made = make_completions(
+def completion(context: RebuildContext, row: PublishedCompletionRow) -> RebuiltRow:
+    """Mask the snippet of a completion again around its use, tag, describe and prove it."""
+    snippet = context.snippets[row["snippet_id"]]
+    output = make_completions(
         [(snippet, parse_source(source_of(snippet)))],
-        {snippet["id"]: world.usages[snippet["id"]]},
-        world.history,
-        world.rules.masking,
+        {snippet["id"]: context.usages[snippet["id"]]},
+        context.history,
+        context.rules.masking,
     )
-    instance = of_id(made.rows, row["id"], made.rejects)
-    return _gated(world, row, completions=[instance], drafts=_drafts(world, [instance], []))
+    instance = of_id(output.rows, row["id"], output.rejects)
+    return _gated(context, row, completions=[instance], drafts=_drafts(context, [instance], []))
 
 
-def migration(world: World, row: PublishedMigrationRow) -> Made:
+def migration(context: RebuildContext, row: PublishedMigrationRow) -> RebuiltRow:
     """Pair the two snippets of a migration again, or write the one that a codemod wrote, and prove it."""
     if row["basis"] == MigrationBasis.MODEL:
         raise NotRebuilt("a model wrote one side")
@@ -74,24 +74,24 @@ def migration(world: World, row: PublishedMigrationRow) -> Made:
     from pipeline.families.completions_and_migrations.rewritten_examples import rewritten_examples
 
     ids = dict.fromkeys((row["snippet_id"], row["target_snippet_id"]))
-    snippets = [world.snippets[snippet_id] for snippet_id in ids]
-    usages = {snippet_id: world.usages[snippet_id] for snippet_id in ids}
-    changes, lives, rules = world.rows("changes"), world.rows("lifecycles"), world.rules
-    rewritten = rewritten_examples(snippets, usages, changes, lives, world.history, rules.codemods)
-    documenting = [one for one in snippets if one["source"] == SnippetSource.DOCSTRING]
+    snippets = [context.snippets[snippet_id] for snippet_id in ids]
+    usages = {snippet_id: context.usages[snippet_id] for snippet_id in ids}
+    changes, lifecycles, rules = context.rows("changes"), context.rows("lifecycles"), context.rules
+    rewritten = rewritten_examples(snippets, usages, changes, lifecycles, context.history, rules.codemods)
+    documenting = [snippet for snippet in snippets if snippet["source"] == SnippetSource.DOCSTRING]
     most = rules.codemods.max_per_paths_and_versions
-    made, _ = make_migrations(
-        documenting, usages, changes, lives, world.history, rules.masking.migration, rewritten, most
+    output, _ = make_migrations(
+        documenting, usages, changes, lifecycles, context.history, rules.masking.migration, rewritten, most
     )
-    instance = of_id(made.rows, row["id"], made.rejects)
-    drafts, scores = _drafts(world, [], [instance]), _scores(row)
-    gated = _gated(world, row, migrations=[instance], drafts=drafts, scores=scores)
-    why = gated.why or "what stated outputs notice is what running mutants gave"
-    return replace(gated, left=gated.left | {*SCORED}, why=why) if scores else gated
+    instance = of_id(output.rows, row["id"], output.rejects)
+    drafts, scores = _drafts(context, [], [instance]), _scores(row)
+    gated = _gated(context, row, migrations=[instance], drafts=drafts, scores=scores)
+    why = gated.why or "the mutation score comes from runs"
+    return replace(gated, excluded=gated.excluded | {*SCORED}, why=why) if scores else gated
 
 
 def _scores(row: PublishedMigrationRow) -> list[MutationScoreRow]:
-    """Return the score that a migration has, for the gate: mutants are not run again."""
+    """Return the score that a migration has, for acceptance: mutants are not run again."""
     if row["mutants"] is None:
         return []
     score = MutationScore(row["mutants"], row["mutants_killed"] or 0, row["mutants_equivalent"] or 0)
@@ -107,141 +107,149 @@ def _scores(row: PublishedMigrationRow) -> list[MutationScoreRow]:
     ]
 
 
-def block_completion(world: World, row: PublishedBlockCompletionRow) -> Made:
+def block_completion(context: RebuildContext, row: PublishedBlockCompletionRow) -> RebuiltRow:
     """Mask a block of another language again."""
-    snippet = world.snippets[row["snippet_id"]]
-    made = make_blocks([snippet], world.house.foreign_names(), world.rules.masking.block)
-    return _gated(world, row, block_completions=[of_id(made.rows, row["id"], made.rejects)])
+    snippet = context.snippets[row["snippet_id"]]
+    output = make_blocks([snippet], context.house.foreign_names(), context.rules.masking.block)
+    return _gated(context, row, block_completions=[of_id(output.rows, row["id"], output.rejects)])
 
 
-def controlled_completion(world: World, row: PublishedControlledCompletionRow) -> Made:
+def controlled_completion(context: RebuildContext, row: PublishedControlledCompletionRow) -> RebuiltRow:
     """Fill the template of a controlled completion again from the document of its API, and prove it."""
-    rules = world.rules
+    rules = context.rules
     output = controlled_stage(
         {
-            "releases": world.rows("releases"),
-            "api_documents": [one for one in world.rows("api_documents") if one["path"] == row["path"]],
-            "symbols": world.rows("symbols"),
-            "changes": world.rows("changes"),
-            "lifecycles": world.rows("lifecycles"),
+            "releases": context.rows("releases"),
+            "api_documents": [
+                document for document in context.rows("api_documents") if document["path"] == row["path"]
+            ],
+            "symbols": context.rows("symbols"),
+            "changes": context.rows("changes"),
+            "lifecycles": context.rows("lifecycles"),
         },
         rules.lifecycle,
         rules.contexts.controlled,
-        world.writer,
+        context.writer,
         ignore_case=rules.masking.ignore_case,
     )
-    left = frozenset({"description", "left_context", "redacted", "id"}) if _by_model(row) else frozenset[str]()
+    excluded = frozenset({"description", "left_context", "redacted", "id"}) if _by_model(row) else frozenset[str]()
     gated = controlled_gate_stage(
         {
             "controlled_completions": [of_id(output.tables["controlled_completions"], row["id"], output.rejects)],
-            "releases": world.rows("releases"),
-            "changes": world.rows("changes"),
-            "published_changes": world.rows("changes"),
-            "verdicts": world.rows("verdicts"),
-            "flags": world.flags,
+            "releases": context.rows("releases"),
+            "changes": context.rows("changes"),
+            "published_changes": context.rows("changes"),
+            "verdicts": context.rows("verdicts"),
+            "flags": context.flags,
             "reviews": [],
         },
-        _quality(world, row),
+        _quality(context, row),
     )
-    return _published(gated, "published_controlled_completions", row, left)
+    return _published(gated, "published_controlled_completions", row, excluded)
 
 
-def context(world: World, row: PublishedContextRow) -> Made:
-    """Cut the context of a completion again, and have its documents retrieved again; `hits` are those documents."""
-    completions = [one for one in world.rows("completions") if one["id"] == row["completion_id"]]
-    rules = world.rules
+def context(context: RebuildContext, row: PublishedContextRow) -> RebuiltRow:
+    """Cut the context of a completion again, and retrieve its documents again as `hits`."""
+    completions = [
+        completion_ for completion_ in context.rows("completions") if completion_["id"] == row["completion_id"]
+    ]
+    rules = context.rules
     output = contexts_stage(
         {
-            "releases": world.rows("releases"),
-            "usages": [use for one in completions for use in world.usages[one["snippet_id"]]],
-            "api_documents": world.rows("api_documents"),
+            "releases": context.rows("releases"),
+            "usages": [use for completion_ in completions for use in context.usages[completion_["snippet_id"]]],
+            "api_documents": context.rows("api_documents"),
             "published_completions": completions,
         },
         rules.contexts,
-        world.writer,
+        context.writer,
         retrievers(rules.contexts.retrieval),
         ignore_case=rules.masking.ignore_case,
     )
     if not output.tables["published_contexts"]:
-        raise NotMade(told(output.rejects))
-    made = dict(output.tables["published_contexts"][0])
+        raise NotReproduced(describe_rejects(output.rejects))
+    rebuilt = dict(output.tables["published_contexts"][0])
     hits = ranked(output.tables["published_retrievals"])
     if row["query_drafter"] == Drafter.MODEL:
-        return Made(made, frozenset({"query", "query_redacted", "query_drafter", "hits"}), "a model wrote the query")
-    return Made(made | {"hits": hits})
+        return RebuiltRow(
+            rebuilt, frozenset({"query", "query_redacted", "query_drafter", "hits"}), "a model wrote the query"
+        )
+    return RebuiltRow(rebuilt | {"hits": hits})
 
 
 def ranked(hits: Sequence[Row]) -> list[Row]:
-    """Return what retrievers found in a fixed order."""
+    """Return retrieved documents in a fixed order."""
     return sorted((dict(hit) for hit in hits), key=lambda hit: (str(hit["retriever"]), int(hit["rank"])))
 
 
-def function(world: World, row: PublishedFunctionRow) -> Made:
-    """Mask a task function again around the core API; program and tests are what models or recorded runs gave."""
+def function(context: RebuildContext, row: PublishedFunctionRow) -> RebuiltRow:
+    """Mask a task function again around the core API; program and tests come from models or recorded runs."""
     use = row["core_start_byte"], row["core_end_byte"]
     level = Granularity(row["granularity"])
-    masked = mask_function(parse_source(row["code"]), use, level, world.rules.masking)
-    why = "program, tests and proof are what runs gave: driftline survive runs them again"
+    masked = mask_function(parse_source(row["code"]), use, level, context.rules.masking)
+    why = "program, tests and proof come from runs: driftline survive runs them again"
     if isinstance(masked, Reject):
-        raise NotMade(f"{masked.reason}: {masked.detail}")
-    made = {
+        raise NotReproduced(f"{masked.reason}: {masked.detail}")
+    rebuilt = {
         "id": content_id("masked function", row["function_id"], level, masked.masked_code),
         "masked_code": masked.masked_code,
         "answer": masked.answer,
-        **source_columns(world.snippets[row["snippet_id"]]),
+        **source_columns(context.snippets[row["snippet_id"]]),
     }
-    return Made(made, why=why)
+    return RebuiltRow(rebuilt, why=why)
 
 
-def problem(world: World, row: PublishedProblemRow) -> Made:
-    """Say again where a problem comes from; program, tests and proof are what runs gave."""
+def problem(context: RebuildContext, row: PublishedProblemRow) -> RebuiltRow:
+    """Derive the source of a problem again; program, tests and proof come from runs."""
     if row["snippet_id"] is not None:
-        made = source_columns(world.snippets[row["snippet_id"]])
+        rebuilt = source_columns(context.snippets[row["snippet_id"]])
     else:
-        made = columns_of_change(world.releases[row["version"]])
+        rebuilt = columns_of_change(context.releases[row["version"]])
     described = {"description": row["problem"].partition("\n\n")[0]}
-    why = "program, tests and proof are what runs gave: driftline survive runs them again"
-    return Made(made | described, why=why)
+    why = "program, tests and proof come from runs: driftline survive runs them again"
+    return RebuiltRow(rebuilt | described, why=why)
 
 
-def change(world: World, row: PublishedChangeRow) -> Made:
-    """Judge a change again by what probes saw in both releases."""
+def change(context: RebuildContext, row: PublishedChangeRow) -> RebuiltRow:
+    """Judge a change again by the probes in both releases."""
     original: Row = {name: value for name, value in row.items() if name not in ("old_outcome", "new_outcome")}
-    made = prove_changes([original], Runs(world.rows("verdicts")))[0]
-    if isinstance(made, Reject):
-        raise NotMade(f"{made.reason}: {made.detail}")
+    proved = prove_changes([original], Runs(context.rows("verdicts")))[0]
+    if isinstance(proved, Reject):
+        raise NotReproduced(f"{proved.reason}: {proved.detail}")
     names = ("id", "kind", "breaking", "evidence", "old_outcome", "new_outcome")
-    return Made(
-        {name: value for name, value in made.items() if name in names},
-        why="that the releases differ takes the surfaces of both",
+    return RebuiltRow(
+        {name: value for name, value in proved.items() if name in names},
+        why="a comparison of the releases needs the surfaces of both",
     )
 
 
-def _drafts(world: World, completions: Sequence[CompletionRow], migrations: Sequence[MigrationRow]) -> list[Row]:
-    snippets, documents = world.rows("snippets"), world.rows("documents")
+def _drafts(
+    context: RebuildContext, completions: Sequence[CompletionRow], migrations: Sequence[MigrationRow]
+) -> list[Row]:
+    snippets, documents = context.rows("snippets"), context.rows("documents")
     output = drafting_stage(
         {"completions": completions, "migrations": migrations, "snippets": snippets, "documents": documents},
-        world.rules.drafting,
+        context.rules.drafting,
     )
     return list(output.tables["drafts"])
 
 
-def _quality(world: World, row: Row) -> QualityRules:
-    """Return the rules of the gate; what a person let through is held back by no flag."""
+def _quality(context: RebuildContext, row: Row) -> QualityRules:
+    """Return the rules of acceptance; flags do not hold back rows that a person accepted."""
     if row["review_status"] == ReviewStatus.EDITED:
-        raise NotRebuilt("a person edited it; what they wrote is in the review database")
+        raise NotRebuilt("a person edited it; edits are in the review database")
     accepted = row["review_status"] == ReviewStatus.ACCEPTED
-    return world.rules.quality.model_copy(update={"hold_back": frozenset()}) if accepted else world.rules.quality
+    return context.rules.quality.model_copy(update={"hold_back": frozenset()}) if accepted else context.rules.quality
 
 
 def _gated(
-    world: World,
+    context: RebuildContext,
     row: Row,
     drafts: Sequence[DraftRow] = (),
     scores: Sequence[MutationScoreRow] = (),
     **families: Sequence[Row],
-) -> Made:
-    """Put an instance through the gate again, with the verdicts, flags and changes of the snapshot."""
+) -> RebuiltRow:
+    """Run acceptance of an instance again, with the verdicts, flags and changes of the snapshot."""
     tables: Tables = {
         "completions": families.get("completions", ()),
         "migrations": families.get("migrations", ()),
@@ -251,34 +259,34 @@ def _gated(
         {
             **tables,
             "drafts": drafts,
-            "flags": world.flags,
-            "snippets": world.rows("snippets"),
-            "releases": world.rows("releases"),
-            "verdicts": world.rows("verdicts"),
-            "environments": world.rows("environments"),
-            "changes": [one for one in world.rows("changes") if one["id"] == row.get("change_id")],
+            "flags": context.flags,
+            "snippets": context.rows("snippets"),
+            "releases": context.rows("releases"),
+            "verdicts": context.rows("verdicts"),
+            "environments": context.rows("environments"),
+            "changes": [change_ for change_ in context.rows("changes") if change_["id"] == row.get("change_id")],
             "reviews": [],
             "mutation_scores": scores,
         },
-        rules=_quality(world, row),
-        run_alone=world.rules.validation.run_alone,
-        drafting=world.rules.drafting,
-        mutation=world.rules.mutation,
+        rules=_quality(context, row),
+        run_alone=context.rules.validation.run_alone,
+        drafting=context.rules.drafting,
+        mutation=context.rules.mutation,
     )
     name = f"published_{first(families)}"
     return _published(gated, name, row, _DESCRIBED if _by_model(row) else frozenset())
 
 
-def _published(gated: Output, name: str, row: Row, left: frozenset[str]) -> Made:
-    """Return what the gate let through; columns that a person or a model gave are left out."""
-    made = of_id(gated.by_table[name], row["id"], gated.rejects)
+def _published(gated: Output, name: str, row: Row, excluded: frozenset[str]) -> RebuiltRow:
+    """Return the accepted row; columns by a person or a model are excluded."""
+    instance = of_id(gated.by_table[name], row["id"], gated.rejects)
     names = {column.name for column in table(name).columns}
-    published = {column: value for column, value in made.items() if column in names}
+    published = {column: value for column, value in instance.items() if column in names}
     if row["review_status"] == ReviewStatus.ACCEPTED:
-        return Made(published, left | _JUDGED, "a person accepted it; decisions stay in the review database")
-    return Made(published, left, _BY_MODEL if left else "")
+        return RebuiltRow(published, excluded | _JUDGED, "a person accepted it; decisions stay in the review database")
+    return RebuiltRow(published, excluded, _BY_MODEL if excluded else "")
 
 
 def _by_model(row: Row) -> bool:
-    """Say whether a model wrote the description, or may have: controlled completions do not tell."""
+    """Say whether a model wrote the description; controlled completions do not record it."""
     return bool(row.get("drafter") == Drafter.MODEL)

@@ -1,4 +1,4 @@
-"""What making a row again came to."""
+"""Results of a rebuild, and their comparison with published rows."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from pipeline.lake.stage import Reject
 
 
 class NotRebuilt(Exception):
-    """A row cannot be made again; the message says why."""
+    """A row cannot be rebuilt; the message has the reason."""
 
 
-class NotMade(Exception):
-    """The functions that made a row do not make it any more; the message says what they refused."""
+class NotReproduced(Exception):
+    """The functions that made a row no longer return it; the message has their rejects."""
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """A row that was made again, as far as it can be; `left` are columns that were not, `why` says for what reason."""
+class RebuiltRow:
+    """A rebuilt row; `excluded` are columns that cannot be rebuilt, `why` is the reason."""
 
     row: Row
-    left: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Rebuilt:
-    """A row of the sample, and what making it again came to; `columns` are those that differ."""
+class RebuildResult:
+    """The outcome for a row of the sample; `columns` are those that differ."""
 
     config: str
     row_id: str
@@ -42,29 +42,29 @@ class Rebuilt:
 
     @property
     def line(self) -> str:
-        """What is to be told of a row that came out as another."""
-        told = [self.outcome.meaning, ", ".join(self.columns), self.why]
-        return f"{self.config} {self.row_id} ({self.library}): {': '.join(part for part in told if part)}"
+        """The message for a differing row."""
+        parts = [self.outcome.meaning, ", ".join(self.columns), self.why]
+        return f"{self.config} {self.row_id} ({self.library}): {': '.join(part for part in parts if part)}"
 
 
-def held_against(config: str, row: Row, made: Made) -> Rebuilt:
-    """Compare the columns of a row that were made again, each by its bytes as canonical JSON."""
-    columns = [column for column in row if column in made.row and column not in made.left]
-    other = tuple(column for column in columns if sha256_json([row[column]]) != sha256_json([made.row[column]]))
+def compare_row(config: str, row: Row, rebuilt: RebuiltRow) -> RebuildResult:
+    """Compare the rebuilt columns of a row, each by its bytes as canonical JSON."""
+    columns = [column for column in row if column in rebuilt.row and column not in rebuilt.excluded]
+    other = tuple(column for column in columns if sha256_json([row[column]]) != sha256_json([rebuilt.row[column]]))
     if other:
-        return Rebuilt(config, id_of(row), row["library"], Rebuilding.DIFFERS, other, made.why)
+        return RebuildResult(config, id_of(row), row["library"], Rebuilding.DIFFERS, other, rebuilt.why)
     whole = set(columns) == set(row)
     outcome = Rebuilding.SAME if whole else Rebuilding.PART
-    return Rebuilt(config, id_of(row), row["library"], outcome, (), "" if whole else made.why)
+    return RebuildResult(config, id_of(row), row["library"], outcome, (), "" if whole else rebuilt.why)
 
 
-def not_rebuilt(config: str, row: Row, why: str) -> Rebuilt:
-    """Say of a row that it was not made again."""
-    return Rebuilt(config, id_of(row), row["library"], Rebuilding.NOT_REBUILT, (), why)
+def not_rebuilt(config: str, row: Row, why: str) -> RebuildResult:
+    """Return the result of a row that was not rebuilt."""
+    return RebuildResult(config, id_of(row), row["library"], Rebuilding.NOT_REBUILT, (), why)
 
 
 def id_of(row: Row) -> str:
-    """Return what a row of the sample is named by."""
+    """Return the identifier of a row of the sample."""
     if "id" in row:
         return str(row["id"])
     if "completion_id" in row:
@@ -72,8 +72,8 @@ def id_of(row: Row) -> str:
     return f"{row['path']} {row['first_version']}"
 
 
-def told(rejects: Sequence[Reject]) -> str:
-    """Return what was refused where a row was not made, the first few of it."""
+def describe_rejects(rejects: Sequence[Reject]) -> str:
+    """Describe the first rejects where a row was not made."""
     refused = "; ".join(f"{reject.key}: {reject.reason}: {reject.detail}" for reject in rejects[:3])
     return f"it was not made; refused were {refused}" if refused else "it was not made"
 
@@ -81,26 +81,26 @@ def told(rejects: Sequence[Reject]) -> str:
 def of_id(rows: Sequence[Row], row_id: str, rejects: Sequence[Reject]) -> Row:
     """Return the row of an id.
 
-    Errors: NotMade where there is none.
+    Errors: NotReproduced where there is none.
     """
-    found = next((row for row in rows if row["id"] == row_id), None)
-    if found is None:
-        raise NotMade(told(rejects))
-    return found
+    matching = next((row for row in rows if row["id"] == row_id), None)
+    if matching is None:
+        raise NotReproduced(describe_rejects(rejects))
+    return matching
 
 
-def tally(results: Iterable[Rebuilt]) -> dict[str, dict[str, int]]:
+def tally(results: Iterable[RebuildResult]) -> dict[str, dict[str, int]]:
     """Count results by configuration and outcome."""
     counts: dict[str, Counter[str]] = {}
-    for one in results:
-        counts.setdefault(one.config, Counter())[str(one.outcome)] += 1
+    for result in results:
+        counts.setdefault(result.config, Counter())[str(result.outcome)] += 1
     return {config: dict(sorted(counted.items())) for config, counted in counts.items()}
 
 
-def reasons(results: Sequence[Rebuilt]) -> dict[str, dict[str, int]]:
-    """Count by configuration why rows were made again in part or not at all."""
+def reasons(results: Sequence[RebuildResult]) -> dict[str, dict[str, int]]:
+    """Count the reasons of partial and missing rebuilds by configuration."""
     counts: dict[str, Counter[str]] = {}
-    for one in results:
-        if one.outcome in (Rebuilding.PART, Rebuilding.NOT_REBUILT):
-            counts.setdefault(one.config, Counter())[one.why] += 1
+    for result in results:
+        if result.outcome in (Rebuilding.PART, Rebuilding.NOT_REBUILT):
+            counts.setdefault(result.config, Counter())[result.why] += 1
     return {config: dict(sorted(counted.items())) for config, counted in counts.items()}

@@ -1,4 +1,4 @@
-"""A sample of a snapshot's rows, made again from what they say they come from."""
+"""Rebuild a sample of a snapshot's rows from their provenance."""
 
 from __future__ import annotations
 
@@ -10,9 +10,18 @@ import pyarrow.compute as pc
 from packaging.version import Version
 
 from pipeline.audit.rebuild import families, projects, sources
-from pipeline.audit.rebuild.basis import otherwise_made
-from pipeline.audit.rebuild.context import World
-from pipeline.audit.rebuild.outcome import Made, NotMade, NotRebuilt, Rebuilt, held_against, id_of, not_rebuilt
+from pipeline.audit.rebuild.basis import differing_basis
+from pipeline.audit.rebuild.context import RebuildContext
+from pipeline.audit.rebuild.outcome import (
+    NotRebuilt,
+    NotReproduced,
+    RebuildResult,
+    RebuiltRow,
+    compare_row,
+    id_of,
+    not_rebuilt,
+)
+from pipeline.core.progress import no_progress
 from pipeline.core.rules.profiles import LibraryRule, Profile
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.review import RejectReason
@@ -28,7 +37,7 @@ from pipeline.lake.schema import Row
 from pipeline.orchestration.resources.resources import House
 from pipeline.snapshots.format.reader import Snapshot
 
-Maker = Callable[[World, Row], Made]
+Maker = Callable[[RebuildContext, Row], RebuiltRow]
 
 MAKERS: Mapping[str, Maker] = {
     "completions": families.completion,
@@ -46,10 +55,10 @@ MAKERS: Mapping[str, Maker] = {
     "api_documents": sources.api_document,
     "documents": sources.document,
 }
-"""What makes a row of a configuration again; `uses` are all the uses of a snippet."""
+"""Functions that rebuild a row, by configuration; `uses` are all the uses of a snippet."""
 
 DRAWN = (*INSTANCE_TABLES, "contexts", "changes")
-"""The configurations that rows are drawn from; of the others those are taken that the drawn ones come from."""
+"""The configurations that rows are drawn from; further rows are the sources of the drawn ones."""
 
 _LIBRARIES = 2
 
@@ -59,7 +68,7 @@ _CORRECTED = "probes corrected whether a change of its API breaks calls; it is t
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """How many rows of each configuration are drawn; whether artifacts are read; what the draw hangs on."""
+    """Number of rows of each configuration, whether artifacts are read, and seed."""
 
     rows: int
     artifacts: bool = True
@@ -68,47 +77,46 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What making rows again came to, and what the snapshot was made by that is another today."""
+    """Results of a rebuild, and the rules and versions of the snapshot that differ today."""
 
-    results: tuple[Rebuilt, ...] = ()
-    otherwise_made: tuple[str, ...] = ()
+    results: tuple[RebuildResult, ...] = ()
+    differing_basis: tuple[str, ...] = ()
 
     @property
-    def differing(self) -> list[Rebuilt]:
-        """The rows that came out as others."""
-        return [one for one in self.results if one.outcome is Rebuilding.DIFFERS]
+    def differing(self) -> list[RebuildResult]:
+        """The results of differing rows."""
+        return [result for result in self.results if result.outcome is Rebuilding.DIFFERS]
 
     @property
     def problems(self) -> list[str]:
-        """What that says against the snapshot: nothing where it was made by other rules, or by another driftline."""
-        return [] if self.otherwise_made else [one.line for one in self.differing]
+        """The problems of the snapshot; none where it was made with other rules or versions."""
+        return [] if self.differing_basis else [result.line for result in self.differing]
 
 
-def rebuild_sample(
-    snapshot: Path, draw: Draw, tell: Callable[[str, int, int], None] = lambda what, done, total: None
-) -> Sample:
-    """Draw rows of a snapshot and make them again; with them the snippets, uses and documents they come from.
+def rebuild_sample(snapshot: Path, draw: Draw, report: Callable[[str, int, int], None] = no_progress) -> Sample:
+    """Draw rows of a snapshot and rebuild them, with the snippets, uses and documents they come from.
 
-    A row is compared column by column, by bytes. It is drawn by the hash of its id, from at most two libraries of each
-    configuration, so that the same snapshot gives the same sample. Artifacts come from the cache, else from the index.
+    Rows are compared column by column, by bytes. They are drawn by the hash of their id, from at most two libraries of
+    each configuration, so that the same snapshot gives the same sample. Artifacts come from the cache or the index.
 
-    Errors: RuleError for rule files that are wrong; SnapshotError.
+    Errors: RuleError for invalid rule files; SnapshotError.
     """
-    known = Snapshot(snapshot)
+    reader = Snapshot(snapshot)
     house = House(settings(), Profile(name="verify", libraries=(LibraryRule(library="verify"),)), Period())
-    seed = draw.seed or known.sha256
+    seed = draw.seed or reader.sha256
     drawn: dict[str, list[tuple[str, Row]]] = {}
     for config in DRAWN:
-        for row in _drawn(known, config, draw.rows, seed):
+        for row in _drawn(reader, config, draw.rows, seed):
             drawn.setdefault(row["library"], []).append((config, row))
-    results: list[Rebuilt] = []
+    results: list[RebuildResult] = []
     for done, (library, rows) in enumerate(sorted(drawn.items())):
-        tell(f"making rows of {library} again", done, len(drawn))
-        world = World(known, library, house, artifacts=draw.artifacts)
+        report(f"making rows of {library} again", done, len(drawn))
+        context = RebuildContext(reader, library, house, artifacts=draw.artifacts)
         results += [
-            _rebuilt(world, config, row) for config, row in (*_prepared(world, rows), *_behind(world, rows, draw.rows))
+            _rebuilt(context, config, row)
+            for config, row in (*_prepared(context, rows), *_behind(context, rows, draw.rows))
         ]
-    return Sample(tuple(results), tuple(otherwise_made(known.manifest, house.rules)))
+    return Sample(tuple(results), tuple(differing_basis(reader.manifest, house.rules)))
 
 
 def _drawn(snapshot: Snapshot, config: str, count: int, seed: str) -> list[Row]:
@@ -126,73 +134,73 @@ def _drawn(snapshot: Snapshot, config: str, count: int, seed: str) -> list[Row]:
     return snapshot.rows(config, where=pc.field(name).isin(ids)) if ids else []
 
 
-def _prepared(world: World, rows: Iterable[tuple[str, Row]]) -> Iterator[tuple[str, Row]]:
-    """Put beside a context what was retrieved for it."""
+def _prepared(context: RebuildContext, rows: Iterable[tuple[str, Row]]) -> Iterator[tuple[str, Row]]:
+    """Add the retrieved documents to contexts."""
     for config, row in rows:
         if config == "contexts":
-            hits = [hit for hit in world.rows("retrievals") if hit["completion_id"] == row["completion_id"]]
+            hits = [hit for hit in context.rows("retrievals") if hit["completion_id"] == row["completion_id"]]
             yield config, row | {"hits": families.ranked(hits)}
         else:
             yield config, row
 
 
-def _behind(world: World, rows: Iterable[tuple[str, Row]], count: int) -> Iterator[tuple[str, Row]]:
-    """Yield what the drawn rows come from: snippets, their uses, and documents."""
-    snippets = {row["snippet_id"]: world.snippets[row["snippet_id"]] for _, row in rows if row.get("snippet_id")}
+def _behind(context: RebuildContext, rows: Iterable[tuple[str, Row]], count: int) -> Iterator[tuple[str, Row]]:
+    """Yield the sources of the drawn rows: snippets, their uses, and documents."""
+    snippets = {row["snippet_id"]: context.snippets[row["snippet_id"]] for _, row in rows if row.get("snippet_id")}
     for snippet in snippets.values():
         yield "snippets", snippet
         if snippet["path"] is not None or snippet["language"] == "python":
-            yield "uses", snippet | {"uses": sources.in_order(world.usages[snippet["id"]])}
-    wanted = {row["document_id"] for _, row in rows if row.get("document_id")}
-    yield from (("api_documents", row) for row in world.rows("api_documents") if row["id"] in wanted)
-    yield from (("documents", row) for row in _documents(world, snippets.values(), count))
+            yield "uses", snippet | {"uses": sources.in_order(context.usages[snippet["id"]])}
+    ids = {row["document_id"] for _, row in rows if row.get("document_id")}
+    yield from (("api_documents", row) for row in context.rows("api_documents") if row["id"] in ids)
+    yield from (("documents", row) for row in _documents(context, snippets.values(), count))
 
 
-def _documents(world: World, snippets: Iterable[SnippetRow], count: int) -> list[Row]:
-    """Return the documents that snippets were taken from, of as many releases as there are rows to be drawn."""
-    examples = [one for one in snippets if one["source"] == SnippetSource.DOCSTRING]
-    found = {
+def _documents(context: RebuildContext, snippets: Iterable[SnippetRow], count: int) -> list[Row]:
+    """Return the documents of snippets from docstrings, of at most `count` releases."""
+    examples = [example for example in snippets if example["source"] == SnippetSource.DOCSTRING]
+    by_id = {
         id_of(row): row
-        for one in examples
-        for row in world.rows("documents")
-        if row["path"] == one["path"] and holds_at(row, Version(one["version"]))
+        for example in examples
+        for row in context.rows("documents")
+        if row["path"] == example["path"] and holds_at(row, Version(example["version"]))
     }
-    releases = sorted({row["first_version"] for row in found.values()}, key=lambda version: sha256_text(version))[
+    releases = sorted({row["first_version"] for row in by_id.values()}, key=lambda version: sha256_text(version))[
         :count
     ]
-    kept = [row for row in found.values() if row["first_version"] in releases]
-    return sorted(kept, key=lambda row: (row["first_version"], row["path"]))
+    documents = [row for row in by_id.values() if row["first_version"] in releases]
+    return sorted(documents, key=lambda row: (row["first_version"], row["path"]))
 
 
-def _rebuilt(world: World, config: str, row: Row) -> Rebuilt:
-    """Make a row again; where it comes out as another, once more with what probes corrected."""
-    found = _made_again(world, config, row)
-    if found.outcome is not Rebuilding.DIFFERS or config not in _OF_CHANGES:
-        return found
-    before = world.before_probes(row)
-    again = _made_again(before, config, row) if before else found
-    return found if again.outcome is Rebuilding.DIFFERS else replace(again, outcome=Rebuilding.PART, why=_CORRECTED)
+def _rebuilt(context: RebuildContext, config: str, row: Row) -> RebuildResult:
+    """Rebuild a row; where it differs, once more with the labels before probes corrected them."""
+    result = _attempt(context, config, row)
+    if result.outcome is not Rebuilding.DIFFERS or config not in _OF_CHANGES:
+        return result
+    before = context.before_probes(row)
+    again = _attempt(before, config, row) if before else result
+    return result if again.outcome is Rebuilding.DIFFERS else replace(again, outcome=Rebuilding.PART, why=_CORRECTED)
 
 
-def _made_again(world: World, config: str, row: Row) -> Rebuilt:
+def _attempt(context: RebuildContext, config: str, row: Row) -> RebuildResult:
     try:
-        return held_against(config, row, MAKERS[config](world, row))
+        return compare_row(config, row, MAKERS[config](context, row))
     except NotRebuilt as why:
         return not_rebuilt(config, row, str(why))
-    except NotMade as why:
-        if refuted := _refuted(world, row):
+    except NotReproduced as why:
+        if refuted := _refuted(context, row):
             return not_rebuilt(config, row, refuted)
-        return Rebuilt(config, id_of(row), row["library"], Rebuilding.DIFFERS, (), str(why))
+        return RebuildResult(config, id_of(row), row["library"], Rebuilding.DIFFERS, (), str(why))
     except (LookupError, BrokenSource) as error:
         why_not = f"what it is made from is not there, or broken: {error!r}"
-        return Rebuilt(config, id_of(row), row["library"], Rebuilding.DIFFERS, (), why_not)
+        return RebuildResult(config, id_of(row), row["library"], Rebuilding.DIFFERS, (), why_not)
 
 
-def _refuted(world: World, row: Row) -> str:
-    """Say that a change of the row's API was refuted, where one was: it is not in a snapshot, and tags hang on it."""
+def _refuted(context: RebuildContext, row: Row) -> str:
+    """Return a reason where a change of the row's API was refuted: snapshots lack it, and tags depend on it."""
     named = [
         reject
-        for reject in world.rows("rejects")
+        for reject in context.rows("rejects")
         if reject["reason"] == RejectReason.LABEL_REFUTED and f" {row.get('path')} " in f" {reject['detail']} "
     ]
     return "a change of its API was refuted, and refuted changes are not in a snapshot" if named else ""

@@ -1,11 +1,11 @@
-"""Documents, snippets and uses made again: from the artifact of a release, from its documents, from a dependent."""
+"""Rebuild documents, snippets and uses from the artifact of a release, its documents, or a dependent."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.audit.rebuild.context import World, neighbourhood
-from pipeline.audit.rebuild.outcome import Made, NotMade, NotRebuilt, of_id
+from pipeline.audit.rebuild.context import RebuildContext, neighbourhood
+from pipeline.audit.rebuild.outcome import NotRebuilt, NotReproduced, RebuiltRow, of_id
 from pipeline.core.vocabularies.samples import DocumentSource, SnippetSource
 from pipeline.corpus.documentation.stage import api_documents_stage
 from pipeline.corpus.snippets.stage import snippets_stage
@@ -15,85 +15,87 @@ from pipeline.lake.rows import SnippetRow
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import as_tables
 
-_FOUND = (
+_SAMPLE_COLUMNS = (
     *("library", "version", "language", "source", "version_evidence", "stated", "origin", "place", "url", "title"),
     *("score", "accepted", "file", "created_time", "licence", "attribution"),
 )
-_HELD = frozenset({"first_version", "last_version"})
+_INTERVAL = frozenset({"first_version", "last_version"})
 
 
-def document(world: World, row: Row) -> Made:
+def document(context: RebuildContext, row: Row) -> RebuiltRow:
     """Read a docstring again, from the artifact of the first release that has it."""
-    found = world.surface(row["first_version"]).documents.get(row["path"])
-    if found is None:
-        raise NotMade(f"{row['path']} has no docstring in the artifact of {row['first_version']}")
-    return Made({**found, "library": world.library}, _HELD, "how long it held needs every release between")
+    docstring = context.surface(row["first_version"]).documents.get(row["path"])
+    if docstring is None:
+        raise NotReproduced(f"{row['path']} has no docstring in the artifact of {row['first_version']}")
+    return RebuiltRow(
+        {**docstring, "library": context.library}, _INTERVAL, "its last version needs every release between"
+    )
 
 
-def api_document(world: World, row: Row) -> Made:
-    """Read the parts of a document again from the docstring that the snapshot has."""
+def api_document(context: RebuildContext, row: Row) -> RebuiltRow:
+    """Parse a document again from the docstring in the snapshot."""
     if row["source"] == DocumentSource.SITE:
         raise NotRebuilt("it was read from a page of the documentation site, which can be edited")
     output = api_documents_stage(
         {
-            "releases": world.rows("releases"),
-            "documents": [one for one in world.rows("documents") if one["path"] == row["path"]],
-            "symbols": [one for one in world.rows("symbols") if one["path"] == row["path"]],
+            "releases": context.rows("releases"),
+            "documents": [candidate for candidate in context.rows("documents") if candidate["path"] == row["path"]],
+            "symbols": [candidate for candidate in context.rows("symbols") if candidate["path"] == row["path"]],
             "site_documents": [],
         },
-        rules=world.rules.directives,
+        rules=context.rules.directives,
     )
-    return Made(of_id(output.tables["api_documents"], row["id"], output.rejects))
+    return RebuiltRow(of_id(output.tables["api_documents"], row["id"], output.rejects))
 
 
-def snippet(world: World, row: Row) -> Made:
-    """Take an example out of its docstring again, or a piece out of the source distribution that it stands in."""
+def snippet(context: RebuildContext, row: Row) -> RebuiltRow:
+    """Extract an example again from its docstring, or a piece from its source distribution."""
     if row["source"] == SnippetSource.DOCSTRING:
-        return Made(_taken(world, row, _in_docstrings(world, row)))
+        return RebuiltRow(_extracted(context, row, _in_docstrings(context, row)))
     if row["source"] == SnippetSource.DOWNSTREAM:
-        found = _taken(world, row, _in_dependent(world, row))
-        return Made(found, frozenset({"example_of"}), "example_of depends on what else its author shows")
+        piece = _extracted(context, row, _in_dependent(context, row))
+        return RebuiltRow(piece, frozenset({"example_of"}), "example_of depends on what else its author shows")
     raise NotRebuilt(SnippetSource(row["source"]).source.not_rebuilt or f"nothing reads a {row['source']} again")
 
 
-def uses(world: World, row: Row) -> Made:
-    """Find the uses in a snippet again; the row is the snippet with its uses as they stand, in order."""
+def uses(context: RebuildContext, row: Row) -> RebuiltRow:
+    """Find the uses in a snippet again; the row is the snippet with its published uses in order."""
     stripped: Row = {name: value for name, value in row.items() if name != "uses"}
     output = usage_stage(
-        {"releases": [world.releases[row["version"]]], "snippets": [stripped], "symbols": world.rows("symbols")},
-        world.rules.usage,
+        {"releases": [context.releases[row["version"]]], "snippets": [stripped], "symbols": context.rows("symbols")},
+        context.rules.usage,
     )
-    return Made(stripped | {"uses": in_order(output.tables["usages"])})
+    return RebuiltRow(stripped | {"uses": in_order(output.tables["usages"])})
 
 
 def in_order(rows: Sequence[Row]) -> list[Row]:
-    """Return uses by their ids, without the columns that are not published."""
+    """Return uses ordered by id."""
     return sorted(({name: use[name] for name in sorted(use)} for use in rows), key=lambda use: str(use["id"]))
 
 
-def _in_docstrings(world: World, row: SnippetRow) -> dict[str, list[Row]]:
+def _in_docstrings(context: RebuildContext, row: SnippetRow) -> dict[str, list[Row]]:
     return {
-        "releases": neighbourhood(world.rows("releases"), row["version"], row["last_version"]),
-        "documents": [one for one in world.rows("documents") if one["path"] == row["path"]],
+        "releases": neighbourhood(context.rows("releases"), row["version"], row["last_version"]),
+        "documents": [document_ for document_ in context.rows("documents") if document_["path"] == row["path"]],
         "found": [],
     }
 
 
-def _in_dependent(world: World, row: Row) -> dict[str, list[Row]]:
+def _in_dependent(context: RebuildContext, row: Row) -> dict[str, list[Row]]:
     name, _, version = str(row["place"]).removeprefix("pkg:pypi/").partition("@")
-    tree = world.tree(name, version)
+    tree = context.tree(name, version)
     text = tree.text(row["file"]) if row["file"] in tree.files else None
     if text is None:
         raise NotRebuilt(f"the source distribution of {name} {version} has no such file, or not as text")
-    found = {column: row[column] for column in _FOUND} | {"line": 1, "text": text}
-    found["id"] = content_id("found", row["place"], row["file"])
-    return {"releases": [world.releases[row["version"]]], "documents": [], "found": [found]}
+    sample = {column: row[column] for column in _SAMPLE_COLUMNS} | {"line": 1, "text": text}
+    sample["id"] = content_id("found", row["place"], row["file"])
+    return {"releases": [context.releases[row["version"]]], "documents": [], "found": [sample]}
 
 
-def _taken(world: World, row: Row, tables: dict[str, list[Row]]) -> Row:
-    rules = world.rules
+def _extracted(context: RebuildContext, row: Row, tables: dict[str, list[Row]]) -> Row:
+    rules = context.rules
     output = snippets_stage(
-        as_tables({**tables, "symbols": world.rows("symbols")}),
+        as_tables({**tables, "symbols": context.rows("symbols")}),
         rules=rules.snippets,
         files=rules.python_files,
         licences=rules.quality.licences,

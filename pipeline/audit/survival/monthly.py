@@ -1,4 +1,4 @@
-"""The monthly look at what was published, as the DAG `survival` calls it: plan, a library at a time, and the sum."""
+"""The monthly survival run, as the DAG `survival` calls it: plan, one library at a time, and summary."""
 
 from __future__ import annotations
 
@@ -20,68 +20,68 @@ _NAMED = 20
 
 
 class NotJudged(RuntimeError):
-    """Of some rows nobody knows yet whether they pass, because of what may pass by itself."""
+    """Some rows have no verdict because of temporary failures."""
 
 
 def survey_of(profile: str, period: str) -> Survey:
-    """Return what is looked at of a profile in a period: its newest snapshots, as many as the rules say."""
+    """Return the survey of a profile in a period, with its newest snapshots."""
     current, rules = settings(), survival_rules()
     return Survey(newest_snapshots(current.snapshots, profile, rules.snapshots), period, current, rules)
 
 
 def plan(profile: str, libraries: Iterable[str] | None = None) -> list[dict[str, str]]:
-    """Return what there is to look at now: period and library, each; nothing where nothing was published.
+    """Return the items of a run, each a period and a library; none where nothing was published.
 
-    Errors: BadForm for libraries that are in no snapshot, and for a profile that never was, which would make a run that
-    is green and empty; RuleError; SnapshotError where no snapshot can be read.
+    Errors: BadForm for libraries without a snapshot, and for an unknown profile, whose run would be empty; RuleError;
+    SnapshotError where no snapshot can be read.
     """
     read_profile(profile)
     period = this_period()
     there = libraries_of(survey_of(profile, period).snapshots)
-    wanted = [str(canonicalize_name(library)) for library in libraries or there]
+    requested = [str(canonicalize_name(library)) for library in libraries or there]
     if not there and profile not in profile_names():
         names = ", ".join(profile_names())
         raise BadForm(f"nothing was looked at:\nprofile: {profile} has neither rules nor snapshots; there are {names}")
-    if unknown := sorted(set(wanted) - set(there)):
-        known = ", ".join(there[:_NAMED]) + (" …" if len(there) > _NAMED else "")
+    if unknown := sorted(set(requested) - set(there)):
+        names_ = ", ".join(there[:_NAMED]) + (" …" if len(there) > _NAMED else "")
         raise BadForm(
             f"nothing was looked at:\nlibraries: the newest snapshots of profile {profile} have no"
-            f" {', '.join(unknown)}; they have {known or 'no library, since there are none'}"
+            f" {', '.join(unknown)}; they have {names_ or 'no library, since there are none'}"
         )
-    return [{"period": period, "library": library} for library in there if library in wanted]
+    return [{"period": period, "library": library} for library in there if library in requested]
 
 
 def look(profile: str, period: str, library: str) -> dict[str, Any]:
-    """Look at a library, and return what came of it: rows added and known, and snapshots that could not be read.
+    """Survey a library, and return the numbers of added and existing rows, and unreadable snapshots.
 
-    Errors: NotJudged where rows are left for another try, after all others have been added; as `survive`.
+    Errors: NotJudged where rows have no verdict, after all others have been added; those of `survive`.
     """
     read_profile(profile)
     looked = survive(survey_of(profile, period), library)
-    if looked.left:
-        left = "; ".join(f"{number} rows: {why}" for why, number in looked.left.items())
-        raise NotJudged(f"{library}: could not be judged, {len(looked.added)} others were: {left}. Try again later")
-    return {"library": library, "added": len(looked.added), "known": looked.known, "unread": list(looked.unread)}
+    if looked.unjudged:
+        unjudged = "; ".join(f"{number} rows: {why}" for why, number in looked.unjudged.items())
+        raise NotJudged(f"{library}: could not be judged, {len(looked.added)} others were: {unjudged}. Try again later")
+    return {"library": library, "added": len(looked.added), "known": looked.existing, "unread": list(looked.unread)}
 
 
-def tell(profile: str, planned: Sequence[dict[str, str]], looks: Iterable[dict[str, Any]]) -> list[str]:
-    """Return a sentence for each snapshot: how much still passes and why the rest does not, or why nobody could look.
+def report_survival(profile: str, planned: Sequence[dict[str, str]], looks: Iterable[dict[str, Any]]) -> list[str]:
+    """Return a sentence for each snapshot: its survival figure, or why it could not be read.
 
-    `looks` are what `look` returned for the planned libraries that did not fail.
+    `looks` are results of `look` for the planned libraries that did not fail.
     """
     read_lake()
     rows: list[SurvivalRow] = []
-    for period in sorted({one["period"] for one in planned}):
-        libraries = [one["library"] for one in planned if one["period"] == period]
+    for period in sorted({item["period"] for item in planned}):
+        libraries = [item["library"] for item in planned if item["period"] == period]
         rows += rows_of_survey(survey_of(profile, period), libraries)
-    unread = sorted({why for one in looks for why in one["unread"]})
+    unread = sorted({why for item in looks for why in item["unread"]})
     return [*map(str, survival_figures(rows)), *(f"not looked at: {why}" for why in unread)]
 
 
-def tell_failed(profile: str, planned: Sequence[dict[str, str]], looks: Iterable[dict[str, Any]]) -> str | None:
-    """Name the planned libraries that no look came of, and say what to do; None where there are none."""
-    done = {one["library"] for one in looks}
-    failed = sorted({one["library"] for one in planned} - done)
+def describe_failed(profile: str, planned: Sequence[dict[str, str]], looks: Iterable[dict[str, Any]]) -> str | None:
+    """Return a message with the failed libraries and advice; None where there are none."""
+    done = {item["library"] for item in looks}
+    failed = sorted({item["library"] for item in planned} - done)
     if not failed:
         return None
     return (

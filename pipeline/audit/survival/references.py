@@ -1,4 +1,4 @@
-"""What proved the rows of a snapshot, as runs: the code, the tests or the probe of each, and where it ran."""
+"""The proofs of a snapshot's rows as runs: code, tests or probe of each, and its environment or project."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
 
 Place = tuple[str, bool]
-"""Where something runs: the id of a lock, or that of a project (True)."""
+"""Place of a run: the id of a lock, or that of a project (True)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class ProbeRun(Run):
 class Reference:
     """A published row that was executed, and the runs that must pass for it to survive.
 
-    The first run is where the row's own version is; `lacking` says what of the snapshot is missing to run it.
+    The first run has the row's own version; `missing` names rows that the snapshot lacks to run it.
     """
 
     family: Family
@@ -43,21 +43,21 @@ class Reference:
     library: str
     version: str
     runs: tuple[Run, ...]
-    lacking: str | None = None
+    missing: str | None = None
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Where its runs take place, each once."""
+        """The distinct places of its runs."""
         return tuple(dict.fromkeys(place_of(run) for run in self.runs))
 
     @property
     def probed(self) -> bool:
-        """Whether a probe stands for it, and no code is run."""
+        """Whether a probe is its proof, without code to run."""
         return any(isinstance(run, ProbeRun) for run in self.runs)
 
 
 def place_of(run: Run) -> Place:
-    """Return where a run takes place."""
+    """Return the place of a run."""
     if isinstance(run, ProjectRun):
         return run.project_id, True
     if isinstance(run, (CaseRun, ProbeRun)):
@@ -66,9 +66,9 @@ def place_of(run: Run) -> Place:
 
 
 def read_references(snapshot: Snapshot, library: str, settings: Any) -> tuple[list[Reference], Sources]:
-    """Return what of a library's published rows can be run again, with what the snapshot holds to do so.
+    """Return the executed rows of a library as references, and the rows that their runs need.
 
-    Left out are families of which nothing is run: block completions, and contexts, which are views of completions.
+    Families without runs are left out: block completions, and contexts, which are views of completions.
 
     Errors: SnapshotError.
     """
@@ -85,12 +85,12 @@ def _rows(snapshot: Snapshot, library: str) -> Iterator[tuple[InstanceFamily, Pr
 
 
 def _reference(family: InstanceFamily, proofs: Proofs, row: Row, sources: Sources) -> Reference:
-    runs, lacking = [], None
+    runs, missing = [], None
     try:
         runs = [_run((family.name, row[family.key]), proof, sources) for proof in proofs.runs(row)]
     except SnapshotError as error:
-        lacking = str(error)
-    return Reference(family.name, row[family.key], row["library"], row[family.version], tuple(runs), lacking)
+        missing = str(error)
+    return Reference(family.name, row[family.key], row["library"], row[family.version], tuple(runs), missing)
 
 
 def _run(answered: tuple[Family, str], proof: Proof, sources: Sources) -> Run:
@@ -98,11 +98,11 @@ def _run(answered: tuple[Family, str], proof: Proof, sources: Sources) -> Run:
         key = content_id("probe", proof.lock_id, proof.path)
         return ProbeRun(answered, "", Metric.PASS, key, False, proof.lock_id, proof.path)
     if isinstance(proof, ProjectTests):
-        # what is to be written stands in the files of the project
+        # the reference is in the files of the project
         project = sources.projects.get(proof.project_id, {})
         state = project.get("lock_id"), project.get("sha256")
         key = content_id(proof.project_id, *state, proof.tests, sources.settings)
-        return ProjectRun(answered, "", Metric.PASS, key, False, proof.project_id, proof.path, _as_it_is, proof.tests)
+        return ProjectRun(answered, "", Metric.PASS, key, False, proof.project_id, proof.path, _unchanged, proof.tests)
     if isinstance(proof, Example):
         row = sources.example(proof.id)
         case = Case("", row["preamble"], row["code"], tuple(row["checks"]))
@@ -114,5 +114,5 @@ def _run(answered: tuple[Family, str], proof: Proof, sources: Sources) -> Run:
     return CaseRun(answered, "", Metric.PASS, key, False, proof.lock_id, replace(named, id=key))
 
 
-def _as_it_is(text: str) -> str:
+def _unchanged(text: str) -> str:
     return text

@@ -1,4 +1,4 @@
-"""What a curator sets about running published rows again."""
+"""Parameters of survival runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The job of survival: of a library's published rows some are drawn, run again, and told in the lake."""
+"""Survival runs: draw published rows of a library, run them again, and add the results to the lake."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 from filelock import FileLock
 
 from pipeline.audit.survival.references import Place, Reference, read_references
-from pipeline.audit.survival.rerun import Found, Lost, Tell, came_out, run_again
+from pipeline.audit.survival.rerun import Lost, PlaceStatus, run_again, survival_result
 from pipeline.audit.survival.rules import SurvivalRules
+from pipeline.core.progress import ReportProgress, no_progress
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.rules.load import load
 from pipeline.core.settings import Settings
@@ -43,24 +44,24 @@ _DETAIL = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """What looking at a library came to: rows added now, rows that this period had already, and what is left.
+class SurveyResult:
+    """Result for a library: added rows, number of rows that the period had already, and rows without a verdict.
 
-    `left` counts rows of which nobody knows anything yet, by what was in the way; the next run tries them again.
-    `unread` says which snapshots could not be read, and why.
+    `unjudged` counts rows by temporary failure; the next run tries them again. `unread` are errors of snapshots that
+    could not be read.
     """
 
     library: str
     period: str
     added: tuple[Row, ...]
-    known: int
-    left: Mapping[str, int]
+    existing: int
+    unjudged: Mapping[str, int]
     unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What is looked at, and where: snapshots, the period, the lake that rows are added to, and the rules."""
+    """Snapshots, period, settings with the lake, and rules of a survival run."""
 
     snapshots: tuple[Path, ...]
     period: str
@@ -69,7 +70,7 @@ class Survey:
 
     @property
     def folder(self) -> Path:
-        """Where a period's runs, and what is made from scratch for them, are kept until the next period begins."""
+        """The folder of a period's runs and environments from scratch, until the next period begins."""
         return self.settings.cache / "survival" / self.period
 
     @property
@@ -79,12 +80,12 @@ class Survey:
 
 
 def this_period(now: datetime | None = None) -> str:
-    """Return the month of a time, UTC: rows are told of the month in which they were really run."""
+    """Return the month of a time, UTC: the month in which rows really ran."""
     return f"{(now or datetime.now(UTC)).astimezone(UTC):%Y-%m}"
 
 
 def today() -> str:
-    """Return the day of now, UTC, as rows have it."""
+    """Return the current day, UTC, in the form of rows."""
     return f"{datetime.now(UTC):%Y-%m-%d}"
 
 
@@ -92,81 +93,80 @@ def newest_snapshots(snapshots: Path, profile: str, most: int) -> tuple[Path, ..
     """Return the newest snapshots of a profile, the newest first; of several revisions the last one."""
     last: dict[str, tuple[int, Path]] = {}
     for folder in (snapshots / profile).glob("[!.]*/"):
-        if (folder / "manifest.json").is_file() and (found := _REVISION.fullmatch(folder.name)):
-            revision = int(found[2] or 1)
-            last[found[1]] = max(last.get(found[1], (0, folder)), (revision, folder))
+        if (folder / "manifest.json").is_file() and (match := _REVISION.fullmatch(folder.name)):
+            revision = int(match[2] or 1)
+            last[match[1]] = max(last.get(match[1], (0, folder)), (revision, folder))
     return tuple(last[name][1] for name in sorted(last, reverse=True)[:most])
 
 
 def libraries_of(snapshots: Sequence[Path]) -> list[str]:
-    """Return the libraries of snapshots, sorted; one that cannot be read keeps nobody from looking at the others.
-
-    Errors: SnapshotError where none can be read.
-    """
-    found: set[str] = set()
+    """Return the libraries of readable snapshots, sorted. Errors: SnapshotError where none can be read."""
+    libraries: set[str] = set()
     errors: list[str] = []
     for snapshot in snapshots:
         try:
-            found |= Snapshot(snapshot).manifest.libraries.keys()
+            libraries |= Snapshot(snapshot).manifest.libraries.keys()
         except SnapshotError as error:
             errors.append(str(error))
     if errors and len(errors) == len(snapshots):
         raise SnapshotError("\n".join(errors))
-    return sorted(found)
+    return sorted(libraries)
 
 
 def rows_of_survey(survey: Survey, libraries: Iterable[str]) -> list[Row]:
-    """Return what the lake has of the snapshots and the period of a survey."""
+    """Return the rows in the lake for the snapshots and the period of a survey."""
     digests = {sha256_file(snapshot / "manifest.json") for snapshot in survey.snapshots}
-    known = pa.array([one for one in digests if one], pa.string())
-    where = (pc.field("period") == survey.period) & pc.field("manifest_sha256").isin(known)
+    hashes = pa.array([digest for digest in digests if digest], pa.string())
+    where = (pc.field("period") == survey.period) & pc.field("manifest_sha256").isin(hashes)
     return [row for library in libraries for row in survey.lake.read(TABLE, library, where)]
 
 
-def survive(survey: Survey, library: str, tell: Tell = lambda what, done, total: None) -> Looked:
+def survive(survey: Survey, library: str, report: ReportProgress = no_progress) -> SurveyResult:
     """Run a library's drawn references of each snapshot again, and add a row to the lake for each.
 
-    What this period has a row of is not run again. Nothing is made, and the index is not asked, where all is there.
+    Rows with a result in this period do not run again; if all have one, nothing is built and the index is not queried.
 
-    Errors: RuleError, SandboxUnavailable; what keeps rows from being run is in the rows, `left` or `unread`.
+    Errors: RuleError, SandboxUnavailable; other failures are in the rows, `unjudged` or `unread`.
     """
     locks = survey.lake.root / "_locks"
     locks.mkdir(parents=True, exist_ok=True)
     with working_on(library):
-        pass  # brings what other workers have added
+        pass  # fetches rows that other workers have added
     with FileLock(locks / f"{library}.survival.lock"):
-        looked = [_look(survey, library, snapshot, tell) for snapshot in survey.snapshots]
-    left = sum((Counter(one.left) for one in looked), Counter[str]())
-    added = tuple(row for one in looked for row in one.added)
-    unread = tuple(why for one in looked for why in one.unread)
-    return Looked(library, survey.period, added, sum(one.known for one in looked), dict(left), unread)
+        looked = [_look(survey, library, snapshot, report) for snapshot in survey.snapshots]
+    unjudged = sum((Counter(result.unjudged) for result in looked), Counter[str]())
+    added = tuple(row for result in looked for row in result.added)
+    unread = tuple(why for result in looked for why in result.unread)
+    return SurveyResult(
+        library, survey.period, added, sum(result.existing for result in looked), dict(unjudged), unread
+    )
 
 
-def _look(survey: Survey, library: str, snapshot: Path, tell: Tell) -> Looked:
-    """Look at a library in one snapshot."""
+def _look(survey: Survey, library: str, snapshot: Path, report: ReportProgress) -> SurveyResult:
+    """Survey a library in one snapshot."""
     try:
-        known_snapshot = Snapshot(snapshot)
-        references, sources = read_references(known_snapshot, library, _run_settings(survey.settings))
+        reader = Snapshot(snapshot)
+        references, sources = read_references(reader, library, _run_settings(survey.settings))
     except SnapshotError as error:
-        return Looked(library, survey.period, (), 0, {}, (str(error),))
-    digest = known_snapshot.sha256
+        return SurveyResult(library, survey.period, (), 0, {}, (str(error),))
+    digest = reader.sha256
     chosen, share = draw(references, survey.period, survey.rules)
     part = survey.lake.path(TABLE, library, f"{survey.period}.{digest[:16]}")
-    known = {_of(row) for row in _rows_of(part)}
-    waiting = [reference for reference in chosen if (reference.family, reference.id) not in known]
+    existing = {_of(row) for row in _rows_of(part)}
+    waiting = [reference for reference in chosen if (reference.family, reference.id) not in existing]
     if not waiting:
-        return Looked(library, survey.period, (), len(chosen), {})
+        return SurveyResult(library, survey.period, (), len(chosen), {})
     of_all = {"snapshot": snapshot.name, "manifest_sha256": digest, "drawn_share": share}
     head = of_all | {"period": survey.period}
-    added, left = _run(survey, library, waiting, sources, head, tell)
+    added, unjudged = _run(survey, library, waiting, sources, head, report)
     if added:
         with working_on(library):
             there = _rows_of(part)  # other workers may have added some meanwhile
-            known |= {_of(row) for row in there}
-            # of now: what was kept of the lake for a snapshot up to yesterday must not lack a row of yesterday
-            added = [row | {"day": today()} for row in added if _of(row) not in known]
+            existing |= {_of(row) for row in there}
+            # the current day: a lake pinned up to yesterday must not lack a row of yesterday
+            added = [row | {"day": today()} for row in added if _of(row) not in existing]
             survey.lake.write(TABLE, library, [*there, *added], part=part.stem)
-    return Looked(library, survey.period, tuple(added), len(chosen) - len(waiting), left)
+    return SurveyResult(library, survey.period, tuple(added), len(chosen) - len(waiting), unjudged)
 
 
 def _rows_of(part: Path) -> list[Row]:
@@ -178,17 +178,17 @@ def _of(row: Row) -> tuple[str, str]:
 
 
 def _run(
-    survey: Survey, library: str, waiting: Collection[Reference], sources: Sources, head: Row, tell: Tell
+    survey: Survey, library: str, waiting: Collection[Reference], sources: Sources, head: Row, report: ReportProgress
 ) -> tuple[list[Row], Mapping[str, int]]:
-    """Run references; return their rows, and what was in the way of those that have none yet."""
+    """Run references; return their rows, and the temporary failures of the others."""
     _forget(survey.folder)
     runners = runners_at(survey.folder if survey.rules.from_scratch else survey.settings.cache)
     use_caches(survey.settings.cache, runners)
     with RunFile(survey.folder / "runs" / f"{library}.jsonl", None) as file:
-        found = run_again(waiting, sources, runners, file, tell)
-        outcomes = [(reference, came_out(reference, found, file)) for reference in waiting]
+        status = run_again(waiting, sources, runners, file, report)
+        outcomes = [(reference, survival_result(reference, status, file)) for reference in waiting]
     rows = [
-        head | _row(reference, outcome, found, sources)
+        head | _row(reference, outcome, status, sources)
         for reference, outcome in outcomes
         if not isinstance(outcome, str)
     ]
@@ -196,22 +196,24 @@ def _run(
 
 
 def draw(references: Sequence[Reference], period: str, rules: SurvivalRules) -> tuple[list[Reference], float]:
-    """Return the references whose environments or projects are drawn in a period, and the share that is drawn of these.
+    """Return the references whose environments or projects are drawn in a period, and the share of drawn places.
 
-    One that cannot be run, since the snapshot lacks something, costs nothing and is always among them.
+    References that cannot be run, since the snapshot lacks rows, cost nothing and are always included.
     """
-    places = sorted({_own(one) for one in references if one.runs}, key=lambda place: content_id(period, place))
-    taken = frozenset(places[: max(rules.least, ceil(rules.share * len(places)))])
-    chosen = [one for one in references if not one.runs or _own(one) in taken]
-    return chosen, round(len(taken) / len(places), 4) if places else 1.0
+    places = sorted(
+        {_own(reference) for reference in references if reference.runs}, key=lambda place: content_id(period, place)
+    )
+    drawn = frozenset(places[: max(rules.least, ceil(rules.share * len(places)))])
+    chosen = [reference for reference in references if not reference.runs or _own(reference) in drawn]
+    return chosen, round(len(drawn) / len(places), 4) if places else 1.0
 
 
 def _own(reference: Reference) -> Place:
-    """Return the place of the version that a row is right for."""
+    """Return the place of a row's own version."""
     return reference.places[0]
 
 
-def _row(reference: Reference, lost: Lost | None, found: Found, sources: Sources) -> Row:
+def _row(reference: Reference, lost: Lost | None, status: PlaceStatus, sources: Sources) -> Row:
     locks = {sources.projects.get(of, {}).get("lock_id") if project else of for of, project in reference.places}
     outcome = lost.outcome if lost else Outcome.PASSED
     return {
@@ -225,12 +227,12 @@ def _row(reference: Reference, lost: Lost | None, found: Found, sources: Sources
         "detail": lost.detail[-_DETAIL:] if lost else None,
         "probed": reference.probed,
         "lock_ids": sorted(lock for lock in locks if lock),
-        "yanked": sorted({pin for place in reference.places for pin in found.yanked.get(place, ())}),
+        "yanked": sorted({pin for place in reference.places for pin in status.yanked.get(place, ())}),
     }
 
 
 def _run_settings(settings: Settings) -> Any:
-    """Return what decides beside a reference how its run comes out: a change of these rules asks again."""
+    """Return the rules that influence the outcome of runs: a change of them makes new runs."""
     rules = settings.rules
     return [
         plain(load(rules / "validation.yaml", ValidationRules)),
@@ -240,7 +242,7 @@ def _run_settings(settings: Settings) -> Any:
 
 
 def _forget(folder: Path) -> None:
-    """Remove what was made from scratch in earlier periods: it would be no scratch any more."""
+    """Remove the folders of earlier periods, so that each period starts from scratch."""
     for other in folder.parent.glob("*/"):
         if other.name < folder.name:
             shutil.rmtree(other, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What the index says today of the files that a lock names: gone, withdrawn, or there."""
+"""Status of a lock's files on the index: missing, yanked, or available."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from pipeline.lake.rows import EnvironmentRow
 
 @dataclass(frozen=True, slots=True)
 class OnIndex:
-    """Of the pins of a lock those of which the index has no file any more, and those that were withdrawn (PEP 592)."""
+    """Pins of a lock whose files the index no longer has, and yanked ones (PEP 592)."""
 
     gone: tuple[str, ...]
     yanked: tuple[str, ...]
 
 
 def of_lock(row: EnvironmentRow, facts: IndexFacts) -> OnIndex:
-    """Return what the index says of the lock of an `environments` or `projects` row.
+    """Return the index status of the lock of an `environments` or `projects` row.
 
-    A file is known by its hash; a wheel must fit the Python of the environment.
+    Files are matched by hash; a wheel must fit the Python of the environment.
 
-    Errors: ValueError for a lock that cannot be read; IndexUnreachable.
+    Errors: ValueError for an unreadable lock; IndexUnreachable.
     """
     gone, yanked = [], []
     for pin in read_lock(row["lock"] or ""):

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.audit.rebuild.basis import otherwise_made
-from pipeline.audit.rebuild.context import World, neighbourhood
-from pipeline.audit.rebuild.outcome import Made, NotMade, NotRebuilt, held_against, reasons, tally
+from pipeline.audit.rebuild.basis import differing_basis
+from pipeline.audit.rebuild.context import RebuildContext, neighbourhood
+from pipeline.audit.rebuild.outcome import NotRebuilt, NotReproduced, RebuiltRow, compare_row, reasons, tally
 from pipeline.audit.rebuild.sample import DRAWN, MAKERS, Draw, rebuild_sample
 from pipeline.core.rules.profiles import LibraryRule, Profile
 from pipeline.core.settings import settings
@@ -34,14 +34,14 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def world(snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+def context(snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RebuildContext:
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path))
     house = House(settings(), Profile(name="verify", libraries=(LibraryRule(library=LIBRARY),)), Period())
-    return World(Snapshot(snapshot), LIBRARY, house, artifacts=False)
+    return RebuildContext(Snapshot(snapshot), LIBRARY, house, artifacts=False)
 
 
-def made_again(world: World, config: str, row: Row) -> Made:
-    return MAKERS[config](world, row)
+def made_again(context: RebuildContext, config: str, row: Row) -> RebuiltRow:
+    return MAKERS[config](context, row)
 
 
 def test_everything_that_is_drawn_can_be_made_again() -> None:
@@ -49,13 +49,13 @@ def test_everything_that_is_drawn_can_be_made_again() -> None:
     assert set(INSTANCE_TABLES) <= set(DRAWN)
 
 
-def same(world: World, config: str) -> Row:
+def same(context: RebuildContext, config: str) -> Row:
     """A row that comes out again, as far as it can be."""
-    for row in world.rows(config):
+    for row in context.rows(config):
         try:
-            if held_against(config, row, made_again(world, config, row)).outcome is not Rebuilding.DIFFERS:
+            if compare_row(config, row, made_again(context, config, row)).outcome is not Rebuilding.DIFFERS:
                 return row
-        except (NotMade, NotRebuilt):
+        except (NotReproduced, NotRebuilt):
             pass
     raise AssertionError(f"no row of {config} comes out again")
 
@@ -71,9 +71,9 @@ def same(world: World, config: str) -> Row:
         ("changes", Rebuilding.PART),
     ],
 )
-def test_what_the_stages_made_comes_out_again(world: World, config: str, outcome: Rebuilding) -> None:
-    row = same(world, config)
-    found = held_against(config, row, made_again(world, config, row))
+def test_what_the_stages_made_comes_out_again(context: RebuildContext, config: str, outcome: Rebuilding) -> None:
+    row = same(context, config)
+    found = compare_row(config, row, made_again(context, config, row))
     assert (found.outcome, found.columns) == (outcome, ())
     assert bool(found.why) == (outcome is Rebuilding.PART)
 
@@ -95,23 +95,23 @@ def test_what_the_stages_made_comes_out_again(world: World, config: str, outcome
         ("changes", "evidence", "static"),
     ],
 )
-def test_a_column_that_was_touched_is_named(world: World, config: str, column: str, value: str) -> None:
-    row = same(world, config)
+def test_a_column_that_was_touched_is_named(context: RebuildContext, config: str, column: str, value: str) -> None:
+    row = same(context, config)
     assert row[column] != value
-    found = held_against(config, row | {column: value}, made_again(world, config, row))
+    found = compare_row(config, row | {column: value}, made_again(context, config, row))
     assert (found.outcome, found.columns) == (Rebuilding.DIFFERS, (column,))
     assert found.line == f"{config} {found.row_id} ({LIBRARY}): {Rebuilding.DIFFERS.meaning}: {column}" + (
         f": {found.why}" if found.why else ""
     )
 
 
-def test_the_score_of_a_migration_is_not_made_again(world: World) -> None:
-    row = world.rows("migrations")[0]
+def test_the_score_of_a_migration_is_not_made_again(context: RebuildContext) -> None:
+    row = context.rows("migrations")[0]
     assert row["mutants"] == 8
-    assert made_again(world, "migrations", row).left >= {*SCORED}
+    assert made_again(context, "migrations", row).excluded >= {*SCORED}
     # a snapshot of before there were scores
-    without = made_again(world, "migrations", row | dict.fromkeys(SCORED))
-    assert without.left.isdisjoint(SCORED)
+    without = made_again(context, "migrations", row | dict.fromkeys(SCORED))
+    assert without.excluded.isdisjoint(SCORED)
     assert {without.row[column] for column in SCORED} == {None}
 
 
@@ -131,26 +131,28 @@ def test_the_score_of_a_migration_is_not_made_again(world: World) -> None:
         ("api_documents", {"source": "site"}, "page of the documentation site"),
     ],
 )
-def test_what_cannot_be_made_again_says_why(world: World, config: str, columns: dict[str, Any], complaint: str) -> None:
-    row = (same(world, config) if config == "completions" else world.rows(config)[0]) | columns
+def test_what_cannot_be_made_again_says_why(
+    context: RebuildContext, config: str, columns: dict[str, Any], complaint: str
+) -> None:
+    row = (same(context, config) if config == "completions" else context.rows(config)[0]) | columns
     with pytest.raises(NotRebuilt, match=complaint):
-        made_again(world, config, row)
+        made_again(context, config, row)
 
 
 @pytest.mark.parametrize("config", ["scenes", "repository_tasks"])
-def test_a_row_whose_project_is_gone_names_it(world: World, config: str) -> None:
+def test_a_row_whose_project_is_gone_names_it(context: RebuildContext, config: str) -> None:
     with pytest.raises(LookupError, match=f"projects of the snapshot has no row {'0' * 32}"):
-        made_again(world, config, world.rows(config)[0] | {"project_id": "0" * 32})
+        made_again(context, config, context.rows(config)[0] | {"project_id": "0" * 32})
 
 
-def test_what_nothing_makes_is_not_made(world: World) -> None:
-    with pytest.raises(NotMade, match="it was not made"):
-        made_again(world, "completions", same(world, "completions") | {"id": "0" * 32})
+def test_what_nothing_makes_is_not_made(context: RebuildContext) -> None:
+    with pytest.raises(NotReproduced, match="it was not made"):
+        made_again(context, "completions", same(context, "completions") | {"id": "0" * 32})
 
 
-def test_what_a_person_accepted_keeps_its_flags_and_its_status_is_theirs(world: World) -> None:
-    row = same(world, "completions") | {"review_status": "accepted"}
-    found = held_against("completions", row, made_again(world, "completions", row))
+def test_what_a_person_accepted_keeps_its_flags_and_its_status_is_theirs(context: RebuildContext) -> None:
+    row = same(context, "completions") | {"review_status": "accepted"}
+    found = compare_row("completions", row, made_again(context, "completions", row))
     assert (found.outcome, found.why) == (
         Rebuilding.PART,
         "a person accepted it; decisions stay in the review database",
@@ -168,23 +170,23 @@ def test_a_sample_is_drawn_by_hash_and_says_nothing_against_what_other_rules_mad
     } == dict.fromkeys(DRAWN, 1)
     assert {result.row_id for result in one.results} != {result.row_id for result in other.results}
     assert set(reasons(one.results)) >= {"problems", "functions", "scenes"}
-    # the test's rules are not those of the project, so rows of a made-up world that come out otherwise are no problem
-    assert one.otherwise_made == ("rules",)
+    # the test's rules are not those of the project, so rows of a made-up context that come out otherwise are no problem
+    assert one.differing_basis == ("rules",)
     assert one.problems == []
 
 
 def test_the_rules_of_today_are_held_against_those_of_the_snapshot(
-    snapshot: Path, tmp_path: Path, world: World
+    snapshot: Path, tmp_path: Path, context: RebuildContext
 ) -> None:
     copy = Path(shutil.copytree(snapshot, tmp_path / "snapshot"))
     edit_manifest(copy, lambda manifest: manifest.update(rules={}))
-    assert otherwise_made(read_manifest(copy), world.rules) == ["rules"]
+    assert differing_basis(read_manifest(copy), context.rules) == ["rules"]
     edit_manifest(copy, lambda manifest: manifest.update(rules={"masking": "0"}, driftline="0.1.0+g0"))
-    assert otherwise_made(read_manifest(copy), world.rules) == ["masking"]
+    assert differing_basis(read_manifest(copy), context.rules) == ["masking"]
     edit_manifest(copy, lambda manifest: manifest["versions"].update(usage=0, gone=1))
-    assert otherwise_made(read_manifest(copy), world.rules) == ["masking", "gone", "usage"]
+    assert differing_basis(read_manifest(copy), context.rules) == ["masking", "gone", "usage"]
     edit_manifest(copy, lambda manifest: manifest.pop("versions"))
-    assert otherwise_made(read_manifest(copy), world.rules) == ["masking", "driftline"]
+    assert differing_basis(read_manifest(copy), context.rules) == ["masking", "driftline"]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def test_a_month(house: Index, data: Path) -> None:
     assert monthly.plan("starter") == []
     with pytest.raises(BadForm, match=r"profile: mine has neither rules nor snapshots; there are .*starter"):
         monthly.plan("mine")
-    assert monthly.tell("mine", [], []) == []
+    assert monthly.report_survival("mine", [], []) == []
     at = environment(released(house))
     tables = {"environments": [at], "snippets": [USE], "completions": [completion("c", USE, at)]}
     folder = snapshot(data / "snapshots" / "mine" / "mine-2021-05-01", **tables)
@@ -31,12 +31,12 @@ def test_a_month(house: Index, data: Path) -> None:
     house.faults = {path: [503] * 99 for path in ("/pypi/lib/json", "/simple/lib/")}
     with pytest.raises(monthly.NotJudged, match="lib: could not be judged, 0 others were: 1 rows: IndexUnreachable"):
         monthly.look("mine", **planned)
-    assert monthly.tell("mine", [planned], []) == []
+    assert monthly.report_survival("mine", [planned], []) == []
     house.faults.clear()
     assert monthly.look("mine", **planned) == {"library": "lib", "added": 1, "known": 0, "unread": []}
     looked = monthly.look("mine", **planned)
     assert looked == {"library": "lib", "added": 0, "known": 1, "unread": []}
-    [told] = monthly.tell("mine", [planned], [looked])
+    [told] = monthly.report_survival("mine", [planned], [looked])
     assert told == f"{planned['period']}: 1 of 1 rows of mine-2021-05-01 (100.0%) still pass"
     (folder / "manifest.json").write_text("{}")
     with pytest.raises(SnapshotError, match="manifest of format"):
@@ -47,14 +47,16 @@ LOOK = {"library": "lib", "added": 1, "known": 0, "unread": ["m-2020: another fo
 
 
 def test_a_snapshot_that_could_not_be_read_is_told_once(house: Index) -> None:
-    assert monthly.tell("mine", [], [LOOK, LOOK | {"library": "other"}]) == ["not looked at: m-2020: another format"]
+    assert monthly.report_survival("mine", [], [LOOK, LOOK | {"library": "other"}]) == [
+        "not looked at: m-2020: another format"
+    ]
 
 
 def test_the_libraries_that_failed_are_named_with_what_to_do() -> None:
     planned = [{"period": "2026-11", "library": name} for name in ("lib", "other", "third")]
-    told = monthly.tell_failed("mine", planned, [LOOK])
+    told = monthly.describe_failed("mine", planned, [LOOK])
     assert told is not None
     assert "other, third" in told
     assert "driftline survive mine --libraries other,third" in told
-    assert monthly.tell_failed("mine", planned[:1], [LOOK]) is None
-    assert monthly.tell_failed("mine", [], []) is None
+    assert monthly.describe_failed("mine", planned[:1], [LOOK]) is None
+    assert monthly.describe_failed("mine", [], []) is None

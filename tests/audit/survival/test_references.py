@@ -74,7 +74,7 @@ def test_the_runs_of_a_family(tmp_path: Path, table: str, row: dict[str, Any], r
     [found], _ = read_references(Snapshot(written(tmp_path / "m", **{table: [row]})), "lib", [])
     assert [told(run) for run in found.runs] == runs
     assert {run.answered for run in found.runs} == {(found.family, "i")}
-    assert (found.id, found.lacking) == ("i", None)
+    assert (found.id, found.missing) == ("i", None)
     assert found.version == ("2.0" if table == "migrations" else "1.0")
     assert found.probed == (runs[0][0] is ProbeRun)
 
@@ -102,7 +102,7 @@ def test_only_the_library_is_read(tmp_path: Path) -> None:
 def test_an_example_that_is_not_there_is_said(tmp_path: Path) -> None:
     folder = written(tmp_path / "m", completions=[RUNS[0][1] | {"snippet_id": "gone"}])
     [found], _ = read_references(Snapshot(folder), "lib", [])
-    assert (found.runs, found.lacking) == ((), "no snippet gone in the snapshot: run `driftline verify` on it")
+    assert (found.runs, found.missing) == ((), "no snippet gone in the snapshot: run `driftline verify` on it")
 
 
 def test_a_snapshot_of_other_columns_is_refused_with_what_to_do(tmp_path: Path) -> None:

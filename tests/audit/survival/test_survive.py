@@ -51,7 +51,7 @@ def looked(make: Make, folder: Path, **rules: Any) -> Row:
     survey = make(folder, **rules)
     found = survive(survey, "lib")
     [row] = rows_of_survey(survey, ["lib"])
-    assert (found.added, found.left) == ((row,), {})
+    assert (found.added, found.unjudged) == ((row,), {})
     return row
 
 
@@ -70,7 +70,7 @@ def test_what_passes_is_told_once_a_month(house: Index, survey: Make, tmp_path: 
     }
     asked = house.requests.copy()
     again = survive(survey(folder), "lib")
-    assert (again.added, again.known, again.left) == ((), 1, {})
+    assert (again.added, again.existing, again.unjudged) == ((), 1, {})
     assert house.requests == asked
     later = survey(folder, period="2026-12")
     assert survive(later, "lib").added[0]["period"] == "2026-12"
@@ -175,8 +175,8 @@ def test_an_index_that_is_down_says_nothing_of_the_rows(house: Index, survey: Ma
     folder = simple(tmp_path / "m" / "m-2021", environment(released(house)))
     house.faults = {path: [503] * 99 for path in ("/pypi/lib/json", "/simple/lib/")}
     found = survive(survey(folder), "lib")
-    assert (found.added, sum(found.left.values())) == ((), 1)
-    assert "Unreachable" in next(iter(found.left))
+    assert (found.added, sum(found.unjudged.values())) == ((), 1)
+    assert "Unreachable" in next(iter(found.unjudged))
     assert rows_of_survey(survey(folder), ["lib"]) == []
     house.faults.clear()
     assert looked(survey, folder)["survives"]
