@@ -33,7 +33,7 @@ def test_a_profile_and_a_program(
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path))
     result = driftline("export", "mine", "--format", "gitchameleon", "--out", tmp_path / "out", "--json")
     assert result.status == 0, result.text
-    assert result.json["files"] == {"problems.jsonl": 1}
+    assert result.json["files"] == {"ids.jsonl": 1, "problems.jsonl": 1}
     assert (result.json["attached_files"], result.json["unsupported_rows"]) == (1, [])
     assert {"table": "problems", "column": "canary", "rows": 1} in result.json["unsupported_columns"]
 

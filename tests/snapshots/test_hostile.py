@@ -91,7 +91,7 @@ def test_a_library_leads_out_of_no_lake(tmp_path: Path, value: str) -> None:
 def test_an_export_writes_nothing_outside_of_its_folder(
     snapshot: Path, tmp_path: Path, value: str, make: Callable[[str], Any]
 ) -> None:
-    layout = Layout(families=("completions",), configs=("completions",), notes=())
+    layout = Layout(families=("completions",), configs=("completions",), usage="", evaluate="")
     name = f"sub/{value}" if value != "/etc/out" else value
     with pytest.raises(ExportError, match="no path of a file of the export"):
         write_export(tmp_path / "out", ExportFormat.VERSICODE, layout, Snapshot(snapshot), [make(name)])

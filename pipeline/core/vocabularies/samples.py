@@ -45,11 +45,11 @@ class Source:
 class SnippetSource(Term):
     source: Source
 
-    DOCSTRING = "docstring", "an example in the library's own docstring", Source(versicode="Library Source Code")
+    DOCSTRING = "docstring", "an example in the library's own docstring", Source(versicode="library_source_code")
     DOWNSTREAM = (
         "downstream",
         "a source distribution of a package that depends on the library",
-        Source(files=True, versicode="Downstream Application"),
+        Source(files=True, versicode="downstream_application_code"),
     )
     GITHUB = (
         "github",
@@ -57,7 +57,7 @@ class SnippetSource(Term):
         Source(
             files=True,
             purl="pkg:github/",
-            versicode="Downstream Application",
+            versicode="downstream_application_code",
             not_rebuilt="verify does not fetch repositories; place names the commit",
         ),
     )
@@ -66,7 +66,7 @@ class SnippetSource(Term):
         "a page of the library's documentation site",
         Source(
             style=SnippetStyle.PAGE,
-            versicode="Library Source Code",
+            versicode="library_source_code",
             not_rebuilt="a page can be edited, and no hash of it is published; url names the page",
         ),
     )
@@ -75,7 +75,7 @@ class SnippetSource(Term):
         "a question or answer on Stack Overflow",
         Source(
             style=SnippetStyle.POST,
-            versicode="StackOverflow",
+            versicode="stackoverflow",
             not_rebuilt="a post can be edited, and no hash of it is published; url names the post",
         ),
     )

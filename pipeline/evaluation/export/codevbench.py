@@ -47,6 +47,8 @@ _LAYOUT = Layout(
     families=("scenes",),
     configs=("scenes", "projects"),
     added={"discriminating": "whether a unit test fails where the block is empty; null where nothing was left out"},
+    usage="sh evaluate.sh",
+    evaluate='exec python3 "$@"\n',
     notes=(
         f"below {SOURCES} each file with scenes has a copy of its project's source distribution; unit tests are pytest"
         f" node ids in the copy's own folder; {PROJECTS} has the lock of the environment they were run in",

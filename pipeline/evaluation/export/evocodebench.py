@@ -17,6 +17,8 @@ ELEMENTS = "prompt/prompt_elements.jsonl"
 _LAYOUT = Layout(
     families=("repository_tasks",),
     configs=("repository_tasks", "projects"),
+    usage="sh evaluate.sh",
+    evaluate='exec python3 "$@"\n',
     notes=(
         f"completion_path is below {SOURCES}, where each task has a copy of its project's source distribution;"
         f" {PROJECTS} has the lock of the environment in which the tests of each were run",

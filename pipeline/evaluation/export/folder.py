@@ -16,6 +16,7 @@ from packaging.version import InvalidVersion
 
 from pipeline.core.build import build_version
 from pipeline.core.vocabularies.exports import ExportFormat
+from pipeline.evaluation.export.beside import prepare
 from pipeline.evaluation.export.format import (
     Attached,
     ExportError,
@@ -40,6 +41,23 @@ SUMMARY = "unsupported_columns.json"
 ROWS = "unsupported_columns.jsonl"
 ATTRIBUTION = "ATTRIBUTION.md"
 _BUFFER = 1 << 24
+_EVALUATE = """\
+#!/bin/sh
+# {usage}
+set -eu
+cd "$(dirname "$0")"
+"""
+_README = """\
+# {name}
+
+```sh
+python3 prepare.py  # makes the environments, where the records have some; it needs uv
+{usage}
+```
+
+The published scorer is not part of this folder: `evaluate.sh` has its own command.
+
+"""
 
 
 @dataclass(slots=True)
@@ -143,12 +161,12 @@ def _place(placed: Placed, written: Written, lines: _Lines) -> None:
 
 
 class _Lines:
-    """Files of records, written in parallel; `.json` is VersiCode's {"data": [ … ]}, any other has a record a line."""
+    """Files of records, written in parallel: a record a line, or in `.json` VersiCode's {"data": [ … ], "count": n}."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True)
-        self._opened: set[str] = set()
+        self._counts: Counter[str] = Counter()
         self._buffers: dict[str, list[str]] = {}
         self._size = 0
 
@@ -156,10 +174,10 @@ class _Lines:
         # ASCII: a reader that splits lines at U+2028 or U+0085 reads the same records.
         text = json.dumps(record, default=_plain)
         if file.endswith(".json"):
-            text = (",\n" if file in self._opened else '{"data": [\n') + text
+            text = (",\n" if self._counts[file] else '{"data": [\n') + text
         else:
             text += "\n"
-        self._opened.add(file)
+        self._counts[file] += 1
         self._buffers.setdefault(file, []).append(text)
         self._size += len(text)
         if self._size > _BUFFER:
@@ -174,9 +192,9 @@ class _Lines:
         self._buffers, self._size = {}, 0
 
     def close(self) -> None:
-        for file in self._opened:
+        for file in self._counts:
             if file.endswith(".json"):
-                self._buffers.setdefault(file, []).append("\n]}\n")
+                self._buffers.setdefault(file, []).append(f'\n], "count": {self._counts[file]}}}\n')
         self._flush()
 
 
@@ -197,7 +215,6 @@ def _write_summary(draft: Path, format_: ExportFormat, layout: Layout, snapshot:
         "files": dict(sorted(written.records.items())),
         "attached_files": written.attached,
         "added_fields": dict(layout.added),
-        "notes": list(layout.notes),
         "unsupported_columns": [_column(*key, rows) for key, rows in sorted(written.columns.items())],
         "unsupported_rows": [
             {"table": config, "reason": reason, "rows": rows}
@@ -209,6 +226,10 @@ def _write_summary(draft: Path, format_: ExportFormat, layout: Layout, snapshot:
     }
     write_json(draft / SUMMARY, summary)
     shutil.copyfile(snapshot.file(ATTRIBUTION), draft / ATTRIBUTION)
+    shutil.copyfile(prepare.__file__, draft / "prepare.py")
+    (draft / "evaluate.sh").write_text(f"{_EVALUATE.format(usage=layout.usage)}{layout.evaluate}")
+    notes = "\n".join(f"- {note}." for note in layout.notes)
+    (draft / "README.md").write_text(f"{_README.format(name=format_.meaning, usage=layout.usage)}{notes}\n")
 
 
 def _column(config: str, name: str, rows: int) -> Record:

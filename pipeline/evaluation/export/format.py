@@ -78,11 +78,14 @@ class Layout:
     """Configurations, fields and notes of a format.
 
     `configs` are the supported configurations of a snapshot; one of those in `families` must have rows. `added` are
-    fields that the benchmark lacks and its tools ignore, `notes` are for users of the files.
+    fields that the benchmark lacks and its tools ignore, `notes` are for users of the files. `evaluate` is the shell
+    script of the scorer's own command, `usage` its call.
     """
 
     families: tuple[str, ...]
     configs: tuple[str, ...]
+    usage: str
+    evaluate: str
     added: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

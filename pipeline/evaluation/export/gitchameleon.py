@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from pipeline.core.vocabularies.changes import GitChameleonCategory
-from pipeline.evaluation.export.format import Attached, Format, Layout, Placed, Record, Result
+from pipeline.evaluation.export.environments import environment_folder, environments
+from pipeline.evaluation.export.format import Attached, Format, Further, Layout, Placed, Record, Result
 from pipeline.lake.rows import PublishedProblemRow
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
@@ -14,13 +15,28 @@ from pipeline.snapshots.format.reader import Snapshot
 PROBLEMS = "problems.jsonl"
 HIDDEN_TESTS = "hidden_tests"
 
+IDS = "ids.jsonl"
+OTHER_PYTHONS = "problems_other_pythons.jsonl"
+_PYTHONS = frozenset({"3.7", "3.9", "3.10"})
+"""Versions of Python for which the benchmark makes environments."""
+
 _LAYOUT = Layout(
     families=("problems",),
     configs=("problems",),
+    added={"environment": "folder that prepare.py makes, with the release, its dependencies and pytest"},
+    usage="sh evaluate.sh SCORER …",
+    evaluate="""\
+# SCORER is the script of the scorer; it reads problems.jsonl and the modules of hidden_tests.
+exec python3 "$@"
+""",
     notes=(
+        f"`example_id` is an integer in a string; {IDS} has the id of the row of each",
+        f"{OTHER_PYTHONS} has the problems for Pythons other than 3.7, 3.9 and 3.10, for which the published scorer"
+        " makes no environments; prepare.py makes one for each problem of both files",
         f"the hidden tests of a problem are {HIDDEN_TESTS}/test_sample_<example_id>.py, which import"
         " sample_<example_id>; the program is starting_code + solution",
         "type_of_change has the names of the paper's table 7",
+        "references pass their visible and hidden tests, empty answers none",
     ),
 )
 
@@ -35,10 +51,14 @@ _CATEGORIES = {name.lower(): category for category, name in _CHANGES.items()}
 
 def gitchameleon(snapshot: Snapshot) -> Iterator[Result]:
     """Yield the problems of a snapshot as records, each with its hidden tests."""
-    for row in snapshot.rows("problems"):
-        record = problem_record(row)
-        yield Placed(PROBLEMS, record, "problems", row, problem_row(record, renamed_tests(row)))
-        yield Attached(f"{HIDDEN_TESTS}/test_{module_of(row['id'])}.py", renamed_tests(row).encode())
+    rows = snapshot.rows("problems")
+    yield from environments(snapshot, rows)
+    for number, row in enumerate(rows):
+        record, tests = problem_record(row, number), renamed_tests(row, number)
+        file = PROBLEMS if row["python"] in _PYTHONS else OTHER_PYTHONS
+        yield Placed(file, record, "problems", row, problem_row(record, tests))
+        yield Further(IDS, {"example_id": record["example_id"], "id": row["id"]})
+        yield Attached(f"{HIDDEN_TESTS}/test_{module_of(number)}.py", tests.encode())
 
 
 def module_of(example_id: object) -> str:
@@ -46,9 +66,9 @@ def module_of(example_id: object) -> str:
     return f"sample_{example_id}"
 
 
-def renamed_tests(row: PublishedProblemRow) -> str:
-    """Return the hidden tests of a problem, which import the program by the name of its id."""
-    module, name = row["module"], module_of(row["id"])
+def renamed_tests(row: PublishedProblemRow, number: int) -> str:
+    """Return the hidden tests of a problem, which import the program by the name of its number."""
+    module, name = row["module"], module_of(number)
     if module == name:
         return str(row["hidden_tests"])
     bare = re.compile(rf"^(\s*import\s+){re.escape(module)}(?=\s*$)", re.MULTILINE)
@@ -56,10 +76,10 @@ def renamed_tests(row: PublishedProblemRow) -> str:
     return named.sub(rf"\g<1>{name}", bare.sub(rf"\g<1>{name} as {module}", row["hidden_tests"]))
 
 
-def problem_record(row: PublishedProblemRow) -> Record:
+def problem_record(row: PublishedProblemRow, number: int) -> Record:
     """Return a problem as GitChameleon has it."""
     return {
-        "example_id": row["id"],
+        "example_id": str(number),
         "python_version": row["python"],
         "library": row["library"],
         "version": row["version"],
@@ -76,13 +96,13 @@ def problem_record(row: PublishedProblemRow) -> Record:
         "api_calls": row["api_calls"],
         "release_date": f"{row['release_time']:%Y-%m}",
         "docs": row["docs"],
+        "environment": environment_folder(row["lock_id"]),
     }
 
 
 def problem_row(record: Record, hidden_tests: str | None) -> Row:
     """Return the columns of `published_problems` that can be read from a record and its hidden tests."""
     return {
-        "id": record["example_id"],
         "python": record["python_version"],
         "library": record["library"],
         "version": record["version"],
@@ -99,7 +119,6 @@ def problem_row(record: Record, hidden_tests: str | None) -> Row:
         "api_calls": record["api_calls"],
         "docs": record["docs"],
         "hidden_tests": hidden_tests,
-        "module": module_of(record["example_id"]),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from packaging.version import Version
 
 from pipeline.evaluation.export.format import Format, Further, Layout, Placed, Record, Result
+from pipeline.evaluation.scores.fragments import parse_program
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import (
     ApiDocumentRow,
@@ -19,23 +21,31 @@ from pipeline.lake.rows import (
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 
+EXAMPLES = "data/eval_examples"
+APIS = "data/package_apis"
+_MASK, _HIDDEN = "[token-mask]", "TOKEN_MASK"
+
 _LAYOUT = Layout(
     families=("contexts", "controlled_completions"),
     configs=("contexts", "controlled_completions", "api_documents"),
     added={
-        "id": "the id of the completion, or of the controlled completion",
-        "library": "name of the distribution",
-        "version": "version that the code is for, as the name of the file has it",
-        "completion_type": "direct or indirect",
-        "granularity": "introduced, deprecated, modified or unchanged",
+        "reference_call": "the whole expression: hint and target",
+        "natural_language_hint": "the query, or the description that a controlled prompt has",
     },
+    usage="sh evaluate.sh SCORER …",
+    evaluate="""\
+# SCORER is the script of the scorer; examples are in data/eval_examples, API documents in data/package_apis.
+exec python3 "$@"
+""",
     notes=(
-        "examples/ is the realistic scenario, controlled/ the one made from documentation, documentation/ the API"
-        " documents of every version that has an example",
-        "the names of the fields for the reference call and the natural-language hint are not stated by the paper:"
-        " here reference_call and natural_language_hint",
+        "`prompt` is the imports, `left_context` and `code_str`, the first part of the expression; `target` is the rest"
+        " of the expression, and what a completion is compared with",
+        "data/eval_examples/<library>_realistic is the realistic scenario, <library>_controlled the one made from"
+        " documentation; data/package_apis has the API documents of every version that has an example",
+        "`meta_data` has id, library, version, completion type and granularity; `comment_str` is the comment of the"
+        " version-aware setting",
         "other occurrences of the API's name in a context are [token-mask]; the original does not mask them",
-        "a prompt is imports, prompt, code_str; the completion is the rest of reference_call after code_str",
+        "references give EM, edit similarity and F1 of the sets of identifiers 1.0, empty answers 0.0",
     ),
 )
 
@@ -47,11 +57,11 @@ def libevolutioneval(snapshot: Snapshot) -> Iterator[Result]:
     for row in snapshot.rows("contexts"):
         completion = completions[row["completion_id"]]
         record = context_record(row, completion)
-        yield Placed(_file("examples", completion), record, "contexts", row, context_row(record))
+        yield Placed(_examples("realistic", completion), record, "contexts", row, context_row(record))
         releases.add((completion["library"], completion["version"]))
     for row in snapshot.rows("controlled_completions"):
         record = controlled_record(row)
-        yield Placed(_file("controlled", row), record, "controlled_completions", row, controlled_row(record))
+        yield Placed(_examples("controlled", row), record, "controlled_completions", row, controlled_row(record))
         releases.add((row["library"], row["version"]))
     yield from _documents(snapshot.rows("api_documents"), releases)
 
@@ -64,7 +74,7 @@ def _documents(documents: Iterable[ApiDocumentRow], releases: Iterable[tuple[str
     for library, rows in groupby(documents, key=lambda row: row["library"]):
         documented, placed = list(rows), set()
         for version in versions.get(library, ()):
-            file = _file("documentation", {"library": library, "version": version})
+            file = f"{APIS}/{library}/{file_of(version)}"
             for row in holding_at(documented, version):
                 record = document_record(row)
                 if row["id"] in placed:
@@ -77,28 +87,44 @@ def _documents(documents: Iterable[ApiDocumentRow], releases: Iterable[tuple[str
 def context_record(row: PublishedContextRow, completion: PublishedCompletionRow) -> Record:
     """Return the context of a completion as LibEvolutionEval has it."""
     return {
-        "id": row["completion_id"],
-        "prompt": row["left_context"],
+        "prompt": row["imports"] + row["left_context"] + row["hint"],
+        "target": row["reference_call"].removeprefix(row["hint"]),
         "code_str": row["hint"],
+        "left_context": row["left_context"],
         "right_context": row["right_context"],
         "right_context_few_lines": row["right_context_few_lines"],
-        "imports": row["imports"],
+        "imports": imported_names(row["imports"]),
+        "comment_str": row["version_comment"],
+        "api": completion["path"],
         "reference_call": row["reference_call"],
         "natural_language_hint": row["query"] or "",
-        **_labels(completion),
+        "meta_data": _meta_data(completion),
     }
+
+
+def imported_names(imports: str) -> list[str]:
+    """Return the dotted names that import statements bind; a masked name is left out."""
+    names = []
+    # A mask in an import stands for a name.
+    for node in ast.walk(parse_program(imports.replace(_MASK, _HIDDEN)) or ast.Module([], [])):
+        module = [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names += [".".join([*module, alias.name]) for alias in node.names]
+    return [name.removesuffix(f".{_HIDDEN}") for name in names if name != _HIDDEN]
 
 
 def context_row(record: Record) -> Row:
     """Return the columns of `published_contexts` that can be read from a record."""
+    left = record["left_context"]
     return {
-        "completion_id": record.get("id"),
-        "library": record.get("library"),
-        "left_context": record["prompt"],
+        "completion_id": record["meta_data"].get("id"),
+        "library": record["meta_data"].get("library"),
+        "left_context": left,
         "hint": record["code_str"],
         "right_context": record["right_context"],
         "right_context_few_lines": record["right_context_few_lines"],
-        "imports": record["imports"],
+        "imports": record["prompt"].removesuffix(left + record["code_str"]),
+        "version_comment": record["comment_str"],
         "reference_call": record["reference_call"],
         "query": record.get("natural_language_hint") or None,
     }
@@ -107,30 +133,35 @@ def context_row(record: Record) -> Row:
 def controlled_record(row: PublishedControlledCompletionRow) -> Record:
     """Return a controlled completion as LibEvolutionEval has it; its right context is empty."""
     return {
-        "id": row["id"],
-        "prompt": row["left_context"],
+        "prompt": row["left_context"] + row["hint"],
+        "target": row["reference_call"].removeprefix(row["hint"]),
         "code_str": row["hint"],
+        "left_context": row["left_context"],
         "right_context": "",
         "right_context_few_lines": "",
-        "imports": "",
+        "imports": imported_names(row["left_context"]),
+        "comment_str": f"# {row['library']}=={row['version']}",
+        "api": row["path"],
         "reference_call": row["reference_call"],
         "natural_language_hint": row["description"],
-        **_labels(row),
+        "meta_data": _meta_data(row),
     }
 
 
 def controlled_row(record: Record) -> Row:
     """Return the columns of `published_controlled_completions` that can be read from a record."""
+    about = record["meta_data"]
     return {
-        "id": record.get("id"),
-        "library": record.get("library"),
-        "version": record.get("version"),
-        "left_context": record["prompt"],
+        "id": about.get("id"),
+        "library": about.get("library"),
+        "version": about.get("version"),
+        "path": record["api"],
+        "left_context": record["left_context"],
         "hint": record["code_str"],
         "reference_call": record["reference_call"],
         "description": record["natural_language_hint"],
-        "access": record.get("completion_type"),
-        "libevolutioneval_tag": record.get("granularity"),
+        "access": about.get("completion_type"),
+        "libevolutioneval_tag": about.get("granularity"),
     }
 
 
@@ -153,8 +184,9 @@ def document_row(record: Record) -> Row:
     }
 
 
-def _labels(row: Mapping[str, Any]) -> Record:
+def _meta_data(row: Mapping[str, Any]) -> Record:
     return {
+        "id": row["id"],
         "library": row["library"],
         "version": row["version"],
         "completion_type": str(row["access"]),
@@ -162,8 +194,8 @@ def _labels(row: Mapping[str, Any]) -> Record:
     }
 
 
-def _file(kind: str, row: Mapping[str, Any]) -> str:
-    return f"{kind}/{row['library']}/{file_of(row['version'])}"
+def _examples(scenario: str, row: Mapping[str, Any]) -> str:
+    return f"{EXAMPLES}/{row['library']}_{scenario}/{file_of(row['version'])}"
 
 
 def file_of(version: str) -> str:
@@ -180,5 +212,9 @@ def version_of(file: str) -> str | None:
 FORMAT = Format(
     layout=_LAYOUT,
     results=lambda snapshot, unpack, unnoticed: libevolutioneval(snapshot),
-    recognised_by=(frozenset({"prompt", "code_str"}), frozenset({"API_Call", "Signature"})),
+    recognised_by=(
+        frozenset({"prompt", "code_str"}),
+        frozenset({"prompt", "target", "api"}),
+        frozenset({"API_Call", "Signature"}),
+    ),
 )

@@ -13,7 +13,7 @@ from pipeline.core.vocabularies.samples import Direction, Granularity, Language
 from pipeline.evaluation.export import gitchameleon, libevolutioneval, versicode
 from pipeline.evaluation.export.codevbench import below_sources
 from pipeline.evaluation.export.format import Record
-from pipeline.evaluation.export.masks import MASK, filled
+from pipeline.evaluation.export.masks import MASK, filled, is_masked
 from pipeline.evaluation.export.records import Fields, RecordError, answers_in, checked, numbered
 
 _COMPLETION: Fields = {"dependency": str, "version": str, "code": str, "masked_code": str, "answer": str}
@@ -22,7 +22,9 @@ _MIGRATION: Fields = dict.fromkeys(
     ("dependency", "old_version", "new_version", "old_code", "new_code", "old_name", "new_name"), str
 )
 _IN_LINE: Fields = dict.fromkeys(("prompt", "code_str", "reference_call"), str)
-_OF_IN_LINE: Fields = {"id": (str, int)} | dict.fromkeys(("imports", "right_context", "version", "library"), str)
+_OF_IN_LINE: Fields = {"id": (str, int), "imports": (str, list)} | dict.fromkeys(
+    ("right_context", "version", "library", "api"), str
+)
 _PROBLEM: Fields = {"example_id": (str, int)} | dict.fromkeys(("library", "version", "starting_code", "solution"), str)
 _OF_PROBLEM: Fields = {
     **dict.fromkeys(("additional_dependencies", "answer"), (str, list)),
@@ -99,7 +101,7 @@ def _completion(record: Record, number: int, path: Path) -> Read:
         )
         for at, answer in enumerate(_outputs(record, granularity), 1)
     ]
-    if MASK not in record["masked_code"] and answers:
+    if answers and not is_masked(record["masked_code"]):
         raise RecordError(f"masked_code: holds no {MASK}, so no completion can be inserted; mark its place")
     return Read(RecordKind.COMPLETION, (reference,), tuple(answers))
 
@@ -130,10 +132,14 @@ def _outputs(record: Record, granularity: str) -> list[str]:
 def _migration(record: Record, number: int, path: Path) -> Read:
     """Read a migration; its direction is in the record, or in the name of the file."""
     checked(record, _MIGRATION, {"id": (str, int)})
-    recorded = record.get("direction") or (Direction.NEW_TO_OLD if Direction.NEW_TO_OLD in path.name else None)
+    recorded = (
+        record.get("edit_order")
+        or record.get("direction")
+        or (Direction.NEW_TO_OLD if Direction.NEW_TO_OLD in path.name else None)
+    )
     direction = str(recorded or Direction.OLD_TO_NEW)
     if direction not in set(Direction):
-        raise RecordError(f"direction: {direction!r:.40}; give {', '.join(Direction)}")
+        raise RecordError(f"edit_order: {direction!r:.40}; give {', '.join(Direction)}")
     name, library = _name(record, number), record["dependency"]
     old = Program(f"{name}/old", library, versicode.bare_version(record["old_version"]), record["old_code"])
     new = Program(f"{name}/new", library, versicode.bare_version(record["new_version"]), record["new_code"])
@@ -147,16 +153,21 @@ def _in_line(record: Record, number: int, path: Path) -> Read:
     """Read an in-line completion; library and version are in the record, or in the names of folder and file."""
     if "API_Call" in record:
         raise RecordError("API_Call: a document of an API is no program; give a file of examples")
+    meta_data = record.get("meta_data")
+    record = record | (meta_data if isinstance(meta_data, dict) else {})
+    if record.get("reference_call") is None:
+        # The published files have the rest of the expression, which the prompt begins.
+        record |= {"reference_call": record.get("target"), "code_str": ""}
     checked(record, _IN_LINE, _OF_IN_LINE)
     version = record.get("version") or libevolutioneval.version_of(path.name)
     if version is None:
         raise RecordError("version: missing, and the name of the file is not like v_2_0_0.jsonl; give one of them")
-    views = (
-        record.get("imports") or "",
-        record["prompt"] + record["reference_call"] + (record.get("right_context") or ""),
-    )
-    code = "\n".join(view for view in views if view).replace("[token-mask]", _last_name(record))
-    library = record.get("library") or path.parent.name
+    left = record["prompt"].removesuffix(record["code_str"]) + record["reference_call"]
+    imports = record.get("imports")
+    if isinstance(imports, str) and not left.startswith(imports):
+        left = f"{imports}\n{left}"
+    code = (left + (record.get("right_context") or "")).replace("[token-mask]", _last_name(record))
+    library = record.get("library") or (record.get("api") or "").partition(".")[0] or path.parent.name
     return Read(RecordKind.API_COMPLETION, (Program(_name(record, number), library, version, code),))
 
 

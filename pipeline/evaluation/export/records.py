@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from pipeline.evaluation.export.formats import FORMATS
 
 LINE_BYTES = 64 << 20
 _FILE_BYTES = 4 << 30
+_WHOLE = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:"count"\s*:\s*\d+\s*,\s*)?"data"\s*:\s*\[')
 
 
 Fields = Mapping[str, type | tuple[type, ...]]
@@ -49,12 +51,10 @@ def detect(path: Path) -> ExportFormat | None:
 
 
 def is_whole_json(file: IO[bytes]) -> bool:
-    """Return whether a file is one object {"data": [ … ]}, and go back to its beginning."""
-    head = file.read(1 << 12).lstrip(b"\xef\xbb\xbf \t\r\n")
+    """Return whether a file is one object {"data": [ … ]}, with or without a count, and go back to its beginning."""
+    head = file.read(1 << 12)
     file.seek(0)
-    if not head.startswith(b"{"):
-        return False
-    return head[1:].lstrip().startswith(b'"data"') and head.partition(b":")[2].lstrip().startswith(b"[")
+    return _WHOLE.match(head) is not None
 
 
 def read_records(path: Path) -> Iterator[tuple[int, Record] | BadRecord]:

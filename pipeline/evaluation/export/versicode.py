@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from datetime import datetime
 
+from pipeline.core.vocabularies.changes import VersiCodeTag
 from pipeline.core.vocabularies.exports import Unsupported
 from pipeline.core.vocabularies.functions import TestKind
-from pipeline.core.vocabularies.samples import Direction, Granularity, SnippetSource
+from pipeline.core.vocabularies.samples import Direction, Granularity, Language, SnippetSource
+from pipeline.evaluation.export.environments import environment_folder, environments
 from pipeline.evaluation.export.format import Format, Layout, Placed, Record, Refused, Result
-from pipeline.evaluation.export.masks import MASK, as_released, from_released
+from pipeline.evaluation.export.masks import HIDDEN, MASK, as_released, from_released
 from pipeline.lake.rows import (
     AnyRow,
     PublishedBlockCompletionRow,
@@ -26,27 +28,38 @@ _LAYOUT = Layout(
     added={
         "id": "the row's id, by which predictions refer to it",
         "core_token": "line and block: the API's name, which EM@k looks for; it is in `answer` too",
-        "source": "the data source of the paper's tables",
-        "language": "block completions of other languages",
         "function": "executable subset: name of the task function",
         "module": "executable subset: name under which the tests import the completed program",
         "tests": "executable subset: a pytest module; the names of its tests have their kinds",
         "test_cases": "executable subset: number of tests of each kind",
-        "direction": "migrations: which side is given, old_to_new or new_to_old",
+        "environment": "executable subset: folder that prepare.py makes, with the release and pytest",
     },
+    evaluate="""\
+# SCORER is the script of EM, ISM, PM or CDC; FILE a file of this folder with model_output_…_clear in its records.
+exec python3 "$@"
+""",
+    usage="sh evaluate.sh SCORER FILE …",
     notes=(
-        "[token-mask], [line-mask] and [block-mask] are all <mask>, as in the released files; `code` and `core_token`"
-        " distinguish them",
-        "documentation sites count as Library Source Code, GitHub as Downstream Application",
+        "[token-mask], [line-mask] and [block-mask] are all `<mask>`, as in the released files, and a line or block has"
+        f" exactly one. Elsewhere `{HIDDEN}` hides the core token there",
+        "the reference of a token is `answer`, of a line `masked_line`, of a block `code`, the whole program",
+        "`core_line` is the first line of the masked code that calls the core token, or else has it; of a migration,"
+        " of the side to be written",
+        "documentation sites count as library_source_code, GitHub as downstream_application_code",
         "old_ is the side of the older version in both directions, as the published scorer has it: the reference of"
         " new_to_old is old_code",
         "the executable subset is executable_<granularity>_completion.json: task functions with tests, whose file"
-        " format the paper does not describe",
-        "`type` is the tag of the lifecycle (addition, deprecation, general)",
+        " format the paper does not describe; `python3 prepare.py` makes its environments",
+        "references give EM 1.0, ISM 1.0 and PM 1.0, empty answers 0.0",
+        "CDC of the published scorer reads one line by a regular expression: references whose call has several lines,"
+        " or stands in a nested one, may be below 1.0. `driftline score` reads the syntax tree, where they are 1.0",
     ),
 )
 
 _SOURCE_OF = {source.source.versicode: source for source in reversed(SnippetSource)}
+_TYPES = {str(tag): str(tag) for tag in VersiCodeTag} | {str(VersiCodeTag.ADDITION): "add"}
+_TAG_OF = {name: tag for tag, name in _TYPES.items()} | {tag: tag for tag in _TYPES}
+"""The tag of a `type`; the paper writes addition, the files add."""
 
 
 def versicode(snapshot: Snapshot) -> Iterator[Result]:
@@ -55,7 +68,9 @@ def versicode(snapshot: Snapshot) -> Iterator[Result]:
         record = completion_record(row)
         placed = Placed(f"{row['granularity']}_completion.json", record, "completions", row, completion_row(record))
         yield _held(placed)
-    for row in snapshot.rows("functions"):
+    functions = snapshot.rows("functions")
+    yield from environments(snapshot, functions)
+    for row in functions:
         record = function_record(row)
         file = f"executable_{row['granularity']}_completion.json"
         yield _held(Placed(file, record, "functions", row, function_row(record)))
@@ -70,31 +85,45 @@ def versicode(snapshot: Snapshot) -> Iterator[Result]:
 
 def _held(placed: Placed) -> Result:
     """Return the record of a completion, unless its code contains the mask of the format."""
-    if MASK not in placed.row["code"]:
+    held = next((mask for mask in (MASK, HIDDEN) if mask in placed.row["code"]), None)
+    if held is None:
         return placed
-    return Refused(placed.config, placed.row["id"], Unsupported.MASK_IN_CODE, f"the code holds {MASK}")
+    return Refused(placed.config, placed.row["id"], Unsupported.MASK_IN_CODE, f"the code contains {held}")
 
 
 def completion_record(row: PublishedCompletionRow | PublishedFunctionRow) -> Record:
     """Return a completion as VersiCode has it; of a block `answer` is the API's name, and `code` the reference."""
+    masked = row["code"] if row["granularity"] == Granularity.TOKEN else row["answer"]
     record = {
         "id": row["id"],
         "dependency": row["library"],
         "version": f"=={row['version']}",
-        "time": row["release_time"].isoformat(),
+        "time": f"{row['release_time']:%Y-%m-%d}",
         "description": row["description"] or "",
         "code": row["code"],
-        "masked_code": as_released(row["masked_code"]),
+        "masked_code": as_released(row["masked_code"], row["granularity"]),
         "answer": row["core_token"],
-        "type": str(row["versicode_tag"]),
+        "core_line": core_line(masked, row["core_token"]),
+        "type": _TYPES[row["versicode_tag"]],
         "granularity": str(row["granularity"]),
         "source": SnippetSource(row["source"]).source.versicode,
+        "language": str(Language.PYTHON),
+        "task": "completion",
     }
     if row["granularity"] == Granularity.LINE:
         record["masked_line"] = row["answer"]
     if row["granularity"] != Granularity.TOKEN:
         record["core_token"] = row["core_token"]
     return record
+
+
+def core_line(code: str, core_token: str) -> str:
+    """Return the first line of code that calls a name, or else has it as a whole word, or is not blank."""
+    name = rf"(?<!\w){re.escape(core_token)}(?!\w)"
+    patterns = (rf"{name}\s*\(", name, r"\S")
+    lines = code.splitlines()
+    found = (line.strip() for pattern in patterns for line in lines if re.search(pattern, line))
+    return next(found, "")
 
 
 def completion_row(record: Record) -> Row:
@@ -107,13 +136,12 @@ def completion_row(record: Record) -> Row:
         "id": record.get("id"),
         "library": record["dependency"],
         "version": bare_version(record["version"]),
-        "release_time": _time(record.get("time")),
         "description": record.get("description") or None,
         "code": record["code"],
         "masked_code": masked_code,
         "answer": answer,
         "core_token": core_token,
-        "versicode_tag": record.get("type"),
+        "versicode_tag": _TAG_OF.get(record.get("type", "")),
         "granularity": granularity,
         "source": _SOURCE_OF.get(record.get("source", "")),
     }
@@ -127,6 +155,7 @@ def function_record(row: PublishedFunctionRow) -> Record:
         "module": row["module"],
         "tests": row["tests"],
         "test_cases": {str(kind): columns[kind] for kind in TestKind},
+        "environment": environment_folder(row["lock_id"]),
     }
     return completion_record(row) | {"core_token": row["core_token"]} | tested
 
@@ -139,32 +168,43 @@ def function_row(record: Record) -> Row:
 
 def migration_record(row: PublishedMigrationRow) -> Record:
     """Return a migration as VersiCode has it: the older version is the old one, whichever side is given."""
-    source = (row["version"], row["source_code"], row["source_name"])
-    target = (row["target_version"], row["target_code"], row["target_name"])
+    source = (row["version"], row["release_time"], row["source_code"], row["source_name"])
+    target = (row["target_version"], row["target_release_time"], row["target_code"], row["target_name"])
     old, new = (source, target) if row["direction"] == Direction.OLD_TO_NEW else (target, source)
+    sides = {
+        f"{side}_{name}": value
+        for side, values in (("old", old), ("new", new))
+        for name, value in zip(("version", "time", "code", "name"), values, strict=True)
+    }
     return {
         "id": row["id"],
         "dependency": row["library"],
+        **sides,
         "old_version": f"=={old[0]}",
         "new_version": f"=={new[0]}",
+        "old_time": f"{old[1]:%Y-%m-%d}",
+        "new_time": f"{new[1]:%Y-%m-%d}",
         "description": row["description"] or "",
-        "old_code": old[1],
-        "new_code": new[1],
-        "old_name": old[2],
-        "new_name": new[2],
-        "direction": str(row["direction"]),
+        "core_line": core_line(row["target_code"], row["target_name"]),
+        "edit_order": str(row["direction"]),
+        "type": _TYPES[row["versicode_tag"]],
+        "source": SnippetSource(row["source"]).source.versicode,
+        "language": str(Language.PYTHON),
+        "task": "migration",
     }
 
 
 def migration_row(record: Record) -> Row:
     """Return the columns of `published_migrations` that can be read from a record."""
-    source, target = ("old", "new") if record["direction"] == Direction.OLD_TO_NEW else ("new", "old")
+    source, target = ("old", "new") if record["edit_order"] == Direction.OLD_TO_NEW else ("new", "old")
     return {
         "id": record.get("id"),
         "library": record["dependency"],
         "version": bare_version(record[f"{source}_version"]),
         "target_version": bare_version(record[f"{target}_version"]),
-        "direction": record["direction"],
+        "direction": record["edit_order"],
+        "versicode_tag": _TAG_OF.get(record.get("type", "")),
+        "source": _SOURCE_OF.get(record.get("source", "")),
         "description": record.get("description") or None,
         "source_code": record[f"{source}_code"],
         "target_code": record[f"{target}_code"],
@@ -181,12 +221,14 @@ def foreign_record(row: PublishedBlockCompletionRow) -> Record:
         "version": f"=={row['version']}",
         "description": row["description"] or "",
         "code": row["code"],
-        "masked_code": as_released(row["masked_code"]),
+        "masked_code": as_released(row["masked_code"], Granularity.BLOCK),
         "answer": row["core_token"],
+        "core_line": core_line(row["answer"], row["core_token"]),
         "granularity": str(Granularity.BLOCK),
         "source": SnippetSource(row["source"]).source.versicode,
         "core_token": row["core_token"],
         "language": str(row["language"]),
+        "task": "completion",
     }
 
 
@@ -200,14 +242,6 @@ def foreign_row(record: Record) -> Row:
 def bare_version(version: str) -> str:
     """Return a version without the operator that VersiCode writes before it."""
     return version.strip().removeprefix("==").strip()
-
-
-def _time(text: str | None) -> datetime | None:
-    """Return the time of an exported record; files of others have various formats."""
-    try:
-        return datetime.fromisoformat(text) if text else None
-    except ValueError:
-        return None
 
 
 FORMAT = Format(layout=_LAYOUT, results=lambda snapshot, unpack, unnoticed: versicode(snapshot))

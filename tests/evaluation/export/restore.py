@@ -71,7 +71,7 @@ _TOLD: Mapping[str, Callable[[Path, str, dict[str, Any]], Row]] = {
     "contexts": lambda folder, file, record: libevolutioneval.context_row(record),
     "controlled_completions": lambda folder, file, record: libevolutioneval.controlled_row(record),
     "api_documents": lambda folder, file, record: (
-        libevolutioneval.document_row(record) | {"library": file.split("/")[1]}
+        libevolutioneval.document_row(record) | {"library": file.split("/")[2]}
     ),
     "problems": _problem,
     "repository_tasks": _task,

@@ -87,6 +87,7 @@ def context(completion: Row) -> Row:
         reference_call=f"{completion['core_token']}(1)",
         right_context="\nprint(x)\n",
         right_context_few_lines="\nprint(x)",
+        version_comment="# lib==1.1",
         query="Get the page.",
     )
 
@@ -163,6 +164,8 @@ def migration(direction: Direction) -> Row:
         target_code=f"import lib\nlib.{target}(1)\n",
         source_name=source,
         target_name=target,
+        versicode_tag=VersiCodeTag.GENERAL,
+        source=SnippetSource.DOCSTRING,
     )
 
 

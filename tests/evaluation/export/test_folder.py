@@ -40,11 +40,11 @@ FILES = {
         "migration_old_to_new.json": 1,
     },
     ExportFormat.LIBEVOLUTIONEVAL: {
-        "controlled/lib/v_1_1.jsonl": 1,
-        "documentation/lib/v_1_1.jsonl": 1,
-        "examples/lib/v_1_1.jsonl": 1,
+        "data/eval_examples/lib_controlled/v_1_1.jsonl": 1,
+        "data/eval_examples/lib_realistic/v_1_1.jsonl": 1,
+        "data/package_apis/lib/v_1_1.jsonl": 1,
     },
-    ExportFormat.GITCHAMELEON: {"problems.jsonl": 1},
+    ExportFormat.GITCHAMELEON: {"ids.jsonl": 1, "problems.jsonl": 1},
     ExportFormat.EVOCODEBENCH: {"data.jsonl": 1, "projects.jsonl": 1, "prompt/prompt_elements.jsonl": 1},
     ExportFormat.CODEVBENCH: {
         "projects.jsonl": 1,

@@ -20,7 +20,7 @@ from tests.snapshots.lakes import fill, publish_lake, tables
 KINDS = {
     "token_completion.json": RecordKind.COMPLETION,
     "migration_old_to_new.json": RecordKind.MIGRATION,
-    "examples/lib/v_1_1.jsonl": RecordKind.API_COMPLETION,
+    "data/eval_examples/lib_realistic/v_1_1.jsonl": RecordKind.API_COMPLETION,
     "problems.jsonl": RecordKind.PROBLEM,
     "data.jsonl": RecordKind.REPOSITORY_TASK,
     "prompts/complete_current_header_inner_block_completion.jsonl": RecordKind.SCENE,

@@ -28,8 +28,9 @@ CASES = [
 def test_masks_that_were_made_one_are_told_apart(
     granularity: Granularity, masked: str, name: str, code: str, answer: str
 ) -> None:
-    released = as_released(masked)
+    released = as_released(masked, granularity)
     assert "-mask]" not in released
+    assert released.count(MASK) == (2 if granularity is Granularity.TOKEN else 1)
     assert from_released(released, code, name, granularity) == (masked, answer)
     assert filled(released, answer, name, granularity, code) == code
 
@@ -47,12 +48,32 @@ TEXTS = st.text(st.sampled_from("xf( \n"), max_size=6)
 
 
 @given(st.sampled_from([Granularity.LINE, Granularity.BLOCK]), TEXTS, st.lists(TEXTS, min_size=1, max_size=3), TEXTS)
-def test_whatever_is_told_makes_the_code_whole(
-    granularity: Granularity, before: str, after: list[str], answer: str
-) -> None:
+def test_code_is_masked_and_restored(granularity: Granularity, before: str, after: list[str], answer: str) -> None:
     masked = f"{before}[{granularity}-mask]" + "[token-mask]".join(after)
     code = masked.replace(f"[{granularity}-mask]", answer).replace("[token-mask]", "name")
-    found = from_released(as_released(masked), code, "name", granularity)
+    found = from_released(as_released(masked, granularity), code, "name", granularity)
     assert found is not None
-    assert found[0].replace(f"[{granularity}-mask]", found[1]).replace("[token-mask]", "name") == code
-    assert as_released(found[0]) == as_released(masked)
+    assert found == (masked, answer)
+
+
+@pytest.mark.parametrize(
+    ("granularity", "masked"),
+    [
+        (Granularity.TOKEN, "import <token_mask>\n<token_mask>(1)\n"),
+        (Granularity.LINE, "import f\n<line_mask>\n"),
+        (Granularity.LINE, "import <mask>\n<mask>\n"),
+        (Granularity.LINE, "import <mask>\n<line_mask>\n"),
+        (Granularity.BLOCK, "import [token-mask]\n<block_mask>\n"),
+    ],
+)
+def test_the_masks_of_later_and_earlier_files(granularity: Granularity, masked: str) -> None:
+    answer = "f" if granularity is Granularity.TOKEN else "f(1)"
+    restored = from_released(masked, "import f\nf(1)\n", "f", granularity)
+    assert restored is not None
+    assert restored[1] == answer
+    assert filled(masked, answer, "f", granularity, "import f\nf(1)\n") == "import f\nf(1)\n"
+
+
+def test_a_block_may_be_answered_by_the_whole_program() -> None:
+    program = "import f\nf(2)\n"
+    assert filled(f"import f\n{MASK}\n", program, "f", Granularity.BLOCK, "import f\nf(1)\n") == program

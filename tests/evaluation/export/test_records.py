@@ -81,7 +81,7 @@ def test_every_exported_file_tells_its_format_and_has_no_bad_record(
     wanted: ExportFormat, snapshot: Path, sources: Unpack, tmp_path: Path
 ) -> None:
     export(snapshot, wanted, tmp_path / "out", sources)
-    for file in (name for name in FILES[wanted] if not name.startswith("projects")):
+    for file in (name for name in FILES[wanted] if not name.startswith(("projects", "ids", "metadatas"))):
         assert detect(tmp_path / "out" / file) is wanted
         ((number, record),) = (one for one in read_records(tmp_path / "out" / file) if not isinstance(one, BadRecord))
         if record.get("language") != "java" and "API_Call" not in record:
@@ -169,7 +169,7 @@ def test_a_record_with_any_value_in_a_field_is_read_or_told(known: Any, data: st
         (ExportFormat.VERSICODE, {"dependency": "lib"}, "version, code, masked_code, answer: missing"),
         (ExportFormat.VERSICODE, TOKEN | {"version": 1.1}, "version: 1.1 does not fit; give a text"),
         (ExportFormat.VERSICODE, TOKEN | {"granularity": "word"}, "granularity: 'word'; give token, line, block"),
-        (ExportFormat.VERSICODE, MIGRATION | {"direction": "up"}, "direction: 'up'; give old_to_new, new_to_old"),
+        (ExportFormat.VERSICODE, MIGRATION | {"direction": "up"}, "edit_order: 'up'; give old_to_new, new_to_old"),
         (ExportFormat.VERSICODE, TOKEN | {"language": "java"}, "only Python is run"),
         (ExportFormat.VERSICODE, TOKEN | {"model_output_token_clear": "fetch"}, "'fetch' is no list of texts"),
         (ExportFormat.VERSICODE, TOKEN | {"masked_code": "x", "model_output_token_clear": ["f"]}, "holds no <mask>"),
@@ -208,6 +208,7 @@ def test_answers_take_the_place_of_references(tmp_path: Path) -> None:
         ("x.json", {}, "2.0"),
         ("migration_new_to_old.json", {}, "1.1"),
         ("x.json", {"direction": "new_to_old"}, "1.1"),
+        ("x.json", {"edit_order": "new_to_old"}, "1.1"),
         ("migration_new_to_old.json", {"direction": "old_to_new"}, "2.0"),
     ],
 )
@@ -243,6 +244,32 @@ def test_a_problem_brings_its_hidden_tests_and_pins(tmp_path: Path) -> None:
     assert (second["code"], "test_file" in second) == ("def f(): return 1", False)
     for line in (first, second):
         read_sample(json.dumps(line | {"extra_dependencies": ["numpy==1.21.6"]}).encode())
+
+
+@pytest.mark.parametrize("count", ['"count": 1, ', '"count" : 1,\n'])
+def test_a_count_beside_the_records_of_versicode(count: str, tmp_path: Path) -> None:
+    path = tmp_path / "token.json"
+    path.write_text(f'{{{count}"data": [{json.dumps(TOKEN)}]}}')
+    assert detect(path) is ExportFormat.VERSICODE
+    assert len(samples(path, ExportFormat.VERSICODE)) == 1
+
+
+def test_an_in_line_completion_with_a_target(tmp_path: Path) -> None:
+    record = {
+        "prompt": "import torch\nx = torch.",
+        "target": "ones(1)",
+        "api": "torch.ones",
+        "imports": ["torch"],
+        "comment_str": "# torch 2.0",
+        "left_context": "x = ",
+        "right_context": "\n",
+        "meta_data": {},
+    }
+    path = write(tmp_path / "realistic" / "v_2_0_0.jsonl", record)
+    assert detect(path) is ExportFormat.LIBEVOLUTIONEVAL
+    (made,) = samples(path, ExportFormat.LIBEVOLUTIONEVAL)
+    assert (made["library"], made["version"]) == ("torch", "2.0.0")
+    assert made["code"] == "import torch\nx = torch.ones(1)\n"
 
 
 def test_an_in_line_completion_is_a_program_again(tmp_path: Path) -> None:

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import ast
 import json
+import operator
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pipeline.core.vocabularies.exports import ExportFormat
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.export.folder import export
 from pipeline.evaluation.export.format import Unpack
+from pipeline.evaluation.export.libevolutioneval import imported_names
 from pipeline.evaluation.export.programs import read_record
+from pipeline.evaluation.scores.api import api_f1
+from pipeline.evaluation.scores.families import SCORERS
+from tests.evaluation.export import stand_ins
 from tests.evaluation.export.demo import SOURCE, task
 from tests.evaluation.export.restore import records
+from tests.evaluation.export.rows import completion, problem
 
 
 @pytest.fixture
@@ -35,45 +43,70 @@ def pytest_in(project: Path, tests: list[str]) -> bool:
     return subprocess.run(command, cwd=project, env=bare, capture_output=True, check=False).returncode == 0
 
 
-def versicode_scores(record: dict[str, Any], granularity: str) -> list[bool]:
-    """EM of each sample: a token is equal, a line or block has the name of the API as a whole word."""
-    outputs = eval(record[f"model_output_{granularity}_clear"])
-    if granularity == "token":
-        return [output == record["answer"] for output in outputs]
-    return [re.search(rf"\b{re.escape(record['answer'])}\b", output) is not None for output in outputs]
+VERSICODE = {
+    "token_completion.json",
+    "line_completion.json",
+    "block_completion.json",
+    "executable_token_completion.json",
+    "executable_line_completion.json",
+    "executable_block_completion.json",
+    "migration_old_to_new.json",
+    "migration_new_to_old.json",
+}
 
 
 @pytest.mark.parametrize("exported", [ExportFormat.VERSICODE], indirect=True)
-@pytest.mark.parametrize(
-    ("granularity", "right", "wrong"),
-    [
-        ("token", "fetch", "load"),
-        ("line", "y = lib.fetch(2)", "y = prefetch(2)"),
-        ("block", "with fetch(1) as x:\n    pass", "fetched = 1"),
-    ],
-)
-def test_versicode_completions(granularity: str, right: str, wrong: str, exported: Path) -> None:
-    (record,) = records(exported, f"{granularity}_completion.json")
-    record[f"model_output_{granularity}_clear"] = str([right, wrong])
-    assert versicode_scores(record, granularity) == [True, False]
-    assert record["version"] == "==1.1"
-    assert record["code"] == "from lib import fetch\nx = fetch(1, number=2)\nprint(x)\n"
-    assert "mask]" not in record["masked_code"]
-    assert "fetch" not in record["masked_code"]
+def test_both_scorers_of_versicode(exported: Path) -> None:
+    for file in VERSICODE:
+        (record,) = stand_ins.versicode_records(exported / file)
+        reference = stand_ins.versicode_reference(record)
+        for answer, expected in ((reference, 1.0), ("", 0.0)):
+            assert stand_ins.versicode_em(record, answer) == expected
+            if record.get("granularity") != "token":
+                assert stand_ins.versicode_match(record, answer, r"\w+") == expected
+                assert stand_ins.versicode_match(record, answer, r"\w+|[^\w\s]") == expected
+                # Of a block the published scorer may read the line of the import.
+                if record.get("granularity") != "block":
+                    assert stand_ins.versicode_cdc(record, answer) == expected
+        if record.get("granularity") == "line":
+            assert record["masked_code"].count("<mask>") == 1
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", record.get("time") or record["old_time"])
+
+
+@pytest.mark.parametrize("exported", [ExportFormat.VERSICODE], indirect=True)
+@pytest.mark.parametrize("granularity", Granularity)
+def test_versicode_scores_corrupted_answers_as_driftline_does(granularity: Granularity, exported: Path) -> None:
+    (record,) = stand_ins.versicode_records(exported / f"{granularity}_completion.json")
+    row = completion(granularity)
+    for answer in stand_ins.corruptions(stand_ins.versicode_reference(record)):
+        ours = SCORERS[Family.COMPLETION](row, answer)[Metric.EM]
+        # The published scorer looks for the name in the whole program, ours in the block.
+        agrees = operator.ge if granularity is Granularity.BLOCK else operator.eq
+        assert agrees(stand_ins.versicode_em(record, answer), ours), answer
 
 
 @pytest.mark.parametrize("exported", [ExportFormat.VERSICODE], indirect=True)
 def test_the_fields_of_versicode(exported: Path) -> None:
-    fields = {"dependency", "version", "time", "description", "code", "masked_code", "answer", "type", "granularity"}
+    fields = (
+        "dependency version time description code masked_code answer core_line type granularity source language task id"
+    )
     for granularity, more in (("token", set()), ("line", {"masked_line", "core_token"}), ("block", {"core_token"})):
         (record,) = records(exported, f"{granularity}_completion.json")
-        assert set(record) == fields | more | {"id", "source"}
-    names = {"dependency", "old_version", "new_version", "old_code", "new_code", "old_name", "new_name", "description"}
+        assert set(record) == set(fields.split()) | more
+        assert (record["version"], record["time"], record["type"]) == ("==1.1", "2021-06-01", "deprecation")
+        assert record["source"] == "downstream_application_code"
+        assert record["core_line"] == "x = fetch(1, number=2)"
+        assert "fetch" not in record["masked_code"]
+    names = (
+        "dependency old_version new_version old_time new_time old_code new_code old_name new_name description"
+        " core_line edit_order type source language task id"
+    )
     for direction in ("old_to_new", "new_to_old"):
         (record,) = records(exported, f"migration_{direction}.json")
-        assert set(record) == names | {"id", "direction"}
+        assert set(record) == set(names.split())
         assert record["old_name"] in record["old_code"]
         assert record["new_name"] in record["new_code"]
+    assert json.loads((exported / "line_completion.json").read_text())["count"] == 1
 
 
 @pytest.mark.parametrize("exported", [ExportFormat.VERSICODE], indirect=True)
@@ -90,25 +123,49 @@ def test_the_reference_of_a_migration_is_where_the_scorer_looks(direction: str, 
     assert (answer.version, answer.code) == (record[f"{side}_version"].removeprefix("=="), record[f"{side}_code"])
 
 
-def called(code: str) -> set[str]:
-    """The API expressions of a completion, from its syntax tree."""
-    return {ast.unparse(node.func) for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)}
-
-
 @pytest.mark.parametrize("exported", [ExportFormat.LIBEVOLUTIONEVAL], indirect=True)
-@pytest.mark.parametrize(("folder", "answer"), [("examples", "fetch(1)"), ("controlled", "fetch(number)")])
-def test_libevolutioneval(folder: str, answer: str, exported: Path) -> None:
-    (record,) = records(exported, f"{folder}/lib/v_1_1.jsonl")
-    assert called(record["code_str"] + answer) == called(record["reference_call"])
-    assert called(record["code_str"] + answer.replace("fetch", "load")) != called(record["reference_call"])
-    ast.parse(record["imports"].replace("[token-mask]", "x") + record["prompt"] + record["reference_call"])
-    (document,) = records(exported, "documentation/lib/v_1_1.jsonl")
+def test_the_scorer_of_libevolutioneval(exported: Path) -> None:
+    examples = stand_ins.libevolutioneval_records(exported)
+    assert len(examples) == 2
+    references = [record["target"] for record in examples]
+    assert set(stand_ins.libevolutioneval_scores(examples, references).values()) == {1.0}
+    assert set(stand_ins.libevolutioneval_scores(examples, [""] * len(examples)).values()) == {0.0}
+    for record in examples:
+        assert record["code_str"] + record["target"] == record["reference_call"]
+        ast.parse(record["prompt"].replace("[token-mask]", "x") + record["target"])
+        for answer in stand_ins.corruptions(record["target"]):
+            scores = stand_ins.libevolutioneval_scores([record], [answer])
+            ours = api_f1(answer, record["target"], record["code_str"])
+            assert ours != 1.0 or scores["f1"] >= 0.5, answer
+            assert scores["em"] < 1.0 or ours == 1.0, answer
+    (document,) = records(exported, "data/package_apis/lib/v_1_1.jsonl")
     assert document == {
         "API_Call": "lib.fetch",
         "Signature": "lib.fetch(number)",
         "Detailed_Description": "Get the page of it.",
         "Parameters": {"number": "which page"},
     }
+
+
+@pytest.mark.parametrize(
+    ("imports", "names"),
+    [
+        ("import torch\nimport torch.nn as nn\n", ["torch", "torch.nn"]),
+        ("from lib import [token-mask], other as x\nfrom . import y\n", ["lib", "lib.other", "y"]),
+        ("import (", []),
+    ],
+)
+def test_the_names_of_imports(imports: str, names: list[str]) -> None:
+    assert imported_names(imports) == names
+
+
+@pytest.mark.parametrize("exported", [ExportFormat.GITCHAMELEON], indirect=True)
+def test_the_scorer_of_gitchameleon_and_the_other_pythons(exported: Path, tmp_path: Path) -> None:
+    (record,) = records(exported, "problems.jsonl")
+    assert records(exported, "ids.jsonl") == [{"example_id": "0", "id": problem()["id"]}]
+    for place, (answer, passes) in enumerate(((record["solution"], True), ("", False), ("    return a + b\n", False))):
+        work = tmp_path / str(place)
+        assert stand_ins.gitchameleon_passes(exported, record, answer, work, pytest_in) is passes
 
 
 @pytest.mark.parametrize("exported", [ExportFormat.GITCHAMELEON], indirect=True)

@@ -1,0 +1,1 @@
+"""Programs that an export contains beside its records, for the Python of its user."""
