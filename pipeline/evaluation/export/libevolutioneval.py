@@ -10,7 +10,7 @@ from typing import Any
 from packaging.version import Version
 
 from pipeline.evaluation.export.format import Format, Further, Layout, Placed, Record, Result
-from pipeline.evaluation.scores.fragments import parse_program
+from  import parse_program
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import (
     ApiDocumentRow,

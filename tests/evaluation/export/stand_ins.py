@@ -70,7 +70,7 @@ def versicode_name(record: Record) -> str:
 def versicode_em(record: Record, output: str) -> bool:
     """Equal tokens; in a line or block the name occurs as a whole word."""
     if record.get("granularity") == "token":
-        return output == record["answer"]
+        return output == str(record["answer"])
     return re.search(rf"\b{re.escape(versicode_name(record))}\b", output) is not None
 
 

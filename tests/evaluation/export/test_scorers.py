@@ -79,7 +79,7 @@ def test_versicode_scores_corrupted_answers_as_driftline_does(granularity: Granu
     (record,) = stand_ins.versicode_records(exported / f"{granularity}_completion.json")
     row = completion(granularity)
     for answer in stand_ins.corruptions(stand_ins.versicode_reference(record)):
-        ours = SCORERS[Family.COMPLETION](row, answer)[Metric.EM]
+        ours = bool(SCORERS[Family.COMPLETION](row, answer)[Metric.EM])
         # The published scorer looks for the name in the whole program, ours in the block.
         agrees = operator.ge if granularity is Granularity.BLOCK else operator.eq
         assert agrees(stand_ins.versicode_em(record, answer), ours), answer
