@@ -9,8 +9,8 @@ from typing import Any
 
 from packaging.version import Version
 
+from pipeline.corpus.usages.text import parse_program
 from pipeline.evaluation.export.format import Format, Further, Layout, Placed, Record, Result
-from  import parse_program
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import (
     ApiDocumentRow,
