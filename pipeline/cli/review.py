@@ -94,18 +94,18 @@ def import_reviews(
         print_json(_as_json(imported, bad, failed))
     else:
         _report(imported, bad, failed)
-    if bad or imported.left or failed:
+    if bad or imported.refused or failed:
         raise typer.Exit(PROBLEM)
 
 
 def _as_json(imported: Imported, bad: list[str], failed: list[str]) -> dict[str, Any]:
-    counts = {"added": imported.added, "known": imported.known}
-    return counts | {"left": list(imported.left), "bad": bad, "edits_that_failed": failed}
+    counts = {"added": imported.added, "known": imported.existing}
+    return counts | {"left": list(imported.refused), "bad": bad, "edits_that_failed": failed}
 
 
 def _report(imported: Imported, bad: list[str], failed: list[str]) -> None:
-    say(f"{imported.added} decisions added, {imported.known} were there already")
-    problems = [*bad, *imported.left, *failed]
+    say(f"{imported.added} decisions added, {imported.existing} were there already")
+    problems = [*bad, *imported.refused, *failed]
     for problem in problems[:LISTED]:
         say(problem)
     if len(problems) > LISTED:

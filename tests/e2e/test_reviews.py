@@ -18,7 +18,7 @@ from pipeline.lake.tables import read_parquet
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
 from pipeline.orchestration.refresh import Refresh, run_group
 from pipeline.orchestration.stages.groups import GROUPS
-from pipeline.quality.annotation.decisions import Said, decide
+from pipeline.quality.annotation.decisions import NewDecision, decide
 from pipeline.quality.annotation.entries import Entry, Validation
 from pipeline.quality.annotation.opening import open_reviews, take_from_lake
 from pipeline.quality.annotation.queue import Filter, look, page, progress
@@ -32,7 +32,7 @@ from tests.index_server import Index, serve
 
 pytestmark = pytest.mark.slow(minutes=1)
 
-REJECT = Said(DecisionKind.REJECT, Objection.NOT_VERSION_SENSITIVE)
+REJECT = NewDecision(DecisionKind.REJECT, Objection.NOT_VERSION_SENSITIVE)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Demo:
         return list(page(self.store, Filter(family=family), limit=1000).entries)
 
     def edit(self, entry: Entry, **after: str) -> tuple[Validation, QueueStatus]:
-        made = decide(self.store, entry.id, "ann", Said(DecisionKind.EDIT, after=after))
+        made = decide(self.store, entry.id, "ann", NewDecision(DecisionKind.EDIT, after=after))
         return revalidate(self.store, made.decision_id, self.validator)
 
 
@@ -120,7 +120,7 @@ def test_decisions_come_into_the_next_snapshot_and_change_nothing_after_that(dem
     assert (validation.problem, status) == (None, QueueStatus.SUBMITTED)
     decide(demo.store, rejected["id"], "ann", REJECT)
     migration = next(iter(rows(demo.first, "migrations")))
-    decide(demo.store, migration, "ann", Said(DecisionKind.ACCEPT))
+    decide(demo.store, migration, "ann", NewDecision(DecisionKind.ACCEPT))
 
     second = refresh("second")
     assert verify(second.path) == []

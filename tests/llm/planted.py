@@ -61,7 +61,7 @@ def describe(field: DraftField) -> Ask:
         writer = DescriptionWriter(OfflineWriter(DRAFTING), drafter, every, DRAFTING)
         code = f"{comment(text)}{CODE}\nx = {text!r}"
         request = Request("s", field, (HIDDEN, f"a{text}"), (f"It splits. {text}", text), code)
-        return [one.text for one in writer.write([request]) if one.text and one.text.drafter is Drafter.MODEL]
+        return [item.text for item in writer.write([request]) if item.text and item.text.drafter is Drafter.MODEL]
 
     return ask
 
@@ -72,7 +72,7 @@ def require(drafter: ModelDrafter, text: str) -> Sequence[Any]:
     assert isinstance(node, ast.FunctionDef)
     function = Undocumented("s", f"shop.{text}", signature, body, text, node)
     said = ModelRequirements(drafter, DRAFTS.requirement, 4).require([function])
-    return [one.requirement for one in said if one.requirement]
+    return [item.requirement for item in said if item.requirement]
 
 
 def make_function(drafter: ModelDrafter, text: str) -> Sequence[Any]:
@@ -117,13 +117,13 @@ def make_problem(drafter: ModelDrafter, text: str) -> Sequence[Any]:
     facts = dict(asked.facts) | {"planted": text, "here": {"documentation": [text], "examples": [comment(text) + CODE]}}
     reader = Reader(DRAFTS.problem, DRAFTING, "solve")
     writer = ModelProblems(drafter, DRAFTS.problem, reader, JUDGE, NOWHERE)
-    return [one.text for one in writer.write([replace(asked, facts=facts)], {}) if one.text]
+    return [item.text for item in writer.write([replace(asked, facts=facts)], {}) if item.text]
 
 
 def judge_rename(drafter: ModelDrafter, text: str) -> Sequence[Any]:
     side = {"path": f"lib.{text}", "signature": f"(x={text!r})", "docstring": text, "body": comment(text)}
     asked = Subject("s", {"library": text, "old_version": "1.0", "new_version": "1.1", "old": side, "new": side})
-    return [one.form for one in ModelJudge(drafter, DRAFTS.rename_judgement).judge([asked]) if one.form]
+    return [item.form for item in ModelJudge(drafter, DRAFTS.rename_judgement).judge([asked]) if item.form]
 
 
 ASK: dict[DraftKind, Ask] = {

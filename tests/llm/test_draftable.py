@@ -52,8 +52,8 @@ def test_descriptions_and_instructions_stand_as_tables_and_rejects_say(tmp_path:
         ("other", RejectReason.NO_USE),
     )
     refuse(lake, "contexts", ("question", RejectReason.NO_TEXT), ("cut off", RejectReason.DRAFT_REFUSED))
-    found = draftable(lake, ["lib", "other"], rules)
-    assert [(row.kind, row.subject_id, row.standing) for row in found] == [
+    result = draftable(lake, ["lib", "other"], rules)
+    assert [(row.kind, row.subject_id, row.standing) for row in result] == [
         (DraftKind.DESCRIPTION, "by model", DraftStanding.WRITTEN),
         (DraftKind.DESCRIPTION, "cut", DraftStanding.REDACTED),
         (DraftKind.DESCRIPTION, "given up", DraftStanding.REFUSED),
@@ -62,8 +62,8 @@ def test_descriptions_and_instructions_stand_as_tables_and_rejects_say(tmp_path:
         (DraftKind.INSTRUCTION, "cut off", DraftStanding.REFUSED),
         (DraftKind.INSTRUCTION, "question", DraftStanding.MISSING),
     ]
-    assert counted(found)[DraftKind.INSTRUCTION] == {DraftStanding.REFUSED: 1, DraftStanding.MISSING: 1}
-    assert list(counted(found)[DraftKind.DESCRIPTION]) == list(DraftStanding)
+    assert counted(result)[DraftKind.INSTRUCTION] == {DraftStanding.REFUSED: 1, DraftStanding.MISSING: 1}
+    assert list(counted(result)[DraftKind.DESCRIPTION]) == list(DraftStanding)
 
 
 def test_functions_stand_by_their_texts_their_tests_and_the_examples_that_make_none(
@@ -80,8 +80,8 @@ def test_functions_stand_by_their_texts_their_tests_and_the_examples_that_make_n
     untold = ("untold", RejectReason.NO_TEXT), ("cut", waiting), ("bare tests", refused), (SNIPPET["id"], waiting)
     refuse(lake, "functions", *untold, library=LIBRARY)
     refuse(lake, "functions_gate", ("same", RejectReason.NO_CHECK), library=LIBRARY)
-    found = [(row.kind, row.subject_id, row.standing) for row in draftable(lake, [LIBRARY], rules)]
-    assert found == [
+    result = [(row.kind, row.subject_id, row.standing) for row in draftable(lake, [LIBRARY], rules)]
+    assert result == [
         (DraftKind.DESCRIPTION, "cut", DraftStanding.WAITING),
         (DraftKind.DESCRIPTION, "mine", DraftStanding.WRITTEN),
         (DraftKind.DESCRIPTION, "untold", DraftStanding.MISSING),

@@ -124,8 +124,8 @@ def test_nothing_is_left_to_find_after_redaction(name: str, before: str, after: 
 
 
 @pytest.mark.parametrize(("one", "other"), [("one", "on"), ("use", "us"), ("class", "clause"), ("string", "strong")])
-def test_other_words_have_other_stems(one: str, other: str) -> None:
-    assert stem(one, DRAFTING.inflections) != stem(other, DRAFTING.inflections)
+def test_other_words_have_other_stems(item: str, other: str) -> None:
+    assert stem(item, DRAFTING.inflections) != stem(other, DRAFTING.inflections)
 
 
 def write(*docstrings: str, hidden: tuple[str, ...] = ("fetch",)) -> Text | None:
@@ -194,14 +194,14 @@ def test_the_input_is_in_the_hash() -> None:
 
 def made_of(*snippets: Row) -> tuple[list[Row], list[Row]]:
     """Completions and migrations of snippets that use lib.fetch and lib.send."""
-    found = [use for row in snippets for use in usages(row, {"fetch": "lib.fetch", "send": "lib.send"})]
+    result = [use for row in snippets for use in usages(row, {"fetch": "lib.fetch", "send": "lib.send"})]
     lives = [life("lib.fetch", "1.0", "2.0"), life("lib.send", "1.0", "2.0")]
     rules = load(RULES / "masking.yaml", MaskingRules).model_copy(update={"granularities": ("token",)})
     output = instances_stage(
         {
             "releases": releases("0.9", "1.0", "2.0"),
             "snippets": snippets,
-            "usages": found,
+            "usages": result,
             "symbols": [],
             "changes": [],
             "lifecycles": lives,
@@ -289,7 +289,7 @@ def test_what_a_model_did_not_write_is_told(docstring, waiting, reasons, noted, 
     class Silent:
         def write(self, requests: Sequence[Request]) -> list[Written]:
             refusal = Refusal("it is not there", waiting, "model-1", "0" * 64, 2, 90, 70)
-            return [Written(one.text, refusal) for one in OfflineWriter(DRAFTING).write(requests)]
+            return [Written(item.text, refusal) for item in OfflineWriter(DRAFTING).write(requests)]
 
     completions, _ = made_of(OLD)
     documents = [document("lib.fetch", docstring, "1.0")] if docstring else []

@@ -23,7 +23,7 @@ class QualityRules(Rule):
 
     @field_validator("licences", mode="after")
     @classmethod
-    def _known(cls, licences: frozenset[str]) -> frozenset[str]:
+    def _are_spdx(cls, licences: frozenset[str]) -> frozenset[str]:
         unknown = sorted(name for name in licences if not _is_spdx(name))
         if unknown:
             raise ValueError(f"not SPDX identifiers as SPDX spells them: {', '.join(unknown)}")

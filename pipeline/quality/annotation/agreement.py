@@ -36,7 +36,7 @@ def agreement(store: Store, library: str | None = None) -> Agreement:
     with store.reading() as connection:
         pairs = _pairs(connection, library)
     table = Counter(pairs)
-    agreed = sum(number for (one, other), number in table.items() if one == other)
+    agreed = sum(number for (earlier, other), number in table.items() if earlier == other)
     return Agreement(kappa(pairs), len(pairs), agreed, dict(sorted(table.items())))
 
 
@@ -47,8 +47,8 @@ def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
     """
     if not pairs:
         return None
-    observed = sum(one == other for one, other in pairs) / len(pairs)
-    ones, others = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
+    observed = sum(earlier == other for earlier, other in pairs) / len(pairs)
+    ones, others = Counter(earlier for earlier, _ in pairs), Counter(other for _, other in pairs)
     chance = sum(ones[name] * others[name] for name in ones) / len(pairs) ** 2
     return (observed - chance) / (1 - chance) if chance < 1 else None
 
@@ -64,7 +64,7 @@ def _pairs(connection: Connection, library: str | None) -> list[tuple[DecisionKi
     if library is not None:
         query = query.where(samples.c.library == library)
     first: dict[int, dict[str, DecisionKind]] = {}
-    for seq, who, kind in connection.execute(query):
-        first.setdefault(seq, {}).setdefault(who, DecisionKind(kind))
+    for seq, annotator, kind in connection.execute(query):
+        first.setdefault(seq, {}).setdefault(annotator, DecisionKind(kind))
     judged = (list(by_whom.values()) for by_whom in first.values())
     return [(kinds[0], kinds[1]) for kinds in judged if len(kinds) > 1]

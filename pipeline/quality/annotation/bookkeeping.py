@@ -10,23 +10,28 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from pipeline.core.vocabularies.annotation import QueueStatus
 from pipeline.quality.annotation.database import queue, samples, standings, tallies
-from pipeline.quality.annotation.history import judged_now, rows_of, step_of, validations_of
-from pipeline.quality.annotation.status import stands, status_of
+from pipeline.quality.annotation.history import reviewed_state, rows_of, step_of, validations_of
+from pipeline.quality.annotation.status import current_decisions, status_of
 from pipeline.quality.annotation.store import Store
 
-_KEPT = ("seq", "status", "library", "family", "source", "raised")
+_QUEUE_COLUMNS = ("seq", "status", "library", "family", "source", "raised")
 
 
 def settle(store: Store, connection: Connection, seq: int) -> QueueStatus:
     """Work out again where a sample stands after something was said of it, and return its status."""
     checked = validations_of(connection, seq)
-    found = stands((step_of(row, checked) for row in rows_of(connection, seq)), judged_now(connection, seq))
+    current = current_decisions(
+        (step_of(row, checked) for row in rows_of(connection, seq)), reviewed_state(connection, seq)
+    )
     connection.execute(delete(standings).where(standings.c.seq == seq))
-    if found:
-        rows = [{"seq": seq, "who": who, "decision_id": step.id, "kind": step.kind} for who, step in found.items()]
+    if current:
+        rows = [
+            {"seq": seq, "who": annotator, "decision_id": step.id, "kind": step.kind}
+            for annotator, step in current.items()
+        ]
         connection.execute(insert(standings), rows)
     row = connection.execute(select(samples).where(samples.c.seq == seq)).mappings().one()
-    status = status_of(found.values(), row["twice"])
+    status = status_of(current.values(), row["twice"])
     if status != row["status"]:
         take_out(store, connection, [row])
         connection.execute(update(samples).where(samples.c.seq == seq).values(status=status))
@@ -37,7 +42,7 @@ def settle(store: Store, connection: Connection, seq: int) -> QueueStatus:
 def put_in(store: Store, connection: Connection, rows: Sequence[Mapping[Any, Any]]) -> None:
     """Put samples into the queue under each of their flags, and count them; those that are gone stay out."""
     there = [row for row in rows if not row["gone"]]
-    entries = [{name: row[name] for name in _KEPT} | {"flag": flag} for row in there for flag in _flags(row)]
+    entries = [{name: row[name] for name in _QUEUE_COLUMNS} | {"flag": flag} for row in there for flag in _flags(row)]
     if entries:
         connection.execute(insert(queue), entries)
     _count(store, connection, there, 1)

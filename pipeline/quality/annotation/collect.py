@@ -66,8 +66,8 @@ def collect(lake: Lake, library: str, drafting: DraftingRules) -> Iterator[Flagg
         for row in sorted(read_with_drafted(lake, family.table, library), key=lambda row: str(row["id"])):
             if row["id"] in flags:
                 order = list(FlagKind)
-                found = sorted(flags[row["id"]], key=lambda flag: (order.index(flag.kind), flag.evidence))
-                yield library_of.flagged(family, row, tuple(found))
+                ordered = sorted(flags[row["id"]], key=lambda flag: (order.index(flag.kind), flag.evidence))
+                yield library_of.flagged(family, row, tuple(ordered))
 
 
 class _Library:

@@ -23,8 +23,8 @@ from pipeline.quality.annotation.database import (
     views,
 )
 from pipeline.quality.annotation.entries import Validation
-from pipeline.quality.annotation.history import judged_now, rows_of, step_of
-from pipeline.quality.annotation.status import RULINGS, STANDS, stands
+from pipeline.quality.annotation.history import reviewed_state, rows_of, step_of
+from pipeline.quality.annotation.status import CLOSING, RULINGS, current_decisions
 from pipeline.quality.annotation.store import Store
 from pipeline.quality.annotation.view import View, unpack
 
@@ -36,7 +36,7 @@ class DecisionError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class NewDecision:
     """What an annotator says of a sample.
 
     `after` has the new values of the fields that an edit changes; `content` is the hash of what was on the page
@@ -68,38 +68,38 @@ class Bulk:
     """What came of one decision on many samples: which were decided, and why the others were not, by id."""
 
     decided: tuple[str, ...]
-    left: Mapping[str, str]
+    refused: Mapping[str, str]
 
 
-def decide(store: Store, sample_id: str, who: str, said: Said) -> Decided:
+def decide(store: Store, sample_id: str, annotator: str, decision: NewDecision) -> Decided:
     """Add a decision on a sample; an edit counts once `add_validation` says that it passed.
 
     Errors: DecisionError for what is incomplete, does not fit the sample, or is about a sample that somebody else has
     open or that has changed.
     """
     with store.writing() as connection:
-        return _decide(store, connection, sample_id, who, said)
+        return _decide(store, connection, sample_id, annotator, decision)
 
 
-def decide_many(store: Store, sample_ids: Sequence[str], who: str, said: Said) -> Bulk:
+def decide_many(store: Store, sample_ids: Sequence[str], annotator: str, decision: NewDecision) -> Bulk:
     """Add the same decision, which is no edit, on many samples, each by itself: a refused one stops no other.
 
     Errors: DecisionError for an edit, and for more samples than the rules allow.
     """
-    if said.kind == DecisionKind.EDIT:
+    if decision.kind == DecisionKind.EDIT:
         raise DecisionError("an edit is of one sample: make it on each")
     if len(sample_ids) > store.rules.max_bulk:
         raise DecisionError(f"{len(sample_ids)} samples at once, {store.rules.max_bulk} are allowed: choose fewer")
-    decided, left = [], {}
+    decided, refused = [], {}
     bulk = f"{BULK}{uuid.uuid4().hex}"
     with store.writing() as connection:
         for sample_id in dict.fromkeys(sample_ids):
             try:
-                _decide(store, connection, sample_id, who, said, bulk)
+                _decide(store, connection, sample_id, annotator, decision, bulk)
                 decided.append(sample_id)
             except DecisionError as error:
-                left[sample_id] = str(error)
-    return Bulk(tuple(decided), left)
+                refused[sample_id] = str(error)
+    return Bulk(tuple(decided), refused)
 
 
 def add_validation(store: Store, decision_id: int, validation: Validation) -> QueueStatus:
@@ -123,69 +123,75 @@ def add_validation(store: Store, decision_id: int, validation: Validation) -> Qu
         return settle(store, connection, seq)
 
 
-def _decide(store: Store, connection: Connection, sample_id: str, who: str, said: Said, bulk: str = "") -> Decided:
+def _decide(
+    store: Store, connection: Connection, sample_id: str, annotator: str, decision: NewDecision, bulk: str = ""
+) -> Decided:
     query = select(samples).where(samples.c.id == sample_id, ~samples.c.gone).with_for_update()
     sample = connection.execute(query).mappings().one_or_none()
     if sample is None:
         raise DecisionError(f"no sample {sample_id} is in the queue: a refresh has taken it out, or it was never there")
     data = connection.execute(select(views.c.data).where(views.c.seq == sample["seq"])).scalar_one()
     view = unpack(data)
-    _check(store, connection, sample, view, who, said)
+    _check(store, connection, sample, view, annotator, decision)
     row = {
         "seq": sample["seq"],
-        "who": who,
-        "time": said.time or store.clock(),
-        "kind": said.kind,
-        "objection": said.objection,
-        "comment": said.comment.strip(),
-        "before": {name: view.content[name] for name in said.after},
-        "after": dict(said.after),
+        "who": annotator,
+        "time": decision.time or store.clock(),
+        "kind": decision.kind,
+        "objection": decision.objection,
+        "comment": decision.comment.strip(),
+        "before": {name: view.content[name] for name in decision.after},
+        "after": dict(decision.after),
         "content": sample["content"],
         "flags": sorted({kind for kind, _ in sample["flags"]}),
-        "settles": said.kind in RULINGS and _is_settling(connection, sample),
-        "undoes": _undone(connection, sample["seq"], who) if said.kind == DecisionKind.UNDO else None,
-        "seconds": said.seconds,
-        "origin": (said.origin or bulk)[:LONGEST_NAME],
+        "settles": decision.kind in RULINGS and _is_settling(connection, sample),
+        "undoes": _undone(connection, sample["seq"], annotator) if decision.kind == DecisionKind.UNDO else None,
+        "seconds": decision.seconds,
+        "origin": (decision.origin or bulk)[:LONGEST_NAME],
     }
-    if not bulk and said.kind in STANDS and not said.origin:
-        row["seconds"] = _seconds(store, connection, sample["seq"], who)
+    if not bulk and decision.kind in CLOSING and not decision.origin:
+        row["seconds"] = _seconds(store, connection, sample["seq"], annotator)
     decision_id = connection.execute(insert(decisions).values(**row).returning(decisions.c.id)).scalar_one()
     status = settle(store, connection, sample["seq"])
-    if said.kind in STANDS - {DecisionKind.EDIT}:
-        connection.execute(delete(leases).where(leases.c.seq == sample["seq"], leases.c.who == who))
+    if decision.kind in CLOSING - {DecisionKind.EDIT}:
+        connection.execute(delete(leases).where(leases.c.seq == sample["seq"], leases.c.who == annotator))
     return Decided(decision_id, status)
 
 
-def _check(store: Store, connection: Connection, sample: RowMapping, view: View, who: str, said: Said) -> None:
+def _check(
+    store: Store, connection: Connection, sample: RowMapping, view: View, annotator: str, decision: NewDecision
+) -> None:
     """Refuse what cannot be a decision on a sample."""
-    _check_texts(store, who, said)
-    if said.kind == DecisionKind.REJECT and said.objection is None:
+    _check_texts(store, annotator, decision)
+    if decision.kind == DecisionKind.REJECT and decision.objection is None:
         raise DecisionError("a rejection needs a reason: choose one of the list")
-    if said.kind != DecisionKind.REJECT and said.objection is not None:
-        raise DecisionError(f"only a rejection has a reason, and this is: {said.kind}")
-    if not said.comment.strip() and (said.kind == DecisionKind.COMMENT or said.objection == Objection.OTHER):
+    if decision.kind != DecisionKind.REJECT and decision.objection is not None:
+        raise DecisionError(f"only a rejection has a reason, and this is: {decision.kind}")
+    if not decision.comment.strip() and (
+        decision.kind == DecisionKind.COMMENT or decision.objection == Objection.OTHER
+    ):
         raise DecisionError("the comment is empty: say what it is")
-    if said.kind == DecisionKind.EDIT:
-        _check_edit(view, said.after)
-    elif said.after:
-        raise DecisionError(f"only an edit changes fields, and this is: {said.kind}")
-    _check_shown(sample, said)
-    _check_newest(store, connection, sample, who, said)
+    if decision.kind == DecisionKind.EDIT:
+        _check_edit(view, decision.after)
+    elif decision.after:
+        raise DecisionError(f"only an edit changes fields, and this is: {decision.kind}")
+    _check_unchanged(sample, decision)
+    _check_newest(store, connection, sample, annotator, decision)
     held = select(leases.c.who).where(
-        leases.c.seq == sample["seq"], leases.c.who != who, leases.c.until > store.clock()
+        leases.c.seq == sample["seq"], leases.c.who != annotator, leases.c.until > store.clock()
     )
     holder = connection.execute(held).scalar()
-    if holder and said.kind in STANDS and not said.origin:
+    if holder and decision.kind in CLOSING and not decision.origin:
         raise DecisionError(f"{holder} has this sample open: take another one")
 
 
-def _check_texts(store: Store, who: str, said: Said) -> None:
+def _check_texts(store: Store, annotator: str, decision: NewDecision) -> None:
     """Refuse a name or a text that is missing, too long, or that no database and no file can hold."""
-    if not who.strip():
+    if not annotator.strip():
         raise DecisionError("nobody is signed in")
-    if len(who) > LONGEST_NAME:
-        raise DecisionError(f"a name of {len(who)} characters, {LONGEST_NAME} are allowed")
-    for name, text in {"name": who, "comment": said.comment, **said.after}.items():
+    if len(annotator) > LONGEST_NAME:
+        raise DecisionError(f"a name of {len(annotator)} characters, {LONGEST_NAME} are allowed")
+    for name, text in {"name": annotator, "comment": decision.comment, **decision.after}.items():
         if len(text) > store.rules.max_text:
             raise DecisionError(f"{name}: {len(text)} characters, {store.rules.max_text} are allowed")
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
@@ -203,30 +209,32 @@ def _check_edit(view: View, after: Mapping[str, str]) -> None:
             raise DecisionError(f"{choice.name}: {after[choice.name]!r} is none of {', '.join(choice.options)}")
 
 
-def _check_shown(sample: RowMapping, said: Said) -> None:
+def _check_unchanged(sample: RowMapping, decision: NewDecision) -> None:
     """Refuse a decision on what is not as it was shown; another flag is no reason to reject less."""
-    if said.content is not None and said.content != sample["content"]:
+    if decision.content is not None and decision.content != sample["content"]:
         raise DecisionError("the sample has changed since it was opened: look at it again")
-    if said.flags is None or said.kind not in STANDS - {DecisionKind.REJECT}:
+    if decision.flags is None or decision.kind not in CLOSING - {DecisionKind.REJECT}:
         return
-    if new := sorted({kind for kind, _ in sample["flags"]} - said.flags):
+    if new := sorted({kind for kind, _ in sample["flags"]} - decision.flags):
         raise DecisionError(f"the sample has been flagged since it was opened ({', '.join(new)}): look at it again")
 
 
-def _check_newest(store: Store, connection: Connection, sample: RowMapping, who: str, said: Said) -> None:
+def _check_newest(
+    store: Store, connection: Connection, sample: RowMapping, annotator: str, decision: NewDecision
+) -> None:
     """Refuse what was said elsewhere before a decision that counts: the newest one does, and not the last read."""
-    if said.time is None or said.kind == DecisionKind.COMMENT:
+    if decision.time is None or decision.kind == DecisionKind.COMMENT:
         return
-    if said.time > store.clock() + _AHEAD:
-        raise DecisionError(f"it was said on {said.time:%Y-%m-%d}, which is in the future")
+    if decision.time > store.clock() + _AHEAD:
+        raise DecisionError(f"it was said on {decision.time:%Y-%m-%d}, which is in the future")
     query = (
         select(decisions.c.who, decisions.c.time)
         .join(standings, standings.c.decision_id == decisions.c.id)
-        .where(standings.c.seq == sample["seq"], decisions.c.time > said.time)
+        .where(standings.c.seq == sample["seq"], decisions.c.time > decision.time)
         .order_by(decisions.c.time.desc())
     )
     if sample["twice"]:
-        query = query.where(or_(decisions.c.who == who, decisions.c.settles))
+        query = query.where(or_(decisions.c.who == annotator, decisions.c.settles))
     if (newer := connection.execute(query).first()) is not None:
         raise DecisionError(f"{newer.who} has decided since, on {newer.time:%Y-%m-%d %H:%M} UTC: look at it again")
 
@@ -243,16 +251,16 @@ def _is_settling(connection: Connection, sample: RowMapping) -> bool:
     return connection.execute(query).first() is not None
 
 
-def _undone(connection: Connection, seq: int, who: str) -> int:
+def _undone(connection: Connection, seq: int, annotator: str) -> int:
     steps = (step_of(row, {}) for row in rows_of(connection, seq))
-    own = stands(steps, judged_now(connection, seq)).get(who)
+    own = current_decisions(steps, reviewed_state(connection, seq)).get(annotator)
     if own is None:
         raise DecisionError("nothing to undo: no decision of yours on this sample counts")
     return own.id
 
 
-def _seconds(store: Store, connection: Connection, seq: int, who: str) -> float | None:
+def _seconds(store: Store, connection: Connection, seq: int, annotator: str) -> float | None:
     """Return how long an annotator has had a sample open."""
-    query = select(leases.c.since).where(leases.c.seq == seq, leases.c.who == who)
+    query = select(leases.c.since).where(leases.c.seq == seq, leases.c.who == annotator)
     since = connection.execute(query).scalar()
     return round((store.clock() - since).total_seconds(), 3) if since else None

@@ -61,7 +61,7 @@ class Decision:
     """
 
     id: int
-    who: str
+    annotator: str
     time: datetime
     kind: DecisionKind
     objection: Objection | None

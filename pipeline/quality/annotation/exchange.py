@@ -15,7 +15,7 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.quality.annotation.database import decisions, samples
-from pipeline.quality.annotation.decisions import DecisionError, Said, decide
+from pipeline.quality.annotation.decisions import DecisionError, NewDecision, decide
 from pipeline.quality.annotation.entries import Decision, Sample
 from pipeline.quality.annotation.queue import Filter, UnknownSample, look, page
 from pipeline.quality.annotation.store import Store
@@ -38,7 +38,7 @@ class Raised(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Ruling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A decision in a file; without a time it is of now, without `content` of the sample as it is."""
 
-    who: str
+    annotator: str = msgspec.field(name="who")
     kind: DecisionKind
     time: datetime | None = None
     objection: Objection | None = None
@@ -78,27 +78,27 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Imported:
     """What came of a file: decisions that were added (`edits` of them wait for validation), and those known already.
 
-    `left` says of each decision that could not be taken whose it is, of which sample, and why.
+    `refused` says of each decision that could not be taken whose it is, of which sample, and why.
     """
 
     added: int
-    known: int
+    existing: int
     edits: tuple[int, ...]
-    left: tuple[str, ...]
+    refused: tuple[str, ...]
 
 
-def export_lines(store: Store, wanted: Filter) -> Iterator[Line]:
+def export_lines(store: Store, criteria: Filter) -> Iterator[Line]:
     """Yield the samples that a filter takes, in the order of the queue."""
     after: int | None = 0
     while after is not None:
-        found = page(store, wanted, after, _AT_ONCE)
-        for entry in found.entries:
+        batch = page(store, criteria, after, _AT_ONCE)
+        for entry in batch.entries:
             try:
                 sample = look(store, entry.id)
             except UnknownSample:
                 continue  # a refresh has taken it out meanwhile
             yield line_of(sample)
-        after = found.after
+        after = batch.after
 
 
 def line_of(sample: Sample) -> Line:
@@ -122,22 +122,22 @@ def line_of(sample: Sample) -> Line:
 
 def import_lines(store: Store, lines: Iterable[Line], origin: str) -> Imported:
     """Add the decisions of a file that are not there yet; one that cannot be taken stops no other."""
-    added = known = 0
+    added = existing = 0
     edits: list[int] = []
-    left: list[str] = []
+    refused: list[str] = []
     for line in lines:
         for ruling in line.decisions:
-            if _is_known(store, line.id, ruling):
-                known += 1
+            if _exists(store, line.id, ruling):
+                existing += 1
                 continue
             try:
-                decided = decide(store, line.id, ruling.who, _said(ruling, line, origin))
+                decided = decide(store, line.id, ruling.annotator, _new_decision(ruling, line, origin))
             except DecisionError as error:
-                left.append(f"{line.id}, {ruling.kind} by {ruling.who}: {error}")
+                refused.append(f"{line.id}, {ruling.kind} by {ruling.annotator}: {error}")
                 continue
             added += 1
             edits += [decided.decision_id] if ruling.kind == DecisionKind.EDIT else []
-    return Imported(added, known, tuple(edits), tuple(left))
+    return Imported(added, existing, tuple(edits), tuple(refused))
 
 
 def read_line(text: bytes) -> Line:
@@ -158,7 +158,7 @@ def write_line(line: Line) -> bytes:
 
 def _ruling(decision: Decision, content: str) -> Ruling:
     return Ruling(
-        who=decision.who,
+        annotator=decision.annotator,
         kind=decision.kind,
         time=decision.time,
         objection=decision.objection,
@@ -169,8 +169,8 @@ def _ruling(decision: Decision, content: str) -> Ruling:
     )
 
 
-def _said(ruling: Ruling, line: Line, origin: str) -> Said:
-    return Said(
+def _new_decision(ruling: Ruling, line: Line, origin: str) -> NewDecision:
+    return NewDecision(
         kind=ruling.kind,
         objection=ruling.objection,
         comment=ruling.comment,
@@ -183,14 +183,14 @@ def _said(ruling: Ruling, line: Line, origin: str) -> Said:
     )
 
 
-def _is_known(store: Store, sample_id: str, ruling: Ruling) -> bool:
+def _exists(store: Store, sample_id: str, ruling: Ruling) -> bool:
     """Say whether a decision is there already: by the same person, at the same time, with the same words."""
     if ruling.time is None:
         return False
     query = (
         select(decisions.c.after, decisions.c.comment)
         .join(samples, samples.c.seq == decisions.c.seq)
-        .where(samples.c.id == sample_id, decisions.c.who == ruling.who, decisions.c.time == ruling.time)
+        .where(samples.c.id == sample_id, decisions.c.who == ruling.annotator, decisions.c.time == ruling.time)
         .where(decisions.c.kind == ruling.kind, decisions.c.objection.is_not_distinct_from(ruling.objection))
     )
     with store.reading() as connection:

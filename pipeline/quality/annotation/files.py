@@ -49,14 +49,14 @@ def read_file(file: Path, form: ReviewFormat, bad: list[str]) -> Iterator[Line]:
             yield from _read("line", texts, read_line, bad)
 
 
-def _read(what: str, pieces: Iterable[Any], read: Callable[[Any], Line], bad: list[str]) -> Iterator[Line]:
+def _read(unit: str, pieces: Iterable[Any], read: Callable[[Any], Line], bad: list[str]) -> Iterator[Line]:
     for number, piece in enumerate(pieces, 1):
         if isinstance(piece, bytes) and not piece.strip():
             continue
         try:
             yield read(piece)
         except BadLine as error:
-            bad.append(f"{what} {number}: {error}")
+            bad.append(f"{unit} {number}: {error}")
 
 
 def _write_lines(file: Path, lines: Iterable[Line]) -> int:

@@ -60,34 +60,34 @@ def fill(store: Store, library: str, flagged: Iterable[Flagged], fingerprint: st
     A sample that is no longer there leaves the queue, and comes back with its decisions. One whose content changed, or
     that got another flag, asks again; decisions on what it was stay in its history.
     """
-    total, seen = Filled(), set[str]()
+    total, flagged_ids = Filled(), set[str]()
     for group in _groups(flagged):
-        seen |= {sample.id for sample in group}
+        flagged_ids |= {sample.id for sample in group}
         with store.writing() as connection:
             total += _fill_group(store, connection, group)
-    return total + Filled(gone=_remove(store, library, seen, fingerprint))
+    return total + Filled(gone=_remove(store, library, flagged_ids, fingerprint))
 
 
 def filled_from(store: Store, library: str) -> str | None:
     """Return the fingerprint of the lake from which a library's samples are, None where it was never read."""
     with store.reading() as connection:
         query = select(fillings.c.fingerprint).where(fillings.c.library == library)
-        found: str | None = connection.execute(query).scalar()
-    return found
+        fingerprint: str | None = connection.execute(query).scalar()
+    return fingerprint
 
 
 def _fill_group(store: Store, connection: Connection, group: Sequence[Flagged]) -> Filled:
-    known = _known(connection, [sample.id for sample in group])
-    new = [sample for sample in group if sample.id not in known]
+    existing = _rows_by_id(connection, [sample.id for sample in group])
+    new = [sample for sample in group if sample.id not in existing]
     _add(store, connection, new)
     again = updated = 0
     for sample in group:
-        row = known.get(sample.id)
+        row = existing.get(sample.id)
         if row is not None and (_differs(row, sample) or row["gone"]):
             again += _update(store, connection, row, sample)
             updated += 1
         elif row is not None:
-            _show(connection, row["seq"], sample)
+            _store_view(connection, row["seq"], sample)
     return Filled(len(new), again, updated)
 
 
@@ -102,7 +102,7 @@ def _groups(flagged: Iterable[Flagged]) -> Iterator[Sequence[Flagged]]:
         yield group
 
 
-def _known(connection: Connection, ids: Sequence[str]) -> dict[str, RowMapping]:
+def _rows_by_id(connection: Connection, ids: Sequence[str]) -> dict[str, RowMapping]:
     rows = connection.execute(select(samples).where(samples.c.id.in_(ids))).mappings()
     return {row["id"]: row for row in rows}
 
@@ -114,8 +114,8 @@ def _add(store: Store, connection: Connection, new: Sequence[Flagged]) -> None:
     rows = [_columns(sample) | begun | {"id": sample.id, "twice": drawn(store, sample.id)} for sample in new]
     adding = insert(samples).returning(samples.c.seq, sort_by_parameter_order=True)
     places = connection.execute(adding, rows).scalars().all()
-    shown = [{"seq": seq, "data": pack(sample.view)} for seq, sample in zip(places, new, strict=True)]
-    connection.execute(insert(views), shown)
+    view_rows = [{"seq": seq, "data": pack(sample.view)} for seq, sample in zip(places, new, strict=True)]
+    connection.execute(insert(views), view_rows)
     put_in(store, connection, [row | {"seq": seq} for seq, row in zip(places, rows, strict=True)])
 
 
@@ -125,13 +125,13 @@ def _update(store: Store, connection: Connection, row: RowMapping, sample: Flagg
     changed = {**row, **_columns(sample), "gone": False}
     seq = row["seq"]
     connection.execute(update(samples).where(samples.c.seq == seq).values(**_columns(sample), gone=False))
-    _show(connection, seq, sample)
+    _store_view(connection, seq, sample)
     put_in(store, connection, [changed])
     status = settle(store, connection, seq)
     return status == QueueStatus.PENDING and row["status"] != QueueStatus.PENDING
 
 
-def _show(connection: Connection, seq: int, sample: Flagged) -> None:
+def _store_view(connection: Connection, seq: int, sample: Flagged) -> None:
     data = pack(sample.view)
     connection.execute(update(views).where(views.c.seq == seq, views.c.data != data).values(data=data))
 
@@ -154,11 +154,11 @@ def _columns(sample: Flagged) -> dict[str, Any]:
     }
 
 
-def _remove(store: Store, library: str, seen: set[str], fingerprint: str) -> int:
+def _remove(store: Store, library: str, flagged_ids: set[str], fingerprint: str) -> int:
     """Take out of the queue what is no longer flagged, or no longer in the lake; then the library is up to date."""
     with store.writing() as connection:
         query = select(samples).where(samples.c.library == library, ~samples.c.gone)
-        gone = [row for row in connection.execute(query).mappings() if row["id"] not in seen]
+        gone = [row for row in connection.execute(query).mappings() if row["id"] not in flagged_ids]
         take_out(store, connection, gone)
         for row in gone:
             connection.execute(update(samples).where(samples.c.seq == row["seq"]).values(gone=True))

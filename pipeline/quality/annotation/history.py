@@ -10,29 +10,29 @@ from sqlalchemy import Connection, RowMapping, and_, select
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection
 from pipeline.quality.annotation.database import BULK, decisions, samples, standings, validations
 from pipeline.quality.annotation.entries import Decision, Validation
-from pipeline.quality.annotation.status import Judged, Step, stands
+from pipeline.quality.annotation.status import ReviewedState, Step, current_decisions
 from pipeline.quality.annotation.store import Store
 
 
 def history(connection: Connection, seq: int) -> tuple[Decision, ...]:
     """Return every decision on a sample, oldest first, those on what it was before too."""
     rows, checked = rows_of(connection, seq), validations_of(connection, seq)
-    current = judged_now(connection, seq)
-    counting = {step.id for step in stands((step_of(row, checked) for row in rows), current).values()}
+    current = reviewed_state(connection, seq)
+    counting = {step.id for step in current_decisions((step_of(row, checked) for row in rows), current).values()}
     return tuple(_decision(row, current, row["id"] in counting, checked.get(row["id"])) for row in rows)
 
 
-def last_decided(store: Store, who: str) -> list[str]:
+def last_decided(store: Store, annotator: str) -> list[str]:
     """Return the ids of the samples of an annotator's newest decision that stands, which is what they can undo.
 
     They are several where it was one decision on many samples, and none where no decision stands.
     """
-    stands_still = and_(standings.c.seq == decisions.c.seq, standings.c.decision_id == decisions.c.id)
+    is_current = and_(standings.c.seq == decisions.c.seq, standings.c.decision_id == decisions.c.id)
     query = (
         select(samples.c.id, decisions.c.origin)
         .join(decisions, decisions.c.seq == samples.c.seq)
-        .join(standings, stands_still)
-        .where(decisions.c.who == who, ~samples.c.gone)
+        .join(standings, is_current)
+        .where(decisions.c.who == annotator, ~samples.c.gone)
         .order_by(decisions.c.time.desc(), decisions.c.id.desc())
     )
     with store.reading() as connection:
@@ -61,10 +61,10 @@ def validations_of(connection: Connection, seq: int) -> dict[int, Validation]:
     return {row["decision_id"]: _validation(row) for row in connection.execute(query).mappings()}
 
 
-def judged_now(connection: Connection, seq: int) -> Judged:
+def reviewed_state(connection: Connection, seq: int) -> ReviewedState:
     """Return what an annotator judges who sees the sample now."""
     row = connection.execute(select(samples.c.content, samples.c.flags).where(samples.c.seq == seq)).one()
-    return Judged(row.content, frozenset(kind for kind, _ in row.flags))
+    return ReviewedState(row.content, frozenset(kind for kind, _ in row.flags))
 
 
 def step_of(row: RowMapping, checked: dict[int, Validation]) -> Step:
@@ -72,9 +72,9 @@ def step_of(row: RowMapping, checked: dict[int, Validation]) -> Step:
     validation = checked.get(row["id"])
     return Step(
         id=row["id"],
-        who=row["who"],
+        annotator=row["who"],
         kind=DecisionKind(row["kind"]),
-        judged=Judged(row["content"], frozenset(row["flags"])),
+        state=ReviewedState(row["content"], frozenset(row["flags"])),
         after=tuple(sorted(row["after"].items())),
         settles=row["settles"],
         undoes=row["undoes"],
@@ -87,10 +87,10 @@ def _validation(row: RowMapping) -> Validation:
     return Validation(row["passed"], row["problem"], tuple(runs), row["time"])
 
 
-def _decision(row: RowMapping, current: Judged, counts: bool, validation: Validation | None) -> Decision:
+def _decision(row: RowMapping, current: ReviewedState, counts: bool, validation: Validation | None) -> Decision:
     return Decision(
         id=row["id"],
-        who=row["who"],
+        annotator=row["who"],
         time=row["time"],
         kind=DecisionKind(row["kind"]),
         objection=Objection(row["objection"]) if row["objection"] else None,
@@ -101,7 +101,7 @@ def _decision(row: RowMapping, current: Judged, counts: bool, validation: Valida
         undoes=row["undoes"],
         seconds=row["seconds"],
         origin=row["origin"],
-        of_this=counts or Judged(row["content"], frozenset(row["flags"])).holds_for(current),
+        of_this=counts or ReviewedState(row["content"], frozenset(row["flags"])).holds_for(current),
         counts=counts,
         validation=validation,
     )

@@ -16,18 +16,18 @@ from msgspec import ValidationError, convert, to_builtins
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection
 from pipeline.quality.annotation.exchange import BadLine, Line, Ruling
 
-_SHOWN = "sample"  # the object tag that every control tag belongs to
+_OBJECT = "sample"  # the object tag that every control tag belongs to
 _EDIT = "edit_"
 _RULED = (DecisionKind.ACCEPT, DecisionKind.REJECT, DecisionKind.EDIT)
-_SAID = frozenset({*_RULED, DecisionKind.SKIP, DecisionKind.COMMENT})
+_EXPORTED = frozenset({*_RULED, DecisionKind.SKIP, DecisionKind.COMMENT})
 _HEAD = ("id", "family", "library", "version", "title", "source", "status", "content", "flags", "fields")
 
 
 def to_task(line: Line) -> dict[str, Any]:
     """Return a sample as a task; its texts are fields of `data` under their own names."""
     plain: dict[str, Any] = to_builtins(line)
-    data = {f"sample_{name}": plain[name] for name in _HEAD} | line.texts | {_SHOWN: _shown(line)}
-    return {"data": data, "annotations": [_annotation(ruling) for ruling in line.decisions if ruling.kind in _SAID]}
+    data = {f"sample_{name}": plain[name] for name in _HEAD} | line.texts | {_OBJECT: _overview(line)}
+    return {"data": data, "annotations": [_annotation(ruling) for ruling in line.decisions if ruling.kind in _EXPORTED]}
 
 
 def from_task(task: Mapping[str, Any]) -> Line:
@@ -38,7 +38,7 @@ def from_task(task: Mapping[str, Any]) -> Line:
     try:
         data = dict(task["data"])
         head = {name: data.pop(f"sample_{name}") for name in _HEAD}
-        data.pop(_SHOWN, None)
+        data.pop(_OBJECT, None)
         rulings = [_ruling(annotation, data) for annotation in task.get("annotations", [])]
         return convert(head | {"texts": data, "decisions": [to_builtins(ruling) for ruling in rulings]}, Line)
     except (LookupError, TypeError, AttributeError, ValueError, ValidationError) as error:
@@ -51,19 +51,19 @@ def interface(fields: frozenset[str]) -> str:
     reasons = "".join(f"<Choice value={quoteattr(objection)}/>" for objection in Objection)
     edits = "".join(_field(name) for name in sorted(fields))
     return (
-        f'<View>\n  <Text name="{_SHOWN}" value="${_SHOWN}"/>\n'
-        f'  <Choices name="decision" toName="{_SHOWN}">{kinds}</Choices>\n'
-        f'  <Choices name="objection" toName="{_SHOWN}">{reasons}</Choices>\n'
-        f'  <TextArea name="comment" toName="{_SHOWN}" maxSubmissions="1"/>\n{edits}</View>\n'
+        f'<View>\n  <Text name="{_OBJECT}" value="${_OBJECT}"/>\n'
+        f'  <Choices name="decision" toName="{_OBJECT}">{kinds}</Choices>\n'
+        f'  <Choices name="objection" toName="{_OBJECT}">{reasons}</Choices>\n'
+        f'  <TextArea name="comment" toName="{_OBJECT}" maxSubmissions="1"/>\n{edits}</View>\n'
     )
 
 
 def _field(name: str) -> str:
-    known = f'name={quoteattr(_EDIT + name)} toName="{_SHOWN}" value="${name}"'
-    return f'  <TextArea {known} editable="true" maxSubmissions="1"/>\n'
+    attributes = f'name={quoteattr(_EDIT + name)} toName="{_OBJECT}" value="${name}"'
+    return f'  <TextArea {attributes} editable="true" maxSubmissions="1"/>\n'
 
 
-def _shown(line: Line) -> str:
+def _overview(line: Line) -> str:
     why = "\n".join(f"{flag.kind}: {flag.evidence}" for flag in line.flags)
     texts = "\n\n".join(f"--- {name}\n{text}" for name, text in line.texts.items())
     return f"{line.family} of {line.library} {line.version}: {line.title}\n{why}\n\n{texts}"
@@ -75,7 +75,7 @@ def _annotation(ruling: Ruling) -> dict[str, Any]:
     results += [_text("comment", ruling.comment)] if ruling.comment else []
     results += [_text(_EDIT + name, value) for name, value in ruling.after.items()]
     annotation: dict[str, Any] = {
-        "completed_by": {"email": ruling.who},
+        "completed_by": {"email": ruling.annotator},
         "was_cancelled": ruling.kind == DecisionKind.SKIP,
         "result": results,
     }
@@ -85,26 +85,26 @@ def _annotation(ruling: Ruling) -> dict[str, Any]:
 
 
 def _choice(name: str, value: str) -> dict[str, Any]:
-    return {"from_name": name, "to_name": _SHOWN, "type": "choices", "value": {"choices": [str(value)]}}
+    return {"from_name": name, "to_name": _OBJECT, "type": "choices", "value": {"choices": [str(value)]}}
 
 
 def _text(name: str, value: str) -> dict[str, Any]:
-    return {"from_name": name, "to_name": _SHOWN, "type": "textarea", "value": {"text": [value]}}
+    return {"from_name": name, "to_name": _OBJECT, "type": "textarea", "value": {"text": [value]}}
 
 
 def _ruling(annotation: Mapping[str, Any], texts: Mapping[str, str]) -> Ruling:
     """Return an annotation as a decision; fields that the page had filled in, and nobody changed, are no edit."""
     values: dict[str, str] = {}
     for result in annotation["result"]:
-        given = result["value"]["choices" if result["type"] == "choices" else "text"]
-        if given:
-            values[result["from_name"]] = given if isinstance(given, str) else given[0]
+        chosen = result["value"]["choices" if result["type"] == "choices" else "text"]
+        if chosen:
+            values[result["from_name"]] = chosen if isinstance(chosen, str) else chosen[0]
     kind = DecisionKind.SKIP if annotation.get("was_cancelled") else DecisionKind(values.get("decision", "comment"))
     created = annotation.get("created_at")
     written = {name.removeprefix(_EDIT): value for name, value in values.items() if name.startswith(_EDIT)}
     after = {name: value for name, value in written.items() if value != texts.get(name)}
     return Ruling(
-        who=_who(annotation.get("completed_by")),
+        annotator=_annotator(annotation.get("completed_by")),
         kind=kind,
         time=datetime.fromisoformat(created) if created else None,
         objection=Objection(values["objection"]) if "objection" in values else None,
@@ -114,7 +114,7 @@ def _ruling(annotation: Mapping[str, Any], texts: Mapping[str, str]) -> Ruling:
     )
 
 
-def _who(completed_by: Any) -> str:
+def _annotator(completed_by: Any) -> str:
     """Return who annotated: Label Studio gives the number of a user, or an object with the address."""
     if isinstance(completed_by, Mapping):
         return str(completed_by.get("email") or completed_by["id"])

@@ -22,12 +22,12 @@ def leak_of(family: Family, row: Row, changed: Mapping[str, str], rules: Curatio
         return None
     name = row[hidden.column]
     for field in _among(changed, [column for column in hidden.shown if column not in _PROSE]):
-        if left := readable(changed[field], name, ignore_case=rules.masking.ignore_case):
-            return f"{field}: {left!r} can be read, and it is what is asked for: write {MASKS[Granularity.TOKEN]}"
+        if leaked := readable(changed[field], name, ignore_case=rules.masking.ignore_case):
+            return f"{field}: {leaked!r} can be read, and it is what is asked for: write {MASKS[Granularity.TOKEN]}"
     for field in _among(changed, _PROSE):
         if spans := find_names(changed[field], (name,), rules.drafting):
-            given = changed[field][slice(*spans[0])]
-            return f"{field}: {given!r} gives the name away that is asked for: say it in other words"
+            leaked_words = changed[field][slice(*spans[0])]
+            return f"{field}: {leaked_words!r} gives the name away that is asked for: say it in other words"
     if "masked_code" in row:
         mask = MASKS[Granularity(row.get("granularity", Granularity.BLOCK))]
         if (row["masked_code"].count(mask) != 1 and mask != MASKS[Granularity.TOKEN]) or mask not in row["masked_code"]:

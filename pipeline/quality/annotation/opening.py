@@ -10,7 +10,7 @@ from pipeline.quality.annotation.collect import fill_from
 from pipeline.quality.annotation.filling import Filled
 from pipeline.quality.annotation.revalidation import Validator
 from pipeline.quality.annotation.store import Store, open_store
-from pipeline.quality.annotation.validators import HouseValidator
+from pipeline.quality.annotation.validators import LakeValidator
 from pipeline.quality.annotation_rules import AnnotationRules
 
 
@@ -20,7 +20,7 @@ def open_reviews() -> tuple[Store, Validator]:
     Errors: StoreError, RuleError, SettingsError.
     """
     store = open_store(settings().reviews_url, load(settings().rules / "annotation.yaml", AnnotationRules))
-    return store, HouseValidator(store, settings())
+    return store, LakeValidator(store, settings())
 
 
 def take_from_lake(store: Store) -> Filled:

@@ -25,7 +25,7 @@ class Pace:
     by_annotator: Mapping[str, int]
 
 
-def pace(store: Store, who: str | None = None, days: int = 30) -> Pace:
+def pace(store: Store, annotator: str | None = None, days: int = 30) -> Pace:
     """Return the pace of an annotator, or of all, over the last days; skips and comments are none.
 
     What took longer than the rules' `longest_s` is not timed.
@@ -34,8 +34,8 @@ def pace(store: Store, who: str | None = None, days: int = 30) -> Pace:
     query = select(decisions.c.who, decisions.c.time, decisions.c.seconds).where(
         decisions.c.time >= since, decisions.c.kind.in_(sorted(RULINGS))
     )
-    if who is not None:
-        query = query.where(decisions.c.who == who)
+    if annotator is not None:
+        query = query.where(decisions.c.who == annotator)
     with store.reading() as connection:
         rows = connection.execute(query.order_by(decisions.c.time)).all()
     timed = [row.seconds for row in rows if row.seconds is not None and row.seconds <= store.rules.longest_s]

@@ -92,12 +92,12 @@ def hidden_spans(row: Row) -> tuple[Span, ...]:
     code, masked = row["code"], row["masked_code"]
     spans: list[Span] = []
     at = place = 0
-    for found in _MASK.finditer(masked):
-        at += found.start() - place
-        hidden = row["core_token"] if found[0] == MASKS[Granularity.TOKEN] else row["answer"]
-        hidden = hidden if found[0] in {MASKS[level], MASKS[Granularity.TOKEN]} else found[0]
+    for match in _MASK.finditer(masked):
+        at += match.start() - place
+        hidden = row["core_token"] if match[0] == MASKS[Granularity.TOKEN] else row["answer"]
+        hidden = hidden if match[0] in {MASKS[level], MASKS[Granularity.TOKEN]} else match[0]
         if not code.startswith(hidden, at):
             return ()
         spans.append((at, at + len(hidden)))
-        at, place = at + len(hidden), found.end()
+        at, place = at + len(hidden), match.end()
     return tuple(spans)

@@ -65,13 +65,13 @@ def planned(lake: Lake, family: Family, before: Row, after: Row, rules: Curation
     if family == Family.PROBLEM:
         return list(_problem(lake, after))
     if family == Family.COMPLETION:
-        snippet = _one(lake, "snippets", after["library"], after["snippet_id"])
+        snippet = _row_by_id(lake, "snippets", after["library"], after["snippet_id"])
         alone = snippet["source"] in rules.validation.run_alone and snippet["language"] == Language.PYTHON
         return list(_completion(after, snippet)) if alone else []
     return list(_migration(lake, after)) if family == Family.MIGRATION else []
 
 
-def _one(lake: Lake, table: str, library: str, row_id: str) -> Row:
+def _row_by_id(lake: Lake, table: str, library: str, row_id: str) -> Row:
     return read_with_drafted(lake, table, library, pc.field("id") == row_id)[0]
 
 
@@ -85,10 +85,10 @@ def _completion(row: CompletionRow, snippet: SnippetRow) -> Iterator[Planned]:
 def _migration(lake: Lake, row: MigrationRow) -> Iterator[Planned]:
     source, target = subjects_of(row)
     both = row["version"], row["target_version"]
-    snippets = [_one(lake, "snippets", row["library"], row[name]) for name in ("snippet_id", "target_snippet_id")]
+    snippets = [_row_by_id(lake, "snippets", row["library"], row[name]) for name in ("snippet_id", "target_snippet_id")]
     rewrites = [row["source_rewrite_id"], row["target_rewrite_id"]]
     sides = [
-        _one(lake, "rewrites", row["library"], rewrite) if rewrite else snippet
+        _row_by_id(lake, "rewrites", row["library"], rewrite) if rewrite else snippet
         for rewrite, snippet in zip(rewrites, snippets, strict=True)
     ]
     for subject, code, own, side in (
@@ -118,19 +118,21 @@ def checks_of(code: str, sources: Iterable[SnippetRow | RewriteRow]) -> tuple[Sn
 
     Nothing where none of them has a stated output: then the code only has to run to its end.
     """
-    stated: dict[str, list[SnippetCheck]] = defaultdict(list)
+    source_checks: dict[str, list[SnippetCheck]] = defaultdict(list)
     for check in (check for source in sources for check in source["checks"]):
-        stated[check["statement"].strip()].append(check)
+        source_checks[check["statement"].strip()].append(check)
     try:
         body = ast.parse(code).body
     except SyntaxError:
         return ()
     texts = [ast.get_source_segment(code, node, padded=True) or "" for node in body]
-    checks = tuple(_check(text, stated[text.strip()]) for text in texts)
+    checks = tuple(_check(text, source_checks[text.strip()]) for text in texts)
     return checks if any(check["expected"] is not None for check in checks) else ()
 
 
-def _check(text: str, stated: list[SnippetCheck]) -> SnippetCheck:
+def _check(text: str, source_checks: list[SnippetCheck]) -> SnippetCheck:
     """Return a statement with the output that the next equal statement of the source has."""
-    known: SnippetCheck = stated.pop(0) if stated else {"statement": "", "expected": None, "options": []}
-    return {**known, "statement": f"{text}\n"}
+    source_check: SnippetCheck = (
+        source_checks.pop(0) if source_checks else {"statement": "", "expected": None, "options": []}
+    )
+    return {**source_check, "statement": f"{text}\n"}

@@ -56,14 +56,14 @@ class Proofs:
         """Return what the documentation of the versions on both sides says of the API, older first."""
         if "path" not in row or "versicode_tag" not in row:
             return ()
-        wanted = [(row["previous_version"], row["path"]), (row["version"], row["path"])]
+        places = [(row["previous_version"], row["path"]), (row["version"], row["path"])]
         if "target_version" in row:
-            wanted = [(row["version"], row["path"]), (row["target_version"], row["target_path"])]
+            places = [(row["version"], row["path"]), (row["target_version"], row["target_path"])]
         elif (change := self._changes.get(row["change_id"] or "")) is not None:
             other = change["path"] if row["version"] == change["new_version"] else row["path"]
-            wanted = [(change["old_version"], other), (row["version"], row["path"])]
-        found = [self._document(version, path) for version, path in dict.fromkeys(wanted) if version]
-        return tuple(document for document in found if document is not None)
+            places = [(change["old_version"], other), (row["version"], row["path"])]
+        documents = [self._document(version, path) for version, path in dict.fromkeys(places) if version]
+        return tuple(document for document in documents if document is not None)
 
     def _document(self, version: str, path: str) -> Document | None:
         rows = holding_at(self._documents.get(path, ()), version)
@@ -84,9 +84,9 @@ class Proofs:
             subjects = [row["snippet_id"], *subjects]
         versions = {row["version"], row.get("previous_version"), row.get("target_version"), row.get("other_version")}
         runs = [run for subject in dict.fromkeys(subjects) for run in self._verdicts[subject]]
-        shown = [(subject, run) for subject, run in runs if run["version"] in versions or family.own_runs]
-        shown.sort(key=lambda ran: (Version(ran[1]["version"]), ran[0]))
-        return tuple(_log(run) for _, run in shown)
+        relevant = [(subject, run) for subject, run in runs if run["version"] in versions or family.own_runs]
+        relevant.sort(key=lambda ran: (Version(ran[1]["version"]), ran[0]))
+        return tuple(_log(run) for _, run in relevant)
 
 
 def _log(run: _Run) -> RunLog:

@@ -64,23 +64,23 @@ class Choices:
     sources: Mapping[SnippetSource, int]
 
 
-def page(store: Store, wanted: Filter, after: int = 0, limit: int = 50) -> Page:
+def page(store: Store, criteria: Filter, after: int = 0, limit: int = 50) -> Page:
     """Return the samples that a filter takes, in the order of the queue, after a place in it."""
     with store.reading() as connection:
-        walk = _walk(wanted).where(queue.c.seq > after).order_by(queue.c.seq).limit(limit + 1)
+        walk = _walk(criteria).where(queue.c.seq > after).order_by(queue.c.seq).limit(limit + 1)
         places = list(connection.execute(walk).scalars())
         entries = _entries(store, connection, places[:limit])
     return Page(entries, places[limit - 1] if len(places) > limit else None)
 
 
-def progress(store: Store, wanted: Filter = Filter()) -> dict[QueueStatus, int]:
+def progress(store: Store, criteria: Filter = Filter()) -> dict[QueueStatus, int]:
     """Return how many samples that a filter takes have each status; the filter's own status is left aside."""
     with store.reading() as connection:
-        if wanted.raised_after or wanted.raised_before:
-            conditions = [*_conditions(queue, wanted), *_ages(wanted)]
+        if criteria.raised_after or criteria.raised_before:
+            conditions = [*_conditions(queue, criteria), *_ages(criteria)]
             query = select(queue.c.status, func.count()).where(*conditions).group_by(queue.c.status)
         else:
-            query = select(tallies.c.status, func.sum(tallies.c.samples)).where(*_conditions(tallies, wanted))
+            query = select(tallies.c.status, func.sum(tallies.c.samples)).where(*_conditions(tallies, criteria))
             query = query.group_by(tallies.c.status)
         counted = {status: int(number) for status, number in connection.execute(query)}
     return {status: counted.get(status, 0) for status in QueueStatus}
@@ -109,55 +109,55 @@ def _counted(connection: Connection, column: ColumnElement[str], of: ColumnEleme
     return {value: int(number) for value, number in connection.execute(query)}
 
 
-def next_sample(store: Store, who: str, wanted: Filter = Filter(), after: int = 0) -> Sample | None:
+def next_sample(store: Store, annotator: str, criteria: Filter = Filter(), after: int = 0) -> Sample | None:
     """Open the next sample for an annotator: after a place in the queue, then from its beginning; None where none is.
 
     It is one that nobody else has open and on which they have not decided; what they skipped comes last. Whatever they
     had open before is free again.
     """
     with store.writing(safe=False) as connection:
-        connection.execute(delete(leases).where(leases.c.who == who))
+        connection.execute(delete(leases).where(leases.c.who == annotator))
         for start, stop, skipped in ((after, None, False), (0, after, False), (0, None, True)):
-            found = _free(store, connection, who, wanted, start, stop, skipped)
-            if found is not None:
-                return _opened(store, connection, found, who)
+            seq = _free(store, connection, annotator, criteria, start, stop, skipped)
+            if seq is not None:
+                return _opened(store, connection, seq, annotator)
     return None
 
 
-def open_sample(store: Store, sample_id: str, who: str) -> Sample:
+def open_sample(store: Store, sample_id: str, annotator: str) -> Sample:
     """Open one sample; it is this annotator's unless somebody else has it open, which `entry.open_by` then tells.
 
     Errors: UnknownSample.
     """
     with store.writing(safe=False) as connection:
         seq = seq_of(connection, sample_id)
-        connection.execute(delete(leases).where(leases.c.who == who, leases.c.seq != seq))
-        _lease(store, connection, seq, who)
-        return _opened(store, connection, seq, who)
+        connection.execute(delete(leases).where(leases.c.who == annotator, leases.c.seq != seq))
+        _lease(store, connection, seq, annotator)
+        return _opened(store, connection, seq, annotator)
 
 
-def look(store: Store, sample_id: str, who: str | None = None) -> Sample:
+def look(store: Store, sample_id: str, annotator: str | None = None) -> Sample:
     """Return a sample without opening it; `who` is given where they may decide, and must not see what is hidden.
 
     Errors: UnknownSample.
     """
     with store.reading() as connection:
-        return _opened(store, connection, seq_of(connection, sample_id), who)
+        return _opened(store, connection, seq_of(connection, sample_id), annotator)
 
 
-def renew(store: Store, sample_id: str, who: str) -> bool:
+def renew(store: Store, sample_id: str, annotator: str) -> bool:
     """Keep a sample open for longer; False where somebody else has opened it meanwhile.
 
     Errors: UnknownSample.
     """
     with store.writing(safe=False) as connection:
-        return _lease(store, connection, seq_of(connection, sample_id), who)
+        return _lease(store, connection, seq_of(connection, sample_id), annotator)
 
 
-def release(store: Store, who: str) -> None:
+def release(store: Store, annotator: str) -> None:
     """Let others have what an annotator has open."""
     with store.writing(safe=False) as connection:
-        connection.execute(delete(leases).where(leases.c.who == who))
+        connection.execute(delete(leases).where(leases.c.who == annotator))
 
 
 def like(store: Store, sample_id: str, limit: int = 100) -> tuple[Entry, ...]:
@@ -181,60 +181,60 @@ def seq_of(connection: Connection, sample_id: str) -> int:
     Errors: UnknownSample.
     """
     query = select(samples.c.seq).where(samples.c.id == sample_id, ~samples.c.gone)
-    found: int | None = connection.execute(query).scalar()
-    if found is None:
+    seq: int | None = connection.execute(query).scalar()
+    if seq is None:
         raise UnknownSample(sample_id)
-    return found
+    return seq
 
 
-def _walk(wanted: Filter) -> Select[int]:
-    conditions = [*_conditions(queue, wanted), *_ages(wanted)]
-    if wanted.status:
-        conditions.append(queue.c.status == wanted.status)
+def _walk(criteria: Filter) -> Select[int]:
+    conditions = [*_conditions(queue, criteria), *_ages(criteria)]
+    if criteria.status:
+        conditions.append(queue.c.status == criteria.status)
     return select(queue.c.seq).where(*conditions)
 
 
-def _conditions(table, wanted: Filter) -> list[ColumnElement[bool]]:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    given = {name: value for name in ("library", "family", "source") if (value := getattr(wanted, name)) is not None}
-    return [table.c[name] == value for name, value in ({"flag": wanted.flag or ""} | given).items()]
+def _conditions(table, criteria: Filter) -> list[ColumnElement[bool]]:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    equal = {name: value for name in ("library", "family", "source") if (value := getattr(criteria, name)) is not None}
+    return [table.c[name] == value for name, value in ({"flag": criteria.flag or ""} | equal).items()]
 
 
-def _ages(wanted: Filter) -> list[ColumnElement[bool]]:
+def _ages(criteria: Filter) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
-    if wanted.raised_after:
-        conditions.append(queue.c.raised >= wanted.raised_after)
-    if wanted.raised_before:
-        conditions.append(queue.c.raised < wanted.raised_before)
+    if criteria.raised_after:
+        conditions.append(queue.c.raised >= criteria.raised_after)
+    if criteria.raised_before:
+        conditions.append(queue.c.raised < criteria.raised_before)
     return conditions
 
 
 def _free(
-    store: Store, connection: Connection, who: str, wanted: Filter, start: int, stop: int | None, skipped: bool
+    store: Store, connection: Connection, annotator: str, criteria: Filter, start: int, stop: int | None, skipped: bool
 ) -> int | None:
     """Return the first sample of a stretch of the queue that an annotator can have, leased to them."""
-    stands = and_(standings.c.seq == queue.c.seq, standings.c.who == who)
-    left = exists().where(stands, standings.c.kind == DecisionKind.SKIP) if skipped else ~exists().where(stands)
-    taken = exists().where(leases.c.seq == queue.c.seq, leases.c.who != who, leases.c.until > store.clock())
+    own = and_(standings.c.seq == queue.c.seq, standings.c.who == annotator)
+    undecided = exists().where(own, standings.c.kind == DecisionKind.SKIP) if skipped else ~exists().where(own)
+    leased = exists().where(leases.c.seq == queue.c.seq, leases.c.who != annotator, leases.c.until > store.clock())
     # One walk for each status: over both at once SQLite would step on every decided sample on its way.
-    walks = [_walk(replace(wanted, status=status)) for status in ([wanted.status] if wanted.status else OPEN)]
-    walks = [walk.where(queue.c.seq > start, left, ~taken).order_by(queue.c.seq).limit(1) for walk in walks]
+    walks = [_walk(replace(criteria, status=status)) for status in ([criteria.status] if criteria.status else OPEN)]
+    walks = [walk.where(queue.c.seq > start, undecided, ~leased).order_by(queue.c.seq).limit(1) for walk in walks]
     walks = [walk.where(queue.c.seq <= stop) for walk in walks] if stop is not None else walks
     while True:
-        found = [seq for walk in walks if (seq := connection.execute(walk).scalar()) is not None]
-        if not found or _lease(store, connection, min(found), who):
-            return min(found, default=None)
+        places = [seq for walk in walks if (seq := connection.execute(walk).scalar()) is not None]
+        if not places or _lease(store, connection, min(places), annotator):
+            return min(places, default=None)
 
 
-def _lease(store: Store, connection: Connection, seq: int, who: str) -> bool:
+def _lease(store: Store, connection: Connection, seq: int, annotator: str) -> bool:
     """Take or keep a sample for an annotator, unless another one has it."""
     time = store.clock()
     until = time + timedelta(seconds=store.rules.lease_s)
-    taking = store.insert(leases).values(seq=seq, who=who, since=time, until=until)
-    kept = and_(leases.c.who == who, leases.c.until > time)
+    taking = store.insert(leases).values(seq=seq, who=annotator, since=time, until=until)
+    is_renewal = and_(leases.c.who == annotator, leases.c.until > time)
     taking = taking.on_conflict_do_update(
         index_elements=[leases.c.seq],
-        set_={"who": who, "since": case((kept, leases.c.since), else_=time), "until": until},
-        where=or_(leases.c.who == who, leases.c.until <= time),
+        set_={"who": annotator, "since": case((is_renewal, leases.c.since), else_=time), "until": until},
+        where=or_(leases.c.who == annotator, leases.c.until <= time),
     )
     return connection.execute(taking.returning(leases.c.seq)).first() is not None
 
@@ -246,12 +246,14 @@ def _entries(store: Store, connection: Connection, places: Collection[int]) -> t
     return tuple(entry_of(row, holders.get(row["seq"])) for row in rows)
 
 
-def _opened(store: Store, connection: Connection, seq: int, who: str | None) -> Sample:
+def _opened(store: Store, connection: Connection, seq: int, annotator: str | None) -> Sample:
     """Return a sample; whoever is to judge it as one of two does not see what the other one said."""
     data = connection.execute(select(views.c.data).where(views.c.seq == seq)).scalar_one()
-    entry, known = _entries(store, connection, [seq])[0], history(connection, seq)
-    if who is not None and entry.twice and entry.status in OPEN:
-        own = any(decision.who == who and decision.counts for decision in known)
-        shown = tuple(decision for decision in known if own or decision.who == who or not decision.of_this)
-        return Sample(entry, unpack(data), shown, hidden=len(known) - len(shown))
-    return Sample(entry, unpack(data), known)
+    entry, decisions = _entries(store, connection, [seq])[0], history(connection, seq)
+    if annotator is not None and entry.twice and entry.status in OPEN:
+        own = any(decision.annotator == annotator and decision.counts for decision in decisions)
+        visible = tuple(
+            decision for decision in decisions if own or decision.annotator == annotator or not decision.of_this
+        )
+        return Sample(entry, unpack(data), visible, hidden=len(decisions) - len(visible))
+    return Sample(entry, unpack(data), decisions)

@@ -11,8 +11,8 @@ from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import ReviewEditRun, ReviewRow
 from pipeline.lake.stage import Reject
 from pipeline.quality.annotation.database import samples
-from pipeline.quality.annotation.history import judged_now, rows_of, step_of, validations_of
-from pipeline.quality.annotation.status import counting, stands
+from pipeline.quality.annotation.history import reviewed_state, rows_of, step_of, validations_of
+from pipeline.quality.annotation.status import counting, current_decisions
 from pipeline.quality.annotation.store import Store
 
 _RUN: dict[str, Any] = {"detail": None, "code": None, "statements": None, "executed": None}
@@ -26,15 +26,17 @@ def settled(store: Store, library: str) -> tuple[list[ReviewRow], list[Reject]]:
     done = (QueueStatus.SUBMITTED, QueueStatus.DISCARDED)
     query = select(samples).where(samples.c.library == library, samples.c.status.in_(done)).order_by(samples.c.id)
     with store.reading() as connection:
-        found = connection.execute(query).mappings().all()
-        return parted(guarded(found, lambda sample: str(sample["id"]), lambda sample: [_row(connection, sample)]))
+        decided = connection.execute(query).mappings().all()
+        return parted(guarded(decided, lambda sample: str(sample["id"]), lambda sample: [_row(connection, sample)]))
 
 
 def _row(connection: Connection, sample: RowMapping) -> ReviewRow:
     seq = sample["seq"]
     checked, rows = validations_of(connection, seq), {row["id"]: row for row in rows_of(connection, seq)}
-    standing = stands((step_of(row, checked) for row in rows.values()), judged_now(connection, seq)).values()
-    rulings = counting(standing, sample["twice"])
+    current = current_decisions(
+        (step_of(row, checked) for row in rows.values()), reviewed_state(connection, seq)
+    ).values()
+    rulings = counting(current, sample["twice"])
     decided = rows[rulings[-1].id]
     runs = checked[decided["id"]].runs if decided["id"] in checked else ()
     return {

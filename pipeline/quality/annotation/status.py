@@ -9,18 +9,18 @@ from pipeline.core.vocabularies.annotation import DecisionKind, QueueStatus
 
 RULINGS = frozenset({DecisionKind.ACCEPT, DecisionKind.REJECT, DecisionKind.EDIT})
 """Decisions that say what becomes of a sample."""
-STANDS = RULINGS | {DecisionKind.SKIP}
+CLOSING = RULINGS | {DecisionKind.SKIP}
 """Decisions after which an annotator is not asked again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ReviewedState:
     """What a decision was made on: the hash of the content, and the kinds of flags that were shown."""
 
     content: str
     flags: frozenset[str]
 
-    def holds_for(self, now: Judged) -> bool:
+    def holds_for(self, now: ReviewedState) -> bool:
         """Say whether a decision on this still counts: the content is the same, and no flag has come up since."""
         return self.content == now.content and now.flags <= self.flags
 
@@ -30,9 +30,9 @@ class Step:
     """A decision as the rules see it; `passed` tells of an edit whether its newest validation did."""
 
     id: int
-    who: str
+    annotator: str
     kind: DecisionKind
-    judged: Judged
+    state: ReviewedState
     after: tuple[tuple[str, str], ...] = ()
     settles: bool = False
     undoes: int | None = None
@@ -44,29 +44,29 @@ class Step:
         return self.kind, self.after
 
 
-def stands(steps: Iterable[Step], now: Judged) -> dict[str, Step]:
+def current_decisions(steps: Iterable[Step], now: ReviewedState) -> dict[str, Step]:
     """Return where each annotator stands: their newest decision on the sample as it is that was not undone.
 
     A rejection outlasts flags that come up after it: another doubt makes nothing better.
     """
-    known = sorted(steps, key=lambda step: step.id)
-    undone = {step.undoes for step in known if step.kind == DecisionKind.UNDO}
-    counting = [step for step in known if step.kind in STANDS and step.id not in undone]
-    of_content = [step for step in counting if step.judged.content == now.content]
+    ordered = sorted(steps, key=lambda step: step.id)
+    undone = {step.undoes for step in ordered if step.kind == DecisionKind.UNDO}
+    counting = [step for step in ordered if step.kind in CLOSING and step.id not in undone]
+    of_content = [step for step in counting if step.state.content == now.content]
     overruled = max((step.id for step in of_content if step.kind in RULINGS - {DecisionKind.REJECT}), default=-1)
-    newest = {step.who: step for step in of_content}.values()
+    newest = {step.annotator: step for step in of_content}.values()
     rejections = [step for step in newest if step.kind == DecisionKind.REJECT and step.id > overruled]
-    seen = [step for step in of_content if step.judged.holds_for(now)]
-    return {step.who: step for step in (*seen, *rejections)}
+    unchanged = [step for step in of_content if step.state.holds_for(now)]
+    return {step.annotator: step for step in (*unchanged, *rejections)}
 
 
-def status_of(standing: Collection[Step], twice: bool) -> QueueStatus:
+def status_of(current: Collection[Step], twice: bool) -> QueueStatus:
     """Return the status of a sample from where its annotators stand.
 
     The newest decision counts; of a sample that is judged twice two people have to agree, or a third decision, made
     when the conflict was known, settles it.
     """
-    rulings = counting(standing, twice)
+    rulings = counting(current, twice)
     if any(step.kind == DecisionKind.EDIT and not step.passed for step in rulings):
         return QueueStatus.DRAFT
     settled = any(step.settles for step in rulings)
@@ -77,9 +77,9 @@ def status_of(standing: Collection[Step], twice: bool) -> QueueStatus:
     return QueueStatus.DISCARDED if rulings[0].kind == DecisionKind.REJECT else QueueStatus.SUBMITTED
 
 
-def counting(standing: Collection[Step], twice: bool) -> Sequence[Step]:
+def counting(current: Collection[Step], twice: bool) -> Sequence[Step]:
     """Return the decisions that make the status, oldest first."""
-    rulings = sorted((step for step in standing if step.kind in RULINGS), key=lambda step: step.id)
+    rulings = sorted((step for step in current if step.kind in RULINGS), key=lambda step: step.id)
     settling = [step for step in rulings if step.settles]
     if settling:
         return settling[-1:]

@@ -84,13 +84,13 @@ def open_store(url: str, rules: AnnotationRules) -> Store:
     try:
         _migrate(engine)
     except (OperationalError, OSError) as error:
-        shown, why = address.render_as_string(hide_password=True), getattr(error, "orig", error)
-        raise StoreError(f"the review database {shown} cannot be opened: {why}") from None
+        printable, why = address.render_as_string(hide_password=True), getattr(error, "orig", error)
+        raise StoreError(f"the review database {printable} cannot be opened: {why}") from None
     except DatabaseError as error:
-        shown = address.render_as_string(hide_password=True)
+        printable = address.render_as_string(hide_password=True)
         raise StoreError(
-            f"the review database {shown} cannot be read ({error.orig}); nothing in it was changed: put a copy of it"
-            " back; it holds what people decided, which nobody can make again"
+            f"the review database {printable} cannot be read ({error.orig}); nothing in it was changed: put a copy"
+            " of it back; it holds what people decided, which nobody can make again"
         ) from None
     takes_turns = address.get_backend_name() == "sqlite"
     return Store(engine, rules, turn=threading.Lock() if takes_turns else nullcontext())
@@ -133,14 +133,14 @@ def _migrate(engine: Engine) -> None:
     config.set_main_option("script_location", str(MIGRATIONS))
     newest = ScriptDirectory.from_config(config).get_current_head()
     with _alone(engine), engine.connect() as connection, connection.execution_options(writes="FULL").begin():
-        found = MigrationContext.configure(connection).get_current_revision()
-        if found == newest:
+        revision = MigrationContext.configure(connection).get_current_revision()
+        if revision == newest:
             return
         config.attributes["connection"] = connection
-        if found is not None and found not in {
+        if revision is not None and revision not in {
             step.revision for step in ScriptDirectory.from_config(config).walk_revisions()
         }:
-            raise StoreError(f"the review database is of a newer driftline (revision {found}): update driftline")
+            raise StoreError(f"the review database is of a newer driftline (revision {revision}): update driftline")
         command.upgrade(config, "head")
 
 

@@ -31,7 +31,7 @@ from pipeline.quality.flags.reviews import edited
 
 
 @dataclass(frozen=True)
-class HouseValidator:
+class LakeValidator:
     """Runs edits of the samples of a review database over the lake of these settings."""
 
     store: Store
@@ -65,31 +65,31 @@ class HouseValidator:
         """
         sample = look(self.store, sample_id)
         family, library = sample.entry.family, sample.entry.library
-        found = read_with_drafted(self.lake, BY_NAME[family].table, library, pc.field("id") == sample_id)
-        if not found:
+        rows = read_with_drafted(self.lake, BY_NAME[family].table, library, pc.field("id") == sample_id)
+        if not rows:
             return Validation(False, "the lake no longer has this instance: run a refresh, and look at it again", ())
         changed = {name: value for name, value in after.items() if sample.view.content.get(name) != value}
         releases = {row["version"]: row for row in self.lake.read("releases", library)}
-        if (version := changed.get("version", found[0]["version"])) not in releases:
+        if (version := changed.get("version", rows[0]["version"])) not in releases:
             return Validation(False, f"the lake no longer has {library} {version}: run a refresh, and look again", ())
-        row = edited(family, found[0], changed, releases)
+        row = edited(family, rows[0], changed, releases)
         if problem := leak_of(family, row, changed, self.rules):
             return Validation(False, problem, ())
         try:
-            runs = list(self._run(family, library, row, planned(self.lake, family, found[0], row, self.rules)))
+            runs = list(self._run(family, library, row, planned(self.lake, family, rows[0], row, self.rules)))
         except (SandboxUnavailable, StepFailed, IndexUnreachable, OSError) as error:
             return Validation(False, f"it could not be run: {error}", ())
         problem = _problem(runs, self.rules.problems.min_coverage)
         return Validation(problem is None, problem, tuple(run for _, run in runs))
 
     def _run(
-        self, family: Family, library: str, row: Row, wanted: Sequence[Planned]
+        self, family: Family, library: str, row: Row, planned_runs: Sequence[Planned]
     ) -> Iterator[tuple[Planned, dict[str, object]]]:
         """Run what is planned, environment by environment."""
         table = BY_NAME[family].environments
-        rows = {each["version"]: each for each in self.lake.read(table, library)} if wanted and table else {}
-        for version in sorted({each.version for each in wanted}):
-            group = [each for each in wanted if each.version == version]
+        rows = {each["version"]: each for each in self.lake.read(table, library)} if planned_runs and table else {}
+        for version in sorted({each.version for each in planned_runs}):
+            group = [each for each in planned_runs if each.version == version]
             place = rows.get(version)
             if place is None or place["outcome"] != EnvironmentOutcome.BUILT:
                 yield from ((each, _unbuilt(each)) for each in group if each.must_pass)

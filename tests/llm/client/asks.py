@@ -33,7 +33,7 @@ def ask(data: str, **changes: Any) -> Ask[Sentence]:
 
 
 def texts(drafter: ModelDrafter, *data: str) -> list[str | None]:
-    return [one.form.text if one.form else None for one in drafter.ask([ask(text) for text in data])]
+    return [item.form.text if item.form else None for item in drafter.ask([ask(text) for text in data])]
 
 
 def failure(drafter: ModelDrafter, data: str = "a") -> tuple[AskFailure, str]:

@@ -61,9 +61,9 @@ def test_what_goes_out_has_a_cached_prefix_and_a_schema_and_no_temperature(draft
 )
 def test_why_an_answer_ended_and_whether_it_is_the_form_are_looked_at(drafter, server, reply, kind, detail):
     server.reply = lambda _: reply
-    found = failure(drafter())
-    assert found[0] is kind
-    assert detail in found[1]
+    result = failure(drafter())
+    assert result[0] is kind
+    assert detail in result[1]
 
 
 def test_an_answer_that_is_no_unicode_can_be_kept(drafter, server):

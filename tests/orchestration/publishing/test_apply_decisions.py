@@ -16,13 +16,13 @@ from pipeline.orchestration.publishing.finish_refresh import covered_libraries, 
 from pipeline.orchestration.refresh import Refresh, begin
 from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.quality.annotation.collect import fill_from
-from pipeline.quality.annotation.decisions import Said, decide
+from pipeline.quality.annotation.decisions import NewDecision, decide
 from pipeline.quality.annotation.store import open_store
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.quality.flags.world import world
 from tests.snapshots.lakes import fill, tables
 
-REJECT = Said(DecisionKind.REJECT, Objection.NOT_VERSION_SENSITIVE)
+REJECT = NewDecision(DecisionKind.REJECT, Objection.NOT_VERSION_SENSITIVE)
 
 
 @pytest.fixture

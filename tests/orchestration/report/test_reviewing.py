@@ -11,7 +11,7 @@ from pipeline.core.vocabularies.annotation import DecisionKind
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.orchestration.report.reviewing import review_told
-from pipeline.quality.annotation.decisions import Said, decide
+from pipeline.quality.annotation.decisions import NewDecision, decide
 from tests.quality.annotation.rows import ONCE, filled, sample, store_in
 
 
@@ -21,7 +21,7 @@ def test_the_queue_is_told_by_family_and_flag(data: Path) -> None:
     store, _ = store_in(data)
     problem = sample(3, FlagKind.FLAKY, family=Family.PROBLEM)
     filled(store, [sample(1), sample(2, FlagKind.AUDIT, FlagKind.FLAKY), problem])
-    decide(store, "id1", "ada", Said(DecisionKind.ACCEPT))
+    decide(store, "id1", "ada", NewDecision(DecisionKind.ACCEPT))
     told = review_told(settings(), ONCE)
     assert told is not None
     assert (told.samples, told.open) == (3, 2)

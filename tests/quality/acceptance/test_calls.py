@@ -75,26 +75,26 @@ def signatures(draw: st.DrawFn) -> inspect.Signature:
 
 
 @given(signatures())
-def test_what_does_not_change_breaks_nothing(one: inspect.Signature) -> None:
-    for name in one.parameters:
-        assert breaks(one, one, name, name) is False
+def test_what_does_not_change_breaks_nothing(item: inspect.Signature) -> None:
+    for name in item.parameters:
+        assert breaks(item, item, name, name) is False
 
 
 @given(signatures(), st.data())
 def test_a_parameter_that_went_breaks_and_one_that_came_with_a_default_does_not(
-    one: inspect.Signature, data: st.DataObject
+    item: inspect.Signature, data: st.DataObject
 ) -> None:
-    assume(one.parameters)
-    gone = data.draw(st.sampled_from(list(one.parameters.values())))
-    other = one.replace(parameters=[p for p in one.parameters.values() if p is not gone])
-    assert breaks(one, other, gone.name, gone.name) is True
-    assert breaks(other, one, gone.name, gone.name) is (gone.default is gone.empty)
+    assume(item.parameters)
+    gone = data.draw(st.sampled_from(list(item.parameters.values())))
+    other = item.replace(parameters=[p for p in item.parameters.values() if p is not gone])
+    assert breaks(item, other, gone.name, gone.name) is True
+    assert breaks(other, item, gone.name, gone.name) is (gone.default is gone.empty)
 
 
 @given(signatures(), st.data())
-def test_what_can_be_given_in_fewer_ways_breaks(one: inspect.Signature, data: st.DataObject) -> None:
-    free = [p for p in one.parameters.values() if p.kind in POSITIONAL and p.kind in NAMED]
+def test_what_can_be_given_in_fewer_ways_breaks(item: inspect.Signature, data: st.DataObject) -> None:
+    free = [p for p in item.parameters.values() if p.kind in POSITIONAL and p.kind in NAMED]
     assume(free)
     last = free[-1]
-    kinds = [p.replace(kind=p.KEYWORD_ONLY) if p is last else p for p in one.parameters.values()]
-    assert breaks(one, one.replace(parameters=kinds), last.name, last.name) is True
+    kinds = [p.replace(kind=p.KEYWORD_ONLY) if p is last else p for p in item.parameters.values()]
+    assert breaks(item, item.replace(parameters=kinds), last.name, last.name) is True

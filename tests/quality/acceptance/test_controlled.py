@@ -49,8 +49,8 @@ def run(row: Row, verdicts: Sequence[Row], released: Sequence[Row] = RELEASES, p
         },
         RULES_OF_QUALITY,
     )
-    for one in output.tables["published_controlled_completions"]:
-        table("published_controlled_completions").check(one)
+    for item in output.tables["published_controlled_completions"]:
+        table("published_controlled_completions").check(item)
     return output
 
 

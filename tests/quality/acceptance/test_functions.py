@@ -191,6 +191,6 @@ def test_what_a_person_says_of_a_function_holds_at_every_level() -> None:
     assert gated(PROVEN, reviews=[reject]).reasons == {RejectReason.REVIEWED_OUT: 1}
     edit = row | {"kind": DecisionKind.EDIT, "edits": [{"name": "description", "value": "Do it well."}]}
     rows = gated(PROVEN, reviews=[edit]).tables["published_functions"]
-    assert {(one["description"], one["drafter"], one["review_status"]) for one in rows} == {
+    assert {(item["description"], item["drafter"], item["review_status"]) for item in rows} == {
         ("Do it well.", Drafter.ANNOTATOR, ReviewStatus.EDITED)
     }

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection
 from pipeline.quality.annotation.agreement import agreement, kappa
-from pipeline.quality.annotation.decisions import Said, decide
+from pipeline.quality.annotation.decisions import NewDecision, decide
 from pipeline.quality.annotation.pace import pace
 from pipeline.quality.annotation.queue import open_sample
 from tests.quality.annotation.rows import ONCE, START, TWICE, filled, sample, store_in
 
-ACCEPT, REJECT = Said(DecisionKind.ACCEPT), Said(DecisionKind.REJECT, Objection.BAD_CODE)
+ACCEPT, REJECT = NewDecision(DecisionKind.ACCEPT), NewDecision(DecisionKind.REJECT, Objection.BAD_CODE)
 
 
 @pytest.mark.parametrize(
@@ -31,17 +31,17 @@ ACCEPT, REJECT = Said(DecisionKind.ACCEPT), Said(DecisionKind.REJECT, Objection.
     ],
 )
 def test_kappa_of_known_tables(counts: dict[tuple[str, str], int], expected: float | None) -> None:
-    found = kappa([pair for pair, number in counts.items() for _ in range(number)])
-    assert found == (None if expected is None else pytest.approx(expected, abs=1e-4))
+    result = kappa([pair for pair, number in counts.items() for _ in range(number)])
+    assert result == (None if expected is None else pytest.approx(expected, abs=1e-4))
 
 
 @given(st.lists(st.tuples(st.sampled_from("are"), st.sampled_from("are")), min_size=1))
 def test_kappa_is_one_only_where_all_agree_and_does_not_depend_on_who_is_first(pairs: list[tuple[str, str]]) -> None:
-    found = kappa(pairs)
+    result = kappa(pairs)
     swapped = kappa([(other, one) for one, other in pairs])
-    assert found == (None if swapped is None else pytest.approx(swapped))
-    if found is not None:
-        assert (found > 0.999999) == all(one == other for one, other in pairs)
+    assert result == (None if swapped is None else pytest.approx(swapped))
+    if result is not None:
+        assert (result > 0.999999) == all(one == other for one, other in pairs)
 
 
 def test_agreement_takes_what_was_said_before_anybody_knew(tmp_path: Path) -> None:
@@ -52,10 +52,10 @@ def test_agreement_takes_what_was_said_before_anybody_knew(tmp_path: Path) -> No
         decide(store, f"id{number}", "bob", other)
     decide(store, "id2", "cy", REJECT)
     decide(store, "id3", "ann", ACCEPT)
-    found = agreement(store)
-    assert (found.pairs, found.agreed) == (3, 2)
-    assert found.kappa == pytest.approx(0.4)
-    assert found.table[DecisionKind.ACCEPT, DecisionKind.REJECT] == 1
+    result = agreement(store)
+    assert (result.pairs, result.agreed) == (3, 2)
+    assert result.kappa == pytest.approx(0.4)
+    assert result.table[DecisionKind.ACCEPT, DecisionKind.REJECT] == 1
     assert agreement(store, "other").kappa is None
 
 
@@ -68,8 +68,8 @@ def test_pace_is_the_median_of_what_was_timed(tmp_path: Path) -> None:
         decide(store, f"id{number}", "ann", ACCEPT)
     clock.turn(86400)
     decide(store, "id4", "bob", REJECT)
-    found = pace(store)
-    assert (found.median_s, found.timed) == (6, 3)
-    assert found.by_day == {START.date(): 4, START.date() + timedelta(days=1): 1}
-    assert found.by_annotator == {"ann": 4, "bob": 1}
+    result = pace(store)
+    assert (result.median_s, result.timed) == (6, 3)
+    assert result.by_day == {START.date(): 4, START.date() + timedelta(days=1): 1}
+    assert result.by_annotator == {"ann": 4, "bob": 1}
     assert pace(store, "bob").median_s is None

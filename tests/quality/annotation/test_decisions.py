@@ -10,14 +10,14 @@ from sqlalchemy import select
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection, QueueStatus
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.quality.annotation.database import decisions
-from pipeline.quality.annotation.decisions import DecisionError, Said, add_validation, decide, decide_many
+from pipeline.quality.annotation.decisions import DecisionError, NewDecision, add_validation, decide, decide_many
 from pipeline.quality.annotation.queue import Filter, look, open_sample, progress
 from pipeline.quality.annotation.store import Store
 from tests.quality.annotation.rows import FAILED, ONCE, PASSED, TWICE, Clock, filled, sample, store_in
 
-ACCEPT, UNDO = Said(DecisionKind.ACCEPT), Said(DecisionKind.UNDO)
-REJECT = Said(DecisionKind.REJECT, Objection.BAD_CODE)
-EDIT = Said(DecisionKind.EDIT, after={"description": "Another text."})
+ACCEPT, UNDO = NewDecision(DecisionKind.ACCEPT), NewDecision(DecisionKind.UNDO)
+REJECT = NewDecision(DecisionKind.REJECT, Objection.BAD_CODE)
+EDIT = NewDecision(DecisionKind.EDIT, after={"description": "Another text."})
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_every_decision_is_kept_and_the_counts_follow(desk: tuple[Store, Clock])
     assert decide(store, "id0", "ann", REJECT).status == QueueStatus.DISCARDED
     assert counts(store) == {"pending": 5, "discarded": 1}
     history = look(store, "id0").history
-    assert [(one.kind, one.counts) for one in history] == [
+    assert [(item.kind, item.counts) for item in history] == [
         (DecisionKind.ACCEPT, False),
         (DecisionKind.UNDO, False),
         (DecisionKind.REJECT, True),
@@ -68,7 +68,7 @@ def test_a_conflict_is_settled_by_a_decision_that_knows_of_it(tmp_path: Path) ->
     assert decide(store, "id0", "ann", ACCEPT).status == QueueStatus.PENDING
     assert decide(store, "id0", "bob", REJECT).status == QueueStatus.CONFLICTING
     assert decide(store, "id0", "cy", REJECT).status == QueueStatus.DISCARDED
-    assert [one.settles for one in look(store, "id0").history] == [False, False, True]
+    assert [item.settles for item in look(store, "id0").history] == [False, False, True]
     assert decide(store, "id0", "cy", UNDO).status == QueueStatus.CONFLICTING
 
 
@@ -80,32 +80,35 @@ def test_what_was_settled_before_another_flag_came_up_settles_nothing_now(tmp_pa
     filled(store, [sample(0, FlagKind.AUDIT, FlagKind.FLAKY)])
     assert decide(store, "id0", "ann", EDIT).status == QueueStatus.DRAFT
     assert decide(store, "id0", "bob", REJECT).status == QueueStatus.DRAFT
-    assert not any(one.settles for one in look(store, "id0").history[3:])
+    assert not any(item.settles for item in look(store, "id0").history[3:])
 
 
 @pytest.mark.parametrize(
     ("said", "problem"),
     [
-        (Said(DecisionKind.REJECT), "a rejection needs a reason"),
-        (Said(DecisionKind.REJECT, Objection.OTHER), "the comment is empty"),
-        (Said(DecisionKind.ACCEPT, Objection.OTHER, "why"), "only a rejection has a reason"),
-        (Said(DecisionKind.COMMENT, comment=" "), "the comment is empty"),
-        (Said(DecisionKind.COMMENT, comment="x" * (ONCE.max_text + 1)), "characters, 200000 are allowed"),
-        (Said(DecisionKind.EDIT), "the edit changes nothing"),
-        (Said(DecisionKind.EDIT, after={"description": "Text 0."}), "the edit changes nothing"),
-        (Said(DecisionKind.EDIT, after={"code": "g()"}), "code: not among what can be edited here"),
-        (Said(DecisionKind.EDIT, after={"version": "3.0"}), "version: '3.0' is none of 1.0, 2.0"),
-        (Said(DecisionKind.EDIT, after={"description": "a\0b"}), "holds a null byte"),
-        (Said(DecisionKind.COMMENT, comment="a\0b"), "comment: holds a null byte"),
-        (Said(DecisionKind.COMMENT, comment="\ud800"), "comment: holds a null byte or half a character"),
-        (Said(DecisionKind.ACCEPT, flags=frozenset({FlagKind.AUDIT})), r"flagged since it was opened \(too_long\)"),
-        (Said(DecisionKind.ACCEPT, after={"description": "x"}), "only an edit changes fields"),
-        (Said(DecisionKind.ACCEPT, content="another"), "the sample has changed since it was opened"),
-        (Said(DecisionKind.UNDO), "nothing to undo"),
+        (NewDecision(DecisionKind.REJECT), "a rejection needs a reason"),
+        (NewDecision(DecisionKind.REJECT, Objection.OTHER), "the comment is empty"),
+        (NewDecision(DecisionKind.ACCEPT, Objection.OTHER, "why"), "only a rejection has a reason"),
+        (NewDecision(DecisionKind.COMMENT, comment=" "), "the comment is empty"),
+        (NewDecision(DecisionKind.COMMENT, comment="x" * (ONCE.max_text + 1)), "characters, 200000 are allowed"),
+        (NewDecision(DecisionKind.EDIT), "the edit changes nothing"),
+        (NewDecision(DecisionKind.EDIT, after={"description": "Text 0."}), "the edit changes nothing"),
+        (NewDecision(DecisionKind.EDIT, after={"code": "g()"}), "code: not among what can be edited here"),
+        (NewDecision(DecisionKind.EDIT, after={"version": "3.0"}), "version: '3.0' is none of 1.0, 2.0"),
+        (NewDecision(DecisionKind.EDIT, after={"description": "a\0b"}), "holds a null byte"),
+        (NewDecision(DecisionKind.COMMENT, comment="a\0b"), "comment: holds a null byte"),
+        (NewDecision(DecisionKind.COMMENT, comment="\ud800"), "comment: holds a null byte or half a character"),
+        (
+            NewDecision(DecisionKind.ACCEPT, flags=frozenset({FlagKind.AUDIT})),
+            r"flagged since it was opened \(too_long\)",
+        ),
+        (NewDecision(DecisionKind.ACCEPT, after={"description": "x"}), "only an edit changes fields"),
+        (NewDecision(DecisionKind.ACCEPT, content="another"), "the sample has changed since it was opened"),
+        (NewDecision(DecisionKind.UNDO), "nothing to undo"),
     ],
 )
 def test_what_is_no_decision_is_refused_and_nothing_is_kept(
-    desk: tuple[Store, Clock], said: Said, problem: str
+    desk: tuple[Store, Clock], said: NewDecision, problem: str
 ) -> None:
     store, _ = desk
     with pytest.raises(DecisionError, match=problem):
@@ -119,7 +122,7 @@ def test_what_another_has_open_cannot_be_decided(desk: tuple[Store, Clock]) -> N
     open_sample(store, "id0", "ann")
     with pytest.raises(DecisionError, match="ann has this sample open"):
         decide(store, "id0", "bob", ACCEPT)
-    decide(store, "id0", "bob", Said(DecisionKind.COMMENT, comment="look at the test"))
+    decide(store, "id0", "bob", NewDecision(DecisionKind.COMMENT, comment="look at the test"))
     with pytest.raises(DecisionError, match="no sample gone is in the queue"):
         decide(store, "gone", "bob", ACCEPT)
     with pytest.raises(DecisionError, match="nobody is signed in"):
@@ -133,7 +136,7 @@ def test_one_decision_on_many_samples_leaves_out_what_cannot_be_decided(desk: tu
     open_sample(store, "id2", "bob")
     made = decide_many(store, ["id0", "id1", "id2", "gone", "id0"], "ann", REJECT)
     assert made.decided == ("id0", "id1")
-    assert set(made.left) == {"id2", "gone"}
+    assert set(made.refused) == {"id2", "gone"}
     assert counts(store) == {"pending": 4, "discarded": 2}
     with pytest.raises(DecisionError, match="an edit is of one sample"):
         decide_many(store, ["id3"], "ann", EDIT)

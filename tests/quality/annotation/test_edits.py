@@ -55,9 +55,9 @@ COMPLETION = {"core_token": "split_at", "granularity": Granularity.LINE, "masked
     ],
 )
 def test_an_edit_gives_no_name_away_and_keeps_its_mask(changed: dict[str, str], problem: str | None) -> None:
-    found = leak_of(Family.COMPLETION, COMPLETION | changed, changed, RULES)
-    assert (found is None) == (problem is None)
-    assert re.search(problem or "", found or "")
+    leak = leak_of(Family.COMPLETION, COMPLETION | changed, changed, RULES)
+    assert (leak is None) == (problem is None)
+    assert re.search(problem or "", leak or "")
 
 
 def test_code_to_be_migrated_hides_nothing() -> None:

@@ -15,7 +15,7 @@ from pipeline.core.vocabularies.annotation import DecisionKind, Objection, Queue
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.quality.annotation.decisions import Said, add_validation, decide
+from pipeline.quality.annotation.decisions import NewDecision, add_validation, decide
 from pipeline.quality.annotation.exchange import (
     BadLine,
     Line,
@@ -41,7 +41,7 @@ CHANGED = st.dictionaries(st.sampled_from(FIELDS), TEXTS.map(lambda text: f"chan
 def rulings(draw: st.DrawFn) -> Ruling:
     kind = draw(st.sampled_from([kind for kind in DecisionKind if kind != DecisionKind.UNDO]))
     return Ruling(
-        who=draw(NAMES),
+        annotator=draw(NAMES),
         kind=kind,
         time=draw(st.datetimes(timezones=st.just(UTC))),
         objection=draw(st.sampled_from(Objection)) if kind == DecisionKind.REJECT else None,
@@ -94,7 +94,7 @@ def test_what_an_annotator_left_as_it_was_is_no_edit() -> None:
     ]
     task["annotations"] = [{"completed_by": 7, "result": results, "lead_time": 3.5}]
     (ruling,) = from_task(task).decisions
-    assert (ruling.who, ruling.after, ruling.seconds) == ("label-studio:7", {"description": "new"}, 3.5)
+    assert (ruling.annotator, ruling.after, ruling.seconds) == ("label-studio:7", {"description": "new"}, 3.5)
     assert 'name="edit_description"' in interface(frozenset(line.fields))
 
 
@@ -156,10 +156,10 @@ def decided(folder: Path) -> Store:
     filled(store, (sample(n) for n in range(5)))
     for number, said in enumerate(
         (
-            Said(DecisionKind.ACCEPT, comment="fine"),
-            Said(DecisionKind.REJECT, Objection.OTHER, "it is a joke"),
-            Said(DecisionKind.EDIT, after={"description": "Better.", "version": "2.0"}),
-            Said(DecisionKind.SKIP),
+            NewDecision(DecisionKind.ACCEPT, comment="fine"),
+            NewDecision(DecisionKind.REJECT, Objection.OTHER, "it is a joke"),
+            NewDecision(DecisionKind.EDIT, after={"description": "Better.", "version": "2.0"}),
+            NewDecision(DecisionKind.SKIP),
         )
     ):
         clock.turn(60)
@@ -167,7 +167,7 @@ def decided(folder: Path) -> Store:
         if said.kind == DecisionKind.EDIT:
             add_validation(store, made.decision_id, PASSED)
     clock.turn(60)
-    decide(store, "id0", "annotator 0", Said(DecisionKind.UNDO))
+    decide(store, "id0", "annotator 0", NewDecision(DecisionKind.UNDO))
     return store
 
 
@@ -181,7 +181,7 @@ def test_decisions_come_into_another_database_once(tmp_path: Path, by_tasks: boo
     other, _ = store_in(tmp_path / "b")
     filled(other, (sample(n) for n in range(5)))
     imported = import_lines(other, lines, "decided.jsonl")
-    assert (imported.added, imported.known, imported.left) == (3 if by_tasks else 5, 0, ())
+    assert (imported.added, imported.existing, imported.refused) == (3 if by_tasks else 5, 0, ())
     assert look(other, "id2").entry.status == QueueStatus.DRAFT
     for edit in imported.edits:
         add_validation(other, edit, PASSED)
@@ -189,12 +189,12 @@ def test_decisions_come_into_another_database_once(tmp_path: Path, by_tasks: boo
     for number in numbers:
         mine, theirs = look(store, f"id{number}"), look(other, f"id{number}")
         assert mine.entry.status == theirs.entry.status
-        assert [(d.who, d.time, d.kind, d.after) for d in mine.history] == [
-            (d.who, d.time, d.kind, d.after) for d in theirs.history
+        assert [(d.annotator, d.time, d.kind, d.after) for d in mine.history] == [
+            (d.annotator, d.time, d.kind, d.after) for d in theirs.history
         ]
     assert {decision.origin for decision in look(other, "id1").history} == {"decided.jsonl"}
     again = import_lines(other, lines, "decided.jsonl")
-    assert (again.added, again.known) == (0, imported.added)
+    assert (again.added, again.existing) == (0, imported.added)
 
 
 def test_a_decision_on_what_has_changed_is_left_and_told(tmp_path: Path) -> None:
@@ -204,8 +204,8 @@ def test_a_decision_on_what_has_changed_is_left_and_told(tmp_path: Path) -> None
     fresh = [Ruling("bob", DecisionKind.ACCEPT, content="first"), Ruling("bob", DecisionKind.REJECT)]
     imported = import_lines(store, [msgspec.structs.replace(lines[1], decisions=fresh)], "late.jsonl")
     assert imported.added == 0
-    assert [why.partition(": ")[0] for why in imported.left] == ["id1, accept by bob", "id1, reject by bob"]
-    assert "has changed" in imported.left[0]
+    assert [why.partition(": ")[0] for why in imported.refused] == ["id1, accept by bob", "id1, reject by bob"]
+    assert "has changed" in imported.refused[0]
 
 
 def test_what_was_said_before_a_decision_that_counts_does_not_take_its_place(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_what_was_said_before_a_decision_that_counts_does_not_take_its_place(tmp
     filled(store, [sample(0)])
     (line,) = export_lines(store, Filter())
     clock.turn(3600)
-    decide(store, "id0", "ann", Said(DecisionKind.REJECT, Objection.BAD_CODE))
+    decide(store, "id0", "ann", NewDecision(DecisionKind.REJECT, Objection.BAD_CODE))
     said = [
         Ruling("bob", DecisionKind.ACCEPT, START),
         Ruling("ann", DecisionKind.UNDO, START),
@@ -223,7 +223,7 @@ def test_what_was_said_before_a_decision_that_counts_does_not_take_its_place(tmp
     imported = import_lines(store, [msgspec.structs.replace(line, decisions=said)], "late.jsonl")
     assert (imported.added, look(store, "id0").entry.status) == (1, QueueStatus.DISCARDED)
     since = "ann has decided since, on 2026-11-01 13:00 UTC: look at it again"
-    assert imported.left == (
+    assert imported.refused == (
         f"id0, accept by bob: {since}",
         f"id0, undo by ann: {since}",
         "id0, accept by bob: it was said on 2026-11-10, which is in the future",
@@ -235,9 +235,9 @@ def test_the_second_of_two_may_have_judged_before_the_first(tmp_path: Path) -> N
     filled(store, [sample(0)])
     (line,) = export_lines(store, Filter())
     clock.turn(3600)
-    decide(store, "id0", "ann", Said(DecisionKind.ACCEPT))
+    decide(store, "id0", "ann", NewDecision(DecisionKind.ACCEPT))
     late = msgspec.structs.replace(line, decisions=[Ruling("bob", DecisionKind.ACCEPT, START)])
-    assert import_lines(store, [late], "late.jsonl").left == ()
+    assert import_lines(store, [late], "late.jsonl").refused == ()
     assert look(store, "id0").entry.status == QueueStatus.SUBMITTED
 
 
@@ -248,7 +248,7 @@ def test_what_was_accepted_elsewhere_before_a_flag_came_up_is_left_and_told(tmp_
     filled(store, [sample(0, FlagKind.AUDIT, FlagKind.FLAKY)])
     line = msgspec.structs.replace(line, decisions=[Ruling("bob", DecisionKind.ACCEPT)])
     imported = import_lines(store, [line], "late.jsonl")
-    assert "flagged since it was opened (flaky)" in imported.left[0]
+    assert "flagged since it was opened (flaky)" in imported.refused[0]
 
 
 def test_another_reason_at_the_same_time_is_another_decision(tmp_path: Path) -> None:
@@ -258,5 +258,5 @@ def test_another_reason_at_the_same_time_is_another_decision(tmp_path: Path) -> 
     for reason in (Objection.BAD_CODE, Objection.BAD_CODE, Objection.BAD_TESTS):
         ruling = Ruling("bob", DecisionKind.REJECT, START, reason)
         imported = import_lines(store, [msgspec.structs.replace(line, decisions=[ruling])], "again.jsonl")
-        assert imported.left == ()
+        assert imported.refused == ()
     assert [each.objection for each in look(store, "id0").history] == [Objection.BAD_CODE, Objection.BAD_TESTS]

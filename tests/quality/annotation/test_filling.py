@@ -13,7 +13,7 @@ from pipeline.core.vocabularies.annotation import DecisionKind, Objection, Queue
 from pipeline.core.vocabularies.review import FlagKind, RejectReason
 from pipeline.lake.schema import table
 from pipeline.quality.annotation.database import queue, samples, tallies
-from pipeline.quality.annotation.decisions import Said, decide
+from pipeline.quality.annotation.decisions import NewDecision, decide
 from pipeline.quality.annotation.filling import Filled, drawn, fill
 from pipeline.quality.annotation.queue import Filter, look, page, progress
 from pipeline.quality.annotation.review_rows import settled
@@ -21,7 +21,7 @@ from pipeline.quality.annotation.status import counting
 from pipeline.quality.annotation.store import Store
 from tests.quality.annotation.rows import ANNOTATION, sample, store_in
 
-ACCEPT = Said(DecisionKind.ACCEPT)
+ACCEPT = NewDecision(DecisionKind.ACCEPT)
 FIRST = [sample(n) for n in range(4)]
 
 
@@ -97,7 +97,7 @@ def test_the_share_that_two_judge_is_drawn_by_id(tmp_path: Path) -> None:
 def test_what_is_settled_is_a_row_of_reviews(tmp_path: Path) -> None:
     store, _ = store_in(tmp_path)
     fill(store, "lib", FIRST)
-    decide(store, "id1", "ann", Said(DecisionKind.REJECT, Objection.LICENCE, "GPL in the header"))
+    decide(store, "id1", "ann", NewDecision(DecisionKind.REJECT, Objection.LICENCE, "GPL in the header"))
     ((row,), _) = settled(store, "lib")
     table("reviews").check(row)
     assert (row["kind"], row["objection"], row["flags"]) == (DecisionKind.REJECT, Objection.LICENCE, ["audit"])

@@ -11,7 +11,7 @@ from pipeline.core.vocabularies.annotation import DecisionKind, QueueStatus
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.quality.annotation.decisions import Said, decide
+from pipeline.quality.annotation.decisions import NewDecision, decide
 from pipeline.quality.annotation.queue import (
     Filter,
     UnknownSample,
@@ -28,7 +28,7 @@ from pipeline.quality.annotation.queue import (
 from pipeline.quality.annotation.store import Store
 from tests.quality.annotation.rows import ANNOTATION, START, TWICE, Clock, filled, sample, store_in
 
-ACCEPT, SKIP = Said(DecisionKind.ACCEPT), Said(DecisionKind.SKIP)
+ACCEPT, SKIP = NewDecision(DecisionKind.ACCEPT), NewDecision(DecisionKind.SKIP)
 
 
 @pytest.fixture
@@ -73,9 +73,9 @@ def test_filters_take_what_they_say_and_count_it(queue: tuple[Store, Clock], wan
 
 
 def test_choices_are_counted(queue: tuple[Store, Clock]) -> None:
-    found = choices(queue[0])
-    assert found.flags == {FlagKind.TOO_LONG: 3, FlagKind.AUDIT: 9}
-    assert (found.libraries, found.families) == ({"lib": 7, "other": 2}, {Family.COMPLETION: 7, Family.SCENE: 2})
+    result = choices(queue[0])
+    assert result.flags == {FlagKind.TOO_LONG: 3, FlagKind.AUDIT: 9}
+    assert (result.libraries, result.families) == ({"lib": 7, "other": 2}, {Family.COMPLETION: 7, Family.SCENE: 2})
 
 
 def test_what_somebody_has_open_is_not_handed_to_another(queue: tuple[Store, Clock]) -> None:
@@ -108,9 +108,9 @@ def test_a_sample_stays_open_as_long_as_it_is_renewed(queue: tuple[Store, Clock]
 def test_the_walk_goes_on_from_a_place_and_begins_again(queue: tuple[Store, Clock]) -> None:
     store, _ = queue
     places = {entry.id: entry.seq for entry in page(store, Filter()).entries}
-    found = next_sample(store, "ann", Filter(library="lib"), after=places["id5"])
-    assert found is not None
-    assert found.entry.id == "id6"
+    result = next_sample(store, "ann", Filter(library="lib"), after=places["id5"])
+    assert result is not None
+    assert result.entry.id == "id6"
     decide(store, "id6", "ann", ACCEPT)
     again = next_sample(store, "ann", Filter(library="lib"), after=places["id6"])
     assert again is not None
@@ -119,16 +119,16 @@ def test_the_walk_goes_on_from_a_place_and_begins_again(queue: tuple[Store, Cloc
 
 def test_what_was_skipped_comes_last_and_others_have_it_first(queue: tuple[Store, Clock]) -> None:
     store, _ = queue
-    wanted = Filter(library="other")
+    expected = Filter(library="other")
     decide(store, "id7", "ann", SKIP)
     order = []
     for _ in range(2):
-        found = next_sample(store, "ann", wanted)
-        assert found is not None
-        order.append(found.entry.id)
-        decide(store, found.entry.id, "ann", ACCEPT)
+        result = next_sample(store, "ann", expected)
+        assert result is not None
+        order.append(result.entry.id)
+        decide(store, result.entry.id, "ann", ACCEPT)
     assert order == ["id8", "id7"]
-    assert next_sample(store, "ann", wanted) is None
+    assert next_sample(store, "ann", expected) is None
 
 
 def test_two_judge_without_seeing_each_other(tmp_path: Path) -> None:

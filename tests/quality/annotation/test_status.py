@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.core.vocabularies.annotation import DecisionKind, QueueStatus
-from pipeline.quality.annotation.status import Judged, Step, counting, stands, status_of
+from pipeline.quality.annotation.status import ReviewedState, Step, counting, current_decisions, status_of
 
-NOW = Judged("now", frozenset({"audit"}))
+NOW = ReviewedState("now", frozenset({"audit"}))
 A, R, E, S = DecisionKind.ACCEPT, DecisionKind.REJECT, DecisionKind.EDIT, DecisionKind.SKIP
 
 
@@ -17,7 +17,7 @@ def said(number: int, who: str, kind: DecisionKind, **others) -> Step:
 
 
 def status(*steps: Step, twice: bool = False) -> QueueStatus:
-    return status_of(stands(steps, NOW).values(), twice)
+    return status_of(current_decisions(steps, NOW).values(), twice)
 
 
 def test_one_decision_settles_what_is_judged_once() -> None:
@@ -54,22 +54,22 @@ def test_two_people_have_to_agree_where_two_judge() -> None:
 
 
 def test_a_decision_on_other_content_or_without_a_flag_that_came_since_does_not_count() -> None:
-    before = Step(1, "ann", A, Judged("before", NOW.flags))
-    unseen = Step(2, "ann", A, Judged("now", frozenset()))
-    more = Step(3, "ann", A, Judged("now", NOW.flags | {"flaky"}))
+    before = Step(1, "ann", A, ReviewedState("before", NOW.flags))
+    unseen = Step(2, "ann", A, ReviewedState("now", frozenset()))
+    more = Step(3, "ann", A, ReviewedState("now", NOW.flags | {"flaky"}))
     assert status(before) == status(unseen) == QueueStatus.PENDING
     assert status(more) == QueueStatus.SUBMITTED
 
 
 def test_a_rejection_outlasts_a_flag_that_came_since_unless_it_was_overruled() -> None:
-    unseen = Judged("now", frozenset())
+    unseen = ReviewedState("now", frozenset())
     ann, bob = Step(1, "ann", R, unseen), Step(2, "bob", R, unseen)
     assert status(ann) == status(ann, bob) == status(ann, bob, twice=True) == QueueStatus.DISCARDED
     assert status(ann, Step(2, "bob", A, unseen)) == QueueStatus.PENDING
     assert status(ann, Step(2, "ann", S, unseen)) == QueueStatus.PENDING
     assert status(ann, said(2, "ann", DecisionKind.UNDO, undoes=1)) == QueueStatus.PENDING
     assert status(ann, said(2, "bob", A)) == QueueStatus.SUBMITTED
-    assert status(Step(1, "ann", R, Judged("before", NOW.flags))) == QueueStatus.PENDING
+    assert status(Step(1, "ann", R, ReviewedState("before", NOW.flags))) == QueueStatus.PENDING
 
 
 HISTORIES = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([A, R, S, DecisionKind.UNDO])), max_size=14)
@@ -89,7 +89,7 @@ def test_the_status_is_that_of_a_history_replayed(history: list[tuple[str, Decis
             stacks[who].append((number, kind))
             steps.append(said(number, who, kind))
     tops = {who: stack[-1] for who, stack in stacks.items() if stack}
-    assert {who: (step.id, step.kind) for who, step in stands(steps, NOW).items()} == tops
+    assert {who: (step.id, step.kind) for who, step in current_decisions(steps, NOW).items()} == tops
     rulings = [kind for _, kind in sorted(tops.values()) if kind != S]
     counted = rulings if twice else rulings[-1:]
     expected = QueueStatus.PENDING

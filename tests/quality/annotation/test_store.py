@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from pipeline.core.vocabularies.annotation import DecisionKind, QueueStatus
 from pipeline.quality.annotation.database import metadata
-from pipeline.quality.annotation.decisions import Said, decide
+from pipeline.quality.annotation.decisions import NewDecision, decide
 from pipeline.quality.annotation.queue import next_sample, progress
 from pipeline.quality.annotation.store import StoreError, open_store
 from tests.quality.annotation.rows import ONCE, filled, sample, store_in
@@ -80,7 +80,7 @@ def test_many_annotators_at_once_decide_each_sample_once(tmp_path: Path) -> None
     def work(who: str) -> None:
         own, _ = store_in(tmp_path)
         while (found := next_sample(own, who)) is not None:
-            decide(own, found.entry.id, who, Said(DecisionKind.ACCEPT, content=found.entry.content))
+            decide(own, found.entry.id, who, NewDecision(DecisionKind.ACCEPT, content=found.entry.content))
             decided.append(found.entry.id)
 
     threads = [threading.Thread(target=work, args=(f"annotator {n}",)) for n in range(5)]

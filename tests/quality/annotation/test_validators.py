@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.core.settings import settings
 from pipeline.lake.tables import Lake
-from pipeline.quality.annotation.validators import HouseValidator
+from pipeline.quality.annotation.validators import LakeValidator
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.quality.annotation.rows import filled, sample, store_in
 from tests.quality.flags.world import world
@@ -29,5 +29,5 @@ def test_what_the_lake_no_longer_has_is_told(data: Path, tmp_path: Path, there: 
     lake.write("releases", LIBRARY, [row for row in made.releases if row["version"] != "2.0"])
     store, _ = store_in(tmp_path)
     filled(store, [sample(0, library=LIBRARY)])
-    validation = HouseValidator(store, settings()).check("id0", {"description": "Text 0.", "version": "2.0"})
+    validation = LakeValidator(store, settings()).check("id0", {"description": "Text 0.", "version": "2.0"})
     assert (validation.passed, validation.problem) == (False, problem)

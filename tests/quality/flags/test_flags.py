@@ -230,7 +230,7 @@ def test_where_a_model_says_no_migrations_that_rest_on_the_guess_are_flagged_wha
     flagged = {same for same in Same if len(unsure(resting, [said(same)])) == 2}
     assert flagged == names
     assert all(unsure(resting, [said(same)]) == {} for same in set(Same) - names)
-    other = [one | {"basis": MigrationBasis.EXAMPLE_CHANGED} for one in (row, back)]
+    other = [item | {"basis": MigrationBasis.EXAMPLE_CHANGED} for item in (row, back)]
     assert unsure(resting.but(migrations=other), [said(Same.NO)]) == {}
 
 
@@ -261,10 +261,10 @@ def test_what_is_flagged_anyway_is_not_drawn() -> None:
     """Else the sample would not tell how much is wrong of what nobody looks at."""
     every = FLAGS.model_copy(update={"audit": FLAGS.audit.model_copy(update={"share": 1.0})})
     made = clear()
-    found = flags_stage(made.tables(), every, FAILS, DRAFTING).tables["flags"]
+    result = flags_stage(made.tables(), every, FAILS, DRAFTING).tables["flags"]
     quiet = flags_stage(made.tables(), QUIET, FAILS, DRAFTING).tables["flags"]
     flagged = {row["instance_id"] for row in quiet}
-    drawn = {row["instance_id"] for row in found if row["kind"] == FlagKind.AUDIT}
+    drawn = {row["instance_id"] for row in result if row["kind"] == FlagKind.AUDIT}
     without = flags_stage(made.but(drafts=[]).tables(), every, FAILS, DRAFTING).tables["flags"]
     undescribed = {row["instance_id"] for row in without if row["kind"] == FlagKind.NO_DESCRIPTION}
     assert undescribed

@@ -94,13 +94,13 @@ def world() -> World:
     """Make the library."""
     snippets, rows = [OLD, NEW, POST], releases("0.9", "1.0", "1.1", "2.0", start=START - timedelta(days=30))
     lives = [life("lib.fetch", "1.0", "1.1", removed_in="2.0"), life("lib.load", "2.0", "2.0", introduced=True)]
-    found = [use for row in (OLD, NEW) for use in usages(row, {"fetch": "lib.fetch", "load": "lib.load"})]
+    result = [use for row in (OLD, NEW) for use in usages(row, {"fetch": "lib.fetch", "load": "lib.load"})]
     masking = load(RULES / "masking.yaml", MaskingRules).model_copy(update={"granularities": (Granularity.TOKEN,)})
     tables = instances_stage(
         {
             "releases": rows,
             "snippets": snippets,
-            "usages": found,
+            "usages": result,
             "symbols": [],
             "changes": [RENAMED],
             "lifecycles": lives,

@@ -1,4 +1,4 @@
-"""Who may do what: the one dependency that every route of the review page has."""
+"""SignedIn may do what: the one dependency that every route of the review page has."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def authorise(request: Request, annotator: Annotated[Annotator, Depends(signed_i
     return annotator
 
 
-Who = Annotated[Annotator, Depends(authorise)]
+SignedIn = Annotated[Annotator, Depends(authorise)]
 """Whoever asks, and may: what every route takes."""
 
 
@@ -66,8 +66,8 @@ def page_token(annotator: Annotator, keys: PageKeys) -> str:
 
 
 def _has_token(request: Request, annotator: Annotator, keys: PageKeys) -> bool:
-    given = request.headers.get(TOKEN_HEADER, "")
-    return hmac.compare_digest(given.encode(), page_token(annotator, keys).encode())
+    token = request.headers.get(TOKEN_HEADER, "")
+    return hmac.compare_digest(token.encode(), page_token(annotator, keys).encode())
 
 
 def _is_ours(request: Request, public_host: str | None) -> bool:

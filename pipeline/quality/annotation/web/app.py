@@ -34,15 +34,15 @@ HEADERS = {
 }
 
 
-def create_app(store: Store, validator: Validator, who: Callable[..., Any], keys: PageKeys) -> FastAPI:
+def create_app(store: Store, validator: Validator, authenticate: Callable[..., Any], keys: PageKeys) -> FastAPI:
     """Return the review page over a store.
 
-    `who` is a FastAPI dependency that returns the Annotator who asks, or answers 401; `validator` runs edits.
+    `authenticate` is a FastAPI dependency that returns the Annotator who asks, or answers 401; `validator` runs edits.
     """
     app = FastAPI(title="Driftline review", openapi_url=None, docs_url=None, redoc_url=None)
     app.state.site = Site(store, validator, ThreadPoolExecutor(1, "revalidate"))
     app.state.keys = keys
-    app.dependency_overrides[signed_in] = who
+    app.dependency_overrides[signed_in] = authenticate
     # The one way in: a route that is not under this router is a hole, and a test walks all routes to find it.
     router = APIRouter(dependencies=[Depends(authorise)])
     router.include_router(pages.router)
@@ -83,30 +83,30 @@ class _Door:
 
 def _is_short(scope: Scope) -> bool:
     headers = Headers(scope=scope)
-    stated = headers.get("content-length", "" if "transfer-encoding" in headers else "0")
-    return stated.isdecimal() and int(stated) <= MOST_BYTES
+    length = headers.get("content-length", "" if "transfer-encoding" in headers else "0")
+    return length.isdecimal() and int(length) <= MOST_BYTES
 
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return _told(request, error.status_code, error.detail, error.headers)
+    return _error_response(request, error.status_code, error.detail, error.headers)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     words = [f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}" for wrong in error.errors()]
-    return _told(request, HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(words))
+    return _error_response(request, HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(words))
 
 
 async def _unknown(request: Request, error: Exception) -> Response:
-    return _told(request, HTTPStatus.NOT_FOUND, str(error))
+    return _error_response(request, HTTPStatus.NOT_FOUND, str(error))
 
 
-def _told(request: Request, status: int, detail: str, headers: object = None) -> Response:
+def _error_response(request: Request, status: int, detail: str, headers: object = None) -> Response:
     """Answer an error as a page to whoever reads pages, else as JSON."""
-    kept = dict(headers) if isinstance(headers, dict) else None
+    extra_headers = dict(headers) if isinstance(headers, dict) else None
     if "text/html" in request.headers.get("accept", ""):
         return render(
-            request, "error.html", status=status, headers=kept, detail=detail, phrase=HTTPStatus(status).phrase
+            request, "error.html", status=status, headers=extra_headers, detail=detail, phrase=HTTPStatus(status).phrase
         )
-    return JSONResponse({"detail": detail}, status, kept)
+    return JSONResponse({"detail": detail}, status, extra_headers)

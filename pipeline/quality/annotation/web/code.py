@@ -40,7 +40,7 @@ _STYLES = {
 
 # Characters that turn the order of what is shown (Trojan Source, CVE-2021-42574), and what is written for them.
 _TURNING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)
-_TOLD = {point: f"⟨U+{point:04X}⟩" for point in _TURNING}
+_REPLACEMENTS = {point: f"⟨U+{point:04X}⟩" for point in _TURNING}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -57,15 +57,15 @@ def lines(code: str, language: str, spans: Sequence[Span] = ()) -> list[Markup]:
 
     Code of a language without a grammar here is shown without colours.
     """
-    shown: list[list[str]] = [[]]
+    rendered: list[list[str]] = [[]]
     for start, end, style in _cut(_tokens(code, language), sorted(spans)):
         for number, part in enumerate(code[start:end].split("\n")):
             if number:
-                shown.append([])
+                rendered.append([])
             if part:
-                text = escape(part.translate(_TOLD))
-                shown[-1].append(f'<span class="{style}">{text}</span>' if style else str(text))
-    return [Markup("".join(parts)) for parts in shown]  # noqa: S704 - every part was escaped above
+                text = escape(part.translate(_REPLACEMENTS))
+                rendered[-1].append(f'<span class="{style}">{text}</span>' if style else str(text))
+    return [Markup("".join(parts)) for parts in rendered]  # noqa: S704 - every part was escaped above
 
 
 def _tokens(code: str, language: str) -> Iterator[tuple[int, int, str]]:
@@ -82,7 +82,7 @@ def _styles(code: str, language: str) -> list[str]:
     """Return the class of each character: that of the innermost piece which the grammar's query captures."""
     data = code.encode("utf-8", "surrogatepass")
     parser, query = _highlighter(language)
-    found = [
+    captures = [
         (node.start_byte, -node.end_byte, style)
         for name, nodes in QueryCursor(query).captures(parser.parse(data).root_node).items()
         if (style := _STYLES.get(name, _STYLES.get(name.partition(".")[0]))) is not None
@@ -90,7 +90,7 @@ def _styles(code: str, language: str) -> list[str]:
     ]
     places = _places(code, data)
     styles = [""] * len(code)
-    for start, end, style in sorted(found):
+    for start, end, style in sorted(captures):
         first, last = places[start], places[-end]
         styles[first:last] = [style] * (last - first)
     return styles
@@ -107,8 +107,8 @@ def _places(code: str, data: bytes) -> Sequence[int]:
 @functools.cache
 def _highlighter(language: str) -> tuple[Parser, Query]:
     grammar = _GRAMMARS[language]
-    known = Language(grammar.language())
-    return Parser(known), Query(known, grammar.HIGHLIGHTS_QUERY)
+    loaded = Language(grammar.language())
+    return Parser(loaded), Query(loaded, grammar.HIGHLIGHTS_QUERY)
 
 
 def _cut(tokens: Iterable[tuple[int, int, str]], spans: Sequence[Span]) -> Iterator[tuple[int, int, str]]:

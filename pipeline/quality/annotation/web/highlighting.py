@@ -16,7 +16,7 @@ PROSE = "text"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class RenderedView:
     """The panes of a view by how they are shown: `prose` as it is, `code` with its lines, `old` beside `new`."""
 
     prose: tuple[Pane, ...]
@@ -27,12 +27,12 @@ class Shown:
     links: tuple[Link, ...]
 
 
-def shown(view: View) -> Shown:
+def rendered(view: View) -> RenderedView:
     """Return a view ready to be shown."""
     panes = {pane.name: pane for pane in view.panes}
     old, new = (panes[name] for name in view.compare) if view.compare else (None, None)
     code = (pane for pane in view.panes if is_code(pane) and pane not in (old, new))
-    return Shown(
+    return RenderedView(
         prose=tuple(pane for pane in view.panes if not is_code(pane)),
         code=tuple((pane, lines(_ended(pane), pane.language, _masks(pane))) for pane in code),
         old=old,

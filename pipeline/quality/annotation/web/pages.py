@@ -13,9 +13,9 @@ from pipeline.quality.annotation.agreement import agreement
 from pipeline.quality.annotation.entries import Decision, Sample
 from pipeline.quality.annotation.pace import pace
 from pipeline.quality.annotation.queue import Filter, like, look, page, progress
-from pipeline.quality.annotation.web.access import Who
-from pipeline.quality.annotation.web.highlighting import safe, shown
-from pipeline.quality.annotation.web.requests import Age, Asked, SampleId
+from pipeline.quality.annotation.web.access import SignedIn
+from pipeline.quality.annotation.web.highlighting import rendered, safe
+from pipeline.quality.annotation.web.requests import Age, Filters, SampleId
 from pipeline.quality.annotation.web.site import STATIC, edition, render, site_of, static
 
 ROWS = 50
@@ -27,17 +27,17 @@ router = APIRouter()
 
 
 @router.get("/")
-def queue_page(request: Request, asked: Annotated[Asked, Query()], annotator: Who) -> HTMLResponse:
+def queue_page(request: Request, filters: Annotated[Filters, Query()], annotator: SignedIn) -> HTMLResponse:
     """Show the queue under some filters, with its progress."""
     store = site_of(request).store
-    wanted = asked.filter(store.clock())
-    counts = progress(store, wanted)
+    criteria = filters.filter(store.clock())
+    counts = progress(store, criteria)
     return render(
         request,
         "queue.html",
         annotator,
-        asked=asked,
-        page=page(store, wanted, asked.after, ROWS),
+        filters=filters,
+        page=page(store, criteria, filters.after, ROWS),
         choices=site_of(request).choices(),
         counts=counts,
         done=sum(counts[status] for status in _DONE),
@@ -51,21 +51,21 @@ def queue_page(request: Request, asked: Annotated[Asked, Query()], annotator: Wh
 
 @router.get("/samples/{sample_id}")
 def sample_page(
-    request: Request, sample_id: SampleId, asked: Annotated[Asked, Query()], annotator: Who
+    request: Request, sample_id: SampleId, filters: Annotated[Filters, Query()], annotator: SignedIn
 ) -> HTMLResponse:
     """Show one sample with all that is known of it. It is opened by the page itself, since to look changes nothing."""
     store = site_of(request).store
     sample = look(store, sample_id, annotator.name)
-    counts = progress(store, asked.filter(store.clock()))
+    counts = progress(store, filters.filter(store.clock()))
     return render(
         request,
         "sample.html",
         annotator,
-        asked=asked,
+        filters=filters,
         sample=sample,
         entry=sample.entry,
         view=sample.view,
-        shown=shown(sample.view),
+        rendered=rendered(sample.view),
         safe=safe,
         edited=_edited(sample, annotator.name),
         like=len(like(store, sample_id)),
@@ -78,7 +78,9 @@ def sample_page(
 
 
 @router.get("/like/{sample_id}")
-def like_page(request: Request, sample_id: SampleId, asked: Annotated[Asked, Query()], annotator: Who) -> HTMLResponse:
+def like_page(
+    request: Request, sample_id: SampleId, filters: Annotated[Filters, Query()], annotator: SignedIn
+) -> HTMLResponse:
     """Show the samples that are like one, to decide on all of them."""
     store = site_of(request).store
     sample = look(store, sample_id, annotator.name)
@@ -87,7 +89,7 @@ def like_page(request: Request, sample_id: SampleId, asked: Annotated[Asked, Que
         request,
         "like.html",
         annotator,
-        asked=asked,
+        filters=filters,
         sample=sample,
         entries=entries,
         objections=_objections(),
@@ -96,16 +98,16 @@ def like_page(request: Request, sample_id: SampleId, asked: Annotated[Asked, Que
 
 
 @router.get("/agreement")
-def agreement_page(request: Request, asked: Annotated[Asked, Query()], annotator: Who) -> HTMLResponse:
+def agreement_page(request: Request, filters: Annotated[Filters, Query()], annotator: SignedIn) -> HTMLResponse:
     """Show how far annotators agree, what is to be settled, and how fast they are."""
     store = site_of(request).store
     return render(
         request,
         "agreement.html",
         annotator,
-        asked=asked,
-        agreement=agreement(store, asked.library),
-        conflicts=page(store, Filter(library=asked.library, status=QueueStatus.CONFLICTING), asked.after, ROWS),
+        filters=filters,
+        agreement=agreement(store, filters.library),
+        conflicts=page(store, Filter(library=filters.library, status=QueueStatus.CONFLICTING), filters.after, ROWS),
         all=pace(store),
         own=pace(store, annotator.name),
         objections=_objections(),
@@ -114,18 +116,22 @@ def agreement_page(request: Request, asked: Annotated[Asked, Query()], annotator
 
 
 @router.get("/static/{edition_asked}/{name}")
-def static_file(request: Request, edition_asked: str, name: str, annotator: Who) -> Response:
+def static_file(request: Request, requested_edition: str, name: str, annotator: SignedIn) -> Response:
     """Send a file of the page."""
     if name not in STATIC:
         raise HTTPException(404, f"{name} is no file of this page")
     # The address has the hash of the files in it, so that what it leads to never changes.
-    kept = "private, max-age=31536000, immutable" if edition_asked == edition() else "no-store"
-    return Response(static(name), media_type=STATIC[name], headers={"cache-control": kept})
+    cache_control = "private, max-age=31536000, immutable" if requested_edition == edition() else "no-store"
+    return Response(static(name), media_type=STATIC[name], headers={"cache-control": cache_control})
 
 
-def _edited(sample: Sample, who: str) -> Decision | None:
+def _edited(sample: Sample, annotator: str) -> Decision | None:
     """Return the edit with which an annotator stands, if it is one."""
-    own = (step for step in sample.history if step.who == who and step.counts and step.kind == DecisionKind.EDIT)
+    own = (
+        step
+        for step in sample.history
+        if step.annotator == annotator and step.counts and step.kind == DecisionKind.EDIT
+    )
     return next(own, None)
 
 

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 PREFIX = "/driftline-review"
 DAG = "refresh"
-"""Who may see this DAG looks, and who may edit it decides: permissions that every auth manager of Airflow has."""
+"""SignedIn may see this DAG looks, and who may edit it decides: permissions that every auth manager of Airflow has."""
 
 
 class LazyPage:
@@ -34,11 +34,11 @@ class LazyPage:
         """Answer a request."""
         async with self._making:
             if self._app is None:
-                self._app = await asyncio.to_thread(make_page_or_tell)
+                self._app = await asyncio.to_thread(make_page_or_error)
         await self._app(scope, receive, send)
 
 
-def make_page_or_tell() -> ASGIApp:
+def make_page_or_error() -> ASGIApp:
     """Return the page, or, where it cannot be made, one that says so; why stands in the log, which few may read."""
     from starlette.responses import PlainTextResponse
 
@@ -50,10 +50,10 @@ def make_page_or_tell() -> ASGIApp:
         return make_page()
     except (StoreError, RuleError, SettingsError):
         log.exception("the review page cannot be made")
-        told = (
+        message = (
             "The review page cannot be opened: the log of Airflow's API server says why. Then start the server again."
         )
-        return PlainTextResponse(told, 503)
+        return PlainTextResponse(message, 503)
 
 
 def make_page() -> ASGIApp:
@@ -73,7 +73,7 @@ def make_page() -> ASGIApp:
     from pipeline.quality.annotation.web.app import create_app
 
     # What GetUserDep stands for, which cannot be read from an annotation that is a text.
-    def who(user: BaseUser = Depends(get_user)) -> Annotator:  # noqa: B008 - FastAPI's way
+    def annotator_of(user: BaseUser = Depends(get_user)) -> Annotator:  # noqa: B008 - FastAPI's way
         manager, dag = get_auth_manager(), DagDetails(id=DAG)
         if not manager.is_authorized_dag(method="GET", details=dag, user=user):
             raise HTTPException(403, f"{user.get_name()} may not see the DAG {DAG}, and so not what it made")
@@ -82,7 +82,7 @@ def make_page() -> ASGIApp:
     public_host = urlsplit(conf.get("api", "base_url", fallback="") or "").netloc or None
     keys = PageKeys(conf.get_mandatory_value("api", "secret_key").encode(), public_host)
     store, validator = open_reviews()
-    return create_app(store, validator, who, keys)
+    return create_app(store, validator, annotator_of, keys)
 
 
 class ReviewPlugin(AirflowPlugin):

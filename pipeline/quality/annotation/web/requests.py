@@ -35,7 +35,7 @@ def _or_none(value: Any) -> Any:
     return value or None
 
 
-class Asked(BaseModel):
+class Filters(BaseModel):
     """The filters, as they stand in the address of every page; an empty one takes all."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -74,14 +74,14 @@ class Body(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class NextWanted(Body):
+class NextBody(Body):
     """The wish for the next sample: which, and after which place in the queue."""
 
-    filters: Asked = Asked()
+    filters: Filters = Filters()
     after: int = Field(0, ge=0, le=2**62)
 
 
-class Spoken(Body):
+class DecisionBody(Body):
     """A decision as the page sends it; `content` is the hash of what the annotator saw, `flags` the kinds."""
 
     kind: DecisionKind
@@ -92,7 +92,7 @@ class Spoken(Body):
     flags: frozenset[FlagKind] | None = None
 
 
-class SpokenOfMany(Body):
+class BulkBody(Body):
     """One decision on several samples."""
 
     ids: tuple[SampleId, ...] = Field(min_length=1)

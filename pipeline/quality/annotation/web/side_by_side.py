@@ -41,7 +41,7 @@ def side_by_side(old: str, new: str, language: str) -> list[Pair]:
     before, after = old.split("\n"), new.split("\n")
     blocks = _blocks(before, after)
     marks = [_differing(before, after, block) for block in blocks]
-    olds = lines(old, language, [span for left, _ in marks for span in left])
+    olds = lines(old, language, [span for removed, _ in marks for span in removed])
     news = lines(new, language, [span for _, right in marks for span in right])
     return [
         Pair(kind, _cell(olds, i), _cell(news, j))
@@ -80,11 +80,11 @@ def _differing(before: Sequence[str], after: Sequence[str], block: _Block) -> tu
     old_at = sum(len(line) + 1 for line in before[:a])
     new_at = sum(len(line) + 1 for line in after[:c])
     for old, new in zip(before[a:b], after[c:d], strict=False):
-        left, right = _WORDS.findall(old), _WORDS.findall(new)
-        for word_tag, i, j, k, m in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        old_words, new_words = _WORDS.findall(old), _WORDS.findall(new)
+        for word_tag, i, j, k, m in difflib.SequenceMatcher(None, old_words, new_words, autojunk=False).get_opcodes():
             if word_tag != "equal":
-                spans[0].extend(_span(left, i, j, old_at))
-                spans[1].extend(_span(right, k, m, new_at))
+                spans[0].extend(_span(old_words, i, j, old_at))
+                spans[1].extend(_span(new_words, k, m, new_at))
         old_at += len(old) + 1
         new_at += len(new) + 1
     return spans

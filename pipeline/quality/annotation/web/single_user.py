@@ -33,8 +33,8 @@ class TokenInAddress:
 
     def __call__(self, request: Request) -> Annotator:
         """Return the one annotator; 401 without token or cookie, 303 to the page itself for a token."""
-        given = request.query_params.get("token")
-        if given is not None and _same(given, self.token):
+        token = request.query_params.get("token")
+        if token is not None and _same(token, self.token):
             raise HTTPException(status.HTTP_303_SEE_OTHER, headers=self._exchange(request))
         if not _same(request.cookies.get(self.cookie, ""), self._session):
             raise HTTPException(status.HTTP_401_UNAUTHORIZED, "open the address that `driftline review` printed")
@@ -45,8 +45,8 @@ class TokenInAddress:
         return {"location": request.url.path, "set-cookie": cookie}
 
 
-def _same(given: str, wanted: str) -> bool:
-    return hmac.compare_digest(given.encode(), wanted.encode())
+def _same(presented: str, expected: str) -> bool:
+    return hmac.compare_digest(presented.encode(), expected.encode())
 
 
 def listen(port: int) -> socket.socket:

@@ -196,11 +196,11 @@ def store_at(folder: Path, twice: float = 0.0) -> Store:
 
 def fill_demo(store: Store) -> list[str]:
     """Fill a queue with eight completions and four migrations of pandas, and return their ids in its order."""
-    found = [flagged(number, completion()) for number in range(8)]
+    result = [flagged(number, completion()) for number in range(8)]
     doubt = (
         Flag(FlagKind.NOT_DISCRIMINATING, "the code for 1.5.3 passes in 2.0.0"),
         Flag(FlagKind.AUDIT, "drawn with share 0.02"),
     )
-    found += [flagged(number, migration(), flags=doubt, source=SnippetSource.GITHUB) for number in range(8, 12)]
-    fill(store, "pandas", found)
-    return [sample.id for sample in found]
+    result += [flagged(number, migration(), flags=doubt, source=SnippetSource.GITHUB) for number in range(8, 12)]
+    fill(store, "pandas", result)
+    return [sample.id for sample in result]

@@ -38,9 +38,9 @@ def address(route: APIRoute, site: Site) -> str:
 
 
 def test_each_route_has_the_door(site):
-    found = routes(site.app)
-    assert len(found) >= 14
-    for route in found:
+    result = routes(site.app)
+    assert len(result) >= 14
+    for route in result:
         assert authorise in set(calls(route.dependant)), route.path
 
 

@@ -213,7 +213,7 @@ def test_one_decision_on_many(site):
     open_sample(site.store, site.ids[2], "bob")
     answer = ada.post("/decisions", json={"ids": site.ids[:4], "kind": "reject", "objection": "duplicate"}).json()
     assert answer["decided"] == [site.ids[0], site.ids[1], site.ids[3]]
-    assert answer["left"] == {site.ids[2]: "bob has this sample open: take another one"}
+    assert answer["refused"] == {site.ids[2]: "bob has this sample open: take another one"}
     assert progress(site.store)[QueueStatus.DISCARDED] == 3
     for body in ({"ids": [], "kind": "accept"}, {"ids": ["x" * 65], "kind": "accept"}):
         assert ada.post("/decisions", json=body).status_code == 422

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection, QueueStatus
-from pipeline.quality.annotation.decisions import Said, decide
+from pipeline.quality.annotation.decisions import NewDecision, decide
 from pipeline.quality.annotation.pace import pace
 from pipeline.quality.annotation.queue import look, open_sample
 from tests.quality.annotation.web.browser import Served, chromium, page_of, picture, served
@@ -134,7 +134,7 @@ def test_a_session_by_keyboard_alone(browser, queue, capsys):
         keys(page, "j", "x", "Shift+a")
         expect(page.locator("#sure-text")).to_have_text("accept: 4 samples?")
         keys(page, "y")
-        expect(page.locator("#told")).to_contain_text("4 decided")
+        expect(page.locator("#message")).to_contain_text("4 decided")
 
         keys(page, "q")
         page.wait_for_url(f"{queue.base}/?flag=rename_unsure")
@@ -191,7 +191,7 @@ def test_what_another_has_open_cannot_be_decided(browser, queue):
 
 
 def test_two_who_disagree(browser, tmp_path):
-    accept, reject = Said(DecisionKind.ACCEPT), Said(DecisionKind.REJECT, Objection.BAD_TESTS)
+    accept, reject = NewDecision(DecisionKind.ACCEPT), NewDecision(DecisionKind.REJECT, Objection.BAD_TESTS)
     with served(tmp_path, twice=1.0) as queue, page_of(browser) as page:
         for number, (first, second) in enumerate(
             [(accept, accept)] * 5 + [(reject, reject)] * 2 + [(accept, reject)] * 2
@@ -215,13 +215,13 @@ def test_what_went_wrong_is_told(browser, queue):
     with page_of(browser) as page:
         page.goto(queue.address)
         keys(page, "u")
-        expect(page.locator("#told")).to_have_text("there is nothing to undo")
+        expect(page.locator("#message")).to_have_text("there is nothing to undo")
         page.goto(f"{queue.base}/samples/{queue.ids[0]}")
         at(page, queue.ids[0])
         keys(page, "e", "Control+Enter")
         expect(page.locator("#validation")).to_contain_text("the edit changes nothing")
         keys(page, "Escape", "r", "c")
-        expect(page.locator("#told")).to_contain_text("the comment is empty")
+        expect(page.locator("#message")).to_contain_text("the comment is empty")
 
 
 def test_the_first_key_after_the_editor_is_no_text(browser, queue):
@@ -290,9 +290,9 @@ def test_every_view_can_be_read(browser, seen, width, scheme):
 
 
 def check_contrast(page: Page, where: str) -> None:
-    found = page.evaluate(CONTRASTS)
-    assert len(found) > 20
-    poor = [(round(ratio, 2), *what) for ratio, *what in found if ratio < 4.5]
+    result = page.evaluate(CONTRASTS)
+    assert len(result) > 20
+    poor = [(round(ratio, 2), *what) for ratio, *what in result if ratio < 4.5]
     assert poor == [], where
 
 

@@ -101,5 +101,5 @@ def test_any_language(language):
 )
 def test_pieces_have_the_class_of_what_they_are(language, code, expected):
     page = BeautifulSoup("\n".join(lines(code, language)), "html.parser")
-    found = {tag.get_text(): tag["class"][0].removeprefix("t-") for tag in page.select("span[class]")}
-    assert {text: found.get(text) for text in expected} == expected
+    result = {tag.get_text(): tag["class"][0].removeprefix("t-") for tag in page.select("span[class]")}
+    assert {text: result.get(text) for text in expected} == expected

@@ -25,7 +25,7 @@ async function answer(response) {
 
 /** Show one line to the person; screen readers read it out. */
 export function tell(text) {
-  document.getElementById("told").textContent = text;
+  document.getElementById("message").textContent = text;
 }
 
 /** Return the filters in the address of this page. */
@@ -44,7 +44,7 @@ export async function undo() {
   const { ids } = await send("/undo");
   if (!ids.length) return tell("there is nothing to undo");
   if (ids.length === 1) return location.assign(`${ROOT}/samples/${ids[0]}${location.search}`);
-  sessionStorage.setItem("driftline.told", `taken back: the decision on ${ids.length} samples`);
+  sessionStorage.setItem("driftline.message", `taken back: the decision on ${ids.length} samples`);
   location.assign(`${ROOT}/${location.search}`);
 }
 

@@ -15,7 +15,7 @@ function go(number) {
   rows[here].querySelector("a").focus();
 }
 
-/** Ask once, then decide on all that is marked; what could not be decided is told. */
+/** Ask once, then decide on all that is marked; the others are listed with their reasons. */
 function decideMarked(kind, objection = null) {
   const ids = marked();
   if (!ids.length) return tell("nothing is marked");
@@ -23,9 +23,9 @@ function decideMarked(kind, objection = null) {
   document.getElementById("sure-text").textContent = `${what}: ${ids.length} samples?`;
   document.getElementById("sure-yes").onclick = async () => {
     document.getElementById("sure").close();
-    const { decided, left } = await send("/decisions", { ids, kind, objection });
-    const reasons = [...new Set(Object.values(left))].join("; ");
-    sessionStorage.setItem("driftline.told", `${decided.length} decided${reasons && `; ${Object.keys(left).length} left: ${reasons}`}`);
+    const { decided, refused } = await send("/decisions", { ids, kind, objection });
+    const reasons = [...new Set(Object.values(refused))].join("; ");
+    sessionStorage.setItem("driftline.message", `${decided.length} decided${reasons && `; ${Object.keys(refused).length} refused: ${reasons}`}`);
     location.reload();
   };
   document.getElementById("sure").showModal();
@@ -54,6 +54,6 @@ on("to-filters", () => document.querySelector("#filters select").focus());
 on("next", () => next());
 on("undo", undo);
 
-tell(sessionStorage.getItem("driftline.told") ?? "");
-sessionStorage.removeItem("driftline.told");
+tell(sessionStorage.getItem("driftline.message") ?? "");
+sessionStorage.removeItem("driftline.message");
 if (document.getElementById("next")) send("/release");
