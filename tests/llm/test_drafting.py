@@ -123,9 +123,9 @@ def test_nothing_is_left_to_find_after_redaction(name: str, before: str, after: 
     assert not re.search(rf"\b{name}\b", text)
 
 
-@pytest.mark.parametrize(("one", "other"), [("one", "on"), ("use", "us"), ("class", "clause"), ("string", "strong")])
-def test_other_words_have_other_stems(item: str, other: str) -> None:
-    assert stem(item, DRAFTING.inflections) != stem(other, DRAFTING.inflections)
+@pytest.mark.parametrize(("word", "other"), [("one", "on"), ("use", "us"), ("class", "clause"), ("string", "strong")])
+def test_other_words_have_other_stems(word: str, other: str) -> None:
+    assert stem(word, DRAFTING.inflections) != stem(other, DRAFTING.inflections)
 
 
 def write(*docstrings: str, hidden: tuple[str, ...] = ("fetch",)) -> Text | None:
