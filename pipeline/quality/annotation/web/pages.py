@@ -115,7 +115,7 @@ def agreement_page(request: Request, filters: Annotated[Filters, Query()], annot
     )
 
 
-@router.get("/static/{edition_asked}/{name}")
+@router.get("/static/{requested_edition}/{name}")
 def static_file(request: Request, requested_edition: str, name: str, annotator: SignedIn) -> Response:
     """Send a file of the page."""
     if name not in STATIC:

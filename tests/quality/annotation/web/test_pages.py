@@ -207,7 +207,7 @@ def test_what_the_other_said_is_hidden_until_one_has_decided(site_twice):
     after = soup(site, f"/samples/{site.ids[0]}", "bob").text
     assert "it does not run" in after
     agreement = soup(site, "/agreement", "bob")
-    assert "ReviewedState by two 1" in " ".join(agreement.get_text(" ").split())
+    assert "Judged by two 1" in " ".join(agreement.get_text(" ").split())
     assert rows(agreement) == site.ids[:1]
     assert rows(soup(site, f"/?status={QueueStatus.CONFLICTING}")) == site.ids[:1]
 
