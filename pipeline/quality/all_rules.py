@@ -87,17 +87,17 @@ class CurationRules:
 
     @property
     def of_surfaces(self) -> list[Any]:
-        """What decides how a file is read."""
+        """The rules of reading a file."""
         return [cache_version("surfaces"), self.surface, self.helpers, self.directives]
 
     @property
     def of_environments(self) -> list[Any]:
-        """What decides which environment a release gets, or what is said of it where it gets none."""
+        """The rules of the environment of a release, or of the outcome without one."""
         return [self.environments, self.builds, self.failures]
 
     @property
-    def of_lives(self) -> list[Any]:
-        """What decides what the releases of a library offer, and so what changed between them."""
+    def of_history(self) -> list[Any]:
+        """The rules of the surfaces of releases, and so of the changes between them."""
         return [self.of_surfaces, self.inspection]
 
     def try_out(self) -> None:

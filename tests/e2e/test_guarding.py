@@ -26,11 +26,11 @@ from pipeline.orchestration.failures import internal_errors
 from pipeline.orchestration.refresh import Refresh, run_group
 from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.orchestration.stages.groups import GROUPS
-from pipeline.quality.acceptance.functions import functions_gate_stage
-from pipeline.quality.acceptance.problems import problems_gate_stage
+from pipeline.quality.acceptance.functions import functions_acceptance_stage
+from pipeline.quality.acceptance.problems import problems_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
-from pipeline.quality.acceptance.repository_tasks import repository_gate_stage
-from pipeline.quality.acceptance.scenes import scenes_gate_stage
+from pipeline.quality.acceptance.repository_tasks import repository_acceptance_stage
+from pipeline.quality.acceptance.scenes import scenes_acceptance_stage
 from tests.demo_library import publish_demo
 from tests.index_server import Index, serve
 
@@ -52,7 +52,7 @@ IN_DEMO = {
     "functions": "pipeline.families.functions.choosing._core",
     "projects": "pipeline.families.repository_tasks.stage.trace_project",
     "review": "pipeline.quality.flags.flags._findings",
-    "gate": "pipeline.quality.acceptance.gate._completion",
+    "gate": "pipeline.quality.acceptance.completions_and_migrations._completion",
     "controlled_gate": "pipeline.quality.acceptance.controlled._published",
     "contexts": "pipeline.families.contexts.stage.expression_at",
 }
@@ -82,7 +82,7 @@ class Workshop:
 
 
 WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
-    "problems_gate": lambda: problems_gate_stage(
+    "problems_gate": lambda: problems_acceptance_stage(
         {
             "problems": [BARE],
             "problem_runs": [],
@@ -96,7 +96,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
         _rules("problems", ProblemRules),
         MUTATION,
     ),
-    "functions_gate": lambda: functions_gate_stage(
+    "functions_gate": lambda: functions_acceptance_stage(
         {"functions": [BARE], "function_runs": [], "snippets": [], "published_changes": [], "flags": [], "reviews": []},
         QUALITY,
         _rules("functions", FunctionRules),
@@ -108,7 +108,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
         Workshop(),  # type: ignore[arg-type]
         MUTATION,
     ),
-    "repository_gate": lambda: repository_gate_stage(
+    "repository_gate": lambda: repository_acceptance_stage(
         {"repository_tasks": [BARE], "projects": [PROJECT], "flags": [], "reviews": []}, QUALITY, MUTATION
     ),
     "scenes": lambda: scenes_stage(
@@ -117,7 +117,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
         MUTATION,
         lambda *_: (),
     ),
-    "scenes_gate": lambda: scenes_gate_stage(
+    "scenes_gate": lambda: scenes_acceptance_stage(
         {"scenes": [BARE], "projects": [PROJECT], "project_files": [FILE], "flags": [], "reviews": []},
         QUALITY,
         MUTATION,

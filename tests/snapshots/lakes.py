@@ -33,13 +33,13 @@ from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output
 from pipeline.lake.tables import Lake
 from pipeline.llm.rules import DraftingRules
-from pipeline.quality.acceptance.controlled import controlled_gate_stage
-from pipeline.quality.acceptance.functions import functions_gate_stage
-from pipeline.quality.acceptance.gate import gate_stage
-from pipeline.quality.acceptance.problems import problems_gate_stage
+from pipeline.quality.acceptance.completions_and_migrations import acceptance_stage
+from pipeline.quality.acceptance.controlled import controlled_acceptance_stage
+from pipeline.quality.acceptance.functions import functions_acceptance_stage
+from pipeline.quality.acceptance.problems import problems_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
-from pipeline.quality.acceptance.repository_tasks import repository_gate_stage
-from pipeline.quality.acceptance.scenes import scenes_gate_stage
+from pipeline.quality.acceptance.repository_tasks import repository_acceptance_stage
+from pipeline.quality.acceptance.scenes import scenes_acceptance_stage
 from pipeline.snapshots.candidate import make_candidate
 from pipeline.snapshots.format.reader import DATA, DEPRECATED
 from pipeline.snapshots.format.rows import TABLES
@@ -62,7 +62,7 @@ def tables(known: World | None = None) -> Tables:
     quality = load(RULES / "quality.yaml", QualityRules)
     environments = [_environment(row["version"]) for row in known.releases]
     flags = [_flag(row["id"]) for row in known.completions[:1]]
-    gated = gate_stage(
+    gated = acceptance_stage(
         {
             "completions": known.completions,
             "migrations": known.migrations,
@@ -104,7 +104,7 @@ def tables(known: World | None = None) -> Tables:
     return {
         **_rows(gated),
         **_rows(
-            controlled_gate_stage(
+            controlled_acceptance_stage(
                 {
                     "controlled_completions": of_documents,
                     "releases": known.releases,
@@ -160,7 +160,7 @@ def _problems(snippets: list[Row], releases: list[Row], quality: QualityRules) -
     rows = [problem(snippet_id=snippets[0]["id"])]
     runs = [run(role, Outcome.PASSED) for role in (ProblemRun.VISIBLE, ProblemRun.HIDDEN)]
     least = load(RULES / "problems.yaml", ProblemRules)
-    gated = problems_gate_stage(
+    gated = problems_acceptance_stage(
         {
             "problems": rows,
             "problem_runs": runs,
@@ -185,7 +185,7 @@ def _functions(snippets: list[Row], quality: QualityRules) -> Tables:
         functions.run(FunctionRun.EMPTIED, Outcome.FAILED_ASSERTION),
     ]
     least, masking = load(RULES / "functions.yaml", FunctionRules), load(RULES / "masking.yaml", MaskingRules)
-    gated = functions_gate_stage(
+    gated = functions_acceptance_stage(
         {
             "functions": rows,
             "function_runs": runs,
@@ -211,12 +211,12 @@ def _projects(quality: QualityRules) -> Tables:
         "traced_functions": shop.functions(),
         "reaches": shop.reaches(),
         **_rows(
-            repository_gate_stage(
+            repository_acceptance_stage(
                 {"repository_tasks": [made], "projects": [project], "flags": [], "reviews": []}, quality, MUTATION
             )
         ),
         **_rows(
-            scenes_gate_stage(
+            scenes_acceptance_stage(
                 {
                     "scenes": shop.scenes(),
                     "projects": [project],

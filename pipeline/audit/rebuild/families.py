@@ -43,8 +43,8 @@ from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.stage import drafting_stage
 from pipeline.quality.acceptance.changes import prove_changes
-from pipeline.quality.acceptance.controlled import controlled_gate_stage
-from pipeline.quality.acceptance.gate import gate_stage
+from pipeline.quality.acceptance.completions_and_migrations import acceptance_stage
+from pipeline.quality.acceptance.controlled import controlled_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.sourced import columns_of_change, source_columns
 
@@ -132,8 +132,13 @@ def controlled_completion(context: RebuildContext, row: PublishedControlledCompl
         context.writer,
         ignore_case=rules.masking.ignore_case,
     )
+<<<<<<< HEAD
     excluded = frozenset({"description", "left_context", "redacted", "id"}) if _by_model(row) else frozenset[str]()
-    gated = controlled_gate_stage(
+    gated = controlled_acceptance_stage(
+=======
+    left = frozenset({"description", "left_context", "redacted", "id"}) if _by_model(row) else frozenset[str]()
+    gated = controlled_acceptance_stage(
+>>>>>>> 24ffb57 (Acceptance of instances: one end of each stage, one refusal by licence, one deciding run; its names say acceptance and reviews)
         {
             "controlled_completions": [of_id(output.tables["controlled_completions"], row["id"], output.rejects)],
             "releases": context.rows("releases"),
@@ -255,7 +260,7 @@ def _gated(
         "migrations": families.get("migrations", ()),
         "block_completions": families.get("block_completions", ()),
     }
-    gated = gate_stage(
+    gated = acceptance_stage(
         {
             **tables,
             "drafts": drafts,

@@ -37,7 +37,7 @@ def analysis(house: House) -> Iterator[Stage]:
         stage_version("surface"),
         ("releases",),
         ("symbols", "importable", "documents"),
-        lambda: plain(rules.of_lives),
+        lambda: plain(rules.of_history),
         partial(read_surfaces, house),
     )
     yield Stage(
@@ -45,7 +45,7 @@ def analysis(house: House) -> Iterator[Stage]:
         stage_version("lifecycle"),
         ("releases", "symbols", "importable"),
         ("changes", "lifecycles"),
-        lambda: plain([rules.of_lives, rules.lifecycle]),
+        lambda: plain([rules.of_history, rules.lifecycle]),
         partial(follow_lives, house),
     )
     yield declared(

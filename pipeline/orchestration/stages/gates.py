@@ -15,12 +15,12 @@ from pipeline.orchestration.resources.model import writer
 from pipeline.orchestration.resources.reading import read_reviews
 from pipeline.orchestration.resources.resources import House
 from pipeline.orchestration.stages.declaring import declared
-from pipeline.quality.acceptance.controlled import controlled_gate_stage
-from pipeline.quality.acceptance.functions import functions_gate_stage
-from pipeline.quality.acceptance.gate import gate_stage
-from pipeline.quality.acceptance.problems import problems_gate_stage
-from pipeline.quality.acceptance.repository_tasks import repository_gate_stage
-from pipeline.quality.acceptance.scenes import scenes_gate_stage
+from pipeline.quality.acceptance.completions_and_migrations import acceptance_stage
+from pipeline.quality.acceptance.controlled import controlled_acceptance_stage
+from pipeline.quality.acceptance.functions import functions_acceptance_stage
+from pipeline.quality.acceptance.problems import problems_acceptance_stage
+from pipeline.quality.acceptance.repository_tasks import repository_acceptance_stage
+from pipeline.quality.acceptance.scenes import scenes_acceptance_stage
 from pipeline.quality.flags.flags import flags_stage
 from pipeline.quality.flags.subjects import READS
 
@@ -50,7 +50,7 @@ def gates(house: House) -> Iterator[Stage]:
             rules.drafting,
             rules.mutation,
         ],
-        run=lambda tables: gate_stage(
+        run=lambda tables: acceptance_stage(
             {
                 **with_drafted(tables),
                 "changes": document_changes(tables["changes"], tables["directives"], rules.directives),
@@ -66,7 +66,7 @@ def gates(house: House) -> Iterator[Stage]:
         reads="problems problem_runs snippets releases published_changes flags reviews",
         writes="published_problems",
         depends=lambda: [rules.quality, rules.problems, rules.mutation],
-        run=lambda tables: problems_gate_stage(
+        run=lambda tables: problems_acceptance_stage(
             tables, rules=rules.quality, least=rules.problems, mutation=rules.mutation
         ),
     )
@@ -75,7 +75,7 @@ def gates(house: House) -> Iterator[Stage]:
         reads="functions function_runs snippets published_changes flags reviews",
         writes="published_functions",
         depends=lambda: [rules.quality, rules.functions, rules.masking, rules.mutation],
-        run=lambda tables: functions_gate_stage(
+        run=lambda tables: functions_acceptance_stage(
             tables, rules=rules.quality, least=rules.functions, masking=rules.masking, mutation=rules.mutation
         ),
     )
@@ -84,7 +84,7 @@ def gates(house: House) -> Iterator[Stage]:
         reads="controlled_completions releases changes published_changes verdicts flags reviews",
         writes="published_controlled_completions",
         depends=lambda: rules.quality,
-        run=lambda tables: controlled_gate_stage(tables, rules=rules.quality),
+        run=lambda tables: controlled_acceptance_stage(tables, rules=rules.quality),
     )
     yield declared(
         "contexts",
@@ -109,12 +109,12 @@ def gates(house: House) -> Iterator[Stage]:
         reads="repository_tasks projects flags reviews",
         writes="published_repository_tasks",
         depends=lambda: [rules.quality, rules.mutation],
-        run=lambda tables: repository_gate_stage(tables, rules=rules.quality, mutation=rules.mutation),
+        run=lambda tables: repository_acceptance_stage(tables, rules=rules.quality, mutation=rules.mutation),
     )
     yield declared(
         "scenes_gate",
         reads="scenes projects project_files flags reviews",
         writes="published_scenes",
         depends=lambda: [rules.quality, rules.mutation],
-        run=lambda tables: scenes_gate_stage(tables, rules=rules.quality, mutation=rules.mutation),
+        run=lambda tables: scenes_acceptance_stage(tables, rules=rules.quality, mutation=rules.mutation),
     )

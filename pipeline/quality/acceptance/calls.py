@@ -16,28 +16,28 @@ _ANY_OTHER = "a_name_that_no_parameter_has"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """So many positional arguments, and arguments by these names; `place` is the position of the one it is about."""
+    """A number of positional arguments, and named ones; `place` is the position of the argument in question."""
 
     positional: int
     names: frozenset[str]
     place: int | None = None
 
     def lands(self, signature: inspect.Signature) -> str | None:
-        """Return which parameter gets the positional argument at `place`, "" without one; None if it does not bind."""
+        """Return the parameter that the argument at `place` binds to, "" without a place; None if it does not bind."""
         try:
             bound = signature.bind(*range(self.positional), **dict.fromkeys(self.names))
         except TypeError:
             return None
         if self.place is None:
             return ""
-        found = bound.arguments.items()
+        values = bound.arguments.items()
         return first(
-            name for name, value in found if value == self.place or (type(value) is tuple and self.place in value)
+            name for name, value in values if value == self.place or (type(value) is tuple and self.place in value)
         )
 
 
 def positions(signature: inspect.Signature) -> list[str]:
-    """Return the names of the parameters that can be given by position, in order."""
+    """Return the names of the parameters that can be passed by position, in order."""
     return [p.name for p in signature.parameters.values() if p.kind in POSITIONAL]
 
 
@@ -47,11 +47,11 @@ def takes(signature: inspect.Signature, kind: inspect._ParameterKind) -> str | N
 
 
 def breaks(old: inspect.Signature, new: inspect.Signature, before: str, after: str) -> bool | None:
-    """Say whether a call that is about a parameter fits the old signature and does not fit the new one.
+    """Return whether a call about a parameter fits the old signature and does not fit the new one.
 
-    `before` and `after` are its names in the two. The calls give what either signature requires, and the parameter
-    not at all, by name, and by position; a value that lands in another parameter does not fit. None where no such call
-    fails, and other changes of the signature are in the way of one.
+    `before` and `after` are its names in the two. The calls pass every argument that either signature requires. The
+    parameter is passed by name, by position, and not at all; a value bound to another parameter does not fit. The
+    result is None where no such call fails and another change of the signature prevents one.
     """
     calls = list(_calls(old, new, before, after))
     wrong = [call for call in calls if call and call.lands(old) is not None and not _same(call, old, new, after)]
@@ -61,13 +61,13 @@ def breaks(old: inspect.Signature, new: inspect.Signature, before: str, after: s
 
 
 def _same(call: Call, old: inspect.Signature, new: inspect.Signature, after: str) -> bool:
-    """Say whether a call that fits the old signature fits the new one, with the value in the same parameter."""
+    """Return whether a call that fits the old signature binds the value to the same parameter of the new one."""
     lands = call.lands(new)
     return lands is not None and lands in (call.lands(old), after, takes(new, Kind.VAR_POSITIONAL))
 
 
 def _calls(old: inspect.Signature, new: inspect.Signature, before: str, after: str) -> Iterator[Call | None]:
-    """Yield the calls, and None for one that another change is in the way of."""
+    """Yield the calls, and None for one that another change of the signature prevents."""
     rest_old, rest_new = _without(old, before), _without(new, after)
     base = _both(rest_old, rest_new)
     if base.lands(rest_old) is None or base.lands(rest_new) is None:
@@ -86,7 +86,7 @@ def _calls(old: inspect.Signature, new: inspect.Signature, before: str, after: s
 
 
 def _by_position(old: inspect.Signature, new: inspect.Signature, before: str, base: Call) -> Call | None:
-    """Return the call that gives a parameter by position, if the same ones stand before it in both signatures."""
+    """Return the call that passes a parameter by position, if both signatures have the same parameters before it."""
     here, there = positions(old), positions(new)
     place = here.index(before) if before in here else len(here)
     if here[:place] != there[:place]:
@@ -96,13 +96,13 @@ def _by_position(old: inspect.Signature, new: inspect.Signature, before: str, ba
 
 
 def _both(old: inspect.Signature, new: inspect.Signature) -> Call:
-    """Return the smallest call that gives what either signature requires; by name what can be."""
+    """Return the smallest call with every argument that either signature requires, by name where possible."""
     fixed = [p for s in (old, new) for p in s.parameters.values() if p.kind in (*POSITIONAL, *NAMED)]
     required = [p for p in fixed if p.default is p.empty]
     by_place = [positions(s).index(p.name) + 1 for s in (old, new) for p in required if _only_placed(s, p)]
     count = max(by_place, default=0)
-    given = {name for s in (old, new) for name in positions(s)[:count]}
-    return Call(count, frozenset(p.name for p in required if p.kind in NAMED) - given)
+    positional = {name for s in (old, new) for name in positions(s)[:count]}
+    return Call(count, frozenset(p.name for p in required if p.kind in NAMED) - positional)
 
 
 def _only_placed(signature: inspect.Signature, parameter: inspect.Parameter) -> bool:

@@ -1,4 +1,4 @@
-"""Changes as they are published: with what probes in both releases saw, and without those that running refutes."""
+"""Published changes: with the observations of probes in both releases, and without those that a run refutes."""
 
 from __future__ import annotations
 
@@ -18,24 +18,23 @@ from pipeline.quality.acceptance.predicates import Finding, judge
 def prove_changes(changes: Iterable[ChangeRow], runs: Runs) -> list[PublishedChangeRow | Reject]:
     """Return each change as a row of `published_changes`, or as the reject LABEL_REFUTED.
 
-    A removal that still runs is not a removal, and an introduction that was there before is not one. A path that came
-    or went is `executed` where a probe finds it in the one release and finds it missing in the other; after a rename
-    or move the new path must besides be found in the new release. Other changes are judged by what the probes
-    describe in both releases (`PREDICATES`): what they show is `executed`, what they show not to be so is refuted,
-    and what they do not tell keeps the evidence that the comparison gave it. Where they show that the change breaks
-    calls, or that it does not, `breaking` says so, whatever the comparison took it for; but no change of an unlisted
-    API is breaking.
+    A removal that still runs is no removal, and an introduction that was there before is none. An added or removed
+    path is `executed` where a probe finds it in one release and misses it in the other. After a rename or move a probe
+    must also find the new path in the new release. Other changes are judged by the descriptions of both releases
+    (`PREDICATES`): a confirmed one is `executed`, a contradicted one is refuted, and the others keep the evidence of
+    the comparison. Where the descriptions decide whether calls break, `breaking` follows them. No change of an
+    unlisted API is breaking.
     """
     return list(guarded(changes, lambda change: str(change["id"]), lambda change: [_prove(change, runs)]))
 
 
 def _prove(change: ChangeRow, runs: Runs) -> PublishedChangeRow | Reject:
     if change["kind"] in WHOLE:
-        return _came_or_went(change, runs)
+        return _added_or_removed(change, runs)
     return _differs(change, runs)
 
 
-def _came_or_went(change: ChangeRow, runs: Runs) -> PublishedChangeRow | Reject:
+def _added_or_removed(change: ChangeRow, runs: Runs) -> PublishedChangeRow | Reject:
     outcomes = _outcomes(change, runs)
     without, having = outcomes[::-1] if change["kind"] in GONE else outcomes
     if having == without == Outcome.PASSED and not _bound_elsewhere(change, runs):
@@ -47,12 +46,12 @@ def _came_or_went(change: ChangeRow, runs: Runs) -> PublishedChangeRow | Reject:
 
 
 def _bound_elsewhere(change: ChangeRow, runs: Runs) -> bool:
-    """Say whether a path is a module in one release, and in the other a module of another name that is bound there.
+    """Return whether a path is a module in one release, and bound to a module of another name in the other.
 
     `import a.b` needs a module that is called so; `from a import b` takes either.
     """
-    seen = [runs.seen(change["path"], change[side]) for side in ("old_version", "new_version")]
-    names = {each.name for each in seen if each is not None and each.kind == "module"}
+    observations = [runs.seen(change["path"], change[side]) for side in ("old_version", "new_version")]
+    names = {each.name for each in observations if each is not None and each.kind == "module"}
     return len(names) > 1
 
 
@@ -72,9 +71,9 @@ def _outcomes(change: ChangeRow, runs: Runs) -> list[str | None]:
     return [runs.outcome(change["path"], change[side]) for side in ("old_version", "new_version")]
 
 
-def _refuted(change: ChangeRow, seen: str) -> Reject:
+def _refuted(change: ChangeRow, observed: str) -> Reject:
     about = f" {change['parameter']}" if change["parameter"] else ""
-    return Reject(change["id"], RejectReason.LABEL_REFUTED, f"{change['kind']}{about}: {change['path']} {seen}")
+    return Reject(change["id"], RejectReason.LABEL_REFUTED, f"{change['kind']}{about}: {change['path']} {observed}")
 
 
 def _published(change: ChangeRow, outcomes: list[str | None], finding: Finding) -> PublishedChangeRow:

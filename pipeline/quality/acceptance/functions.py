@@ -1,4 +1,4 @@
-"""The gate of task functions: proof, licence and source in each row, and the program masked at each level."""
+"""The acceptance of task functions: proof, licence and source in each row, and the program masked at each level."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from pipeline.families.completions_and_migrations.source import parse_source
 from pipeline.families.functions.function import read_tests
 from pipeline.families.functions.masking import mask_function
 from pipeline.families.functions.rules import FunctionRules
-from pipeline.index.licences import is_allowed
-from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import (
     AnyRow,
@@ -32,15 +30,12 @@ from pipeline.lake.rows import (
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
-from pipeline.quality.acceptance.reviewed import Desk
+from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted
 from pipeline.quality.acceptance.sourced import source_columns
-from pipeline.quality.flags.flags import kinds_by_instance
-from pipeline.quality.flags.reviews import Reviews
-
-_OTHERS = (FunctionRun.OTHER_EXAMPLE, FunctionRun.OTHER_CODEMOD)
+from pipeline.quality.flags.subjects import deciding_run
 
 
-def functions_gate_stage(
+def functions_acceptance_stage(
     tables: Tables,
     rules: QualityRules,
     least: FunctionRules,
@@ -62,33 +57,29 @@ def functions_gate_stage(
         runs,
         {row["id"]: row for row in tables["snippets"]},
         frozenset(row["id"] for row in tables["published_changes"]),
-        rules,
         least,
         masking,
         mutation,
-        Desk(Reviews(tables["reviews"]), kinds_by_instance(tables["flags"]), {}, rules),
+        LibraryReviews.of(tables, rules),
     )
-    rows, rejects = parted(guarded(tables["functions"], lambda row: str(row["id"]), lambda row: _published(row, facts)))
-    ordered = sorted(rejects, key=lambda reject: reject.key)
-    return Output({"published_functions": rows}, len(rows) + len(rejects), len(rows), ordered)
+    return accepted("published_functions", tables["functions"], lambda row: _published(row, facts))
 
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What is known of functions; runs are by function and role."""
+    """The tables and rules that decide on functions; runs are by function and role."""
 
     runs: Mapping[str, Mapping[str, FunctionRunRow]]
     snippets: Mapping[str, SnippetRow]
     published_changes: frozenset[str]
-    rules: QualityRules
     least: FunctionRules
     masking: MaskingRules
     mutation: MutationRules
-    desk: Desk
+    reviews: LibraryReviews
 
 
 def _published(original: FunctionRow, facts: _Facts) -> Iterator[PublishedFunctionRow | Reject]:
-    reviewed = facts.desk.of(Family.FUNCTION, original, original["description"])
+    reviewed = facts.reviews.reviewed(Family.FUNCTION, original, original["description"])
     function: FunctionRow = {**reviewed.row, "description": reviewed.description}
     if reviewed.description != original["description"]:
         function["drafter"], function["model"], function["prompt_sha256"] = Drafter.ANNOTATOR, None, None
@@ -96,7 +87,6 @@ def _published(original: FunctionRow, facts: _Facts) -> Iterator[PublishedFuncti
     if refusal := _refusal(function, runs, facts) or reviewed.refusal():
         yield refusal
         return
-    known = function["change_id"] in facts.published_changes
     proof, source_of_it = _proof(function, runs, facts), source_columns(facts.snippets[function["snippet_id"]])
     source = parse_source(function["code"])
     use = function["core_start_byte"], function["core_end_byte"]
@@ -110,7 +100,7 @@ def _published(original: FunctionRow, facts: _Facts) -> Iterator[PublishedFuncti
             **proof,
             **source_of_it,
             **reviewed.columns(),
-            "change_id": function["change_id"] if known else None,
+            "change_id": function["change_id"] if function["change_id"] in facts.published_changes else None,
             "id": content_id("masked function", function["id"], level, masked.masked_code),
             "function_id": function["id"],
             "granularity": level,
@@ -120,7 +110,7 @@ def _published(original: FunctionRow, facts: _Facts) -> Iterator[PublishedFuncti
 
 
 class _Proof(TypedDict):
-    """The columns that say what running showed."""
+    """The columns of the runs."""
 
     evidence: str
     reference_outcome: str
@@ -135,8 +125,9 @@ class _Proof(TypedDict):
 
 
 def _proof(function: FunctionRow, runs: Mapping[str, FunctionRunRow], facts: _Facts) -> _Proof:
-    tests, other = runs[FunctionRun.TESTS], _other(runs)
-    decides = other is not None and other["outcome"] in facts.rules.fails_in_target
+    tests, role = runs[FunctionRun.TESTS], deciding_run(runs)
+    other = runs[role] if role else None
+    decides = other is not None and other["outcome"] in facts.reviews.rules.fails_in_target
     return {
         "evidence": Evidence.EXECUTED if decides else Evidence.STATIC,
         "reference_outcome": tests["outcome"],
@@ -144,33 +135,24 @@ def _proof(function: FunctionRow, runs: Mapping[str, FunctionRunRow], facts: _Fa
         "python": tests["python"],
         "lock_id": tests["lock_id"],
         "coverage": _coverage(tests),
-        "other_code": other["role"] if other else None,
+        "other_code": role,
         "other_outcome": other["outcome"] if other else None,
         "other_program": other["program"] if other else None,
-        "discriminating": other is not None and decides and other["role"] in _OTHERS,
+        "discriminating": decides and role != FunctionRun.REFERENCE_ELSEWHERE,
     }
-
-
-def _other(runs: Mapping[str, FunctionRunRow]) -> FunctionRunRow | None:
-    """Return the run that shows best whether the version decides: that of code which passes in the other version."""
-    there = runs.get(FunctionRun.OTHER_THERE)
-    if there is not None and there["outcome"] == Outcome.PASSED:
-        return next((runs[role] for role in _OTHERS if role in runs), None)
-    return runs.get(FunctionRun.REFERENCE_ELSEWHERE)
 
 
 def _refusal(function: FunctionRow, runs: Mapping[str, FunctionRunRow], facts: _Facts) -> Reject | None:
     key, least = function["id"], facts.least
-    licence = facts.snippets[function["snippet_id"]]["licence"]
-    if licence is None or not is_allowed(licence, facts.rules.licences):
-        return Reject(key, RejectReason.LICENCE, licence or "no licence that can be read")
+    if unlicensed := facts.reviews.unlicensed(key, facts.snippets[function["snippet_id"]]["licence"]):
+        return unlicensed
     tests, emptied = runs.get(FunctionRun.TESTS), runs.get(FunctionRun.EMPTIED)
     if tests is None or tests["outcome"] != Outcome.PASSED:
-        said = f"{tests['outcome']}: {tests['detail'] or ''}" if tests else "not run"
-        return Reject(key, RejectReason.NOT_PROVEN, f"{function['version']}: {said}")
-    if emptied is None or emptied["outcome"] not in facts.rules.fails_in_target:
-        said = f"ends as {emptied['outcome']}" if emptied else "was not run"
-        return Reject(key, RejectReason.NO_CHECK, f"a program whose functions do nothing {said}")
+        detail = f"{tests['outcome']}: {tests['detail'] or ''}" if tests else "not run"
+        return Reject(key, RejectReason.NOT_PROVEN, f"{function['version']}: {detail}")
+    if emptied is None or emptied["outcome"] not in facts.reviews.rules.fails_in_target:
+        detail = f"ends as {emptied['outcome']}" if emptied else "was not run"
+        return Reject(key, RejectReason.NO_CHECK, f"a program whose functions do nothing {detail}")
     columns: AnyRow = function
     kinds = {kind: columns[kind] for kind in TestKind if columns[kind]}
     if sum(kinds.values()) < least.min_tests or len(kinds) < least.min_kinds:

@@ -1,4 +1,4 @@
-"""Whether what probes saw in both releases shows a change: one pure predicate for each kind of change."""
+"""Changes judged by the observations of probes in both releases: one pure predicate for each kind of change."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ _OF_TYPING = frozenset({"typing.Generic", "typing.Protocol", "typing_extensions.
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What two descriptions say of a change: it held, it did not, or (None) they do not tell.
-
-    `breaking` is what they show of that, None where they show nothing.
-    """
+    """Whether a change holds by two descriptions, and whether it is breaking; None where they do not decide."""
 
     held: bool | None
     breaking: bool | None = None
@@ -32,7 +29,7 @@ Predicate = Callable[[ProbeResult, ProbeResult, Row], Finding]
 
 
 def judge(old: ProbeResult, new: ProbeResult, change: ChangeRow) -> Finding:
-    """Return what the descriptions of a path in both releases show of a change that left the path where it was."""
+    """Return the finding on a change by the descriptions of its path, which both releases have."""
     predicate = PREDICATES.get(change["kind"])
     return predicate(old, new, change) if predicate else UNDECIDED
 
@@ -62,14 +59,14 @@ def _async(old: ProbeResult, new: ProbeResult, change: ChangeRow) -> Finding:
 
 
 def _attribute_value(old: ProbeResult, new: ProbeResult, _: Row) -> Finding:
-    """A short literal is certainly something else than what is none."""
+    """A short literal certainly differs from a value that is none."""
     if old.value is None and new.value is None:
         return UNDECIDED
     return Finding(held=old.value != new.value)
 
 
 def _deprecated(old: ProbeResult, new: ProbeResult, _: Row) -> Finding:
-    """Most marks show only in a call, which no probe makes: what is not seen is not refuted."""
+    """Most marks appear only in a call, which no probe makes: a missing mark refutes nothing."""
     if not new.deprecated:
         return UNDECIDED
     return Finding(held=not old.deprecated)
@@ -90,9 +87,9 @@ class _Two:
         return breaks(self.old_signature, self.new_signature, names[0], names[-1])
 
     def may_hide(self, *, in_old: bool, in_new: bool) -> bool:
-        """Say whether `**kwargs` of a release may take the parameter that its signature does not have."""
-        given = self.old or self.new
-        if given is None or given.kind not in (*NAMED,):
+        """Return whether `**kwargs` of a release may take the parameter that its signature does not have."""
+        parameter = self.old or self.new
+        if parameter is None or parameter.kind not in NAMED:
             return False
         sides = [self.old_signature] * in_old + [self.new_signature] * in_new
         return any(takes(side, Kind.VAR_KEYWORD) for side in sides)
@@ -119,10 +116,10 @@ def _of_parameter(predicate: Callable[[_Two], Finding]) -> Predicate:
     return on_descriptions
 
 
-def _find(signature: inspect.Signature, name: str | None, shown: str | None) -> inspect.Parameter | None:
-    """Return a parameter; of `*args` and `**kwargs`, shown with their stars, the names do not matter."""
-    if shown and shown.startswith("*"):
-        kind = Kind.VAR_KEYWORD if shown.startswith("**") else Kind.VAR_POSITIONAL
+def _find(signature: inspect.Signature, name: str | None, text: str | None) -> inspect.Parameter | None:
+    """Return a parameter; the names of `*args` and `**kwargs`, whose texts have their stars, do not matter."""
+    if text and text.startswith("*"):
+        kind = Kind.VAR_KEYWORD if text.startswith("**") else Kind.VAR_POSITIONAL
         return signature.parameters.get(takes(signature, kind) or "")
     return signature.parameters.get(name or "")
 
@@ -187,8 +184,8 @@ def _default(two: _Two) -> Finding:
     if two.old is None or two.new is None:
         return UNDECIDED
     was, is_ = (parameter.default for parameter in (two.old, two.new))
-    known = isinstance(was, Default) and isinstance(is_, Default) and (was.text or is_.text)
-    return Finding(held=was != is_) if known else UNDECIDED
+    comparable = isinstance(was, Default) and isinstance(is_, Default) and (was.text or is_.text)
+    return Finding(held=was != is_) if comparable else UNDECIDED
 
 
 def _required_or_not(two: _Two) -> Finding:

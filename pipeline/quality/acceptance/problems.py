@@ -1,4 +1,4 @@
-"""The gate of version-conditioned problems: proof, licence and source in each row."""
+"""The acceptance of version-conditioned problems: proof, licence and source in each row."""
 
 from __future__ import annotations
 
@@ -16,27 +16,22 @@ from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.trivial import passed_by
-from pipeline.index.licences import is_allowed
-from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import (
     ProblemRow,
     ProblemRunRow,
     PublishedProblemRow,
-    ReleaseRow,
     ReviewEditRun,
     SnippetRow,
     Tables,
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
-from pipeline.quality.acceptance.reviewed import Desk
+from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted
 from pipeline.quality.acceptance.sourced import SourceColumns, columns_of_change, source_columns
-from pipeline.quality.flags.deciding import deciding_run
-from pipeline.quality.flags.flags import kinds_by_instance
-from pipeline.quality.flags.reviews import Reviews
+from pipeline.quality.flags.subjects import deciding_run
 
 
-def problems_gate_stage(
+def problems_acceptance_stage(
     tables: Tables,
     rules: QualityRules,
     least: ProblemRules,
@@ -58,36 +53,28 @@ def problems_gate_stage(
     facts = _Facts(
         runs,
         {row["id"]: row for row in tables["snippets"]},
-        {row["version"]: row for row in tables["releases"]},
         frozenset(row["id"] for row in tables["published_changes"]),
-        Desk(Reviews(tables["reviews"]), kinds_by_instance(tables["flags"]), {}, rules),
-        rules,
+        LibraryReviews.of(tables, rules),
         least,
         mutation,
     )
-    rows, rejects = parted(
-        guarded(tables["problems"], lambda row: str(row["id"]), lambda row: [_published(row, facts)])
-    )
-    ordered = sorted(rejects, key=lambda reject: reject.key)
-    return Output({"published_problems": rows}, len(rows) + len(rejects), len(rows), ordered)
+    return accepted("published_problems", tables["problems"], lambda row: [_published(row, facts)])
 
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What is known of problems; runs are by problem and role."""
+    """The tables and rules that decide on problems; runs are by problem and role."""
 
     runs: Mapping[str, Mapping[str, ProblemRunRow]]
     snippets: Mapping[str, SnippetRow]
-    releases: Mapping[str, ReleaseRow]
     published_changes: frozenset[str]
-    desk: Desk
-    rules: QualityRules
+    reviews: LibraryReviews
     least: ProblemRules
     mutation: MutationRules
 
 
 def _published(original: ProblemRow, facts: _Facts) -> PublishedProblemRow | Reject:
-    reviewed = facts.desk.of(Family.PROBLEM, original)
+    reviewed = facts.reviews.reviewed(Family.PROBLEM, original)
     problem = reviewed.row
     runs: dict[str, ProblemRunRow | ReviewEditRun] = {**facts.runs[problem["id"]]}
     runs |= {run["subject"]: run for run in reviewed.runs}
@@ -96,7 +83,7 @@ def _published(original: ProblemRow, facts: _Facts) -> PublishedProblemRow | Rej
     hidden = runs[ProblemRun.HIDDEN]
     role = deciding_run(runs)
     other = runs[role] if role else None
-    decides = other is not None and other["outcome"] in facts.rules.fails_in_target
+    decides = other is not None and other["outcome"] in facts.reviews.rules.fails_in_target
     if problem["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED and not decides:
         detail = f"it ends in {problem['other_version']} as it does in {problem['version']}"
         return Reject(problem["id"], RejectReason.UNCHANGED, detail)
@@ -125,21 +112,21 @@ def _published(original: ProblemRow, facts: _Facts) -> PublishedProblemRow | Rej
 
 
 def _source(problem: ProblemRow, facts: _Facts) -> SourceColumns:
-    """Return the columns that say where a problem comes from: from a snippet, or from what a release changed."""
+    """Return the source columns of a problem: those of its snippet, or of the release with the change."""
     if problem["snippet_id"] is not None:
         return source_columns(facts.snippets[problem["snippet_id"]])
-    return columns_of_change(facts.releases[problem["version"]])
+    return columns_of_change(facts.reviews.releases[problem["version"]])
 
 
 def _refusal(problem: ProblemRow, runs: Mapping[str, ProblemRunRow | ReviewEditRun], facts: _Facts) -> Reject | None:
-    key, licence = problem["id"], _source(problem, facts)["licence"]
-    if licence is None or not is_allowed(licence, facts.rules.licences):
-        return Reject(key, RejectReason.LICENCE, licence or "no licence that can be read")
+    key = problem["id"]
+    if unlicensed := facts.reviews.unlicensed(key, _source(problem, facts)["licence"]):
+        return unlicensed
     for role in (ProblemRun.VISIBLE, ProblemRun.HIDDEN):
         run = runs.get(role)
         if run is None or run["outcome"] != Outcome.PASSED:
-            said = f"{run['outcome']}: {run['detail'] or ''}" if run else "not run"
-            return Reject(key, RejectReason.NOT_PROVEN, f"{problem['version']}, {role} tests: {said}")
+            detail = f"{run['outcome']}: {run['detail'] or ''}" if run else "not run"
+            return Reject(key, RejectReason.NOT_PROVEN, f"{problem['version']}, {role} tests: {detail}")
     if (
         tests := problem["stated_tests"] + problem["recorded_tests"] + problem["drafted_tests"]
     ) < facts.least.min_tests:

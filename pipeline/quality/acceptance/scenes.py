@@ -1,30 +1,21 @@
-"""The gate of editor scenes: rows with the text that is shown, the proof, licence and source of their project."""
+"""The acceptance of editor scenes: rows with the text before and after, and the proof and source of their project."""
 
 from __future__ import annotations
 
 from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
-from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.families.scenes.views import cut
-from pipeline.index.licences import is_allowed
-from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import ProjectRow, PublishedSceneRow, SceneRow, Tables
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
-from pipeline.quality.acceptance.reviewed import Desk
-from pipeline.quality.flags.flags import kinds_by_instance
-from pipeline.quality.flags.reviews import Reviews
+from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted
 
 
-def scenes_gate_stage(
-    tables: Tables,
-    rules: QualityRules,
-    mutation: MutationRules,
-) -> Output:
+def scenes_acceptance_stage(tables: Tables, rules: QualityRules, mutation: MutationRules) -> Output:
     """Make the table `published_scenes` of a library; the unit is a scene.
 
     Refused are those of a project whose licence does not allow to pass its code on (LICENCE), those whose tests notice
@@ -34,29 +25,23 @@ def scenes_gate_stage(
     """
     of_project = {row["id"]: row for row in tables["projects"]}
     texts = {(row["project_id"], row["path"]): row["text"] for row in tables["project_files"]}
-    desk = Desk(Reviews(tables["reviews"]), kinds_by_instance(tables["flags"]), {}, rules)
-    rows, rejects = parted(
-        guarded(
-            tables["scenes"],
-            lambda scene: str(scene["id"]),
-            lambda scene: [
-                _published(
-                    scene, of_project[scene["project_id"]], texts[scene["project_id"], scene["path"]], desk, mutation
-                )
-            ],
-        )
-    )
-    return Output({"published_scenes": rows}, len(tables["scenes"]), len(rows), rejects)
+    reviews = LibraryReviews.of(tables, rules)
+
+    def publish(scene: SceneRow) -> list[PublishedSceneRow | Reject]:
+        project, text = of_project[scene["project_id"]], texts[scene["project_id"], scene["path"]]
+        return [_published(scene, project, text, reviews, mutation)]
+
+    return accepted("published_scenes", tables["scenes"], publish)
 
 
 def _published(
-    scene: SceneRow, project: ProjectRow, text: str, desk: Desk, mutation: MutationRules
+    scene: SceneRow, project: ProjectRow, text: str, reviews: LibraryReviews, mutation: MutationRules
 ) -> PublishedSceneRow | Reject:
-    if project["licence"] is None or not is_allowed(project["licence"], desk.rules.licences):
-        return Reject(scene["id"], RejectReason.LICENCE, project["licence"] or "no licence that can be read")
+    if unlicensed := reviews.unlicensed(scene["id"], project["licence"]):
+        return unlicensed
     if scene["mutants"] and (weak := too_weak(scene, Family.SCENE, mutation)):
         return weak
-    reviewed = desk.of(Family.SCENE, scene)
+    reviewed = reviews.reviewed(Family.SCENE, scene)
     if refusal := reviewed.refusal():
         return refusal
     prefix, suffix, test_suffix = cut(scene, text)
@@ -68,7 +53,7 @@ def _published(
         "sdist": present(project["sdist"]),
         "sha256": present(project["sha256"]),
         "purl": project["purl"],
-        "licence": project["licence"],
+        "licence": present(project["licence"]),
         "attribution": project["attribution"],
         "prefix": prefix,
         "suffix": suffix,

@@ -10,7 +10,7 @@ from pipeline.lake.rows import ReleaseRow, SnippetRow
 
 
 class SourceColumns(TypedDict):
-    """Those columns."""
+    """Where the code of a published row comes from."""
 
     source: str
     version_evidence: str

@@ -27,7 +27,7 @@ from pipeline.quality.annotation.panes import choices_of, panes_of
 from pipeline.quality.annotation.proofs import Proofs
 from pipeline.quality.annotation.store import Store
 from pipeline.quality.annotation.view import Fact, Link, View
-from pipeline.quality.flags.reviews import block_description, judged
+from pipeline.quality.flags.reviews import block_description
 
 _READS = (
     *INSTANCE_TABLES,
@@ -97,7 +97,7 @@ class _Library:
             runs=self._proofs.runs(family, row),
             links=tuple(_links(source)),
         )
-        content = judged(family.name, row, description)
+        content = reviewed_content(family.name, row, description)
         where = self._kind_of_source(row)
         return Flagged(row["id"], family.name, row["library"], row["version"], str(title), where, flags, content, view)
 

@@ -58,20 +58,20 @@ def flags_stage(tables: Tables, rules: FlagRules, fails: frozenset[Outcome], dra
     )
 
     def flags_of(subject: Subject) -> Iterator[FlagRow]:
-        return (_flag(subject.row, kind, seen) for kind, seen in _findings(subject, facts, rules))
+        return (_flag(subject.row, kind, evidence) for kind, evidence in _findings(subject, facts, rules))
 
     flags, failed = parted(guarded(subjects, lambda subject: str(subject.row["id"]), flags_of))
-    rejects, seen = [*unread, *failed], len(subjects) + len(unread)
-    return Output({"flags": sorted(flags, key=lambda row: row["id"])}, seen, seen - len(rejects), rejects, uncompared)
+    rejects, units = [*unread, *failed], len(subjects) + len(unread)
+    return Output({"flags": sorted(flags, key=lambda row: row["id"])}, units, units - len(rejects), rejects, uncompared)
 
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What is known about a library's instances, by id.
+    """The tables and rules that decide on flags, by the id of the instance.
 
-    `following` is the release after each, `contradicted` the directives that contradict what was found, by path;
-    `alike` says where almost the same code stands, `guesses` are renames and moves that nobody is sure of, by both
-    paths, `judgements` what a model says, by change.
+    `following` is the release after each; `contradicted` are the directives that contradict a lifecycle, by path.
+    `alike` names the origins with almost the same code; `guesses` are uncertain renames and moves, by both paths;
+    `judgements` are the answers of a model, by change.
     """
 
     drafts: Mapping[str, DraftRow]
@@ -88,29 +88,29 @@ class _Facts:
     def change_of(self, instance: Row) -> ChangeRow | None:
         return self.changes.get(instance.get("change_id") or "")
 
-    def said_of(self, change: ChangeRow) -> str | None:
-        """Return what a model says of a guess, a value of Same; None where it was not asked."""
-        said = self.judgements.get(change["id"])
-        return said["same"] if said else None
+    def judgement_of(self, change: ChangeRow) -> str | None:
+        """Return the answer of a model on a guess, a value of Same; None without a judgement."""
+        judgement = self.judgements.get(change["id"])
+        return judgement["same"] if judgement else None
 
 
 def _contradicted(directives: Iterable[DirectiveRow]) -> dict[str, list[DirectiveRow]]:
-    found: dict[str, list[DirectiveRow]] = {}
+    by_path: dict[str, list[DirectiveRow]] = {}
     for row in directives:
         if row["agreement"] == Agreement.CONTRADICTS:
-            found.setdefault(row["path"], []).append(row)
-    return found
+            by_path.setdefault(row["path"], []).append(row)
+    return by_path
 
 
 def _findings(subject: Subject, facts: _Facts, rules: FlagRules) -> Iterator[tuple[FlagKind, str]]:
-    """Yield what is in doubt about an instance, and the evidence; the audit draws of those where nothing is."""
-    found = False
+    """Yield the doubts about an instance, with the evidence; the audit draws from the instances without any."""
+    flagged = False
     for kind, find in _FINDERS.items():
         switch: Switch = getattr(rules, kind.value)
-        if switch.enabled and (seen := find(subject, facts, rules)):
-            found = True
-            yield kind, seen
-    if rules.audit.enabled and not found and (drawn := _audit(subject, rules)):
+        if switch.enabled and (evidence := find(subject, facts, rules)):
+            flagged = True
+            yield kind, evidence
+    if rules.audit.enabled and not flagged and (drawn := _audit(subject, rules)):
         yield FlagKind.AUDIT, drawn
 
 
@@ -141,13 +141,13 @@ def _rename_unsure(subject: Subject, facts: _Facts, rules: FlagRules) -> str | N
     change = facts.change_of(subject.row)
     if change is None or not _is_guess(change, rules):
         change = _guess_below(subject.row, facts)
-        if change is None or facts.said_of(change) != Same.NO:
+        if change is None or facts.judgement_of(change) != Same.NO:
             return None
-    if facts.said_of(change) == Same.YES and rules.rename_unsure.settled_by_model:
+    if facts.judgement_of(change) == Same.YES and rules.rename_unsure.settled_by_model:
         return None
     evidence = f"{change['path']} to {change['new']} with confidence {change['confidence']:.2f}"
-    said = facts.judgements.get(change["id"])
-    return f"{evidence}; one API, says {said['model']}: {said['same']}. {said['reason']}" if said else evidence
+    answer = facts.judgements.get(change["id"])
+    return f"{evidence}; one API, says {answer['model']}: {answer['same']}. {answer['reason']}" if answer else evidence
 
 
 def _is_guess(change: ChangeRow, rules: FlagRules) -> bool:
@@ -183,9 +183,9 @@ def _draft_rejected(subject: Subject, facts: _Facts, rules: FlagRules) -> str | 
 
 
 def _documentation_disagrees(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
-    stating = facts.contradicted.get(subject.row["path"], ()) if "versicode_tag" in subject.row else ()
-    stated = holding_at(stating, subject.row["version"])
-    return "; ".join(sorted(contradiction_of(row) for row in stated)) or None
+    directives = facts.contradicted.get(subject.row["path"], ()) if "versicode_tag" in subject.row else ()
+    holding = holding_at(directives, subject.row["version"])
+    return "; ".join(sorted(contradiction_of(row) for row in holding)) or None
 
 
 def _version_weak(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
@@ -198,7 +198,7 @@ def _answer_leaks(subject: Subject, facts: _Facts, rules: FlagRules) -> str | No
         letters = _letters(name)
         if len(letters) < rules.answer_leaks.min_letters:
             continue
-        for text in subject.shown:
+        for text in subject.visible:
             # Looked at closely only where the letters are there at all, which is rare.
             if letters in _letters(text) and (spans := find_names(text, (name,), facts.drafting)):
                 return f"{text[slice(*spans[0])]!r} is left to read of {name}"

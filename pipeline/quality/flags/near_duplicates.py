@@ -12,10 +12,10 @@ from pipeline.quality.flags.subjects import Subject
 
 
 def alike_elsewhere(subjects: Iterable[Subject], rules: AlikeRules) -> tuple[dict[str, str], list[Reject]]:
-    """Return, by instance, where almost the same code stands in the work of somebody else.
+    """Return, by instance, the other origins with almost the same code.
 
-    Each piece of code of an origin is compared once, however many instances are made of it; what is shorter than the
-    rules say is alike by chance. An instance at whose code an exception is raised is compared with none, and a note.
+    Each piece of code of an origin is compared once, for all instances made of it. Code shorter than `min_tokens` is
+    alike by chance. An instance whose code raises an exception is compared with none, and is a note.
     """
     places: dict[tuple[str, str], list[Subject]] = {}
     failed: list[Reject] = []
@@ -26,12 +26,12 @@ def alike_elsewhere(subjects: Iterable[Subject], rules: AlikeRules) -> tuple[dic
                 failed.append(words)
             elif len(words) >= rules.min_tokens:
                 places.setdefault((subject.origin, " ".join(words)), []).append(subject)
-    likeness, known = Likeness(rules), sorted(places)
-    for number, (_, code) in enumerate(known):
+    likeness, codes = Likeness(rules), sorted(places)
+    for number, (_, code) in enumerate(codes):
         likeness.add(number, code.split())
-    found: dict[str, str] = {}
-    for origin, code in known:
-        others = sorted({known[number][0] for number in likeness.near(code.split())} - {origin})
+    evidence: dict[str, str] = {}
+    for origin, code in codes:
+        others = sorted({codes[number][0] for number in likeness.near(code.split())} - {origin})
         for subject in places[origin, code] if others else ():
-            found.setdefault(subject.row["id"], f"almost the same code stands in {', '.join(others)}")
-    return found, failed
+            evidence.setdefault(subject.row["id"], f"almost the same code stands in {', '.join(others)}")
+    return evidence, failed

@@ -1,4 +1,4 @@
-"""What people decided, as the gates read it, and what exactly of an instance it is that people judge and edit."""
+"""Decisions as the acceptance stages read them, and the content of an instance that they hold for."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from pipeline.llm.names import redact
 from pipeline.llm.rules import DraftingRules
 
 
-def judged(family: Family, instance: AnyRow, description: str | None) -> str:
-    """Return the content hash of what is judged of an instance: decisions count while it stays."""
+def reviewed_content(family: Family, instance: AnyRow, description: str | None) -> str:
+    """Return the hash of the reviewed columns of an instance: decisions count while it stays."""
     return content_id(family, description, [instance[column] for column in BY_NAME[family].judged])
 
 
 def block_description(
     instance: BlockCompletionRow, snippets: Mapping[str, SnippetRow], drafting: DraftingRules
 ) -> str | None:
-    """Return what says what a block of another language does: its post's title, without the name."""
+    """Return the description of a block of another language: its post's title, without the name."""
     title = snippets[instance["snippet_id"]]["title"]
     return redact(title, (instance["core_token"],), drafting) if title else None
 
@@ -56,9 +56,9 @@ class Review:
 
 
 class Reviews:
-    """The rows of `reviews` of a library, looked up by instance; one on other content is none.
+    """The rows of `reviews` of a library by instance; a decision on other content does not count.
 
-    With a flag that has come up since, an acceptance is none either, and a rejection still is one.
+    An acceptance does not count either where a flag was raised since; a rejection does.
     """
 
     def __init__(self, rows: Iterable[ReviewRow]) -> None:
@@ -67,16 +67,16 @@ class Reviews:
     def of(
         self, family: Family, instance: AnyRow, flags: Collection[FlagKind], description: str | None = None
     ) -> Review | None:
-        """Return what was decided of an instance as it is now."""
+        """Return the decision on an instance as it is now."""
         row = self._rows.get(instance["id"])
-        if row is None or row["content"] != judged(family, instance, description):
+        if row is None or row["content"] != reviewed_content(family, instance, description):
             return None
         review = Review(row)
         return review if review.kind == DecisionKind.REJECT or set(flags) <= set(row["flags"]) else None
 
 
 def edited(family: Family, instance: R, edits: Mapping[str, str], releases: Mapping[str, ReleaseRow]) -> R:
-    """Return an instance with an edit; what follows from the edited columns follows it. `releases` are by version."""
+    """Return an instance with an edit; derived columns follow the edited ones. `releases` are by version."""
     row: dict[str, Any] = {**instance, **{name: value for name, value in edits.items() if name != DESCRIPTION}}
     if "masked_code" in BY_NAME[family].edited:
         level = Granularity(row.get("granularity", Granularity.BLOCK))

@@ -1,4 +1,4 @@
-"""What is looked at for flags: an instance of any family, with its code, what is hidden of it, and its runs."""
+"""Subjects of flags: an instance of any family, with its code, its hidden names and its runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.scenes import BlockType
 from pipeline.execution.validation.runs import subjects_of
@@ -22,12 +23,14 @@ from pipeline.lake.rows import (
     MigrationRow,
     ProblemRow,
     ProblemRunRow,
+    ReviewEditRun,
     SnippetRow,
     Tables,
 )
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
-from pipeline.quality.flags.deciding import deciding_run
+
+_OTHER_CODE = (ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_MODEL)
 
 READS = (
     *INSTANCE_TABLES,
@@ -51,9 +54,9 @@ READS = (
 class Subject:
     """An instance as the rules of flags see it.
 
-    `codes` are the references; `shown` is what whoever answers sees, `names` what must not be read in it; `runs` are
-    those of the references, wherever; `licences` are of each side, with the place; `undecided` says what did not tell
-    the versions, or the code from none, apart.
+    `codes` are the references; `visible` are the texts of the prompt, in which `names` must not occur. `runs` are those
+    of the references in any release; `licences` are of each side, with the place. `undecided` names the run that does
+    not discriminate between the versions, or between the code and none.
     """
 
     row: Row
@@ -61,12 +64,23 @@ class Subject:
     origin: str
     codes: tuple[str, ...]
     licences: tuple[tuple[str | None, str], ...]
-    shown: tuple[str, ...] = ()
+    visible: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     snippets: tuple[SnippetRow, ...] = ()
     runs: tuple[Row, ...] = ()
     drafted: bool = False
     undecided: str | None = None
+
+
+def deciding_run(runs: Mapping[str, ProblemRunRow | ReviewEditRun | FunctionRunRow]) -> str | None:
+    """Return the role of the run, of those by role, that shows best whether the version decides.
+
+    Code that passes in the other version shows it best; where there is none, the reference that runs there.
+    """
+    there = runs.get(ProblemRun.OTHER_THERE)
+    if there is not None and there["outcome"] == Outcome.PASSED:
+        return next((role for role in _OTHER_CODE if role in runs), None)
+    return ProblemRun.REFERENCE_ELSEWHERE if ProblemRun.REFERENCE_ELSEWHERE in runs else None
 
 
 class Subjects:
@@ -101,7 +115,7 @@ class Subjects:
             Family.COMPLETION,
             (row["snippet_id"],),
             codes=(row["code"],),
-            shown=(row["masked_code"], self._texts.get(row["id"], "")),
+            visible=(row["masked_code"], self._texts.get(row["id"], "")),
             names=(row["core_token"],),
             runs=self._of_run(row["snippet_id"]),
             drafted=True,
@@ -130,17 +144,17 @@ class Subjects:
             Family.BLOCK_COMPLETION,
             (row["snippet_id"],),
             codes=(row["code"],),
-            shown=(row["masked_code"],),
+            visible=(row["masked_code"],),
             names=(row["core_token"],),
         )
 
     def _controlled(self, row: ControlledCompletionRow) -> Subject:
         licence = self._releases[row["version"]]["licence"]
         place = f"{row['library']} {row['version']}"
-        shown = (row["left_context"], row["hint"])
+        visible = (row["left_context"], row["hint"])
         names, runs = (row["core_token"],), tuple(self._runs[row["path"]])
         return Subject(
-            row, Family.CONTROLLED, f"pypi:{row['library']}", (), ((licence, place),), shown, names, (), runs
+            row, Family.CONTROLLED, f"pypi:{row['library']}", (), ((licence, place),), visible, names, (), runs
         )
 
     def _problem(self, row: ProblemRow) -> Subject:
@@ -155,7 +169,7 @@ class Subjects:
             Family.PROBLEM,
             (row["snippet_id"],) if row["snippet_id"] else (),
             codes=(row["starting_code"] + row["solution"],),
-            shown=(row["problem"],),
+            visible=(row["problem"],),
             names=(row["target_entity"],),
             runs=tuple(runs.values()),
             undecided=undecided,
@@ -167,7 +181,7 @@ class Subjects:
             Family.FUNCTION,
             (row["snippet_id"],),
             codes=(row["code"],),
-            shown=(row["description"] or "",),
+            visible=(row["description"] or "",),
             names=(row["core_token"],),
             runs=tuple(self._function_runs[row["id"]]),
         )
@@ -198,7 +212,7 @@ class Subjects:
         family: Family,
         snippet_ids: tuple[str, ...],
         codes: tuple[str, ...],
-        shown: tuple[str, ...] = (),
+        visible: tuple[str, ...] = (),
         names: tuple[str, ...] = (),
         runs: tuple[Row, ...] = (),
         drafted: bool = False,
@@ -208,7 +222,7 @@ class Subjects:
         licences = tuple((snippet["licence"], snippet["place"]) for snippet in snippets)
         # What a model wrote from a change has no snippet: its source is the release.
         origin = snippets[0]["origin"] if snippets else f"pypi:{row['library']}"
-        return Subject(row, family, origin, codes, licences, shown, names, snippets, runs, drafted, undecided)
+        return Subject(row, family, origin, codes, licences, visible, names, snippets, runs, drafted, undecided)
 
     def _of_run(self, *subjects: str) -> tuple[Row, ...]:
         return tuple(run for subject in dict.fromkeys(subjects) for run in self._runs[subject])

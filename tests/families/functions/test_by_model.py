@@ -34,7 +34,7 @@ from pipeline.llm.judging import RunJudge
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.tasks.rules import draft_rules
 from pipeline.llm.writers import OfflineWriter, Refusal
-from pipeline.quality.acceptance.functions import functions_gate_stage
+from pipeline.quality.acceptance.functions import functions_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.families.completions_and_migrations.rows import TAGGING, document, life, releases, symbol, verdict
 from tests.families.problems.examples import MUTATION, RULES_OF_PROBLEMS, example
@@ -119,7 +119,7 @@ def made_with(store: Store, writers: FunctionWriters | None) -> Output:
 
 
 def published(output: Output) -> list[Row]:
-    gated = functions_gate_stage({"functions": output.tables["functions"], "function_runs": output.tables["function_runs"], "snippets": TABLES["snippets"], "published_changes": [], "flags": [], "reviews": []}, rules=QUALITY, least=FUNCTIONS, masking=MASKING, mutation=MUTATION)  # fmt: skip
+    gated = functions_acceptance_stage({"functions": output.tables["functions"], "function_runs": output.tables["function_runs"], "snippets": TABLES["snippets"], "published_changes": [], "flags": [], "reviews": []}, rules=QUALITY, least=FUNCTIONS, masking=MASKING, mutation=MUTATION)  # fmt: skip
     for row in gated.tables["published_functions"]:
         table("published_functions").check(row)
     return list(gated.tables["published_functions"])

@@ -23,7 +23,7 @@ from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.writers import OfflineWriter
-from pipeline.quality.acceptance.functions import functions_gate_stage
+from pipeline.quality.acceptance.functions import functions_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.families.completions_and_migrations.rows import TAGGING
 from tests.families.problems.examples import MUTATION, RULES_OF_PROBLEMS
@@ -59,7 +59,7 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Output:
 
 @pytest.fixture(scope="module")
 def published(output: Output) -> dict[tuple[str, str], Row]:
-    gated = functions_gate_stage(
+    gated = functions_acceptance_stage(
         {
             "functions": output.tables["functions"],
             "function_runs": output.tables["function_runs"],

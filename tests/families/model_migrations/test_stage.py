@@ -25,7 +25,7 @@ from pipeline.lake.stage import Output
 from pipeline.llm.client.rules import ModelRules
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.tasks.rules import draft_rules
-from pipeline.quality.acceptance.gate import gate_stage
+from pipeline.quality.acceptance.completions_and_migrations import acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.families.completions_and_migrations.rows import TAGGING, change, document, life, releases, symbol, usages
 from tests.families.problems.examples import MUTATION, example
@@ -139,7 +139,7 @@ def test_code_that_does_the_same_becomes_a_migration_in_both_directions_in_the_s
         name: list(made.tables[name]) for name in ("drafted_migrations", "drafted_verdicts", "drafted_descriptions")
     }
     reads = "completions migrations block_completions drafts flags snippets releases verdicts environments changes"
-    published = gate_stage(
+    published = acceptance_stage(
         with_drafted(
             {**drafted, **{name: given[name] for name in reads.split()}, "reviews": [], "mutation_scores": []}
         ),

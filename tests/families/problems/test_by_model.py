@@ -30,7 +30,7 @@ from pipeline.lake.stage import Output
 from pipeline.llm.client.drafter import ModelDrafter
 from pipeline.llm.judging import RunJudge
 from pipeline.llm.rules import DraftingRules
-from pipeline.quality.acceptance.problems import problems_gate_stage
+from pipeline.quality.acceptance.problems import problems_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.families.completions_and_migrations.rows import TAGGING, document
 from tests.families.problems.changed_world import ANNOTATED, GOOD, INTRODUCED, KIND, RENAMED, SOURCES, TABLES, unwritten
@@ -78,7 +78,7 @@ def made_by(store: Store, model: ModelDrafter | None, changes: list[Row], **tabl
 def published(output: Output) -> Sequence[Row]:
     problems, runs = output.tables["problems"], output.tables["problem_runs"]
     changes = TABLES["changes"]
-    gated = problems_gate_stage(
+    gated = problems_acceptance_stage(
         {
             "problems": problems,
             "problem_runs": runs,

@@ -21,7 +21,7 @@ from pipeline.families.problems.stage import problems_stage
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output, as_tables
 from pipeline.llm.rules import DraftingRules
-from pipeline.quality.acceptance.problems import problems_gate_stage
+from pipeline.quality.acceptance.problems import problems_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.flags.flags import flags_stage
 from pipeline.quality.flags.rules import FlagRules
@@ -83,7 +83,7 @@ def gated(output: Output) -> Output:
     flags = flags_stage(
         as_tables({name: known.get(name, []) for name in READS}), FLAGS, QUALITY.fails_in_target, DRAFTING
     )
-    return problems_gate_stage(
+    return problems_acceptance_stage(
         {
             "problems": problems,
             "problem_runs": runs,

@@ -19,7 +19,7 @@ from pipeline.index.archives import UnsafeArchive
 from pipeline.index.http import Unreachable, WrongHash
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output
-from pipeline.quality.acceptance.repository_tasks import repository_gate_stage
+from pipeline.quality.acceptance.repository_tasks import repository_acceptance_stage
 from tests.families.problems.examples import MUTATION
 from tests.families.repository_tasks.conftest import (
     DEPENDENT,
@@ -294,7 +294,7 @@ def test_of_code_that_may_not_be_passed_on_no_text_is_kept(
 
 def test_the_gate_holds_back_by_licence_too(workshop: Workshop, traced: Output, tasks: Output) -> None:
     projects = [row | {"licence": "GPL-3.0-only"} for row in traced.tables["projects"]]
-    gated = repository_gate_stage(
+    gated = repository_acceptance_stage(
         {"repository_tasks": tasks.tables["repository_tasks"], "projects": projects, "flags": [], "reviews": []},
         QUALITY,
         MUTATION,
@@ -304,7 +304,7 @@ def test_the_gate_holds_back_by_licence_too(workshop: Workshop, traced: Output, 
 
 
 def test_what_is_published_names_its_source(traced: Output, tasks: Output) -> None:
-    gated = repository_gate_stage(
+    gated = repository_acceptance_stage(
         {
             "repository_tasks": tasks.tables["repository_tasks"],
             "projects": traced.tables["projects"],

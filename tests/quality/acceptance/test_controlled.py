@@ -14,7 +14,7 @@ from pipeline.core.vocabularies.samples import Access, Evidence
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output
-from pipeline.quality.acceptance.controlled import controlled_gate_stage
+from pipeline.quality.acceptance.controlled import controlled_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.families.completions_and_migrations.rows import LIBRARY, change, probe, releases
 
@@ -37,7 +37,7 @@ def completion(tag: LibEvolutionEvalTag, change_id: str | None = None) -> Row:
 
 
 def run(row: Row, verdicts: Sequence[Row], released: Sequence[Row] = RELEASES, published: Sequence[Row] = ()) -> Output:
-    output = controlled_gate_stage(
+    output = controlled_acceptance_stage(
         {
             "controlled_completions": [row],
             "releases": released,

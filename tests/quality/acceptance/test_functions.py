@@ -19,9 +19,9 @@ from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output
-from pipeline.quality.acceptance.functions import functions_gate_stage
+from pipeline.quality.acceptance.functions import functions_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
-from pipeline.quality.flags.reviews import judged
+from pipeline.quality.flags.reviews import reviewed_content
 from tests.families.functions.rows import CODE, SNIPPET, function, run
 from tests.families.problems.examples import MUTATION
 
@@ -43,7 +43,7 @@ def gated(
     runs = [run(role, outcome, executed) for role, outcome in outcomes.items()]
     snippets = [SNIPPET | (snippet or {})]
     decided = {"flags": flags, "reviews": reviews}
-    return functions_gate_stage(
+    return functions_acceptance_stage(
         {
             **decided,
             "functions": [function(**columns)],
@@ -135,7 +135,7 @@ def test_whether_the_version_decides(case: str) -> None:
 def test_where_nothing_was_measured_nothing_is_covered() -> None:
     """A program that removes its own file leaves no coverage behind."""
     runs = [run(role, outcome) | {"statements": None, "executed": None} for role, outcome in PROVEN.items()]
-    (reject,) = functions_gate_stage(
+    (reject,) = functions_acceptance_stage(
         {
             "functions": [function()],
             "function_runs": runs,
@@ -182,7 +182,7 @@ def test_what_a_person_says_of_a_function_holds_at_every_level() -> None:
         "family": Family.FUNCTION,
         "flags": [],
         "runs": [],
-        "content": judged(Family.FUNCTION, made, made["description"]),
+        "content": reviewed_content(Family.FUNCTION, made, made["description"]),
         "edits": [],
         "objection": None,
         "annotators": 1,

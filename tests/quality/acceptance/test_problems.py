@@ -16,7 +16,7 @@ from pipeline.core.vocabularies.samples import Evidence
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
-from pipeline.quality.acceptance.problems import problems_gate_stage
+from pipeline.quality.acceptance.problems import problems_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.families.completions_and_migrations.rows import LIBRARY, releases
 from tests.families.problems.examples import MUTATION
@@ -36,7 +36,7 @@ V, H, E, C, M, T, R = (
 def gate(runs: Mapping[ProblemRun, Outcome], licence: str | None = "MIT", executed: int = 4, **columns: Any) -> Output:
     rows = [run(role, outcome, executed) for role, outcome in runs.items()]
     snippets = [SNIPPET | {"licence": licence}]
-    output = problems_gate_stage(
+    output = problems_acceptance_stage(
         {
             "problems": [problem(**columns)],
             "problem_runs": rows,

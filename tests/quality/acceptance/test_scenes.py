@@ -10,7 +10,7 @@ from pipeline.core.vocabularies.samples import Evidence
 from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.lake.schema import table
 from pipeline.quality.acceptance.quality import QualityRules
-from pipeline.quality.acceptance.scenes import scenes_gate_stage
+from pipeline.quality.acceptance.scenes import scenes_acceptance_stage
 from tests.families.problems.examples import MUTATION
 from tests.families.scenes import rows as made
 
@@ -18,7 +18,7 @@ QUALITY = load(RULES / "quality.yaml", QualityRules)
 
 
 def test_rows_hold_the_file_and_what_the_scene_shows_of_it() -> None:
-    output = scenes_gate_stage(
+    output = scenes_acceptance_stage(
         {
             "scenes": made.scenes(),
             "projects": [made.project()],
@@ -40,7 +40,7 @@ def test_rows_hold_the_file_and_what_the_scene_shows_of_it() -> None:
 
 
 def test_evidence_says_whether_an_empty_block_was_run() -> None:
-    rows = scenes_gate_stage(
+    rows = scenes_acceptance_stage(
         {
             "scenes": made.scenes(),
             "projects": [made.project()],
@@ -63,7 +63,7 @@ def test_evidence_says_whether_an_empty_block_was_run() -> None:
 )
 def test_code_that_may_not_be_passed_on_is_refused(licence: str | None, said: str) -> None:
     made_scenes = made.scenes()
-    output = scenes_gate_stage(
+    output = scenes_acceptance_stage(
         {
             "scenes": made_scenes,
             "projects": [made.project(licence=licence)],

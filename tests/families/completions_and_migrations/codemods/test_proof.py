@@ -18,7 +18,7 @@ from pipeline.execution.validation.runs import plan_runs, required_versions
 from pipeline.execution.validation.stage import Runner, validation_stage
 from pipeline.lake.schema import Row, table
 from pipeline.llm.rules import DraftingRules
-from pipeline.quality.acceptance.gate import gate_stage
+from pipeline.quality.acceptance.completions_and_migrations import acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.families.completions_and_migrations.codemods.library import Files, Tables, example, module, stages
 from tests.families.completions_and_migrations.rows import RUN_ALONE, verdict
@@ -47,7 +47,7 @@ def planned(tables: Tables) -> dict[str, list[Row]]:
 
 
 def judge(tables: Tables, verdicts: list[Row], environments: list[Row]) -> tuple[list[Row], dict[str, int]]:
-    output = gate_stage(
+    output = acceptance_stage(
         {
             "completions": [],
             "migrations": tables["migrations"],

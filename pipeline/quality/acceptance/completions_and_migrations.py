@@ -1,8 +1,8 @@
-"""The gate: what may be published, as rows that carry their description, proof, licence and source themselves."""
+"""The acceptance of completions and migrations: rows with their description, proof, licence and source."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
@@ -15,7 +15,6 @@ from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.proof import Proof, Runs, followers, prove
-from pipeline.index.licences import is_allowed
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import (
     AnyRow,
@@ -38,13 +37,12 @@ from pipeline.lake.stage import Output, Reject
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.changes import prove_changes
 from pipeline.quality.acceptance.quality import QualityRules
-from pipeline.quality.acceptance.reviewed import Desk, ReviewColumns, Reviewed
+from pipeline.quality.acceptance.reviewed import LibraryReviews, ReviewColumns, Reviewed
 from pipeline.quality.acceptance.sourced import source_columns
-from pipeline.quality.flags.flags import kinds_by_instance
-from pipeline.quality.flags.reviews import Reviews, block_description
+from pipeline.quality.flags.reviews import block_description
 
 
-def gate_stage(
+def acceptance_stage(
     tables: Tables,
     rules: QualityRules,
     run_alone: Collection[SnippetSource],
@@ -66,37 +64,34 @@ def gate_stage(
     proven = prove_changes(tables["changes"], runs)
     facts = _Facts(
         drafts={row["subject_id"]: row for row in tables["drafts"]},
-        desk=Desk(
-            Reviews(tables["reviews"]),
-            kinds_by_instance(tables["flags"]),
-            {row["version"]: row for row in tables["releases"]},
-            rules,
-        ),
+        reviews=LibraryReviews.of(tables, rules),
         snippets={row["id"]: row for row in tables["snippets"]},
         following=followers(tables["releases"]),
         changes={row["id"]: row for row in tables["changes"]},
         environments={row["version"]: row for row in tables["environments"]},
         runs=runs,
-        rules=rules,
         run_alone=run_alone,
         drafting=drafting,
         published_changes=frozenset(row["id"] for row in proven if not isinstance(row, Reject)),
         mutation=mutation,
         scores={(row["subject_id"], row["version"]): row for row in tables["mutation_scores"]},
     )
-    made = parted(proven)
-    made_completions = parted(guarded(tables["completions"], _id, lambda row: [_completion(row, facts)]))
-    made_migrations = parted(guarded(tables["migrations"], _id, lambda row: [_migration(row, facts)]))
-    made_blocks = parted(guarded(tables["block_completions"], _id, lambda row: [_block_completion(row, facts)]))
-    published: Tables = {
-        "published_changes": sorted(made[0], key=_id),
-        "published_completions": sorted(made_completions[0], key=_id),
-        "published_migrations": sorted(made_migrations[0], key=_id),
-        "published_block_completions": sorted(made_blocks[0], key=_id),
+    results: dict[str, Iterable[AnyRow | Reject]] = {
+        "published_changes": proven,
+        "published_completions": guarded(tables["completions"], _id, lambda row: [_completion(row, facts)]),
+        "published_migrations": guarded(tables["migrations"], _id, lambda row: [_migration(row, facts)]),
+        "published_block_completions": guarded(
+            tables["block_completions"], _id, lambda row: [_block_completion(row, facts)]
+        ),
     }
-    rejects = [*made[1], *made_completions[1], *made_migrations[1], *made_blocks[1]]
+    published: Any = {}
+    rejects: list[Reject] = []
+    for table, rows_and_rejects in results.items():
+        rows, refused = parted(rows_and_rejects)
+        published[table] = sorted(rows, key=_id)
+        rejects += refused
     rejects.sort(key=lambda reject: reject.key)
-    count = len(made[0]) + len(made_completions[0]) + len(made_migrations[0]) + len(made_blocks[0])
+    count = sum(map(len, published.values()))
     return Output(published, seen=count + len(rejects), made=count, rejects=rejects)
 
 
@@ -106,19 +101,18 @@ def _id(row: AnyRow) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What is known about a library's instances, by id; environments are by version.
+    """The tables and rules that decide on a library's instances, by id; environments are by version.
 
-    A change that running refutes is not published, so no instance may refer to it.
+    A change that a run refutes is not published, so no instance may refer to it.
     """
 
     drafts: Mapping[str, DraftRow]
-    desk: Desk
+    reviews: LibraryReviews
     snippets: Mapping[str, SnippetRow]
     following: Mapping[str, str]
     changes: Mapping[str, ChangeRow]
     environments: Mapping[str, EnvironmentRow]
     runs: Runs
-    rules: QualityRules
     run_alone: Collection[SnippetSource]
     drafting: DraftingRules
     published_changes: frozenset[str]
@@ -126,16 +120,16 @@ class _Facts:
     scores: Mapping[tuple[str, str], MutationScoreRow]
 
     def proof_of(self, instance: InstanceHead) -> Proof:
-        """Return what running says about an instance's tag."""
+        """Return the proof of an instance's tag by the runs."""
         change = self.changes.get(instance["change_id"] or "")
         following = self.following.get(instance["version"])
-        return prove(instance, change, following, self.runs, self.rules.modified_proven_by)
+        return prove(instance, change, following, self.runs, self.reviews.rules.modified_proven_by)
 
     def reviewed(self, family: Family, instance: R) -> tuple[Reviewed[R], _Facts]:
-        """Return an instance as people decided, and what is known of it then."""
+        """Return an instance with the decision on it, and the facts with the runs of its edit."""
         draft = self.drafts.get(instance["id"])
-        found = self.desk.of(family, instance, draft["text"] if draft else None)
-        return found, replace(self, runs=self.runs.over(found.runs)) if found.runs else self
+        reviewed = self.reviews.reviewed(family, instance, draft["text"] if draft else None)
+        return reviewed, replace(self, runs=self.runs.over(reviewed.runs)) if reviewed.runs else self
 
 
 def _completion(original: CompletionRow, facts: _Facts) -> PublishedCompletionRow | Reject:
@@ -167,10 +161,10 @@ def _migration(original: MigrationRow, facts: _Facts) -> PublishedMigrationRow |
     if refusal := _refuse(reviewed, snippets, [(source, version), (target, target_version)], proof, facts):
         return refusal
     source_in_target = facts.runs.outcome(source, target_version)
-    discriminating = source_in_target in facts.rules.fails_in_target
-    if not discriminating and (source, target) != snippets and _must_fail(instance, facts.rules):
-        who = "model" if instance["basis"] == MigrationBasis.MODEL else "codemod"
-        detail = f"a {who} wrote it, and what it replaces came out as {source_in_target} in {target_version}"
+    discriminating = source_in_target in facts.reviews.rules.fails_in_target
+    if not discriminating and (source, target) != snippets and _must_fail(instance, facts.reviews.rules):
+        author = "model" if instance["basis"] == MigrationBasis.MODEL else "codemod"
+        detail = f"a {author} wrote it, and what it replaces came out as {source_in_target} in {target_version}"
         return Reject(instance["id"], RejectReason.NOT_PROVEN, detail)
     # what a person edited was not run with changes
     score = facts.scores.get((target, target_version)) if instance["target_code"] == original["target_code"] else None
@@ -198,17 +192,18 @@ def _migration(original: MigrationRow, facts: _Facts) -> PublishedMigrationRow |
 
 
 def _must_fail(instance: MigrationRow, rules: QualityRules) -> bool:
-    """Say whether code that was rewritten has to fail: nobody goes back to older code that need not."""
+    """Return whether rewritten code has to fail: nobody migrates back to older code without need."""
     return instance["basis"] in rules.only_strong or instance["direction"] == Direction.NEW_TO_OLD
 
 
 def _block_completion(original: BlockCompletionRow, facts: _Facts) -> PublishedBlockCompletionRow | Reject:
-    """Publish a block of another language: it is not run, and its post's title, without the name, says what it does."""
-    reviewed = facts.desk.of(
+    """Publish a block of another language: it is not run, and its post's title, without the name, describes it."""
+    reviewed = facts.reviews.reviewed(
         Family.BLOCK_COMPLETION, original, block_description(original, facts.snippets, facts.drafting)
     )
     instance = reviewed.row
-    if refusal := _unlicensed(instance["id"], instance["snippet_id"], facts) or reviewed.refusal():
+    licence = facts.snippets[instance["snippet_id"]]["licence"]
+    if refusal := facts.reviews.unlicensed(instance["id"], licence) or reviewed.refusal():
         return refusal
     return {
         **instance,
@@ -235,7 +230,7 @@ def _refuse(
     """
     key = reviewed.row["id"]
     for snippet_id in snippets:
-        if refusal := _unlicensed(key, snippet_id, facts):
+        if refusal := facts.reviews.unlicensed(key, facts.snippets[snippet_id]["licence"]):
             return refusal
     for subject, version in runs:
         if refusal := _unproven(key, subject, version, facts, probed):
@@ -243,13 +238,6 @@ def _refuse(
     if proof.contradiction:
         return Reject(key, RejectReason.LABEL_REFUTED, proof.contradiction)
     return reviewed.refusal()
-
-
-def _unlicensed(key: str, snippet_id: str, facts: _Facts) -> Reject | None:
-    licence = facts.snippets[snippet_id]["licence"]
-    if licence is None or not is_allowed(licence, facts.rules.licences):
-        return Reject(key, RejectReason.LICENCE, licence or "no licence that can be read")
-    return None
 
 
 def _unproven(key: str, subject: str, version: str, facts: _Facts, probed: str | None) -> Reject | None:
@@ -270,7 +258,7 @@ def _unproven(key: str, subject: str, version: str, facts: _Facts, probed: str |
 
 
 class _Described(ReviewColumns):
-    """The columns of a description, and those of what a person has seen."""
+    """The columns of a description and of the review."""
 
     change_id: str | None
     description: str | None
@@ -294,7 +282,7 @@ def _described(reviewed: Reviewed[Any], facts: _Facts) -> _Described:
 
 
 class _Reference(TypedDict):
-    """How a reference ran, and where."""
+    """The outcome and the environment of a reference."""
 
     reference_outcome: str | None
     python: str

@@ -18,9 +18,9 @@ from pipeline.lake.ids import content_id
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output
 from pipeline.llm.rules import DraftingRules
-from pipeline.quality.acceptance.gate import gate_stage
+from pipeline.quality.acceptance.completions_and_migrations import acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
-from pipeline.quality.flags.reviews import judged
+from pipeline.quality.flags.reviews import reviewed_content
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.families.problems.examples import MUTATION
 from tests.quality.flags.world import NEW, OLD, POST, RENAMED, RUN_ALONE, World, world
@@ -37,7 +37,7 @@ def gate(
     scores: list[Row] | None = None,
 ) -> Output:
     """Run the gate and check that what it publishes fits the declared tables."""
-    output = gate_stage(
+    output = acceptance_stage(
         {
             "completions": world.completions,
             "migrations": world.migrations,
@@ -318,7 +318,7 @@ def review(world: World, instance: Row, flags: list[Row], kind: DecisionKind, **
         "instance_id": instance["id"],
         "library": LIBRARY,
         "family": family,
-        "content": judged(family, instance, draft),
+        "content": reviewed_content(family, instance, draft),
         "flags": sorted({row["kind"] for row in flags}),
         "kind": kind,
         "objection": Objection.BAD_CODE if kind == DecisionKind.REJECT else None,
