@@ -132,13 +132,8 @@ def controlled_completion(context: RebuildContext, row: PublishedControlledCompl
         context.writer,
         ignore_case=rules.masking.ignore_case,
     )
-<<<<<<< HEAD
     excluded = frozenset({"description", "left_context", "redacted", "id"}) if _by_model(row) else frozenset[str]()
     gated = controlled_acceptance_stage(
-=======
-    left = frozenset({"description", "left_context", "redacted", "id"}) if _by_model(row) else frozenset[str]()
-    gated = controlled_acceptance_stage(
->>>>>>> 24ffb57 (Acceptance of instances: one end of each stage, one refusal by licence, one deciding run; its names say acceptance and reviews)
         {
             "controlled_completions": [of_id(output.tables["controlled_completions"], row["id"], output.rejects)],
             "releases": context.rows("releases"),

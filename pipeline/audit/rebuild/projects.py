@@ -26,17 +26,10 @@ def repository_task(context: RebuildContext, row: PublishedRepositoryTaskRow) ->
     if not isinstance(task_candidate, Candidate):
         raise NotReproduced(f"{task_candidate.reason}: {task_candidate.detail}")
     score = MutationScore(row["mutants"], row["mutants_killed"], row["mutants_equivalent"])
-<<<<<<< HEAD
     task = task_row(project, task_candidate, tuple(row["tests"]), TestOutcome(row["emptied_outcome"]), score)
     rules = context.rules.quality.model_copy(update={"hold_back": frozenset()})
     gated = repository_acceptance_stage(
         {"repository_tasks": [task], "projects": [project], "flags": context.flags, "reviews": []},
-=======
-    task = task_row(project, made, tuple(row["tests"]), TestOutcome(row["emptied_outcome"]), score)
-    rules = world.rules.quality.model_copy(update={"hold_back": frozenset()})
-    gated = repository_acceptance_stage(
-        {"repository_tasks": [task], "projects": [project], "flags": world.flags, "reviews": []},
->>>>>>> 24ffb57 (Acceptance of instances: one end of each stage, one refusal by licence, one deciding run; its names say acceptance and reviews)
         rules,
         context.rules.mutation,
     )
@@ -52,15 +45,9 @@ def scene(context: RebuildContext, row: PublishedSceneRow) -> RebuiltRow:
     original: Row = {column.name: columns[column.name] for column in table("scenes").columns}
     original["middle"] = text[row["middle_start"] : row["middle_end"]]
     file: Row = {"project_id": row["project_id"], "path": row["path"], "text": text}
-<<<<<<< HEAD
     rules = context.rules.quality.model_copy(update={"hold_back": frozenset()})
     gated = scenes_acceptance_stage(
         {"scenes": [original], "projects": [project], "project_files": [file], "flags": context.flags, "reviews": []},
-=======
-    rules = world.rules.quality.model_copy(update={"hold_back": frozenset()})
-    gated = scenes_acceptance_stage(
-        {"scenes": [original], "projects": [project], "project_files": [file], "flags": world.flags, "reviews": []},
->>>>>>> 24ffb57 (Acceptance of instances: one end of each stage, one refusal by licence, one deciding run; its names say acceptance and reviews)
         rules,
         context.rules.mutation,
     )
