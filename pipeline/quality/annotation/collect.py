@@ -27,7 +27,7 @@ from pipeline.quality.annotation.panes import choices_of, panes_of
 from pipeline.quality.annotation.proofs import Proofs
 from pipeline.quality.annotation.store import Store
 from pipeline.quality.annotation.view import Fact, Link, View
-from pipeline.quality.flags.reviews import block_description
+from pipeline.quality.flags.reviews import block_description, reviewed_content
 
 _READS = (
     *INSTANCE_TABLES,
