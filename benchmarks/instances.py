@@ -100,7 +100,7 @@ class Bench:
         """Make the migrations, of pairs of examples and of what codemods write."""
         tables, codemods, history = self.tables, self.rules.codemods, self.history()
         changed = tables["changes"], tables["lifecycles"], history
-        alone = [row for row in self.python if row["source"] in self.rules.validation.run_alone]
+        alone = [row for row in self.python if row["source"] in self.rules.validation.executable_sources]
         documenting = [row for row in self.python if row["source"] == SnippetSource.DOCSTRING]
         rewritten = rewritten_examples(alone, self.uses, *changed, codemods)
         most = codemods.max_per_paths_and_versions

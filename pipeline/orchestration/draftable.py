@@ -117,7 +117,7 @@ def _migrations(lake: Lake, library: str, rules: CurationRules) -> Told:
     for row in lake.read("drafted_rewrites", library):
         key = f"{row['snippet_id']} {row['snippet_version']} {row['version']}"
         yield key, DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
-    for one in open_candidates(lake, library, rules.drafts.migrated_code, rules.validation.run_alone):
+    for one in open_candidates(lake, library, rules.drafts.migrated_code, rules.validation.executable_sources):
         yield one.key, DraftStanding.MISSING, f"{one.path}: the example for {one.source} may fail in {one.target}"
 
 

@@ -79,7 +79,7 @@ def tables() -> dict[str, list[Row]]:
             rules=RULES.masking,
             foreign={},
             codemods=RULES.codemods,
-            run_alone=RULES.validation.run_alone,
+            executable_sources=RULES.validation.executable_sources,
         )
     )
     completions, migrations = known["completions"], known["migrations"]
@@ -117,7 +117,7 @@ def test_a_completion_holds_what_the_file_gave_with_it(tables: dict[str, list[Ro
 def test_only_what_stands_alone_is_planned_to_run(tables: dict[str, list[Row]]) -> None:
     sources = {row["id"]: row["source"] for row in tables["snippets"]}
     planned = {name: tables[name] for name in ("snippets", "completions", "migrations", "changes", "symbols")}
-    runs = plan_runs(**planned, run_alone=RULES.validation.run_alone)
+    runs = plan_runs(**planned, executable_sources=RULES.validation.executable_sources)
     assert {str(sources[run.subject_id]) for run in runs if run.subject_id in sources} == {
         "stack_overflow",
         "documentation",

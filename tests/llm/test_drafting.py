@@ -21,7 +21,7 @@ from pipeline.llm.stage import drafting_stage
 from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, Written
 from tests.families.completions_and_migrations.rows import (
     CODEMODS,
-    RUN_ALONE,
+    EXECUTABLE_SOURCES,
     TAGGING,
     document,
     life,
@@ -210,7 +210,7 @@ def made_of(*snippets: Row) -> tuple[list[Row], list[Row]]:
         rules,
         {},
         CODEMODS,
-        RUN_ALONE,
+        EXECUTABLE_SOURCES,
     )
     return list(output.tables["completions"]), list(output.tables["migrations"])
 

@@ -51,7 +51,7 @@ from tests.families.problems.examples import MUTATION
 from tests.families.problems.rows import problem, run
 from tests.families.repository_tasks.rows import task
 from tests.families.scenes import rows as shop
-from tests.quality.flags.world import NEW, OLD, RUN_ALONE, World, world
+from tests.quality.flags.world import EXECUTABLE_SOURCES, NEW, OLD, World, world
 
 Tables = dict[str, list[Row]]
 
@@ -78,7 +78,7 @@ def tables(known: World | None = None) -> Tables:
             "mutation_scores": [_score(row) for row in known.migrations],
         },
         quality,
-        RUN_ALONE,
+        EXECUTABLE_SOURCES,
         load(RULES / "drafting.yaml", DraftingRules),
         MUTATION,
     )

@@ -269,7 +269,7 @@ def _gated(
             "mutation_scores": scores,
         },
         rules=_quality(context, row),
-        run_alone=context.rules.validation.run_alone,
+        executable_sources=context.rules.validation.executable_sources,
         drafting=context.rules.drafting,
         mutation=context.rules.mutation,
     )

@@ -22,7 +22,7 @@ class ValidationRules(Rule):
     vary: tuple[Variation, ...]
     clock_shift_days: int = Field(ge=1)
     options: tuple[str, ...]
-    run_alone: frozenset[SnippetSource]
+    executable_sources: frozenset[SnippetSource]
     time_s: float = Field(gt=0)
     probe_time_s: float = Field(gt=0)
     sample_time_s: float = Field(gt=0)

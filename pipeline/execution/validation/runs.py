@@ -48,7 +48,7 @@ def plan_runs(
     migrations: Iterable[MigrationRow],
     changes: Iterable[ChangeRow],
     symbols: Iterable[SymbolRow],
-    run_alone: Collection[SnippetSource],
+    executable_sources: Collection[SnippetSource],
     controlled_completions: Iterable[ControlledCompletionRow] = (),
     rewrites: Iterable[RewriteRow] = (),
 ) -> tuple[Run, ...]:
@@ -57,12 +57,14 @@ def plan_runs(
     A snippet runs in its own version, and in those of the completions made from it and the release before each; both
     sides of a migration run in both versions; a path that changed in a way that can be seen by importing it is probed
     in both releases of the change, and so is the path that it has afterwards. Of a snippet whose source is none of
-    `run_alone`, the path that a completion hides is probed where the snippet would have run; so is that of a controlled
-    completion, which has no snippet. Other languages than Python are not run. What a codemod wrote runs as its
+    `executable_sources`, the path that a completion hides is probed where the snippet would have run; so is that of a
+    controlled completion, which has no snippet. Other languages than Python are not run. Code of a codemod runs as its
     migrations ask.
     """
     index = _Symbols(symbols)
-    by_id = {row["id"]: row for row in snippets if row["source"] in run_alone and row["language"] == Language.PYTHON}
+    by_id = {
+        row["id"]: row for row in snippets if row["source"] in executable_sources and row["language"] == Language.PYTHON
+    }
     subjects = [(row["id"], row["version"]) for row in by_id.values()]
     span = {subject: (row["version"], row["last_version"]) for subject, row in by_id.items()}
     span |= {row["id"]: (row["version"], row["version"]) for row in rewrites}
@@ -97,12 +99,14 @@ def required_versions(
     migrations: Iterable[MigrationRow],
     changes: Iterable[ChangeRow],
     symbols: Iterable[SymbolRow],
-    run_alone: Collection[SnippetSource],
+    executable_sources: Collection[SnippetSource],
     controlled_completions: Iterable[ControlledCompletionRow] = (),
     rewrites: Iterable[RewriteRow] = (),
 ) -> tuple[str, ...]:
     """Return the versions among the releases that need an environment, in PEP 440 order."""
-    runs = plan_runs(snippets, completions, migrations, changes, symbols, run_alone, controlled_completions, rewrites)
+    runs = plan_runs(
+        snippets, completions, migrations, changes, symbols, executable_sources, controlled_completions, rewrites
+    )
     needed = {run.version for run in runs}
     return tuple(sorted(needed & {release["version"] for release in releases}, key=Version))
 

@@ -81,7 +81,7 @@ def validation_stage(
     by_id: dict[str, SnippetRow | RewriteRow] = {row["id"]: row for row in tables["snippets"]}
     by_version = {row["version"]: row for row in tables["releases"]}
     built = {row["version"]: row for row in tables["environments"] if row["outcome"] == EnvironmentOutcome.BUILT}
-    alone = runner.rules.run_alone
+    alone = runner.rules.executable_sources
     runs = plan_runs(
         tables["snippets"],
         tables["completions"],

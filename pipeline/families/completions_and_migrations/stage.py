@@ -29,7 +29,7 @@ def instances_stage(
     rules: MaskingRules,
     foreign: Mapping[str, LibraryNames],
     codemods: CodemodRules,
-    run_alone: Collection[SnippetSource],
+    executable_sources: Collection[SnippetSource],
 ) -> Output:
     """Make the tables `completions`, `migrations`, `rewrites` and `block_completions` of a library.
 
@@ -37,7 +37,7 @@ def instances_stage(
     direction (a snippet or change that finds no partner is one); or a snippet in another language than Python, in which
     `foreign` tells what is the library's. Uses under another name are notes. `tagging` says which tag a version gets
     where several fit. Only docstrings are paired for migration: both sides of a pair must run and be about one API.
-    Codemods rewrite snippets of all sources of `run_alone`. A row of `rewrites` is no unit: its migrations are.
+    Codemods rewrite all snippets of `executable_sources`. A row of `rewrites` is no unit: its migrations are.
     """
     # slow to import
     from pipeline.families.completions_and_migrations.rewritten_examples import rewritten_examples
@@ -47,7 +47,7 @@ def instances_stage(
     documenting = [snippet for snippet, _ in programs if snippet["source"] == SnippetSource.DOCSTRING]
     uses = _by_snippet(tables["usages"])
     completions = make_completions(programs, uses, history, rules)
-    alone = [snippet for snippet, _ in programs if snippet["source"] in run_alone]
+    alone = [snippet for snippet, _ in programs if snippet["source"] in executable_sources]
     rewritten = rewritten_examples(alone, uses, tables["changes"], tables["lifecycles"], history, codemods)
     most = codemods.max_per_paths_and_versions
     migrations, rewrites = make_migrations(

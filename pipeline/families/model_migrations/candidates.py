@@ -74,10 +74,12 @@ def candidates(
     return sorted(found.values(), key=lambda one: one.rank)
 
 
-def open_candidates(lake: Lake, library: str, rules: MigratedCodeRules, run_alone: Collection[str]) -> list[Candidate]:
+def open_candidates(
+    lake: Lake, library: str, rules: MigratedCodeRules, executable_sources: Collection[str]
+) -> list[Candidate]:
     """Return the candidates of a library from the lake that are not known to pass in the other release."""
     changes, usages = lake.read("changes", library), lake.read("usages", library)
-    alone = pc.field("source").isin(sorted(run_alone))
+    alone = pc.field("source").isin(sorted(executable_sources))
     snippets = lake.read("snippets", library, alone) if changes else []
     if not snippets or not usages:
         return []

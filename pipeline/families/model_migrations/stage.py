@@ -50,7 +50,7 @@ class Migrating:
     drafting: DraftingRules
     tagging: LifecycleRules
     usage: UsageRules
-    run_alone: Collection[SnippetSource]
+    executable_sources: Collection[SnippetSource]
     fails: Collection[Outcome]
     runner: Runner
     drafter: ModelDrafter
@@ -81,7 +81,7 @@ def drafted_migrations_stage(
         migrating.usage,
     )
     history = library.history
-    alone = [row for row in tables["snippets"] if row["source"] in migrating.run_alone]
+    alone = [row for row in tables["snippets"] if row["source"] in migrating.executable_sources]
     found = candidates(alone, tables["usages"], tables["changes"], tables["migrations"], history, rules)
     chosen, surplus = within_quota(found, rules)
     bench = Bench(tables["releases"], tables["environments"], tables["verdicts"], migrating.runner)

@@ -77,7 +77,7 @@ def draft_migrations(house: House, tables: Tables) -> Output:
         drafting=rules.drafting,
         tagging=rules.lifecycle,
         usage=rules.usage,
-        run_alone=rules.validation.run_alone,
+        executable_sources=rules.validation.executable_sources,
         fails=rules.quality.fails_in_target,
         runner=house.runner,
         drafter=house.drafter,

@@ -38,7 +38,7 @@ IN_ENVIRONMENTS = (
 def build_environments(house: House, lake: Lake, library: str, progress: Any) -> Output:
     """Run the environments stage for the releases in which something is to be run."""
     tables = {name: lake.read(name, library) for name in IN_ENVIRONMENTS}
-    wanted = required_versions(**tables, run_alone=house.rules.validation.run_alone)
+    wanted = required_versions(**tables, executable_sources=house.rules.validation.executable_sources)
     known = lake.read("environments", library) if progress else ()
     return environments_stage(tables["releases"], wanted, house.environments, known, progress)
 

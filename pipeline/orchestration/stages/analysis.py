@@ -102,7 +102,7 @@ def analysis(house: House) -> Iterator[Stage]:
             rules.lifecycle,
             rules.stack_overflow.foreign,
             rules.codemods,
-            rules.validation.run_alone,
+            rules.validation.executable_sources,
         ],
         run=lambda tables: instances_stage(
             tables,
@@ -110,7 +110,7 @@ def analysis(house: House) -> Iterator[Stage]:
             rules=rules.masking,
             foreign=house.foreign_names(),
             codemods=rules.codemods,
-            run_alone=rules.validation.run_alone,
+            executable_sources=rules.validation.executable_sources,
         ),
     )
     yield declared(

@@ -46,7 +46,7 @@ def gates(house: House) -> Iterator[Stage]:
         depends=lambda: [
             rules.quality,
             rules.directives,
-            rules.validation.run_alone,
+            rules.validation.executable_sources,
             rules.drafting,
             rules.mutation,
         ],
@@ -56,7 +56,7 @@ def gates(house: House) -> Iterator[Stage]:
                 "changes": document_changes(tables["changes"], tables["directives"], rules.directives),
             },
             rules=rules.quality,
-            run_alone=rules.validation.run_alone,
+            executable_sources=rules.validation.executable_sources,
             drafting=rules.drafting,
             mutation=rules.mutation,
         ),

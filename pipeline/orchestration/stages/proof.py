@@ -35,7 +35,7 @@ def proof(house: House) -> Iterator[Stage]:
         lambda: plain(
             [
                 rules.of_environments,
-                rules.validation.run_alone,
+                rules.validation.executable_sources,
                 [interpreter.python for interpreter in discover()],
             ]
         ),

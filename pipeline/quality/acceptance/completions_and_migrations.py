@@ -45,20 +45,20 @@ from pipeline.quality.flags.reviews import block_description
 def acceptance_stage(
     tables: Tables,
     rules: QualityRules,
-    run_alone: Collection[SnippetSource],
+    executable_sources: Collection[SnippetSource],
     drafting: DraftingRules,
     mutation: MutationRules,
 ) -> Output:
     """Make the tables `published_*` of a library; the unit is an instance or a change.
 
     Of the instances are refused, in this order: LICENCE (one side's is not on the list), NO_ENVIRONMENT (a reference
-    was not run), NOT_PROVEN (a reference does not pass in its own release, or, where its source is none of `run_alone`,
-    no probe finds the API there), LABEL_REFUTED (a probe contradicts the
-    tag), REVIEWED_OUT (a person rejected it), FLAGGED (a flag holds it back, and nobody has decided),
-    WEAK_TESTS (the stated outputs of a migration notice fewer mutants than `mutation` wants); of the changes,
-    those that probes refute. What a person edited is published as edited, by the runs of the edit. The evidence of a
-    completion is `executed` as `families.proof.prove` says; of a migration, if both sides pass in their own release
-    and the source fails in the target's as rules say.
+    was not run), NOT_PROVEN (a reference does not pass in its own release, or, where its source is none of
+    `executable_sources`, no probe finds the API there), LABEL_REFUTED (a probe contradicts the tag), REVIEWED_OUT (a
+    person rejected it), FLAGGED (a flag holds it back, and nobody has decided), WEAK_TESTS (the stated
+    outputs of a migration notice fewer mutants than `mutation` wants). Changes that probes refute are refused. An
+    edited instance is published by the runs of its edit. The evidence of a completion is `executed` by
+    `families.proof.prove`. That of a migration is, if both sides pass in their own release and the source fails in
+    the target's by the rules.
     """
     runs = Runs(tables["verdicts"])
     proven = prove_changes(tables["changes"], runs)
@@ -70,7 +70,7 @@ def acceptance_stage(
         changes={row["id"]: row for row in tables["changes"]},
         environments={row["version"]: row for row in tables["environments"]},
         runs=runs,
-        run_alone=run_alone,
+        executable_sources=executable_sources,
         drafting=drafting,
         published_changes=frozenset(row["id"] for row in proven if not isinstance(row, Reject)),
         mutation=mutation,
@@ -113,7 +113,7 @@ class _Facts:
     changes: Mapping[str, ChangeRow]
     environments: Mapping[str, EnvironmentRow]
     runs: Runs
-    run_alone: Collection[SnippetSource]
+    executable_sources: Collection[SnippetSource]
     drafting: DraftingRules
     published_changes: frozenset[str]
     mutation: MutationRules
@@ -242,7 +242,7 @@ def _refuse(
 
 def _unproven(key: str, subject: str, version: str, facts: _Facts, probed: str | None) -> Reject | None:
     run = facts.runs.of(subject, version)
-    if probed and run is None and facts.snippets[subject]["source"] not in facts.run_alone:
+    if probed and run is None and facts.snippets[subject]["source"] not in facts.executable_sources:
         outcome = facts.runs.outcome(probed, version)
         detail = f"{version}: a probe of {probed} came out as {outcome}" if outcome else f"{probed} cannot be probed"
         return None if outcome == Outcome.PASSED else Reject(key, RejectReason.NOT_PROVEN, detail)

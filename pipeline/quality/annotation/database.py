@@ -44,9 +44,10 @@ class UtcTime(TypeDecorator[datetime]):
 _Number = BigInteger().with_variant(Integer, "sqlite")
 
 LONGEST_NAME = 200
+"""Characters of the name of an annotator, and of the file with imported decisions."""
+
 BULK = "bulk/"
-"""How the origin of a decision on many samples begins, after which comes a name of its own; no file is called so."""
-"""Characters of the name of an annotator, and of the file that decisions came from."""
+"""The prefix of the origin of a decision on many samples, before a unique name; no file has it."""
 
 metadata = MetaData(
     naming_convention={

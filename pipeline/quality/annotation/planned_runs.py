@@ -66,7 +66,7 @@ def planned(lake: Lake, family: Family, before: Row, after: Row, rules: Curation
         return list(_problem(lake, after))
     if family == Family.COMPLETION:
         snippet = _row_by_id(lake, "snippets", after["library"], after["snippet_id"])
-        alone = snippet["source"] in rules.validation.run_alone and snippet["language"] == Language.PYTHON
+        alone = snippet["source"] in rules.validation.executable_sources and snippet["language"] == Language.PYTHON
         return list(_completion(after, snippet)) if alone else []
     return list(_migration(lake, after)) if family == Family.MIGRATION else []
 

@@ -7,7 +7,7 @@ import pytest
 from pipeline.core.vocabularies.running import VerdictRole as Role
 from pipeline.execution.validation.runs import Run, plan_runs, required_versions
 from pipeline.lake.schema import Row
-from tests.quality.flags.world import RUN_ALONE
+from tests.quality.flags.world import EXECUTABLE_SOURCES
 
 
 def snippet(name: str, version: str, last: str, source: str = "docstring", language: str = "python") -> Row:
@@ -37,7 +37,7 @@ def test_each_snippet_runs_where_it_is_used_and_once() -> None:
     written: Any = {"source_rewrite_id": None, "target_rewrite_id": None}
     migration = written | {"snippet_id": "s", "version": "2.0", "target_snippet_id": "t", "target_version": "3.0"}
     back = written | {"snippet_id": "t", "version": "3.0", "target_snippet_id": "s", "target_version": "2.0"}
-    assert plan_runs(SNIPPETS, completions, [migration, back], [], [], RUN_ALONE) == (
+    assert plan_runs(SNIPPETS, completions, [migration, back], [], [], EXECUTABLE_SOURCES) == (
         Run("s", "1.0", Role.REFERENCE),
         Run("t", "2.0", Role.OTHER_VERSION),
         Run("s", "2.0", Role.REFERENCE),
@@ -53,7 +53,7 @@ def test_what_is_part_of_a_project_is_not_run_and_what_it_uses_is_probed() -> No
         {"snippet_id": "s", "version": "2.0", "previous_version": "1.0", "path": "lib.Box.size"},
     ]
     symbols = [symbol("lib.f", "function"), symbol("lib.Box.size", "attribute"), symbol("lib.Box", "class")]
-    runs = plan_runs([snippet("s", "1.0", "2.0", "github")], completions, [], [], symbols, RUN_ALONE)
+    runs = plan_runs([snippet("s", "1.0", "2.0", "github")], completions, [], [], symbols, EXECUTABLE_SOURCES)
     assert runs == (Run("lib.f", "1.0", Role.PROBE), Run("lib.f", "2.0", Role.PROBE))
 
 
@@ -64,14 +64,14 @@ def test_what_is_made_from_documentation_is_probed_where_it_is_asked_for_and_in_
         {"version": "3.0", "previous_version": "2.0", "path": "lib.Box.size"},
     ]
     symbols = [symbol("lib.f", "function"), symbol("lib.Box.size", "attribute"), symbol("lib.Box", "class")]
-    runs = plan_runs([], [], [], [], symbols, RUN_ALONE, controlled_completions=controlled)
+    runs = plan_runs([], [], [], [], symbols, EXECUTABLE_SOURCES, controlled_completions=controlled)
     assert runs == tuple(Run("lib.f", version, Role.PROBE) for version in ("1.0", "2.0", "3.0"))
 
 
 def test_other_languages_are_not_run() -> None:
     """Their versions need not even be versions in the sense of PEP 440."""
     java = snippet("j", "31.1-jre", "31.1-jre", "stack_overflow", "java")
-    assert plan_runs([java], [], [], [], [], RUN_ALONE) == ()
+    assert plan_runs([java], [], [], [], [], EXECUTABLE_SOURCES) == ()
 
 
 BOX = symbol("lib.Box", "class")
@@ -131,11 +131,11 @@ BOX = symbol("lib.Box", "class")
 )
 def test_probes_are_made_in_both_releases(changes: list[Row], symbols: list[Row], probed: list[str]) -> None:
     expected = tuple(Run(path, version, Role.PROBE) for version in ("1.0", "2.0") for path in probed)
-    assert plan_runs([], [], [], changes, symbols, RUN_ALONE) == expected
+    assert plan_runs([], [], [], changes, symbols, EXECUTABLE_SOURCES) == expected
 
 
 def test_versions_are_wanted_in_their_order() -> None:
     snippets = [snippet("a", "2.10", "2.10"), snippet("b", "2.9", "2.9"), snippet("c", "9.0", "9.0")]
     releases: list[Any] = [{"version": version} for version in ("2.8", "2.9", "2.10")]
-    wanted = required_versions(releases, snippets, [], [], [], [], RUN_ALONE)
+    wanted = required_versions(releases, snippets, [], [], [], [], EXECUTABLE_SOURCES)
     assert wanted == ("2.9", "2.10")

@@ -83,7 +83,9 @@ def prove(index: Index, root: Path, sandbox: Sandbox, rules: ValidationRules) ->
     shipped = environment_rules().model_copy(update={"gaps": (), "interpreters_tried": 1})
     store = EnvironmentStore(root, index_url=index.simple, rules=shipped, workers=2, sandbox=sandbox)
     rows = tables()
-    built = environments_stage(rows["releases"], required_versions(**rows, run_alone=rules.run_alone), store)
+    built = environments_stage(
+        rows["releases"], required_versions(**rows, executable_sources=rules.executable_sources), store
+    )
     return validation_stage(
         {**rows, "environments": list(built.tables["environments"]), "controlled_completions": [], "rewrites": []},
         runner=Runner(store, sandbox, rules, 2),

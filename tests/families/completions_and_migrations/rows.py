@@ -28,7 +28,7 @@ from pipeline.lake.schema import Row
 LIBRARY = "lib"
 TAGGING = load(RULES / "tags.yaml", LifecycleRules)
 CODEMODS = load(RULES / "codemods.yaml", CodemodRules)
-RUN_ALONE = frozenset({SnippetSource.DOCSTRING, SnippetSource.DOCUMENTATION, SnippetSource.STACK_OVERFLOW})
+EXECUTABLE_SOURCES = frozenset({SnippetSource.DOCSTRING, SnippetSource.DOCUMENTATION, SnippetSource.STACK_OVERFLOW})
 START = datetime(2021, 1, 1, tzinfo=UTC)
 
 

@@ -17,7 +17,7 @@ from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output
 from tests.families.completions_and_migrations.rows import (
     CODEMODS,
-    RUN_ALONE,
+    EXECUTABLE_SOURCES,
     TAGGING,
     change,
     life,
@@ -57,7 +57,7 @@ def run(
         rules,
         {},
         CODEMODS,
-        RUN_ALONE,
+        EXECUTABLE_SOURCES,
     )
     for name, rows in output.by_table.items():
         for row in rows:
@@ -201,7 +201,7 @@ def test_a_usage_beside_its_name_is_its_reject() -> None:
         TOKENS,
         {},
         CODEMODS,
-        RUN_ALONE,
+        EXECUTABLE_SOURCES,
     )
     (reject,) = output.rejects
     assert reject.reason == RejectReason.INTERNAL_ERROR

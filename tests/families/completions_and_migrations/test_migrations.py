@@ -20,7 +20,7 @@ from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output
 from tests.families.completions_and_migrations.rows import (
     CODEMODS,
-    RUN_ALONE,
+    EXECUTABLE_SOURCES,
     TAGGING,
     change,
     life,
@@ -52,7 +52,7 @@ def run(snippets: Sequence[Row], changes: Sequence[Row] = (), lives: Sequence[Ro
         MASKING,
         {},
         CODEMODS,
-        RUN_ALONE,
+        EXECUTABLE_SOURCES,
     )
     for row in output.tables["migrations"]:
         table("migrations").check(row)
@@ -122,7 +122,7 @@ def test_an_api_that_lives_on_as_an_alias_is_paired_with_the_example_under_its_n
         MASKING,
         {},
         CODEMODS,
-        RUN_ALONE,
+        EXECUTABLE_SOURCES,
     )
     assert {(row["source_name"], row["target_name"]) for row in output.tables["migrations"]} == {
         ("fetch", "load"),
@@ -159,7 +159,7 @@ def test_releases_with_a_gap_between_are_not_paired() -> None:
         MASKING,
         {},
         CODEMODS,
-        RUN_ALONE,
+        EXECUTABLE_SOURCES,
     )
     assert not output.tables["migrations"]
 

@@ -93,7 +93,7 @@ def make(drafter: Any, store: Store) -> Make:  # noqa: F811
             drafting=DRAFTING,
             tagging=TAGGING,
             usage=load(RULES / "usage.yaml", UsageRules),
-            run_alone=VALIDATION.run_alone,
+            executable_sources=VALIDATION.executable_sources,
             fails=QUALITY.fails_in_target,
             runner=Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION),
             drafter=drafter(),
@@ -144,7 +144,7 @@ def test_code_that_does_the_same_becomes_a_migration_in_both_directions_in_the_s
             {**drafted, **{name: given[name] for name in reads.split()}, "reviews": [], "mutation_scores": []}
         ),
         rules=QUALITY,
-        run_alone=VALIDATION.run_alone,
+        executable_sources=VALIDATION.executable_sources,
         drafting=DRAFTING,
         mutation=MUTATION,
     ).tables["published_migrations"]

@@ -23,7 +23,7 @@ from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.flags.reviews import reviewed_content
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.families.problems.examples import MUTATION
-from tests.quality.flags.world import NEW, OLD, POST, RENAMED, RUN_ALONE, World, world
+from tests.quality.flags.world import EXECUTABLE_SOURCES, NEW, OLD, POST, RENAMED, World, world
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
 DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
@@ -53,7 +53,7 @@ def gate(
             "mutation_scores": scores or [],
         },
         QUALITY,
-        RUN_ALONE,
+        EXECUTABLE_SOURCES,
         DRAFTING,
         MUTATION,
     )

@@ -52,7 +52,7 @@ POST = snippet("import org.lib.Page;\n\nPage page = new Page(1);\npage.show();\n
 RENAMED = change(ChangeKind.RENAMED, "lib.fetch", "1.1", "2.0", new="lib.load", confidence=1.0)
 
 FOREIGN = {LIBRARY: LibraryNames(("org.lib",))}
-RUN_ALONE = load(RULES / "validation.yaml", ValidationRules).run_alone
+EXECUTABLE_SOURCES = load(RULES / "validation.yaml", ValidationRules).executable_sources
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def world() -> World:
         masking,
         FOREIGN,
         CODEMODS,
-        RUN_ALONE,
+        EXECUTABLE_SOURCES,
     ).tables
     documents = [
         document("lib.fetch", "Get the page of it.", "1.0", "1.1"),

@@ -30,7 +30,7 @@ CHUNK = 16
 """Cases of one environment that one worker runs before another one may take over: a fork server serves them all."""
 
 # Both ways of running come out alike, and which snippets are run is no matter of samples.
-_NOT_OF_RUNS = frozenset({"process", "fork_from", "run_alone"})
+_NOT_OF_RUNS = frozenset({"process", "fork_from", "executable_sources"})
 _AHEAD = 4  # environments for each worker that may be built and wait to be used
 _ATTEMPT = frozenset({"python", "rung", "moved", "outcome", "detail"})
 _MAY_LACK = frozenset({Outcome.IMPORT_ERROR, Outcome.WRONG_EXCEPTION, Outcome.BAD_SAMPLE, Outcome.API_MISSING})

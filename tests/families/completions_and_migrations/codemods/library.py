@@ -22,7 +22,7 @@ from pipeline.lake.ids import content_id
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output
 from tests.corpus.usages.rows import surfaces
-from tests.families.completions_and_migrations.rows import CODEMODS, RUN_ALONE, TAGGING, snippet
+from tests.families.completions_and_migrations.rows import CODEMODS, EXECUTABLE_SOURCES, TAGGING, snippet
 
 MASKING = load(RULES / "masking.yaml", MaskingRules)
 USAGE = load(RULES / "usage.yaml", UsageRules)
@@ -82,7 +82,9 @@ def over(history: Mapping[str, Files], *snippets: Row, rules: CodemodRules = COD
             "usages"
         ]
     )
-    made = instances_stage(tables, tagging=TAGGING, rules=MASKING, foreign={}, codemods=rules, run_alone=RUN_ALONE)
+    made = instances_stage(
+        tables, tagging=TAGGING, rules=MASKING, foreign={}, codemods=rules, executable_sources=EXECUTABLE_SOURCES
+    )
     for name in ("migrations", "rewrites"):
         for row in made.tables[name]:
             table(name).check(row)

@@ -21,7 +21,7 @@ from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.completions_and_migrations import acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.families.completions_and_migrations.codemods.library import Files, Tables, example, module, stages
-from tests.families.completions_and_migrations.rows import RUN_ALONE, verdict
+from tests.families.completions_and_migrations.rows import EXECUTABLE_SOURCES, verdict
 from tests.families.problems.examples import MUTATION
 from tests.index_server import Index
 
@@ -63,7 +63,7 @@ def judge(tables: Tables, verdicts: list[Row], environments: list[Row]) -> tuple
             "mutation_scores": [],
         },
         QUALITY,
-        RUN_ALONE,
+        EXECUTABLE_SOURCES,
         DRAFTING,
         MUTATION,
     )
@@ -81,7 +81,9 @@ def sandbox() -> Sandbox:
 def test_both_sides_are_run_in_both_releases() -> None:
     tables = known(OLD, NEW, example(CODE, "2", outputs=("'ab'\n",)))
     (rewrite,) = tables["rewrites"]
-    runs = plan_runs(**{k: v for k, v in planned(tables).items() if k != "releases"}, run_alone=RUN_ALONE)
+    runs = plan_runs(
+        **{k: v for k, v in planned(tables).items() if k != "releases"}, executable_sources=EXECUTABLE_SOURCES
+    )
     assert {(run.version, run.role) for run in runs if run.subject_id == rewrite["id"]} == {
         ("2", VerdictRole.OTHER_VERSION),
         ("3", VerdictRole.REFERENCE),
@@ -99,7 +101,7 @@ def prove(
     shipped = environment_rules().model_copy(update={"gaps": (), "interpreters_tried": 1})
     store = EnvironmentStore(root, index_url=index.simple, rules=shipped, workers=2, sandbox=sandbox)
     rules = load(RULES / "validation.yaml", ValidationRules)
-    wanted = required_versions(**planned(tables), run_alone=RUN_ALONE)
+    wanted = required_versions(**planned(tables), executable_sources=EXECUTABLE_SOURCES)
     environments = list(environments_stage(tables["releases"], wanted, store).tables["environments"])
     runner = Runner(store, sandbox, rules, 2)
     verdicts = validation_stage(
