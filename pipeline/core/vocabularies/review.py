@@ -74,6 +74,7 @@ class RejectReason(Term):
     NO_PARTNER = "no_partner", "the other version has no example to pair with"
     NO_CODEMOD = "no_codemod", "no rule writes this use so that it does the same in the other release"
     SAME_CODE = "same_code", "both sides are the same code"
+    OTHER_OUTPUT = "other_output", "the two sides state other outputs: they are not the same task"
     NO_CHECK = "no_check", "nothing is stated that a test could compare"
     NO_INPUT = "no_input", "nothing in the example can be given to a function from outside"
     UNCHANGED = "unchanged", "no change between releases bears on it"

@@ -34,7 +34,8 @@ def make_migrations(
     snippets in one direction; a snippet or a change that finds no pair is one candidate.
     """
     made: Made[MigrationRow] = Made()
-    corpus = Corpus(snippets, usages, history)
+    changes = list(changes)
+    corpus = Corpus(snippets, usages, changes, history)
     examples = (*connected_examples(corpus, changes, lifecycles, rules), *changed_examples(corpus, rules))
     pairs = [*examples, *rewritten]
     ranks: dict[str, tuple[int, bool, float]] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import itertools
 from collections import defaultdict
@@ -13,6 +12,7 @@ from pipeline.core.vocabularies.changes import RELOCATED, REPLACEABLE_APIS
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import MigrationBasis
 from pipeline.corpus.usages.text import source_of
+from pipeline.families.completions_and_migrations.equivalence import ChangedApis, objection
 from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.completions_and_migrations.replacements import resolve
 from pipeline.families.completions_and_migrations.rules import MigrationRules
@@ -60,11 +60,24 @@ class Corpus:
     """The snippets of a library by the path they document, and the public paths that each of them uses."""
 
     def __init__(
-        self, snippets: Iterable[SnippetRow], usages: Mapping[str, Sequence[UsageRow]], history: History
+        self,
+        snippets: Iterable[SnippetRow],
+        usages: Mapping[str, Sequence[UsageRow]],
+        changes: Iterable[ChangeRow],
+        history: History,
     ) -> None:
         self.snippets = sorted(snippets, key=lambda row: row["id"])
         self.paths = {key: frozenset(row["path"] for row in rows) for key, rows in usages.items()}
+        self.usages = usages
         self.history = history
+        self._changed = ChangedApis(changes, history)
+
+    def pair(self, key: str, old: Side, new: Side, basis: MigrationBasis, score: float) -> Pair | Reject:
+        """Return two examples as a pair, or why they are no migration; a change connects the APIs of most bases."""
+        changed = self._changed.between(old.version, new.version)
+        cores = () if basis is MigrationBasis.EXAMPLE_CHANGED else (old.path, new.path)
+        refusal = objection(old.snippet, new.snippet, self.usages, changed, cores)
+        return Reject(key, *refusal) if refusal else Pair(old, new, basis, score)
 
     def using(self, path: str, version: str) -> list[SnippetRow]:
         """Return the snippets that hold in a version and use a path; only those that document it, if there are any."""
@@ -131,10 +144,8 @@ def _pair_examples(
     cores = core_paths(path, corpus.paths.get(old["id"], frozenset()), corpus.paths.get(new["id"], frozenset()))
     if cores is None:
         return Reject(key, RejectReason.NO_USE, "one side uses no public API of the library")
-    if same_program(source_of(old), source_of(new)):
-        return Reject(key, RejectReason.SAME_CODE, f"{path}: the programs differ in layout or comments only")
     sides = Side(old, old["last_version"], cores[0]), Side(new, version, cores[1])
-    return Pair(*sides, MigrationBasis.EXAMPLE_CHANGED, score)
+    return corpus.pair(key, *sides, MigrationBasis.EXAMPLE_CHANGED, score)
 
 
 def core_paths(documented: str, old: frozenset[str], new: frozenset[str]) -> tuple[str, str] | None:
@@ -203,11 +214,8 @@ def _connect(
         return
     matches = _match(olds, news, rules.min_similarity)
     for old, new, score in matches.matched:
-        if same_program(source_of(old), source_of(new)):
-            detail = f"one program uses both {old_path} and {new_path}"
-            yield Reject(f"{change['id']} {old['id']}", RejectReason.SAME_CODE, detail)
-        else:
-            yield Pair(Side(old, old_version, old_path), Side(new, new_version, new_path), basis, score)
+        sides = Side(old, old_version, old_path), Side(new, new_version, new_path)
+        yield corpus.pair(f"{change['id']} {old['id']}", *sides, basis, score)
     for old in matches.left:
         detail = f"{new_path} has no example like it in {new_version}"
         yield Reject(f"{change['id']} {old['id']}", RejectReason.NO_PARTNER, detail)
@@ -216,8 +224,3 @@ def _connect(
 def similarity(old: str, new: str) -> float:
     """Return how alike two programs are as lines of text, from 0 to 1 (difflib's ratio over characters)."""
     return difflib.SequenceMatcher(None, old, new, autojunk=False).ratio()
-
-
-def same_program(old: str, new: str) -> bool:
-    """Return whether two programs are equal but for layout and comments."""
-    return old == new or ast.dump(ast.parse(old)) == ast.dump(ast.parse(new))

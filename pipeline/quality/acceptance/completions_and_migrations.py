@@ -10,7 +10,7 @@ from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
-from pipeline.core.vocabularies.samples import Direction, Drafter, Evidence, MigrationBasis, SnippetSource
+from pipeline.core.vocabularies.samples import Direction, Drafter, Evidence, SnippetSource
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.execution.validation.runs import subjects_of
@@ -162,9 +162,8 @@ def _migration(original: MigrationRow, facts: _Facts) -> PublishedMigrationRow |
         return refusal
     source_in_target = facts.runs.outcome(source, target_version)
     discriminating = source_in_target in facts.reviews.rules.fails_in_target
-    if not discriminating and (source, target) != snippets and _must_fail(instance, facts.reviews.rules):
-        author = "model" if instance["basis"] == MigrationBasis.MODEL else "codemod"
-        detail = f"a {author} wrote it, and what it replaces came out as {source_in_target} in {target_version}"
+    if not discriminating and _must_fail(instance, facts.reviews.rules):
+        detail = f"{instance['basis']}: what it replaces came out as {source_in_target} in {target_version}"
         return Reject(instance["id"], RejectReason.NOT_PROVEN, detail)
     # what a person edited was not run with changes
     score = facts.scores.get((target, target_version)) if instance["target_code"] == original["target_code"] else None
@@ -192,7 +191,7 @@ def _migration(original: MigrationRow, facts: _Facts) -> PublishedMigrationRow |
 
 
 def _must_fail(instance: MigrationRow, rules: QualityRules) -> bool:
-    """Return whether rewritten code has to fail: nobody migrates back to older code without need."""
+    """Return whether the code to migrate has to fail: nobody migrates back to older code without need."""
     return instance["basis"] in rules.only_strong or instance["direction"] == Direction.NEW_TO_OLD
 
 

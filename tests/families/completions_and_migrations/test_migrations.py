@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from pipeline.core.vocabularies.samples import VersionPattern
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.completions_and_migrations.migrations import version_pattern
-from pipeline.families.completions_and_migrations.pairs import core_paths, same_program
+from pipeline.families.completions_and_migrations.pairs import core_paths
 from pipeline.families.completions_and_migrations.replacements import resolve
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.stage import instances_stage
@@ -25,17 +26,26 @@ from tests.families.completions_and_migrations.rows import (
     change,
     life,
     releases,
-    snippet,
     symbol,
     usages,
 )
+from tests.families.completions_and_migrations.rows import snippet as unchecked
 
 MASKING = load(RULES / "masking.yaml", MaskingRules)
 NAMES = {"fetch": "lib.fetch", "load": "lib.load", "send": "lib.send"}
 LIVES = [life(path, "1.0.0", "2.0.0") for path in NAMES.values()]
+CHANGED = [change(ChangeKind.KIND, NAMES[name], "1.1.0", "2.0.0") for name in ("fetch", "load")]
 
 
-def run(snippets: Sequence[Row], changes: Sequence[Row] = (), lives: Sequence[Row] = LIVES) -> Output:
+def snippet(
+    code: str, path: str, first: str, last: str | None = None, outputs: Sequence[str | None] = ("7\n",), **columns: Any
+) -> Row:
+    """An example that states outputs."""
+    checks: list[Row] = [{"statement": code, "expected": output, "options": []} for output in outputs]
+    return unchecked(code, path, first, last, checks=checks, **columns)
+
+
+def run(snippets: Sequence[Row], changes: Sequence[Row] = CHANGED, lives: Sequence[Row] = LIVES) -> Output:
     """Run the stage over three releases; only migrations are of interest here."""
     found = [use for row in snippets for use in usages(row, NAMES)]
     symbols = [symbol(path, "1.0.0", "2.0.0") for path in NAMES.values()]
@@ -59,11 +69,12 @@ def run(snippets: Sequence[Row], changes: Sequence[Row] = (), lives: Sequence[Ro
     return output
 
 
+REASONS = (*("no_partner", "same_code", "no_use", "duplicate", "over_quota", "other_output", "no_check", "unchanged"),)
+
+
 def reasons(output: Output) -> list[str]:
     """The reasons for which pairs were refused."""
-    return sorted(
-        r.reason for r in output.rejects if r.reason in ("no_partner", "same_code", "no_use", "duplicate", "over_quota")
-    )
+    return sorted(r.reason for r in output.rejects if r.reason in REASONS)
 
 
 OLD = snippet("x = fetch(1, mode='a')\nprint(x)\n", "lib.fetch", "1.0.0", "1.1.0")
@@ -115,7 +126,7 @@ def test_an_api_that_lives_on_as_an_alias_is_paired_with_the_example_under_its_n
             "snippets": [old, new],
             "usages": found,
             "symbols": symbols,
-            "changes": [],
+            "changes": [*CHANGED, change(ChangeKind.INTRODUCED, "lib.Data", "1.1.0", "2.0.0")],
             "lifecycles": LIVES,
         },
         TAGGING,
@@ -131,22 +142,69 @@ def test_an_api_that_lives_on_as_an_alias_is_paired_with_the_example_under_its_n
 
 
 REFUSED = {
-    "comments and layout": ("x = fetch( 1, mode='a' )  # as before\nprint(x)\n", ["same_code"]),
-    "an entirely other example": (
-        "with open('z') as q:\n    w = [fetch(v) for v in q if v.strip().isdigit()]\n",
-        ["no_partner"],
+    "comments and layout": (
+        snippet("x = fetch( 1, mode='a' )  # as before\nprint(x)\n", "lib.fetch", "2.0.0"),
+        "same_code",
     ),
-    "an example without the library": ("x = 1, 'mode a'\nprint(x)\n", ["no_use"]),
-    "no example": (None, ["no_partner"]),
+    "names of variables": (snippet("y = fetch(1, mode='a')\nprint(y)\n", "lib.fetch", "2.0.0"), "same_code"),
+    "order of statements": (snippet("print(x)\nx = fetch(1, mode='a')\n", "lib.fetch", "2.0.0"), "same_code"),
+    "another output": (
+        snippet("x = fetch(1, how='a')\nprint(x)\n", "lib.fetch", "2.0.0", outputs=["8\n"]),
+        "other_output",
+    ),
+    "one more output": (
+        snippet("x = fetch(1, how='a')\nfetch(2)\nprint(x)\n", "lib.fetch", "2.0.0", outputs=["7\n", "7\n"]),
+        "other_output",
+    ),
+    "one more statement": (
+        snippet("x = fetch(1, how='a')\nprint(x)\nprint('done')\n", "lib.fetch", "2.0.0"),
+        "unchanged",
+    ),
+    "an API that is as before": (
+        snippet("x = fetch(1, mode='a')\nprint(x)\nsend(x)\n", "lib.fetch", "2.0.0"),
+        "unchanged",
+    ),
+    "an entirely other example": (
+        snippet("with open('z') as q:\n    w = [fetch(v) for v in q if v.strip().isdigit()]\n", "lib.fetch", "2.0.0"),
+        "no_partner",
+    ),
+    "an example without the library": (snippet("x = 1, 'mode a'\nprint(x)\n", "lib.fetch", "2.0.0"), "no_use"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_no_migration(case: str) -> None:
-    code, expected = REFUSED[case]
-    output = run([OLD] + ([snippet(code, "lib.fetch", "2.0.0")] if code else []))
-    assert reasons(output) == expected
+    new, reason = REFUSED[case]
+    output = run([OLD, new])
+    assert reasons(output) == [reason]
     assert not output.tables["migrations"]
+
+
+def test_an_example_without_a_partner() -> None:
+    assert reasons(run([OLD])) == ["no_partner"]
+
+
+def test_examples_without_stated_outputs_show_no_equivalence() -> None:
+    without = [snippet(row["code"], "lib.fetch", row["version"], row["last_version"], [None]) for row in (OLD, NEW)]
+    assert reasons(run(without)) == ["no_check"]
+
+
+UNRELATED = {
+    "no change": [],
+    "an annotation": [change(ChangeKind.RETURNS, "lib.fetch", "1.1.0", "2.0.0")],
+    "an earlier release": [change(ChangeKind.KIND, "lib.fetch", "1.0.0", "1.1.0")],
+    "another API": [change(ChangeKind.KIND, "lib.send", "1.1.0", "2.0.0")],
+}
+
+
+@pytest.mark.parametrize("case", UNRELATED)
+def test_an_edited_example_is_no_migration_without_a_change_of_its_api(case: str) -> None:
+    assert reasons(run([OLD, NEW], UNRELATED[case])) == ["unchanged"]
+
+
+def test_a_change_of_the_class_is_one_of_its_members() -> None:
+    introduced = change(ChangeKind.INTRODUCED, "lib", "1.1.0", "2.0.0")
+    assert len(run([OLD, NEW], [introduced]).tables["migrations"]) == 2
 
 
 def test_releases_with_a_gap_between_are_not_paired() -> None:
@@ -297,8 +355,3 @@ def test_resolve(words: str, path: str | None) -> None:
 )
 def test_core_paths(old: set[str], new: set[str], cores: tuple[str, str] | None) -> None:
     assert core_paths("lib.a", frozenset(old), frozenset(new)) == cores
-
-
-def test_same_program() -> None:
-    assert same_program("a = 1  # one\n", "a=1")
-    assert not same_program("a = 1\n", "a = 2\n")

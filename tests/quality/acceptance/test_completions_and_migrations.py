@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.annotation import DecisionKind, Objection
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind, RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
-from pipeline.core.vocabularies.samples import Drafter, Evidence, SnippetSource
+from pipeline.core.vocabularies.samples import Drafter, Evidence, MigrationBasis, SnippetSource
 from pipeline.execution.mutation.score import SCORED, MutationScore
 from pipeline.lake.ids import content_id
 from pipeline.lake.schema import Row, table
@@ -164,19 +164,39 @@ def test_a_published_migration_carries_the_runs_of_both_sides() -> None:
     assert {column: row[column] for column in expected} == expected
 
 
-@pytest.mark.parametrize("outcome", [Outcome.PASSED, Outcome.TIMED_OUT, Outcome.FLAKY, Outcome.SYNTAX_ERROR])
-def test_a_migration_whose_source_is_not_refused_by_the_target_is_static(outcome: Outcome) -> None:
-    row = published(gate(world().with_run(OLD["id"], "2.0", outcome)), "published_migrations", "1.1")
+SURVIVING = [None, Outcome.PASSED, Outcome.TIMED_OUT, Outcome.FLAKY, Outcome.SYNTAX_ERROR]
+
+
+def surviving(basis: MigrationBasis, outcome: Outcome | None) -> World:
+    """Migrations whose old code does not fail in the new release."""
+    made = world()
+    there = OLD["id"], "2.0"
+    made = made.but(
+        migrations=[row | {"basis": basis} for row in made.migrations],
+        verdicts=[row for row in made.verdicts if (row["subject_id"], row["version"]) != there],
+    )
+    return made.with_run(*there, outcome) if outcome else made
+
+
+@pytest.mark.parametrize("outcome", SURVIVING)
+def test_an_upgrade_to_a_stated_replacement_is_static_where_the_old_code_does_not_fail(outcome: Outcome | None) -> None:
+    row = published(gate(surviving(MigrationBasis.REPLACEMENT, outcome)), "published_migrations", "1.1")
     assert (row["discriminating"], row["evidence"], row["source_in_target"]) == (False, "static", outcome)
 
 
-def test_a_migration_whose_source_was_not_run_in_the_target_is_static() -> None:
-    made = world()
-    made = made.but(
-        verdicts=[row for row in made.verdicts if (row["subject_id"], row["version"]) != (OLD["id"], "2.0")]
-    )
-    row = published(gate(made), "published_migrations", "1.1")
-    assert (row["discriminating"], row["evidence"], row["source_in_target"]) == (False, "static", None)
+@pytest.mark.parametrize("outcome", SURVIVING)
+@pytest.mark.parametrize("basis", [MigrationBasis.EXAMPLE_CHANGED, MigrationBasis.RENAMED])
+def test_other_migrations_are_refused_where_the_old_code_does_not_fail(
+    basis: MigrationBasis, outcome: Outcome | None
+) -> None:
+    output = gate(surviving(basis, outcome))
+    assert [row["version"] for row in output.by_table["published_migrations"]] == ["2.0"]
+    assert output.reasons == {"not_proven": 1}
+
+
+def test_a_downgrade_to_code_that_need_not_be_older_is_refused() -> None:
+    made = surviving(MigrationBasis.REPLACEMENT, Outcome.PASSED).with_run(NEW["id"], "1.1", Outcome.PASSED)
+    assert [row["version"] for row in gate(made).by_table["published_migrations"]] == ["1.1"]
 
 
 def test_a_block_of_another_language_carries_its_post() -> None:
@@ -430,8 +450,9 @@ def test_target_code_that_a_person_edited_has_no_score(column: str, mutants: int
     instance = next(row for row in made.migrations if row["target_version"] == "2.0")
     changed = edits(**{column: instance[column] + "print(x)\n"})
     runs = [
-        edit_run(instance[side], version, Outcome.PASSED)
-        for side, version in (("snippet_id", instance["version"]), ("snippet_id", "2.0"), ("target_snippet_id", "2.0"))
+        edit_run(instance["snippet_id"], instance["version"], Outcome.PASSED),
+        edit_run(instance["snippet_id"], "2.0", Outcome.API_MISSING),
+        edit_run(instance["target_snippet_id"], "2.0", Outcome.PASSED),
     ]
     edit = review(made, instance, [], DecisionKind.EDIT, edits=changed, runs=runs)
     scores = score_of_targets(made.migrations, MutationScore(8, 7))
@@ -442,6 +463,7 @@ def test_target_code_that_a_person_edited_has_no_score(column: str, mutants: int
 
 def test_an_edited_migration_is_proven_by_its_own_runs() -> None:
     made = world()
+    made = made.but(migrations=[row | {"basis": MigrationBasis.REPLACEMENT} for row in made.migrations])
     instance = next(row for row in made.migrations if row["target_version"] == "2.0")
     code = instance["source_code"] + "print(x)\n"
     source, target = instance["snippet_id"], instance["target_snippet_id"]
