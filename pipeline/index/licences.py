@@ -38,12 +38,9 @@ def spdx(
     if text:
         folded = " ".join(text.split())
         canonical = rules.texts.get(folded.lower()) or (_canonical(folded) if len(folded) < 100 else None)
-        return canonical or _by_beginning(folded.lower(), rules), folded[:200]
+        by_beginning = (spdx for beginning, spdx in rules.beginnings.items() if folded.lower().startswith(beginning))
+        return canonical or next(by_beginning, None), folded[:200]
     return None, "; ".join(licence_classifiers) or None
-
-
-def _by_beginning(folded: str, rules: LicenceRules) -> str | None:
-    return next((spdx for beginning, spdx in rules.beginnings.items() if folded.startswith(beginning)), None)
 
 
 def is_allowed(expression: str, licences: Collection[str]) -> bool:

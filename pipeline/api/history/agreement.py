@@ -110,7 +110,11 @@ class _Case:
                 return occurrences.changes(self.paths, {ChangeKind.PARAMETER_REMOVED}, self.parameter)
             # `**options` that becomes `options` is a new parameter; what `**options` is called is nobody's business
             named = occurrences.states_with(self.paths, self._has_named())
-            return named or occurrences.states_with(self.paths, _has_variadic) if self._is_variadic() else named
+            if named or not self._is_variadic():
+                return named
+            return occurrences.states_with(
+                self.paths, lambda row: any(p["kind"] in _VARIADIC for p in row["parameters"])
+            )
         if kind is DirectiveKind.VERSIONADDED:
             return occurrences.arrivals(self.paths)
         if kind is DirectiveKind.VERSIONREMOVED:
@@ -207,10 +211,6 @@ def _is_marked(parameter: SymbolParameter) -> bool:
     """Return whether a parameter is deprecated, or its name: not just giving it by position."""
     mark = parameter["deprecation"]
     return mark is not None and mark["what"] != ParameterDeprecation.BY_POSITION
-
-
-def _has_variadic(row: SymbolRow) -> bool:
-    return any(p["kind"] in _VARIADIC for p in row["parameters"])
 
 
 def _takes_more(row: SymbolRow) -> bool:

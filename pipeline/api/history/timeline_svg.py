@@ -122,7 +122,7 @@ def _source(library: str, steps: Sequence[Step]) -> str:
 
 
 def _bars(axes: Axes, steps: Sequence[Step], series: Sequence[_Series]) -> None:
-    axes.set_yscale("function", functions=(_root, _square))
+    axes.set_yscale("function", functions=(_root, lambda values: values * abs(values)))
     for each in series:
         places = [at for at, step in enumerate(steps) if each.count(step)]
         heights = [each.side * each.count(steps[at]) for at in places]
@@ -157,11 +157,6 @@ def _numbers(axes: Axes, steps: Sequence[Step], series: Sequence[_Series]) -> No
 def _root(values: Any) -> Any:
     """Return square roots of an array, with their sign."""
     return (values > 0) * abs(values) ** 0.5 - (values < 0) * abs(values) ** 0.5
-
-
-def _square(values: Any) -> Any:
-    """Return the inverse of `_root`."""
-    return values * abs(values)
 
 
 def _scale(axes: Axes, above: int, below: int) -> None:

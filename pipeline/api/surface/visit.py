@@ -14,10 +14,9 @@ from pipeline.api.surface.extract.bindings import bind_names
 from pipeline.api.surface.extract.class_calls import write_classes
 from pipeline.api.surface.extract.definitions import read_members
 from pipeline.api.surface.extract.deprecations import directive_mark, warning_mark
-from pipeline.api.surface.extract.dynamic import binds_dynamically, binds_unseen
 from pipeline.api.surface.extract.exports import read_exports, read_parts
 from pipeline.api.surface.extract.functions import Visited
-from pipeline.api.surface.extract.lazy_globals import listed_names
+from pipeline.api.surface.extract.lazy_globals import binds_dynamically, binds_unseen, listed_names
 from pipeline.api.surface.extract.literal_globals import bind_literal_globals
 from pipeline.api.surface.extract.module_getattr import read_getattr
 from pipeline.api.surface.extract.signature_decorators import HelperRules
@@ -144,12 +143,9 @@ def _visit_shallow(text: str, visit: Callable[[str], ModuleRecord]) -> ModuleRec
 
 def _deleted_behind_stars(tree: ast.Module) -> list[str]:
     """Return the names that a module deletes after its last star import: of these no star brings any."""
-    stars = [at for at, statement in enumerate(tree.body) if _is_star(statement)]
+    imports = [(at, s) for at, s in enumerate(tree.body) if isinstance(s, ast.ImportFrom)]
+    stars = [at for at, statement in imports if statement.names[0].name == "*"]
     return sorted(deleted_in(tree.body[stars[-1] :])) if stars else []
-
-
-def _is_star(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"
 
 
 def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: bool) -> ModuleRecord:

@@ -100,7 +100,8 @@ class Bytecode:
                 path = PurePosixPath(source)
                 compiled = path.parent / "__pycache__" / f"{path.stem}.{tag}.pyc"
                 with contextlib.suppress(FileNotFoundError):
-                    os.link(site_packages / compiled, _reachable(new / compiled))
+                    (new / compiled).parent.mkdir(parents=True, exist_ok=True)
+                    os.link(site_packages / compiled, new / compiled)
             # Where another process was faster, its folder holds the same.
             with contextlib.suppress(OSError):
                 new.replace(target)
@@ -154,8 +155,3 @@ def _link_tree(source: str, target: str) -> None:
             pass
         if entry.is_dir(follow_symlinks=False):
             _link_tree(entry.path, there)
-
-
-def _reachable(path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path

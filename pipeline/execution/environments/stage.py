@@ -43,7 +43,7 @@ def environments_stage(
     chosen = sorted(
         (release for release in releases if release["version"] in versions), key=lambda row: Version(row["version"])
     )
-    requests = {release["version"]: _request_id(release) for release in chosen}
+    requests = {release["version"]: content_id(asdict(request_of(release))) for release in chosen}
     final = {
         row["version"]: row
         for row in earlier
@@ -64,10 +64,6 @@ def environments_stage(
 
 def _is_final(row: EnvironmentRow) -> bool:
     return row["outcome"] == EnvironmentOutcome.BUILT or not (row["outcome"] in _ANOTHER_TRY or may_pass(row))
-
-
-def _request_id(release: ReleaseRow) -> str:
-    return content_id(asdict(request_of(release)))
 
 
 def _build(store: EnvironmentStore, release: ReleaseRow) -> EnvironmentRow | Reject:

@@ -22,7 +22,7 @@ from pipeline.execution.environments.builds.build_rules import build_rules
 from pipeline.execution.environments.builds.builds import Builder
 from pipeline.execution.environments.environment_cache import EnvironmentCache
 from pipeline.execution.environments.garbage_collection import Collection
-from pipeline.execution.environments.installed import installed_names, principal
+from pipeline.execution.environments.installed import import_modules, installed_names, principal
 from pipeline.execution.environments.permanent_failures import is_settled, lacked, system
 from pipeline.execution.environments.records import Records
 from pipeline.execution.environments.resolution.failures import StepFailed, failure_rules
@@ -39,7 +39,6 @@ from pipeline.execution.environments.resolution.pinned import lock_id_of, read_l
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.resolver import Resolver
 from pipeline.execution.environments.resolution.rules import EnvironmentRules, names_of
-from pipeline.execution.environments.smoke import import_modules
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.sandbox.sandbox import Sandbox
@@ -266,7 +265,7 @@ class EnvironmentStore:
         return resolver.lock(requirements, interpreter, attempt.cutoff, own)
 
     def _take(self, lock: str, interpreter: Interpreter, names: tuple[str, ...]) -> Environment:
-        """Take an environment from the shelf, which is kept under its size whenever one had to be made."""
+        """Take an environment from the cache, which is kept under its size whenever one had to be made."""
         environment, is_new = self._cache.take(lock, interpreter, names)
         if is_new:
             self.collection.shrink(settings().environments_bytes)

@@ -67,7 +67,7 @@ class Sandbox(ABC):
     def launch(self, program: Program) -> AbstractContextManager[Launch]:
         """Get ready what it takes to start a program inside, and clear up afterwards.
 
-        Errors: GrantRefused if this kind of sandbox cannot give what the program is granted.
+        Errors: PermissionRefused if this kind of sandbox cannot give what the program is granted.
         """
 
     def run(
@@ -83,7 +83,7 @@ class Sandbox(ABC):
     ) -> Finished:
         """Run `argv` in a scratch folder that holds `files`; `variables` are added to a fixed, clean environment.
 
-        Errors: GrantRefused if this kind of sandbox cannot give what `grants` asks for.
+        Errors: PermissionRefused if this kind of sandbox cannot give what `grants` asks for.
         """
         program = Program(argv, environment, files, limits, variables or {}, grants)
         with self.launch(program) as launch:

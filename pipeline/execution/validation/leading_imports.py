@@ -33,7 +33,8 @@ def leading_imports(specification: Mapping[str, Any], site_packages: Path) -> tu
         if module.partition(":")[0].split(".")[0] in names
     )
     # `import a` says nothing beside `import a.b`
-    return tuple(module for module in modules if not any(_is_parent(module, other) for other in modules)) or None
+    inner = [module for module in modules if not any(m.startswith((f"{module}.", f"{module}:")) for m in modules)]
+    return tuple(inner) or None
 
 
 def _leading_statements(specification: Mapping[str, Any]) -> list[_Import]:
@@ -114,7 +115,3 @@ def _imported(statement: _Import, site_packages: Path) -> Iterator[str]:
     for alias in statement.names:
         place = folder / alias.name
         yield f"{module}:{alias.name}" if place.is_dir() or place.with_suffix(".py").is_file() else module
-
-
-def _is_parent(module: str, other: str) -> bool:
-    return other.startswith((f"{module}.", f"{module}:"))

@@ -7,7 +7,6 @@ import queue
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Protocol
 
 from pipeline.core.vocabularies.running import Outcome, Process, Variation
 from pipeline.execution.sandbox.environment import Environment
@@ -21,13 +20,6 @@ from pipeline.execution.validation.run_cache import RunCache, case_key, remember
 
 # Running these again could not come out otherwise, or would only take as long again.
 _CERTAIN = frozenset({Outcome.TIMED_OUT, Outcome.SYNTAX_ERROR})
-
-
-class Attempts(Protocol):
-    """Runs a case once."""
-
-    def attempt(self, case: Case, repeat: int) -> Attempt:
-        """Run a case once, as the repeat of that number."""
 
 
 def run_cases(
@@ -68,7 +60,7 @@ def _run_cases(
     is_forked = rules.process == Process.FORK and sandbox.two_users and len(cases) >= rules.fork_from
     imports = imports_of(cases if is_forked else (), environment, rules) or [None] * len(cases)
     with contextlib.ExitStack() as stack:
-        runners: queue.SimpleQueue[Attempts] = queue.SimpleQueue()
+        runners: queue.SimpleQueue[Fresh | ForkServer] = queue.SimpleQueue()
         for _ in range(many):
             fresh = Fresh(environment, sandbox, rules)
             runners.put(stack.enter_context(ForkServer(fresh, cases, imports)) if is_forked else fresh)
@@ -89,7 +81,7 @@ def _run_cases(
         return [results[place] for place in range(len(cases))]
 
 
-def run_case(environment: Environment, case: Case, runner: Attempts, rules: ValidationRules) -> Result:
+def run_case(environment: Environment, case: Case, runner: Fresh | ForkServer, rules: ValidationRules) -> Result:
     """Run a case as often as the rules say."""
     first, again, ran = runner.attempt(case, 0), None, 1
     for repeat in range(1, rules.repeats):

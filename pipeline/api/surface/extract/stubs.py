@@ -83,7 +83,7 @@ def _public(stub: Mapping[str, Definition]) -> dict[str, Definition]:
     shapes = set(_TYPING_BASES)
     for only in stub.values():
         # a base stands before what derives from it in most stubs
-        if shapes & {_base_name(base) for base in only.bases}:
+        if shapes & {base.split("[")[0].rpartition(".")[2] for base in only.bases}:
             shapes.add(only.name)
     hidden = {name for name, only in stub.items() if name in shapes or _is_alias(only) or not only.runtime}
     return {
@@ -108,10 +108,6 @@ def _private_bases(merged: Mapping[str, Definition], stub: Mapping[str, Definiti
                 bases[name] = msgspec.structs.replace(stub[name], runtime=False)
                 waiting.append(stub[name])
     return bases
-
-
-def _base_name(base: str) -> str:
-    return base.split("[")[0].rpartition(".")[2]
 
 
 def _is_alias(only: Definition) -> bool:

@@ -11,9 +11,8 @@ from pipeline.api.surface.extract.stubs import STUB_ONLY
 from pipeline.api.surface.parse.module_model import ALTERNATIVE, Definition, ModuleRecord
 from pipeline.api.surface.parse.roots import Roots
 from pipeline.api.surface.parse.rules import SurfaceRules
-from pipeline.api.surface.resolve.ancestry import in_order
 from pipeline.api.surface.resolve.dependency_keys import binding_fact, bindings_fact, private_fact, shape_fact
-from pipeline.api.surface.resolve.resolution import Resolution
+from pipeline.api.surface.resolve.resolution import Resolution, in_order
 from pipeline.api.surface.resolve.resolution_cache import Exports, Names, ResolutionCache
 from pipeline.api.surface.resolve.trace import Memory, Traced
 

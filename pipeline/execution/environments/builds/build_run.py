@@ -1,4 +1,4 @@
-"""One command of uv in the sandbox, with the gateway as its only way out: what comes back is bytes and a log."""
+"""One command of uv in the sandbox, with the index proxy as its only way out: what comes back is bytes and a log."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _variables(rules: BuildRules) -> dict[str, str]:
         "UV_CONCURRENT_DOWNLOADS": "8",
         "UV_CONCURRENT_BUILDS": "2",
         "UV_HTTP_TIMEOUT": "120",
-        "UV_HTTP_RETRIES": "0",  # the gateway has tried again already
+        "UV_HTTP_RETRIES": "0",  # the index proxy has tried again already
         "UV_PREVIEW_FEATURES": "extra-build-dependencies",
         "MAKEFLAGS": "-j2",
         # Without debugging symbols, which have the name of uv's temporary folder in them: faster, smaller, repeatable.

@@ -53,7 +53,7 @@ class Resolver:
         self.index_url = facts.index_url
         self.cache = cache
         self.timeout_s = timeout_s
-        self._gateway = IndexProxy(facts)
+        self._proxy = IndexProxy(facts)
         self._undated = False
         self._listening = threading.Lock()
 
@@ -88,7 +88,7 @@ class Resolver:
     @cached_property
     def _address(self) -> str:
         """Where the index has upload times, and metadata that uv can read; listens from the first use on."""
-        return on_loopback(self._gateway)
+        return on_loopback(self._proxy)
 
     def _lock(
         self,

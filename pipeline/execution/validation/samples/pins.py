@@ -48,13 +48,11 @@ def contradiction(library: str, version: str, pins: Iterable[str]) -> str | None
 
 def loosened(pins: Iterable[str]) -> tuple[str, ...]:
     """Return requirements without their exact versions: what is pinned to go with one release fits no other."""
-    return tuple(sorted({_without_exact(Requirement(pin)) for pin in pins}))
-
-
-def _without_exact(pin: Requirement) -> str:
-    if any(True for _ in _exact([pin.specifier])):
-        pin.specifier = SpecifierSet()
-    return str(pin)
+    requirements = [Requirement(pin) for pin in pins]
+    for requirement in requirements:
+        if any(True for _ in _exact([requirement.specifier])):
+            requirement.specifier = SpecifierSet()
+    return tuple(sorted(set(map(str, requirements))))
 
 
 def _exact(specifiers: Iterable[SpecifierSet]) -> Iterator[Version]:

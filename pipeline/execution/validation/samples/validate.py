@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -14,6 +14,7 @@ from pathlib import Path
 from more_itertools import first
 from packaging.specifiers import SpecifierSet
 
+from pipeline.core.progress import ReportProgress
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.validation.samples.engine import Engine, run_jobs
@@ -27,7 +28,6 @@ from pipeline.lake.ids import content_id
 
 _REQUESTS = 8
 
-Progress = Callable[[str, int, int], None]
 """Hears what is being done, how many samples are done, and how many there are."""
 
 
@@ -75,7 +75,7 @@ class Summary:
     bisections: Mapping[int, Bisection] = field(default_factory=dict)
 
 
-def validate_file(request: ValidationRequest, engine: Engine, catalogue: Catalogue, report: Progress) -> Summary:
+def validate_file(request: ValidationRequest, engine: Engine, catalogue: Catalogue, report: ReportProgress) -> Summary:
     """Run the samples of a file and leave a verdict for each in another, in the order of the samples.
 
     A verdict that is there already, of the same sample run in the same way, is not made again.
@@ -117,7 +117,7 @@ class _Work:
         catalogue: Catalogue,
         verdicts: VerdictFile,
         samples: SampleFile,
-        report: Progress,
+        report: ReportProgress,
     ) -> None:
         self.request = request
         self.engine = engine
