@@ -10,6 +10,7 @@ from pipeline.core.vocabularies.exports import ExportFormat
 from pipeline.evaluation.export.codevbench import below_sources
 from pipeline.evaluation.export.format import Record
 from pipeline.evaluation.export.programs import SCENE, TASK
+from pipeline.evaluation.export.projects import node_id
 from pipeline.evaluation.export.records import Fields, RecordError, answers_in, checked, numbered
 
 _ANSWER_OF_TASK: Fields = {"completion": (str, list), "indent": int}
@@ -55,7 +56,7 @@ def _change(name: str, path: str, tests: list[object], rewrite: Callable[[str], 
         raise RecordError(f"{path!r:.80}: not below the folder of a project; give PROJECT/… as the benchmark does")
     if not tests or not all(isinstance(test, str) for test in tests):
         raise RecordError(f"{name:.80}: no tests, or some that are no texts; give pytest node ids")
-    return Change(name, folder, inside, tuple(map(str, tests)), rewrite)
+    return Change(name, folder, inside, tuple(node_id(str(test)) for test in tests), rewrite)
 
 
 def _with_middle(record: Record, middle: str) -> Callable[[str], str]:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from pipeline.core.vocabularies.exports import Unsupported
 from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.evaluation.export.evocodebench import path_of
-from pipeline.evaluation.export.format import Format, Layout, Placed, Record, Refused, Result, Unpack
+from pipeline.evaluation.export.format import Attached, Format, Further, Layout, Placed, Record, Refused, Result, Unpack
 from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, folder_of
 from pipeline.families.scenes.family import is_unnoticed
 from pipeline.lake.rows import ProjectRow, PublishedSceneRow
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 
+METADATA = "metadatas"
+_COMMANDS = "test_metadata_funcname_passed_called.jsonl"
 _FILES: dict[str, str] = {
     Scene.WHOLE_BLOCK: "prefix_suffix_full_complete_current_block_no_evidence",
     Scene.FUNCTION_EMPTY_BELOW: "prefix_full_suffix_func_empty_complete_current_block_no_evidence",
@@ -47,8 +52,14 @@ _LAYOUT = Layout(
     families=("scenes",),
     configs=("scenes", "projects"),
     added={"discriminating": "whether a unit test fails where the block is empty; null where nothing was left out"},
-    usage="sh evaluate.sh",
-    evaluate='exec python3 "$@"\n',
+    usage="sh evaluate.sh FOLDER-OF-THE-SCORER MODEL MODE",
+    evaluate="""\
+# Answers are in predicts/MODE/predictions/MODEL.jsonl: records of prompts/MODE.jsonl with response.
+[ -d myenv ] || { python3 -m venv myenv && myenv/bin/pip install pytest pandas tqdm fuzzywuzzy; }
+cp -r "$1/src" .
+myenv/bin/python src/evaluate.py --method evaluate_prediction --model "$2" --mode "$3" --check-unittest
+exec myenv/bin/python src/evaluate.py --method print_scores --model "$2"
+""",
     notes=(
         f"below {SOURCES} each file with scenes has a copy of its project's source distribution; unit tests are pytest"
         f" node ids in the copy's own folder; {PROJECTS} has the lock of the environment they were run in",
@@ -57,7 +68,12 @@ _LAYOUT = Layout(
         "tests run with test_prefix + response + test_suffix in the place of the file; evaluate.py runs prefix +"
         " response + suffix, which in scenes 1.2 and 1.3 is not the whole file",
         "block_type is one of the seven that evaluate.py counts, the nearest where there is no such one",
-        "metadatas/, from which evaluate.py takes the commands of unit tests, is not written: unit_test_ids name them",
+        "prepare.py writes the absolute paths of this place into the records, copies Source_Code to Source_Code_Copy"
+        " and makes myenv with pytest-timeout in each folder; run it again after a move",
+        "metadatas/<project>/test_metadata_funcname_passed_called.jsonl has did and run_command of each unit test;"
+        " metadatas/test_file_cosine.output.csv names source and test files, without a cosine. Its columns are ours",
+        "pytest.ini has the project's settings of pytest without addopts, so that plain pytest runs there",
+        "references pass, except in scenes 1.2 and 1.3; empty answers fail, except in scene 2.2, whose middle is empty",
         "item_dids are the unit_test_ids; the benchmark's files _with_evidence are not made",
     ),
 )
@@ -78,7 +94,8 @@ def codevbench(snapshot: Snapshot, unpack: Unpack, *, unnoticed: bool = False) -
         for row in rows
         if not unnoticed and is_unnoticed(row)
     )
-    yield from sources.attached(_copies(included, sources.projects))
+    yield from sources.attached(_copies(included, sources.projects), ["pytest-timeout"])
+    exported = []
     for row in included:
         project = sources.projects[row["project_id"]]
         if refusal := sources.refusal("scenes", row, folder_of(project, row["path"])):
@@ -86,6 +103,20 @@ def codevbench(snapshot: Snapshot, unpack: Unpack, *, unnoticed: bool = False) -
             continue
         record = scene_record(row, project)
         yield Placed(file_of(row["scene"]), record, "scenes", row, scene_row(record, row["scene"]))
+        exported.append((folder_of(project, row["path"]), row))
+    yield from _metadata(exported)
+
+
+def _metadata(exported: Iterable[tuple[str, PublishedSceneRow]]) -> Iterator[Result]:
+    """Yield the commands of the unit tests of each project, and the list of source and test files."""
+    tests = sorted({(folder, test) for folder, row in exported for test in row["unit_test_ids"]})
+    for folder, test in tests:
+        command = f"cd {SOURCES}/{folder} && myenv/bin/python -m pytest {shlex.quote(test)}"
+        yield Further(f"{METADATA}/{folder}/{_COMMANDS}", {"did": test, "run_command": command})
+    files = {(folder, row["path"], test.split("::")[0]) for folder, row in exported for test in row["unit_test_ids"]}
+    table = io.StringIO()
+    csv.writer(table, lineterminator="\n").writerows([("project", "source_file", "test_file"), *sorted(files)])
+    yield Attached(f"{METADATA}/test_file_cosine.output.csv", table.getvalue().encode())
 
 
 def _copies(rows: Iterable[Row], projects: Mapping[str, ProjectRow]) -> Iterator[Masked]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from pipeline.core.vocabularies.exports import Unsupported
 from pipeline.evaluation.export.format import Format, Further, Layout, Placed, Record, Refused, Result, Unpack
-from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, folder_of
+from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, folder_of, node_id, shell_word
 from pipeline.lake.rows import ProjectRow, PublishedRepositoryTaskRow
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
@@ -17,8 +17,12 @@ ELEMENTS = "prompt/prompt_elements.jsonl"
 _LAYOUT = Layout(
     families=("repository_tasks",),
     configs=("repository_tasks", "projects"),
-    usage="sh evaluate.sh",
-    evaluate='exec python3 "$@"\n',
+    usage="sh evaluate.sh FOLDER-OF-THE-SCORER /path/to/completions.jsonl",
+    evaluate="""\
+python3 "$1/check_source_code.py" "$PWD/Source_Code"
+exec python3 "$1/pass_k.py" --output_file "$2" --log_file "$2.results" --source_code_root "$PWD/Source_Code" \\
+    --data_file "$PWD/data.jsonl" --n 1 --k 1
+""",
     notes=(
         f"completion_path is below {SOURCES}, where each task has a copy of its project's source distribution;"
         f" {PROJECTS} has the lock of the environment in which the tests of each were run",
@@ -26,6 +30,11 @@ _LAYOUT = Layout(
         " bytecode and archives are left out; copies for other tasks have the body, which their tests need",
         "positions are lines from 1, both ends included; a completion takes the place of the lines of body_position",
         "the benchmark's README counts body_position from 0; its scorer, and so these files, from 1",
+        "prepare.py makes myenv in each folder: the project is imported from the folder, and is not installed there",
+        "pytest.ini has the project's settings of pytest without addopts, so that plain pytest runs there",
+        "a node id that is no plain word of a shell is in quotes",
+        "references pass and empty bodies fail where the tests need no network; each test may take 20 s",
+        "Recall@k needs analyzer_result.pkl, which the benchmark's own parser makes; `driftline score` has it without",
         "a namespace stands once: of several releases of a project that have it, the newest is taken",
         "Dependency_Data, a cache that the benchmark's own parser fills, is not written",
     ),
@@ -86,7 +95,7 @@ def task_record(row: PublishedRepositoryTaskRow, project: ProjectRow) -> Record:
         "body_position": [row["body_first_line"], row["body_last_line"]],
         "dependency": {kind: row[kind] for kind in ("intra_class", "intra_file", "cross_file")},
         "indent": row["indent"],
-        "tests": row["tests"],
+        "tests": [shell_word(test) for test in row["tests"]],
         "requirement": {"Functionality": row["functionality"], "Arguments": row["arguments"]},
         "domain": row["domain"] or "",
     }
@@ -117,7 +126,7 @@ def task_row(record: Record) -> Row:
         "body_last_line": body_last,
         **{kind: record["dependency"][kind] for kind in ("intra_class", "intra_file", "cross_file")},
         "indent": record["indent"],
-        "tests": record["tests"],
+        "tests": [node_id(test) for test in record["tests"]],
         "functionality": record["requirement"]["Functionality"],
         "arguments": record["requirement"]["Arguments"],
         "domain": record.get("domain") or None,

@@ -63,7 +63,7 @@ def project(sha256: str, version: str = "1.0", **columns: Any) -> Row:
         "root": f"{DEMO}-{version}",
         "python": "3.11",
         "lock_id": "lock",
-        "lock": f"{DEMO}=={version}\n",
+        "lock": f"{DEMO}=={version} \\\n    --hash=sha256:{sha256}\n",
         "packages": [DEMO],
         "import_names": [DEMO],
         "domain": "Topic :: Text Processing :: General",

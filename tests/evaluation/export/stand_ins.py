@@ -9,6 +9,7 @@ import ast
 import difflib
 import json
 import re
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -170,3 +171,52 @@ def gitchameleon_passes(folder: Path, record: Record, answer: str, work: Path, r
     (work / f"{module}.py").write_text(record["starting_code"] + answer)
     (work / f"test_{module}.py").write_bytes((folder / "hidden_tests" / f"test_{module}.py").read_bytes())
     return run(work, [f"test_{module}.py"])
+
+
+# EvoCodeBench: plain `pytest NODE_ID` through a shell, in the folder of the project, with its `myenv`.
+
+
+def evocodebench_passes(folder: Path, record: Record, completion: str) -> bool:
+    """Whether the tests pass with a completion in place of the body, which is put back."""
+    path = folder / "Source_Code" / record["completion_path"]
+    project = folder / "Source_Code" / record["completion_path"].split("/")[0]
+    first, last = record["body_position"]
+    before = path.read_text()
+    lines = before.splitlines(keepends=True)
+    path.write_text("".join(lines[: first - 1]) + completion + "".join(lines[last:]))
+    environment = {"PATH": f"{project / 'myenv' / 'bin'}:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        return all(
+            subprocess.run(
+                f"pytest {test}", shell=True, cwd=project, env=environment, capture_output=True, check=False, timeout=20
+            ).returncode
+            == 0
+            for test in record["tests"]
+        )
+    finally:
+        path.write_text(before)
+
+
+# Codev-Bench: absolute paths, commands of `metadatas`, and files put back from `Source_Code_Copy`.
+
+
+def codevbench_passes(folder: Path, record: Record, response: str) -> bool:
+    """Whether the commands of the unit tests pass with prefix + response + suffix as the file."""
+    path = Path(record["block_key"].partition("#")[0])
+    assert path.is_absolute()
+    assert (folder / "metadatas" / "test_file_cosine.output.csv").is_file()
+    project, _, inside = str(path.relative_to(folder / "Source_Code")).partition("/")
+    file = folder / "metadatas" / project / "test_metadata_funcname_passed_called.jsonl"
+    commands = {one["did"]: one["run_command"] for one in map(json.loads, file.read_text().splitlines())}
+    path.write_text(record["prefix"] + response + record["suffix"])
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        return all(
+            subprocess.run(
+                commands[did], shell=True, cwd="/", env=environment, capture_output=True, check=False
+            ).returncode
+            == 0
+            for did in record["item_dids"]
+        )
+    finally:
+        path.write_bytes((folder / "Source_Code_Copy" / project / inside).read_bytes())

@@ -17,6 +17,7 @@ from pipeline.core.vocabularies.scenes import Scene
 from pipeline.evaluation.export.folder import export, write_export
 from pipeline.evaluation.export.format import Attached, ExportError, Further, Result, Unpack
 from pipeline.evaluation.export.formats import FORMATS
+from pipeline.lake.ids import sha256_text
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
 from tests.evaluation.export.columns import TIME
@@ -47,6 +48,7 @@ FILES = {
     ExportFormat.GITCHAMELEON: {"ids.jsonl": 1, "problems.jsonl": 1},
     ExportFormat.EVOCODEBENCH: {"data.jsonl": 1, "projects.jsonl": 1, "prompt/prompt_elements.jsonl": 1},
     ExportFormat.CODEVBENCH: {
+        f"metadatas/demo-1.0-{sha256_text('demo/counting.py')[:12]}/test_metadata_funcname_passed_called.jsonl": 1,
         "projects.jsonl": 1,
         "prompts/complete_block_of_other_files.jsonl": 1,
         "prompts/complete_block_of_similar_code.jsonl": 1,
@@ -158,7 +160,7 @@ def test_a_project_whose_sources_are_gone(demo: str, sources: Unpack, tmp_path: 
     written = export(snapshot_of(content, tmp_path), ExportFormat.CODEVBENCH, tmp_path / "out", sources)
     assert written.refused == {("scenes", Unsupported.SOURCES_MISSING): 1}
     assert "no source distribution of demo 3.0" in written.first_refusal
-    assert sum(written.records.values()) == 8
+    assert sum(written.records.values()) == 9
 
 
 def test_scenes_whose_tests_notice_nothing_are_taken_in_and_marked_if_asked_for(

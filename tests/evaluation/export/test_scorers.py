@@ -17,10 +17,12 @@ from pipeline.core.vocabularies.exports import ExportFormat
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.core.vocabularies.scores import Metric
+from pipeline.evaluation.export.beside import prepare
 from pipeline.evaluation.export.folder import export
 from pipeline.evaluation.export.format import Unpack
 from pipeline.evaluation.export.libevolutioneval import imported_names
 from pipeline.evaluation.export.programs import read_record
+from pipeline.evaluation.export.projects import node_id, plain_settings, shell_word
 from pipeline.evaluation.scores.api import api_f1
 from pipeline.evaluation.scores.families import SCORERS
 from tests.evaluation.export import stand_ins
@@ -267,3 +269,83 @@ def test_the_prompts_of_codevbench(exported: Path) -> None:
         masked = SOURCE.replace("    if number > most:\n        return most\n", "\n\n")
         assert (exported / record["block_key"].partition("#")[0]).read_text() == masked
         assert record["test_prefix"] + record["test_middle"] + record["test_suffix"] == SOURCE
+
+
+def make_environments(exported: Path) -> None:
+    """An environment of each project as prepare.py makes it: without the project, whose folder is on the path."""
+    for project in (exported / "Source_Code").iterdir():
+        programs = project / "myenv" / "bin"
+        programs.mkdir(parents=True)
+        bare = f"PYTHONPATH={project} PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 exec {sys.executable}"
+        (programs / "pytest").write_text(f'#!/bin/sh\n{bare} -m pytest -p no:cacheprovider "$@"\n')
+        (programs / "python").write_text(f'#!/bin/sh\n{bare} "$@"\n')
+        for program in programs.iterdir():
+            program.chmod(0o755)
+
+
+@pytest.mark.parametrize("exported", [ExportFormat.EVOCODEBENCH], indirect=True)
+def test_the_scorer_of_evocodebench(exported: Path) -> None:
+    make_environments(exported)
+    (record,) = records(exported, "data.jsonl")
+    assert stand_ins.evocodebench_passes(exported, record, task()["reference"])
+    assert not stand_ins.evocodebench_passes(exported, record, "")
+    for answer in stand_ins.corruptions(task()["reference"])[::6]:
+        passes = stand_ins.evocodebench_passes(exported, record, answer)
+        assert passes == (answer.strip() == task()["reference"].strip()), answer
+
+
+@pytest.mark.parametrize("exported", [ExportFormat.CODEVBENCH], indirect=True)
+def test_the_scorer_of_codevbench(exported: Path) -> None:
+    for _ in range(2):
+        prepare.place(exported)
+    shutil.copytree(exported / "Source_Code", exported / "Source_Code_Copy")
+    make_environments(exported)
+    for file in sorted((exported / "prompts").iterdir()):
+        (record,) = records(exported, f"prompts/{file.name}")
+        is_whole = record["suffix"] == record["test_suffix"]
+        assert stand_ins.codevbench_passes(exported, record, record["middle"]) is is_whole
+        if record["middle"]:
+            assert not stand_ins.codevbench_passes(exported, record, "")
+
+
+@pytest.mark.parametrize("exported", [ExportFormat.CODEVBENCH], indirect=True)
+def test_a_project_is_imported_from_its_folder_with_what_its_build_makes(exported: Path, tmp_path: Path) -> None:
+    (row,) = records(exported, "projects.jsonl")
+    folder, built, site_packages = exported / "Source_Code" / row["folder"], tmp_path / "built", tmp_path / "site"
+    site_packages.mkdir()
+    for path in ("demo/_version.py", "demo/counting.py", "demo/old.py", "demo-1.0.dist-info/METADATA"):
+        (built / path).parent.mkdir(parents=True, exist_ok=True)
+        (built / path).write_text("x = 1\n")
+    before = (folder / "demo" / "counting.py").read_text()
+    prepare.adopt(row | {"hidden": ["demo/old.py"]}, folder, site_packages, built)
+    assert (folder / "demo" / "_version.py").is_file()
+    assert not (folder / "demo" / "old.py").exists()
+    assert (folder / "demo" / "counting.py").read_text() == before
+    assert sorted(path.name for path in site_packages.iterdir()) == ["demo-1.0.dist-info", "driftline-project.pth"]
+    assert (site_packages / "driftline-project.pth").read_text() == f"{folder.resolve()}\n"
+
+
+@pytest.mark.parametrize("test", ["t.py::test_a[1.0-x]", "t.py::test_a[300 Bytes]", "t.py::test_a[it's; $x]"])
+def test_a_node_id_is_one_word_of_a_shell(test: str) -> None:
+    word = shell_word(test)
+    assert subprocess.run(f"printf %s {word}", shell=True, capture_output=True, check=True).stdout.decode() == test
+    assert node_id(word) == test
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, "[pytest]\n"),
+        ({"tox.ini": b"[pytest]\naddopts = --cov\nmarkers =\n  slow: x\n"}, "[pytest]\nmarkers =\n    slow: x\n"),
+        (
+            {"pyproject.toml": b'[tool.pytest.ini_options]\naddopts = "-n 4"\nxfail_strict = true\ntestpaths = ["a"]'},
+            "[pytest]\ntestpaths =\n    a\n",
+        ),
+        (
+            {"pyproject.toml": b"[", "setup.cfg": b"[tool:pytest]\nlog_level = INFO\n"},
+            "[pytest]\nlog_level =\n    INFO\n",
+        ),
+    ],
+)
+def test_the_settings_of_pytest_without_those_of_machines(files: dict[str, bytes], expected: str) -> None:
+    assert plain_settings(files).decode() == expected

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -74,7 +75,9 @@ def make_project(root: Path, project: dict[str, Any]) -> None:
     """
     folder = root / SOURCES / project["folder"]
     lock, name = project["lock"], project["project"]
-    extra = [*project.get("extra", ()), "--exclude-newer", project["cutoff"]] if project.get("extra") else []
+    extra = [*project["extra"]] if project.get("extra") else []
+    if extra and project.get("cutoff"):
+        extra += ["--exclude-newer", project["cutoff"]]
     site_packages = install(folder / "myenv", project["python"], without(lock, name), *extra)
     built = folder / "myenv" / "built"
     own = folder / "myenv" / "own.txt"
@@ -123,8 +126,10 @@ def place(root: Path) -> None:
 
 def placed(root: Path, text: str) -> str:
     """Return a path below the sources, or a command that begins with `cd` to one, with its absolute path."""
-    command, path = ("cd ", text[3:]) if text.startswith("cd ") else ("", text)
-    return f"{command}{root.resolve()}/{SOURCES}/{path.split(SOURCES + '/', 1)[1]}"
+    inside = text.rpartition(f"{SOURCES}/")[2]
+    if text.startswith("cd "):
+        return f"cd {shlex.quote(str(root.resolve()))}/{SOURCES}/{inside}"
+    return f"{root.resolve()}/{SOURCES}/{inside}"
 
 
 def main(root: Path, names: list[str]) -> int:
