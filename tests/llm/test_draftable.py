@@ -39,7 +39,7 @@ def test_an_empty_lake_has_nothing_to_improve(tmp_path: Path, rules: CurationRul
     assert draftable(Lake(tmp_path), ["lib"], rules) == []
 
 
-def test_descriptions_and_instructions_stand_as_tables_and_rejects_say(tmp_path: Path, rules: CurationRules) -> None:
+def test_descriptions_and_instructions_are_rows_or_rejects(tmp_path: Path, rules: CurationRules) -> None:
     lake = Lake(tmp_path)
     drafts = [draft("cut", redacted=True), draft("good"), draft("by model", model="m"), draft("waits", redacted=True)]
     lake.write("drafts", "lib", [*drafts, draft("given up", redacted=True)])
@@ -92,6 +92,6 @@ def test_functions_stand_by_their_texts_their_tests_and_the_examples_that_make_n
     ]
 
 
-def test_every_kind_is_asked(rules: CurationRules) -> None:
+def test_every_kind_is_requested(rules: CurationRules) -> None:
     asked = {name for name, _ in rules.drafts}
     assert asked <= {str(kind) for kind in OF_KIND}, "each kind of draft says which rows a model would improve"

@@ -107,7 +107,7 @@ SPELLINGS = [
 
 
 @pytest.mark.parametrize(("name", "text", "found"), SPELLINGS)
-def test_a_name_is_found_however_it_is_spelled(name: str, text: str, found: int) -> None:
+def test_a_name_is_detected_in_every_spelling(name: str, text: str, found: int) -> None:
     assert len(find_names(text, [name], DRAFTING)) == found
 
 
@@ -116,7 +116,7 @@ def test_redact_leaves_the_rest() -> None:
 
 
 @given(st.from_regex(r"[a-z]{2,8}(_[a-z]{2,8}){0,2}", fullmatch=True), st.text(max_size=30), st.text(max_size=30))
-def test_nothing_is_left_to_find_after_redaction(name: str, before: str, after: str) -> None:
+def test_redacted_text_has_no_names(name: str, before: str, after: str) -> None:
     text = redact(f"{before} {name} {after}", [name], DRAFTING)
     if name not in ("api",):
         assert not find_names(text.replace(DRAFTING.placeholder, ", , "), [name], DRAFTING)
@@ -261,7 +261,7 @@ def test_no_docstring_is_a_reject() -> None:
     assert output.reasons == {"no_text": 1}
 
 
-def test_another_writer_fits_beside_the_offline_one() -> None:
+def test_another_writer_has_the_interface_of_the_offline_one() -> None:
     class Model:
         def write(self, requests: Sequence[Request]) -> list[Written]:
             texts = [f"about {len(request.docstrings)}" for request in requests]
@@ -285,7 +285,7 @@ def test_another_writer_fits_beside_the_offline_one() -> None:
         ("Fetch what is there.", False, {}, ["draft_refused"], 1),
     ],
 )
-def test_what_a_model_did_not_write_is_told(docstring, waiting, reasons, noted, refused) -> None:
+def test_a_missing_answer_is_an_error(docstring, waiting, reasons, noted, refused) -> None:
     class Silent:
         def write(self, requests: Sequence[Request]) -> list[Written]:
             refusal = Refusal("it is not there", waiting, "model-1", "0" * 64, 2, 90, 70)

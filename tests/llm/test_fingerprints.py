@@ -46,7 +46,7 @@ def test_with_a_key_each_stage_that_drafts_is_another(rules: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("kind", sorted(set(DRAFTING.values())))
-def test_what_a_kind_is_asked_for_counts_where_it_is_drafted(rules: Path, kind: str) -> None:
+def test_the_prompt_of_a_kind_is_part_of_its_draft(rules: Path, kind: str) -> None:
     before = depends()
     change(rules / "drafts" / f"{kind}.yaml", instructions="Write it otherwise.")
     assert differing(before) == {name for name, of_stage in DRAFTING.items() if of_stage == kind}

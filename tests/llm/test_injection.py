@@ -30,7 +30,7 @@ PLANTS = {
 }  # fmt: skip
 
 
-def test_every_kind_is_asked() -> None:
+def test_every_kind_is_requested() -> None:
     assert set(ASK) == set(DraftKind)
     assert {str(kind) for kind in ASK} == set(DraftRules.model_fields)
 
@@ -48,9 +48,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("kind", ASK)
-def test_whatever_the_data_say_the_rest_of_the_request_is_the_same(
-    drafter: Make, server: ModelServer, kind: DraftKind
-) -> None:
+def test_the_rest_of_a_request_does_not_depend_on_its_data(drafter: Make, server: ModelServer, kind: DraftKind) -> None:
     server.reply = lambda _: {"text": "no", "stop_reason": "refusal"}
     rules, one = getattr(DRAFTS, kind), drafter()
     for text in PLANTS.values():

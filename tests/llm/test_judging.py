@@ -40,7 +40,7 @@ def trial(environment: Environment, tests: str, other: str | None = None, name: 
     return Trial(name, environment, "solution", tests, REFERENCE, other)
 
 
-def test_good_tests_are_accepted_and_tell_the_other_version_apart(judge, installed):  # noqa: F811
+def test_good_tests_are_accepted_and_fail_in_the_other_version(judge, installed):  # noqa: F811
     (judgement,) = judge.judge([trial(installed, GOOD, OTHER)])
     assert judgement.problem is None
     assert judgement.discriminating
@@ -77,20 +77,20 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_wrong_with_tests_is_said(judge, installed, case):  # noqa: F811
+def test_invalid_tests_have_their_problem(judge, installed, case):  # noqa: F811
     tests, other, said = CASES[case]
     (judgement,) = judge.judge([trial(installed, tests, other)])
     assert judgement.problem is not None
     assert all(words in judgement.problem for words in said), judgement.problem
 
 
-def test_a_reference_without_a_function_cannot_be_left_empty(judge, installed):  # noqa: F811
+def test_a_reference_needs_a_function(judge, installed):  # noqa: F811
     tests = "from solution import X\ndef test(): assert X == 1\n"
     (judgement,) = judge.judge([Trial("t", installed, "solution", tests, "X = 1\n")])
     assert "no function" in judgement.problem
 
 
-def test_code_that_imports_what_the_release_lacks_is_told_apart_by_the_names_of_its_modules(judge, installed):  # noqa: F811
+def test_code_with_missing_imports_is_classified_by_the_names_of_its_modules(judge, installed):  # noqa: F811
     other = REFERENCE.replace("import Box", "import Crate as Box")
     told = Trial("told", installed, "solution", GOOD, REFERENCE, other, import_names=["lib"])
     untold = Trial("untold", installed, "solution", GOOD, REFERENCE, other)

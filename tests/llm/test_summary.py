@@ -39,7 +39,7 @@ def test_tallies_of_libraries_add_up_by_kind(tmp_path: Path) -> None:
     assert (kept[described].nano_usd_per_accepted, added([]).nano_usd_per_accepted) == (300, None)
 
 
-def test_of_a_stage_that_is_tried_again_what_was_sent_counts_and_drafts_count_once(tmp_path: Path) -> None:
+def test_a_repeated_stage_counts_all_requests_and_each_draft_once(tmp_path: Path) -> None:
     described, required = DraftKind.DESCRIPTION, DraftKind.REQUIREMENT
     keep_tallies(tmp_path, "a", "controlled", {described: Tally(1, 0, 1, 0, 0, 50)})
     keep_tallies(tmp_path, "a", "drafting", {described: Tally(5, 1, 3, 0, 0, 900)})
@@ -73,7 +73,7 @@ SPENT = Spent(900_000, 2_000_000_000, 900_000, 20_000_000_000)
         ),
     ],
 )
-def test_what_is_said_of_drafts(drafts: Drafts, lines: list[str]) -> None:
+def test_the_summary_of_drafts(drafts: Drafts, lines: list[str]) -> None:
     said = list(draft_lines(drafts))
     assert len(said) == len(lines)
     for line, wanted in zip(said, lines, strict=True):

@@ -30,7 +30,7 @@ def test_a_batch_that_takes_long_is_collected_by_a_later_run_and_not_sent_again(
     assert later.ledger.spent() == 0, "the run that sent it pays"
 
 
-def test_a_batch_whose_id_never_came_is_found_among_all_and_not_sent_again(drafter, server):
+def test_a_batch_without_an_id_is_identified_among_all_and_not_sent_again(drafter, server):
     server.batches = {f"other_{n}": {"requests": [], "looks": 9} for n in range(5)}
     server.lose_next_batch = True
     assert texts(drafter(batch_from=2, tries=1), "a", "b") == [None, None]
@@ -46,7 +46,7 @@ def test_a_batch_may_have_arrived_though_the_line_broke_so_it_is_not_sent_again(
     assert len(server.batches) == 1
 
 
-def test_what_may_be_in_a_batch_that_has_not_ended_is_not_sent_again(drafter, server):
+def test_a_request_possibly_in_a_running_batch_is_not_sent_again(drafter, server):
     server.lose_next_batch = True
     assert texts(drafter(batch_from=2), "a", "b") == [None, None]
     server.looks = 10**6
@@ -60,7 +60,7 @@ def test_what_may_be_in_a_batch_that_has_not_ended_is_not_sent_again(drafter, se
     "fault",
     [Fault(400, "too large"), Fault(401, "invalid key"), Fault(429, "the tier", "enforced_spend_limit_reached")],
 )
-def test_a_batch_that_is_not_taken_costs_nothing_and_can_be_sent_later(drafter, server, fault):
+def test_a_refused_batch_costs_nothing_and_can_be_sent_later(drafter, server, fault):
     server.faults = [fault]
     one = drafter(batch_from=2)
     assert [result.failure.kind for result in one.ask([ask("a"), ask("b")])] == [AskFailure.WAITING] * 2
@@ -118,7 +118,7 @@ def test_of_errors_in_a_batch_those_of_the_request_are_final_and_those_of_money_
     assert (one.ledger.ended() == message) is ends
 
 
-def test_a_request_of_which_the_results_say_nothing_is_given_up_and_can_be_asked_again(drafter, server):
+def test_a_request_without_a_result_is_abandoned_and_can_be_sent_again(drafter, server):
     server.outcomes = {ask("a").key: "omitted"}
     one = drafter(batch_from=2)
     results = {result.ask.data: result for result in one.ask([ask("a"), ask("b")])}
@@ -139,7 +139,7 @@ def test_a_batch_of_other_requests_is_not_waited_for(drafter, server):
     assert server.batches["msgbatch_0"]["looks"] == looks + 1, "one look whether it has ended"
 
 
-def test_what_another_process_sent_again_is_not_forgotten_with_what_was_lost(drafter, server):
+def test_a_request_resent_by_another_process_is_not_dropped(drafter, server):
     """Both find that a batch never arrived; one of them has sent it again when the other comes to forgetting it."""
     server.faults = [Fault(0, drop=True)]
     assert texts(drafter(batch_from=2), "a", "b") == [None, None]
@@ -154,7 +154,7 @@ def test_what_another_process_sent_again_is_not_forgotten_with_what_was_lost(dra
     assert len(server.batches) == 1
 
 
-def test_what_another_process_had_answered_meanwhile_is_not_paid_again(drafter, server):
+def test_an_answer_to_another_process_is_not_paid_again(drafter, server):
     one = drafter()
     assert texts(one, "a", "b") == ["a", "b"]
     late = drafter(batch_from=2)
@@ -183,7 +183,7 @@ def test_results_that_break_off_each_time_are_collected_by_the_next_run(drafter,
 
 
 @pytest.mark.parametrize("how", ["archived", "deleted"])
-def test_a_batch_whose_results_nobody_can_have_any_more_is_given_up_and_stays_paid(drafter, server, how):
+def test_a_batch_with_expired_results_is_abandoned_and_stays_paid(drafter, server, how):
     server.looks = 10**6
     first = drafter(batch_from=2)
     assert texts(first, "a", "b") == [None, None]
@@ -207,7 +207,7 @@ def test_a_batch_of_somebody_else_is_not_waited_for(drafter, server):
     assert server.batches["other"]["looks"] == -(10**6), "nobody looked at it"
 
 
-def test_who_is_killed_before_a_batch_goes_out_leaves_nothing_reserved(drafter, server):
+def test_a_process_killed_before_sending_a_batch_reserves_nothing(drafter, server):
     class Killed(BaseException):
         pass
 
@@ -223,7 +223,7 @@ def test_who_is_killed_before_a_batch_goes_out_leaves_nothing_reserved(drafter, 
     assert one.ledger.spent() == 0
 
 
-def test_what_another_process_has_just_sent_is_not_sent_again(drafter, server):
+def test_a_request_of_another_process_is_not_sent_again(drafter, server):
     server.looks = 10**6
     one, other = drafter(batch_from=2), drafter(batch_from=2)
     assert texts(one, "a", "b") == [None, None]

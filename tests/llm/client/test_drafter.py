@@ -16,7 +16,7 @@ from tests.llm.client.asks import HAIKU, SCHEMA, ask, failure, texts, worst_of
 from tests.llm.conftest import echo
 
 
-def test_a_few_requests_are_asked_one_by_one_and_never_again(drafter, server):
+def test_a_few_requests_are_sent_singly_and_never_again(drafter, server):
     first = drafter()
     assert texts(first, "b", "a", "b") == ["b", "a", "b"]
     assert (first.requests, len(server.asked), server.batches) == (2, 2, {})
@@ -40,7 +40,7 @@ def test_another_model_prompt_form_or_bound_is_another_request(other):
     assert ask("a", subject_id="another").key == ask("a").key
 
 
-def test_what_goes_out_has_a_cached_prefix_and_a_schema_and_no_temperature(drafter, server):
+def test_a_request_has_a_cached_prefix_and_a_schema_and_no_temperature(drafter, server):
     texts(drafter(), "a")
     (params,) = server.asked
     assert params["system"] == [{"type": "text", "text": "Describe the code.", "cache_control": {"type": "ephemeral"}}]
@@ -66,7 +66,7 @@ def test_why_an_answer_ended_and_whether_it_is_the_form_are_looked_at(drafter, s
     assert detail in result[1]
 
 
-def test_an_answer_that_is_no_unicode_can_be_kept(drafter, server):
+def test_an_answer_that_is_no_unicode_can_be_stored(drafter, server):
     server.reply = lambda _: {"text": '{"text": "\ud800"}'}
     assert texts(drafter(), "a") == ["?"]
 
@@ -115,7 +115,7 @@ def test_an_answer_that_many_share_counts_once_for_a_kind(drafter, server):
     assert one.first_cost(DraftKind.INSTRUCTION, answers) == one.ledger.spent()
 
 
-def test_the_month_counts_what_other_runs_spent_and_another_month_does_not(drafter, server):
+def test_a_month_counts_the_costs_of_all_its_runs(drafter, server):
     first = drafter()
     texts(first, "a")
     limit = Decimal(first.ledger.spent() + 10) / NANO

@@ -37,7 +37,7 @@ def _patience(fault: str) -> float:
 
 
 @pytest.mark.parametrize("fault", OF_THE_MOMENT)
-def test_what_passes_is_tried_again(drafter, server, fault):
+def test_a_transient_failure_is_tried_again(drafter, server, fault):
     server.faults = [OF_THE_MOMENT[fault]] * 2
     one = drafter(timeout=_patience(fault))
     assert texts(one, "a") == ["a"]
@@ -45,7 +45,7 @@ def test_what_passes_is_tried_again(drafter, server, fault):
 
 
 @pytest.mark.parametrize("fault", OF_THE_MOMENT)
-def test_what_does_not_pass_waits_and_costs_only_what_may_have_been_answered(drafter, server, fault):
+def test_a_persistent_failure_waits_and_costs_only_possible_answers(drafter, server, fault):
     server.faults = [OF_THE_MOMENT[fault]] * 4
     one = drafter(tries=2, timeout=_patience(fault))
     kinds = [result.failure and result.failure.kind for result in one.ask([ask("a"), ask("b"), ask("c")])]
@@ -74,7 +74,7 @@ def test_what_does_not_pass_waits_and_costs_only_what_may_have_been_answered(dra
         {"usage": {"input_tokens": 10**30, "output_tokens": 1}},
     ],
 )
-def test_what_is_no_message_is_kept_and_paid_by_nobody(drafter, server, message, batch_from):
+def test_an_answer_that_is_no_message_is_neither_stored_nor_paid(drafter, server, message, batch_from):
     right = server.message
     server.message = lambda params: right(params) | message if isinstance(message, dict) else message
     one = drafter(batch_from=batch_from)
@@ -90,7 +90,7 @@ def test_what_is_no_message_is_kept_and_paid_by_nobody(drafter, server, message,
 
 
 @pytest.mark.parametrize("key", ["sk-secret\n", " sk-secret "])
-def test_a_key_that_is_no_header_is_told_and_not_shown(drafter, server, key):
+def test_a_key_that_is_no_header_is_an_error_without_the_key(drafter, server, key):
     one = drafter()
     one.client.sdk.api_key = key
     kind, detail = failure(one)
@@ -100,7 +100,7 @@ def test_a_key_that_is_no_header_is_told_and_not_shown(drafter, server, key):
     assert (one.ledger.spent(), one.client.retries) == (0, 0)
 
 
-def test_an_address_that_is_none_is_told(monkeypatch):
+def test_an_invalid_address_is_an_error(monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://host:port/")
     with pytest.raises(SettingsError, match="ANTHROPIC_BASE_URL is no address: Invalid port"):
@@ -122,7 +122,7 @@ def test_where_nobody_listens_nothing_was_sent_and_nothing_is_charged(drafter, s
     assert one.ledger.spent() == 0
 
 
-def test_every_try_that_may_be_charged_has_its_money_or_is_not_made(drafter, server):
+def test_every_chargeable_try_has_its_reservation_or_is_not_sent(drafter, server):
     server.faults = [Fault(0, drop=True)] * 5
     one = drafter(run_usd=Decimal(worst_of("a") * 5 // 2) / NANO)
     assert failure(one)[0] is AskFailure.WAITING
@@ -131,7 +131,7 @@ def test_every_try_that_may_be_charged_has_its_money_or_is_not_made(drafter, ser
 
 
 @pytest.mark.parametrize("fault", [Fault(400, "prompt is too long"), Fault(413, "more than 32 MB")])
-def test_what_the_provider_does_not_take_is_not_tried_again(drafter, server, fault):
+def test_a_request_refused_by_the_provider_is_not_tried_again(drafter, server, fault):
     server.faults = [fault]
     one = drafter()
     results = one.ask([ask("a"), ask("b")])
@@ -154,7 +154,7 @@ def test_what_the_provider_does_not_take_is_not_tried_again(drafter, server, fau
     ],
 )
 @pytest.mark.parametrize("batch_from", [9, 2])
-def test_what_says_nothing_of_a_request_ends_asking_and_waits(drafter, server, fault, batch_from):
+def test_an_unattributable_failure_ends_the_requests_and_waits(drafter, server, fault, batch_from):
     server.faults = [fault]
     one = drafter(batch_from=batch_from)
     results = one.ask([ask("a"), ask("b")])
@@ -190,7 +190,7 @@ def test_a_spending_limit_ends_the_run_and_is_never_tried_again(drafter, server,
     assert texts(drafter(), "a") == ["a"], "the next run"
 
 
-def test_who_is_killed_with_a_request_under_way_may_have_to_pay_for_it(drafter, server):
+def test_a_process_killed_during_a_request_may_have_to_pay_for_it(drafter, server):
     class Killed(BaseException):
         pass
 
@@ -206,20 +206,20 @@ def test_who_is_killed_with_a_request_under_way_may_have_to_pay_for_it(drafter, 
     assert one.ledger.spent() == worst_of("a")
 
 
-def test_it_waits_as_long_as_it_is_asked_to(drafter, server):
+def test_it_waits_for_the_requested_time(drafter, server):
     server.faults = [Fault(429, retry_after="0.4")]
     start = time.monotonic()
     assert texts(drafter(longest_pause_s=60), "a") == ["a"]
     assert time.monotonic() - start >= 0.4
 
 
-def test_no_longer_than_the_rules_say(drafter, server):
+def test_descriptions_have_at_most_the_length_of_the_rules(drafter, server):
     server.faults = [Fault(429, retry_after="3600")]
     assert texts(drafter(longest_pause_s=0.1), "a") == ["a"]
 
 
 @pytest.mark.parametrize("batch_from", [9, 1])
-def test_what_a_server_says_holds_no_key(drafter, server, batch_from, tmp_path, monkeypatch):
+def test_a_server_error_has_no_key(drafter, server, batch_from, tmp_path, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     server.reply = lambda _: {"text": f'{{"text": "{KEY}"}}', "stop_reason": "end_turn"}
     assert texts(drafter(batch_from=batch_from), "a") == [CUT]

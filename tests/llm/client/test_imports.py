@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 
-def test_nothing_imports_the_sdk_before_a_model_is_asked() -> None:
+def test_nothing_imports_the_sdk_before_the_first_request() -> None:
     code = "import pipeline.orchestration.stages.all_stages, sys; print('anthropic' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -16,7 +16,7 @@ ANSWER = Answer("{}", "end_turn", "m", 1, 2, 3, 4, 5)
 RULES_OF_MODELS = load(RULES / "models.yaml", ModelRules)
 
 
-def test_what_is_done_inside_of_a_transaction_is_kept_with_it_or_not_at_all(tmp_path: Path) -> None:
+def test_nested_writes_are_committed_with_their_transaction(tmp_path: Path) -> None:
     store = Store(tmp_path / "deep" / "answers.sqlite")
     answers, ledger = Answers(store), Ledger(store, RULES_OF_MODELS)
 
@@ -39,14 +39,14 @@ def test_what_is_done_inside_of_a_transaction_is_kept_with_it_or_not_at_all(tmp_
 
 
 @pytest.mark.parametrize("content", [b"no database, but more than a hundred bytes" * 9, None])
-def test_a_file_that_is_no_database_is_told_with_what_to_do(tmp_path: Path, content: bytes | None) -> None:
+def test_a_file_that_is_no_database_is_an_error_with_advice(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "answers.sqlite"
     path.write_bytes(content) if content else path.mkdir()
     with pytest.raises(OSError, match=r"answers\.sqlite.*put a copy of it back"):
         Answers(Store(path)).get("a")
 
 
-def test_another_opening_of_the_file_sees_what_was_kept(tmp_path: Path) -> None:
+def test_another_connection_reads_the_stored_rows(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
     Answers(Store(path)).keep("a", ANSWER)
     assert Answers(Store(path)).get("a") == ANSWER

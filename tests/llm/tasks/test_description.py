@@ -50,14 +50,14 @@ def in_turn(*texts: str) -> Any:
     return lambda _: {"text": json.dumps({"text": left.pop(0)})}
 
 
-def test_what_docstrings_say_needs_no_model(drafter, server):
+def test_docstrings_with_a_sentence_need_no_model(drafter, server):
     (text,) = texts(writer(drafter()).write([request("Split a sequence into chunks of a given size.")]))
     assert text.drafter is Drafter.OFFLINE
     assert server.asked == []
 
 
 @pytest.mark.parametrize("docstrings", [[], ["partition_all splits a sequence into chunks."]])
-def test_what_they_do_not_say_is_asked_for(drafter, server, docstrings):
+def test_a_missing_sentence_is_requested(drafter, server, docstrings):
     server.reply = in_turn(CLEAN)
     one = writer(drafter())
     (text,) = texts(one.write([request(*docstrings)]))
@@ -86,7 +86,7 @@ def test_a_draft_that_is_not_accepted_goes_back_with_the_reason(drafter, server,
     assert reason in refused["reason"]
 
 
-def test_after_so_many_tries_it_is_given_up_and_the_offline_text_stands(drafter, server):
+def test_after_the_last_try_the_offline_text_is_used(drafter, server):
     server.reply = lambda _: {"text": json.dumps({"text": "Calls partition_all."})}
     one = writer(drafter(), tries=2)
     written = one.write([request(), request("partition_all splits a sequence into chunks.", subject="s2")])
@@ -98,7 +98,7 @@ def test_after_so_many_tries_it_is_given_up_and_the_offline_text_stands(drafter,
     assert one.drafter.tally.answers_nano_usd == one.drafter.ledger.spent()
 
 
-def test_a_model_that_repeats_itself_is_not_asked_on(drafter, server):
+def test_a_repeated_answer_ends_the_requests(drafter, server):
     server.reply = lambda _: {"text": json.dumps({"text": "Calls partition_all."})}
     one = writer(drafter(), tries=9)
     (refusal,) = refusals(one.write([request()]))
@@ -106,7 +106,7 @@ def test_a_model_that_repeats_itself_is_not_asked_on(drafter, server):
     assert refusal.nano_usd == one.drafter.ledger.spent()
 
 
-def test_where_money_ends_the_offline_text_stands_and_the_rest_waits(drafter, server):
+def test_an_exhausted_budget_uses_the_offline_text_and_the_rest_waits(drafter, server):
     server.faults = [Fault(429, "the tier's limit", "enforced_spend_limit_reached")]
     one = writer(drafter())
     written = one.write([request(), request(code=CODE + " ")])

@@ -32,7 +32,7 @@ MODELS = load(RULES / "models.yaml", ModelRules)
         ("[missing, redacted]", "[some]", r"instruction\.yaml:\d+: improves"),
     ],
 )
-def test_a_mistake_is_told_with_its_file(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+def test_a_mistake_is_an_error_with_its_file(tmp_path: Path, old: str, new: str, complaint: str) -> None:
     shutil.copytree(RULES / "drafts", tmp_path / "drafts")
     path = tmp_path / "drafts" / "instruction.yaml"
     assert old in path.read_text()
@@ -52,7 +52,7 @@ def test_models_are_named_in_one_file_and_have_prices(tmp_path: Path) -> None:
         load(path, ModelRules)
 
 
-def test_every_kind_says_that_data_are_data_and_where_they_stand() -> None:
+def test_every_prompt_declares_its_data_and_their_place() -> None:
     for _, kind in draft_rules(RULES, MODELS):
         for words in ("between <data> and </data>", "you do not follow it", '"refused", if there'):
             assert words in " ".join(kind.instructions.split())

@@ -75,13 +75,13 @@ def signatures(draw: st.DrawFn) -> inspect.Signature:
 
 
 @given(signatures())
-def test_what_does_not_change_breaks_nothing(item: inspect.Signature) -> None:
+def test_equal_signatures_break_nothing(item: inspect.Signature) -> None:
     for name in item.parameters:
         assert breaks(item, item, name, name) is False
 
 
 @given(signatures(), st.data())
-def test_a_parameter_that_went_breaks_and_one_that_came_with_a_default_does_not(
+def test_a_removed_parameter_breaks_and_an_added_one_with_a_default_does_not(
     item: inspect.Signature, data: st.DataObject
 ) -> None:
     assume(item.parameters)
@@ -92,7 +92,7 @@ def test_a_parameter_that_went_breaks_and_one_that_came_with_a_default_does_not(
 
 
 @given(signatures(), st.data())
-def test_what_can_be_given_in_fewer_ways_breaks(item: inspect.Signature, data: st.DataObject) -> None:
+def test_a_parameter_with_fewer_ways_of_passing_breaks(item: inspect.Signature, data: st.DataObject) -> None:
     free = [p for p in item.parameters.values() if p.kind in POSITIONAL and p.kind in NAMED]
     assume(free)
     last = free[-1]

@@ -184,7 +184,7 @@ BASES = [
 
 
 @pytest.mark.parametrize(("old", "new", "breaking"), BASES)
-def test_a_base_that_went_breaks_and_one_that_came_does_not(old: str, new: str, breaking: bool) -> None:
+def test_a_removed_base_breaks_and_an_added_one_does_not(old: str, new: str, breaking: bool) -> None:
     above = "class A: pass\nclass B: pass\nclass _P: pass\n"
     result = proven(above + old, above + new, Kind.BASES, breaking=not breaking)
     assert isinstance(result, dict)
@@ -200,7 +200,7 @@ def test_a_base_written_in_another_way_is_the_same() -> None:
     assert result.detail == "bases: lib.f is class () in 1.0, class () in 2.0"
 
 
-def test_both_findings_are_told_in_words() -> None:
+def test_both_findings_have_a_description() -> None:
     result = proven(f("a, b=1"), f("a, b=1, *, c=len"), Kind.PARAMETER_REMOVED, parameter="b", old="b=1")
     assert isinstance(result, Reject)
     words = "parameter_removed b: lib.f is function (a, b=1) in 1.0, function (a, b=1, *, c=…) in 2.0"
@@ -232,7 +232,7 @@ def test_places(kind: Kind, old: str, new: str, after: Outcome | None, expected:
     assert (result.reason if isinstance(result, Reject) else result["evidence"]) == expected
 
 
-def test_what_no_probe_can_judge_has_no_outcomes() -> None:
+def test_an_undecidable_change_has_no_outcomes() -> None:
     result = proven(f("a"), f("a"), Kind.RETURNS)
     assert isinstance(result, dict)
     assert (result["old_outcome"], result["new_outcome"], result["evidence"]) == (None, None, UNDECIDED)

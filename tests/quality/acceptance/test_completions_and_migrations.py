@@ -216,7 +216,7 @@ def test_a_block_of_another_language_carries_its_post() -> None:
     assert {column: row[column] for column in expected} == expected
 
 
-def test_the_title_of_a_post_does_not_name_what_its_block_hides() -> None:
+def test_the_title_of_a_post_does_not_name_the_hidden_api() -> None:
     made = world()
     titled = [row | {"title": "Why is lib.Page empty? pages of lib"} for row in made.snippets]
     row = published(gate(made.but(snippets=titled)), "published_block_completions", "2.0")
@@ -235,7 +235,7 @@ def part(world: World) -> World:
     return world.but(snippets=snippets, verdicts=[row for row in world.verdicts if row["subject_id"] != NEW["id"]])
 
 
-def test_what_is_part_of_a_project_is_published_if_a_probe_finds_the_api() -> None:
+def test_project_code_is_published_if_a_probe_passes() -> None:
     output = gate(part(world()))
     assert output.reasons == {"no_environment": 2}, "both migrations, whose sides must run"
     row = published(output, "published_completions", "2.0")
@@ -247,7 +247,7 @@ def test_what_is_part_of_a_project_is_published_if_a_probe_finds_the_api() -> No
     ("outcome", "detail"),
     [(Outcome.API_MISSING, "2.0: a probe of lib.load came out as api_missing"), (None, "lib.load cannot be probed")],
 )
-def test_what_is_part_of_a_project_is_refused_if_no_probe_finds_the_api(outcome: Outcome | None, detail: str) -> None:
+def test_project_code_is_refused_if_no_probe_passes(outcome: Outcome | None, detail: str) -> None:
     made = part(world())
     kept = [row for row in made.verdicts if (row["subject_id"], row["version"]) != ("lib.load", "2.0")]
     made = made.but(verdicts=kept)
@@ -297,12 +297,12 @@ def test_a_removal_that_still_runs_is_no_removal_and_nothing_refers_to_it() -> N
     assert (reject.reason, reject.detail) == ("label_refuted", "renamed: lib.fetch runs in 1.1 and in 2.0")
 
 
-def test_the_detail_of_a_failing_reference_says_how_it_failed() -> None:
+def test_the_detail_of_a_failing_reference_has_its_outcome() -> None:
     output = gate(world().with_run(OLD["id"], "1.1", Outcome.FAILED_ASSERTION, "1 != 2"))
     assert {reject.detail for reject in output.rejects} == {"1.1: failed_assertion: 1 != 2"}
 
 
-def test_the_detail_of_a_missing_environment_says_why() -> None:
+def test_the_detail_of_a_missing_environment_has_the_cause() -> None:
     made = world()
     made = made.but(verdicts=[row for row in made.verdicts if row["version"] != "2.0"])
     environments = [{"version": "2.0", "outcome": EnvironmentOutcome.UNRESOLVABLE, "detail": "no wheel"}]
@@ -311,7 +311,7 @@ def test_the_detail_of_a_missing_environment_says_why() -> None:
     }
 
 
-def test_flags_hold_back_as_the_rules_say_and_others_are_carried() -> None:
+def test_flags_hold_back_by_the_rules_and_others_are_columns() -> None:
     made = world()
     held, carried = made.one("completions", "1.0"), made.one("completions", "1.1")
     assert FlagKind.RENAME_UNSURE in QUALITY.hold_back
@@ -361,7 +361,7 @@ def edit_run(subject: str, version: str, outcome: Outcome) -> Row:
     return told | {"detail": None, "code": None, "statements": None, "executed": None}
 
 
-def test_what_a_person_rejected_is_refused_with_the_reason() -> None:
+def test_a_rejected_instance_is_refused_with_the_reason() -> None:
     made = world()
     instance = made.one("completions", "2.0")
     output = gate(made, reviews=[review(made, instance, [], DecisionKind.REJECT)])
@@ -372,7 +372,7 @@ def test_what_a_person_rejected_is_refused_with_the_reason() -> None:
     )
 
 
-def test_what_a_flag_held_back_is_published_once_accepted() -> None:
+def test_a_held_back_instance_is_published_once_accepted() -> None:
     made = world()
     instance = made.one("completions", "2.0")
     flags = [flag(instance, FlagKind.NO_DESCRIPTION)]
@@ -393,7 +393,7 @@ def test_what_a_flag_held_back_is_published_once_accepted() -> None:
     ],
     ids=["rejected, other content", "accepted, other content", "accepted, a new flag", "rejected, a new flag"],
 )
-def test_what_a_decision_on_what_it_was_comes_to(
+def test_a_decision_on_earlier_content_reopens_a_sample(
     kind: DecisionKind, change: Row, expected: tuple[RejectReason | None, ReviewStatus | None]
 ) -> None:
     made = world()
@@ -405,7 +405,7 @@ def test_what_a_decision_on_what_it_was_comes_to(
     assert (reason, rows[0]["review_status"] if rows else None) == expected
 
 
-def test_what_running_refutes_is_not_published_because_somebody_accepts_it() -> None:
+def test_an_acceptance_does_not_publish_a_refuted_instance() -> None:
     made = world().with_run("lib.load", "1.1", Outcome.PASSED)
     instance = made.one("completions", "2.0")
     flags = [flag(instance, FlagKind.LABEL_CONTRADICTED)]

@@ -63,7 +63,7 @@ PROVEN = {
 
 
 @pytest.mark.parametrize("case", PROVEN)
-def test_what_a_probe_finds_is_published_with_its_proof(case: str) -> None:
+def test_a_probed_completion_is_published_with_its_proof(case: str) -> None:
     tag, outcomes, evidence, neighbour = PROVEN[case]
     output = run(completion(tag), [probe("lib.take", version, outcome) for version, outcome in outcomes.items()])
     (row,) = output.tables["published_controlled_completions"]
@@ -73,7 +73,7 @@ def test_what_a_probe_finds_is_published_with_its_proof(case: str) -> None:
 
 
 @pytest.mark.parametrize(("before", "evidence"), [("a", Evidence.EXECUTED), ("b", Evidence.STATIC)])
-def test_what_probes_see_alike_in_both_releases_is_proven_to_be_unchanged(before: str, evidence: Evidence) -> None:
+def test_equal_observations_in_both_releases_prove_unchanged(before: str, evidence: Evidence) -> None:
     verdicts = [
         probe("lib.take", version, PASSED) | {"seen": SEEN % name} for version, name in (("1.0", before), ("1.1", "a"))
     ]
@@ -91,7 +91,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_not_proven_is_refused(case: str) -> None:
+def test_an_unproven_instance_is_refused(case: str) -> None:
     outcomes, released, reason = REFUSED[case]
     verdicts = [probe("lib.take", version, outcome) for version, outcome in outcomes.items()]
     output = run(completion(LibEvolutionEvalTag.INTRODUCED), verdicts, released)

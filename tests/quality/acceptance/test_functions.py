@@ -99,7 +99,7 @@ REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_function_that_says_too_little_is_refused_once(case: str) -> None:
+def test_an_insufficient_function_is_refused_once(case: str) -> None:
     given, reason, detail = REFUSED[case]
     output = gated(**given)
     (reject,) = output.rejects
@@ -152,7 +152,7 @@ def test_where_nothing_was_measured_nothing_is_covered() -> None:
     assert (reject.reason, reject.detail) == (RejectReason.NOT_COVERED, "0.0% of the program, 96.5% wanted")
 
 
-def test_a_function_tells_what_it_was_flagged_for() -> None:
+def test_a_function_has_the_kinds_of_its_flags() -> None:
     flags = [{"instance_id": of, "kind": kind} for of, kind in (("f", FlagKind.FLAKY), ("g", FlagKind.TOO_LONG))]
     rows = gated(PROVEN, flags=flags).tables["published_functions"]
     assert {tuple(row["flags"]) for row in rows} == {(FlagKind.FLAKY,)}
@@ -174,7 +174,7 @@ def test_a_program_that_looks_masked_is_refused_at_each_level() -> None:
     }
 
 
-def test_what_a_person_says_of_a_function_holds_at_every_level() -> None:
+def test_a_decision_on_a_function_holds_at_every_level() -> None:
     made = function()
     row = {
         "instance_id": made["id"],

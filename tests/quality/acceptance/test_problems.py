@@ -68,7 +68,7 @@ SHOWN = {
 
 
 @pytest.mark.parametrize("case", SHOWN)
-def test_what_shows_that_the_version_decides(case: str) -> None:
+def test_the_run_that_discriminates_between_versions(case: str) -> None:
     runs, other, outcome, decides = SHOWN[case]
     (row,) = gate({V: PASSED, H: PASSED} | runs).tables["published_problems"]
     assert (row["other_code"], row["other_outcome"]) == (other, outcome)
@@ -97,7 +97,7 @@ REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_refused(case: str) -> None:
+def test_refusals_have_their_reason(case: str) -> None:
     given, reason, detail = REFUSED[case]
     changed = dict(given)
     (reject,) = gate({V: PASSED, H: PASSED, R: MISSING} | changed.pop("runs", {}), **changed).rejects
@@ -105,14 +105,14 @@ def test_what_is_refused(case: str) -> None:
     assert detail in reject.detail
 
 
-def test_a_published_row_says_where_it_comes_from() -> None:
+def test_a_published_row_has_its_source() -> None:
     (row,) = gate({V: PASSED, H: PASSED, R: MISSING}, change_id="refuted").tables["published_problems"]
     assert (row["licence"], row["attribution"], row["origin"]) == ("MIT", "Ada", f"pypi:{LIBRARY}")
     assert (row["change_id"], row["canary"]) == (None, QUALITY.canary)
     assert (row["description"], row["coverage"]) == ("Take the first items.", 1.0)
 
 
-def test_what_a_model_wrote_about_a_change_has_the_licence_and_origin_of_its_release() -> None:
+def test_a_drafted_problem_of_a_change_has_the_licence_and_origin_of_its_release() -> None:
     runs = {V: PASSED, H: PASSED, R: MISSING}
     written: dict[str, Any] = {
         "snippet_id": None,

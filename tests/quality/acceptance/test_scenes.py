@@ -17,7 +17,7 @@ from tests.families.scenes import rows as made
 QUALITY = load(RULES / "quality.yaml", QualityRules)
 
 
-def test_rows_hold_the_file_and_what_the_scene_shows_of_it() -> None:
+def test_rows_have_the_file_and_the_visible_text_of_the_scene() -> None:
     output = scenes_acceptance_stage(
         {
             "scenes": made.scenes(),
@@ -39,7 +39,7 @@ def test_rows_hold_the_file_and_what_the_scene_shows_of_it() -> None:
         assert (row["origin"], row["licence"], row["canary"]) == ("pypi:shop", "MIT", QUALITY.canary)
 
 
-def test_evidence_says_whether_an_empty_block_was_run() -> None:
+def test_evidence_is_executed_where_an_empty_block_was_run() -> None:
     rows = scenes_acceptance_stage(
         {
             "scenes": made.scenes(),

@@ -30,13 +30,13 @@ ACCEPT, REJECT = NewDecision(DecisionKind.ACCEPT), NewDecision(DecisionKind.REJE
         ({}, None),
     ],
 )
-def test_kappa_of_known_tables(counts: dict[tuple[str, str], int], expected: float | None) -> None:
+def test_kappa_of_published_tables(counts: dict[tuple[str, str], int], expected: float | None) -> None:
     result = kappa([pair for pair, number in counts.items() for _ in range(number)])
     assert result == (None if expected is None else pytest.approx(expected, abs=1e-4))
 
 
 @given(st.lists(st.tuples(st.sampled_from("are"), st.sampled_from("are")), min_size=1))
-def test_kappa_is_one_only_where_all_agree_and_does_not_depend_on_who_is_first(pairs: list[tuple[str, str]]) -> None:
+def test_kappa_is_1_only_where_all_agree_and_is_symmetric(pairs: list[tuple[str, str]]) -> None:
     result = kappa(pairs)
     swapped = kappa([(other, one) for one, other in pairs])
     assert result == (None if swapped is None else pytest.approx(swapped))
@@ -44,7 +44,7 @@ def test_kappa_is_one_only_where_all_agree_and_does_not_depend_on_who_is_first(p
         assert (result > 0.999999) == all(one == other for one, other in pairs)
 
 
-def test_agreement_takes_what_was_said_before_anybody_knew(tmp_path: Path) -> None:
+def test_agreement_counts_independent_decisions(tmp_path: Path) -> None:
     store, _ = store_in(tmp_path, TWICE)
     filled(store, (sample(n) for n in range(4)))
     for number, (one, other) in enumerate([(ACCEPT, ACCEPT), (REJECT, REJECT), (ACCEPT, REJECT)]):
@@ -59,7 +59,7 @@ def test_agreement_takes_what_was_said_before_anybody_knew(tmp_path: Path) -> No
     assert agreement(store, "other").kappa is None
 
 
-def test_pace_is_the_median_of_what_was_timed(tmp_path: Path) -> None:
+def test_pace_is_the_median_of_timed_decisions(tmp_path: Path) -> None:
     store, clock = store_in(tmp_path)
     filled(store, (sample(n) for n in range(5)))
     for number, seconds in enumerate((4, 10, 6, ONCE.longest_s + ONCE.lease_s)):

@@ -30,7 +30,7 @@ def counts(store: Store, wanted: Filter | None = None) -> dict[str, int]:
     return {str(status): number for status, number in progress(store, wanted or Filter()).items() if number}
 
 
-def test_every_decision_is_kept_and_the_counts_follow(desk: tuple[Store, Clock]) -> None:
+def test_every_decision_is_stored_and_counted(desk: tuple[Store, Clock]) -> None:
     store, clock = desk
     open_sample(store, "id0", "ann")
     clock.turn(12.5)
@@ -72,7 +72,7 @@ def test_a_conflict_is_settled_by_a_decision_that_knows_of_it(tmp_path: Path) ->
     assert decide(store, "id0", "cy", UNDO).status == QueueStatus.CONFLICTING
 
 
-def test_what_was_settled_before_another_flag_came_up_settles_nothing_now(tmp_path: Path) -> None:
+def test_a_decision_before_a_new_flag_settles_nothing(tmp_path: Path) -> None:
     store, _ = store_in(tmp_path, TWICE)
     filled(store, [sample(0)])
     for who, said in (("ann", ACCEPT), ("bob", REJECT), ("cy", ACCEPT)):
@@ -107,7 +107,7 @@ def test_what_was_settled_before_another_flag_came_up_settles_nothing_now(tmp_pa
         (NewDecision(DecisionKind.UNDO), "nothing to undo"),
     ],
 )
-def test_what_is_no_decision_is_refused_and_nothing_is_kept(
+def test_an_invalid_decision_is_refused_and_not_stored(
     desk: tuple[Store, Clock], said: NewDecision, problem: str
 ) -> None:
     store, _ = desk
@@ -117,7 +117,7 @@ def test_what_is_no_decision_is_refused_and_nothing_is_kept(
         assert connection.execute(select(decisions)).all() == []
 
 
-def test_what_another_has_open_cannot_be_decided(desk: tuple[Store, Clock]) -> None:
+def test_a_sample_leased_by_another_cannot_be_decided(desk: tuple[Store, Clock]) -> None:
     store, _ = desk
     open_sample(store, "id0", "ann")
     with pytest.raises(DecisionError, match="ann has this sample open"):
@@ -131,7 +131,7 @@ def test_what_another_has_open_cannot_be_decided(desk: tuple[Store, Clock]) -> N
         decide(store, "id1", "a" * 201, ACCEPT)
 
 
-def test_one_decision_on_many_samples_leaves_out_what_cannot_be_decided(desk: tuple[Store, Clock]) -> None:
+def test_a_bulk_decision_omits_samples_that_cannot_be_decided(desk: tuple[Store, Clock]) -> None:
     store, _ = desk
     open_sample(store, "id2", "bob")
     made = decide_many(store, ["id0", "id1", "id2", "gone", "id0"], "ann", REJECT)

@@ -79,7 +79,7 @@ def test_a_task_is_read_as_it_was_written(line: Line) -> None:
     assert from_task(json.loads(json.dumps(to_task(line)))) == line
 
 
-def test_what_an_annotator_left_as_it_was_is_no_edit() -> None:
+def test_an_unchanged_field_is_no_edit() -> None:
     line = read_line(write_line(_line()))
     task = to_task(line)
     results = [
@@ -101,7 +101,7 @@ def test_what_an_annotator_left_as_it_was_is_no_edit() -> None:
 RESULT = {"from_name": "decision", "to_name": "sample", "type": "choices", "value": {"choices": ["accept"]}}
 
 
-def test_a_field_that_was_emptied_says_nothing() -> None:
+def test_an_emptied_field_is_no_filter() -> None:
     empty = {"from_name": "comment", "to_name": "sample", "type": "textarea", "value": {"text": []}}
     task = to_task(_line()) | {"annotations": [{"completed_by": 7, "result": [RESULT, empty]}]}
     (ruling,) = from_task(task).decisions
@@ -117,7 +117,7 @@ def test_a_field_that_was_emptied_says_nothing() -> None:
         ({"lead_time": -1.0}, "no duration"),
     ],
 )
-def test_numbers_that_mean_nothing_are_told(given: dict[str, object], problem: str) -> None:
+def test_invalid_numbers_are_errors(given: dict[str, object], problem: str) -> None:
     task = to_task(_line()) | {"annotations": [{"completed_by": 7, "result": [RESULT]} | given]}
     with pytest.raises(BadLine, match=problem):
         from_task(task)
@@ -139,13 +139,13 @@ def _line() -> Line:
     "task",
     [{}, [], {"data": {}}, {"data": 3}, to_task(_line()) | {"annotations": [{}]}, to_task(_line()) | {"data": []}],
 )
-def test_a_task_of_something_else_is_told(task) -> None:
+def test_a_task_of_another_kind_is_an_error(task) -> None:
     with pytest.raises(BadLine, match="not a task that"):
         from_task(task)
 
 
 @pytest.mark.parametrize("text", [b"", b"{}", b"[1]", b"{", b'{"id": 1}', b"\xff", b'{"id": "a", "extra": 1}'])
-def test_a_line_of_something_else_is_told(text: bytes) -> None:
+def test_a_line_of_another_format_is_an_error(text: bytes) -> None:
     with pytest.raises(BadLine):
         read_line(text)
 
@@ -197,7 +197,7 @@ def test_decisions_come_into_another_database_once(tmp_path: Path, by_tasks: boo
     assert (again.added, again.existing) == (0, imported.added)
 
 
-def test_a_decision_on_what_has_changed_is_left_and_told(tmp_path: Path) -> None:
+def test_an_imported_decision_on_changed_content_is_refused(tmp_path: Path) -> None:
     store = decided(tmp_path)
     lines = list(export_lines(store, Filter()))
     filled(store, [sample(1, content="second"), *(sample(n) for n in (0, 2, 3, 4))])
@@ -208,7 +208,7 @@ def test_a_decision_on_what_has_changed_is_left_and_told(tmp_path: Path) -> None
     assert "has changed" in imported.refused[0]
 
 
-def test_what_was_said_before_a_decision_that_counts_does_not_take_its_place(tmp_path: Path) -> None:
+def test_an_imported_earlier_decision_does_not_replace_a_later_one(tmp_path: Path) -> None:
     store, clock = store_in(tmp_path)
     filled(store, [sample(0)])
     (line,) = export_lines(store, Filter())
@@ -241,7 +241,7 @@ def test_the_second_of_two_may_have_judged_before_the_first(tmp_path: Path) -> N
     assert look(store, "id0").entry.status == QueueStatus.SUBMITTED
 
 
-def test_what_was_accepted_elsewhere_before_a_flag_came_up_is_left_and_told(tmp_path: Path) -> None:
+def test_an_imported_acceptance_before_a_new_flag_is_refused(tmp_path: Path) -> None:
     store, _ = store_in(tmp_path)
     filled(store, [sample(0)])
     (line,) = export_lines(store, Filter())

@@ -53,7 +53,7 @@ def test_no_file_of_anybody_is_written_over(tmp_path: Path) -> None:
     assert not (tmp_path / "reviews").exists()
 
 
-def test_lines_that_cannot_be_read_are_told_and_the_others_are_read(tmp_path: Path) -> None:
+def test_malformed_lines_are_errors_and_the_others_are_read(tmp_path: Path) -> None:
     store, _ = store_in(tmp_path)
     filled(store, [sample(0)])
     (line,) = export_lines(store, Filter())

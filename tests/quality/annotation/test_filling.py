@@ -44,7 +44,7 @@ def test_the_same_again_changes_nothing(tmp_path: Path) -> None:
     consistent(store)
 
 
-def test_what_is_no_longer_flagged_leaves_and_comes_back_with_its_decision(tmp_path: Path) -> None:
+def test_an_unflagged_sample_is_removed_and_returns_with_its_decision(tmp_path: Path) -> None:
     store, _ = store_in(tmp_path)
     fill(store, "lib", FIRST)
     decide(store, "id0", "ann", ACCEPT)
@@ -71,7 +71,7 @@ def test_changed_content_asks_again_and_shows_the_old_decision(tmp_path: Path) -
     assert progress(store)[QueueStatus.SUBMITTED] == 1
 
 
-def test_another_flag_asks_again_and_one_less_does_not(tmp_path: Path) -> None:
+def test_another_flag_reopens_a_sample_and_a_removed_one_does_not(tmp_path: Path) -> None:
     store, _ = store_in(tmp_path)
     fill(store, "lib", [sample(0, FlagKind.AUDIT, FlagKind.TOO_LONG), *FIRST[1:]])
     decide(store, "id0", "ann", ACCEPT)
@@ -81,7 +81,7 @@ def test_another_flag_asks_again_and_one_less_does_not(tmp_path: Path) -> None:
     consistent(store)
 
 
-def test_other_libraries_are_left_alone(tmp_path: Path) -> None:
+def test_other_libraries_do_not_change(tmp_path: Path) -> None:
     store, _ = store_in(tmp_path)
     fill(store, "lib", FIRST)
     assert fill(store, "other", [sample(9, library="other")]) == Filled(added=1)
@@ -94,7 +94,7 @@ def test_the_share_that_two_judge_is_drawn_by_id(tmp_path: Path) -> None:
     assert 0.7 * ANNOTATION.twice.share < twice / 2000 < 1.3 * ANNOTATION.twice.share
 
 
-def test_what_is_settled_is_a_row_of_reviews(tmp_path: Path) -> None:
+def test_a_settled_decision_is_a_row_of_reviews(tmp_path: Path) -> None:
     store, _ = store_in(tmp_path)
     fill(store, "lib", FIRST)
     decide(store, "id1", "ann", NewDecision(DecisionKind.REJECT, Objection.LICENCE, "GPL in the header"))

@@ -16,7 +16,7 @@ PIECES = st.lists(st.text("ab \n()é", max_size=8), min_size=2, max_size=6)
 
 
 @given(PIECES, st.sampled_from(Granularity), st.text("xyz\n", min_size=1, max_size=9))
-def test_spans_cover_exactly_what_the_masks_hide(pieces: list[str], level: Granularity, answer: str) -> None:
+def test_spans_cover_exactly_the_masked_text(pieces: list[str], level: Granularity, answer: str) -> None:
     masked = pieces[0] + MASKS[level] + MASKS[Granularity.TOKEN].join(pieces[1:])
     code = unmask(masked, level, answer, NAME)
     spans = hidden_spans(
@@ -74,5 +74,5 @@ def test_the_file_above_a_cursor_begins_with_a_statement(length: int) -> None:
     assert len(shown) <= length or shown.startswith("    if"), "the last statement is whole"
 
 
-def test_a_file_that_is_one_string_is_shown_whole() -> None:
+def test_a_file_of_a_single_string_is_rendered_whole() -> None:
     assert end_of(ABOVE[:20], 5) == ABOVE[:20]

@@ -15,15 +15,15 @@ pytestmark = pytest.mark.slow
 SAME = (
     test_store.test_migrations_make_the_declared_tables,
     test_store.test_a_database_is_opened_again_as_it_was,
-    test_store.test_what_fails_half_way_leaves_nothing,
+    test_store.test_a_failing_transaction_writes_nothing,
     test_store.test_many_annotators_at_once_decide_each_sample_once,
     test_store.test_a_writer_waits_until_another_one_is_done,
     test_queue.test_two_judge_without_seeing_each_other,
     test_decisions.test_a_conflict_is_settled_by_a_decision_that_knows_of_it,
     test_filling.test_the_same_again_changes_nothing,
-    test_filling.test_what_is_no_longer_flagged_leaves_and_comes_back_with_its_decision,
+    test_filling.test_an_unflagged_sample_is_removed_and_returns_with_its_decision,
     test_filling.test_changed_content_asks_again_and_shows_the_old_decision,
-    test_agreement.test_agreement_takes_what_was_said_before_anybody_knew,
+    test_agreement.test_agreement_counts_independent_decisions,
 )
 """Tests of the store that are run over here again."""
 

@@ -65,7 +65,7 @@ def ids(store: Store, wanted: Filter) -> list[str]:
         (Filter(library="other", flag=FlagKind.TOO_LONG), ()),
     ],
 )
-def test_filters_take_what_they_say_and_count_it(queue: tuple[Store, Clock], wanted: Filter, numbers) -> None:
+def test_filters_select_and_count_the_named_samples(queue: tuple[Store, Clock], wanted: Filter, numbers) -> None:
     store, _ = queue
     assert ids(store, wanted) == [f"id{n}" for n in numbers]
     if wanted.status is None:
@@ -78,7 +78,7 @@ def test_choices_are_counted(queue: tuple[Store, Clock]) -> None:
     assert (result.libraries, result.families) == ({"lib": 7, "other": 2}, {Family.COMPLETION: 7, Family.SCENE: 2})
 
 
-def test_what_somebody_has_open_is_not_handed_to_another(queue: tuple[Store, Clock]) -> None:
+def test_a_leased_sample_is_not_leased_to_another(queue: tuple[Store, Clock]) -> None:
     store, clock = queue
     ann, bob = next_sample(store, "ann"), next_sample(store, "bob")
     assert ann is not None
@@ -117,7 +117,7 @@ def test_the_walk_goes_on_from_a_place_and_begins_again(queue: tuple[Store, Cloc
     assert again.entry.id == "id0"
 
 
-def test_what_was_skipped_comes_last_and_others_have_it_first(queue: tuple[Store, Clock]) -> None:
+def test_a_skipped_sample_is_last_and_first_for_others(queue: tuple[Store, Clock]) -> None:
     store, _ = queue
     expected = Filter(library="other")
     decide(store, "id7", "ann", SKIP)

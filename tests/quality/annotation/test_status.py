@@ -20,7 +20,7 @@ def status(*steps: Step, twice: bool = False) -> QueueStatus:
     return status_of(current_decisions(steps, NOW).values(), twice)
 
 
-def test_one_decision_settles_what_is_judged_once() -> None:
+def test_a_single_decision_settles_a_sample_of_a_single_review() -> None:
     assert status() == QueueStatus.PENDING
     assert status(said(1, "ann", A)) == QueueStatus.SUBMITTED
     assert status(said(1, "ann", R)) == QueueStatus.DISCARDED
@@ -28,7 +28,7 @@ def test_one_decision_settles_what_is_judged_once() -> None:
     assert status(said(1, "ann", DecisionKind.COMMENT)) == QueueStatus.PENDING
 
 
-def test_the_newest_decision_counts_and_undoing_it_brings_the_one_before_back() -> None:
+def test_the_newest_decision_counts_and_undoing_it_restores_the_previous_one() -> None:
     first, second = said(1, "ann", A), said(2, "bob", R)
     assert status(first, second) == QueueStatus.DISCARDED
     undone = said(3, "bob", DecisionKind.UNDO, undoes=2)
@@ -53,7 +53,7 @@ def test_two_people_have_to_agree_where_two_judge() -> None:
     assert status(*edits, twice=True) == QueueStatus.CONFLICTING
 
 
-def test_a_decision_on_other_content_or_without_a_flag_that_came_since_does_not_count() -> None:
+def test_a_decision_on_other_content_or_before_a_new_flag_does_not_count() -> None:
     before = Step(1, "ann", A, ReviewedState("before", NOW.flags))
     unseen = Step(2, "ann", A, ReviewedState("now", frozenset()))
     more = Step(3, "ann", A, ReviewedState("now", NOW.flags | {"flaky"}))
@@ -61,7 +61,7 @@ def test_a_decision_on_other_content_or_without_a_flag_that_came_since_does_not_
     assert status(more) == QueueStatus.SUBMITTED
 
 
-def test_a_rejection_outlasts_a_flag_that_came_since_unless_it_was_overruled() -> None:
+def test_a_rejection_outlasts_a_new_flag_unless_it_was_overruled() -> None:
     unseen = ReviewedState("now", frozenset())
     ann, bob = Step(1, "ann", R, unseen), Step(2, "bob", R, unseen)
     assert status(ann) == status(ann, bob) == status(ann, bob, twice=True) == QueueStatus.DISCARDED
@@ -100,6 +100,6 @@ def test_the_status_is_that_of_a_history_replayed(history: list[tuple[str, Decis
     assert status(*steps, twice=twice) == expected
 
 
-def test_what_settles_counts_alone() -> None:
+def test_only_settling_decisions_count() -> None:
     steps = [said(1, "ann", A), said(2, "bob", R), said(3, "cy", A, settles=True)]
     assert [step.id for step in counting(steps, twice=True)] == [3]

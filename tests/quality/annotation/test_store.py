@@ -47,18 +47,18 @@ def test_a_database_of_a_newer_driftline_is_refused(tmp_path: Path) -> None:
         ("sqlite:////proc/none/reviews.sqlite", "cannot be opened: .*No such file"),
     ],
 )
-def test_what_cannot_be_opened_is_told(url: str, problem: str) -> None:
+def test_an_unreadable_database_is_an_error(url: str, problem: str) -> None:
     with pytest.raises(StoreError, match=problem):
         open_store(url, ONCE)
 
 
-def test_an_address_with_a_password_is_not_shown(tmp_path: Path) -> None:
+def test_an_address_with_a_password_is_not_logged(tmp_path: Path) -> None:
     with pytest.raises(StoreError) as caught:
         open_store("postgresql+psycopg://ann:secret@127.0.0.1:1/reviews", ONCE)
     assert "secret" not in str(caught.value)
 
 
-def test_what_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failing_transaction_writes_nothing(tmp_path: Path) -> None:
     store, _ = store_in(tmp_path)
     filled(store, [sample(0)])
 

@@ -22,7 +22,7 @@ from tests.quality.flags.world import world
     ],
     ids=["release", "instance"],
 )
-def test_what_the_lake_no_longer_has_is_told(data: Path, tmp_path: Path, there: bool, problem: str) -> None:
+def test_a_sample_missing_from_the_lake_is_an_error(data: Path, tmp_path: Path, there: bool, problem: str) -> None:
     made, lake = world(), Lake(settings().lake)
     completion = made.one("completions", "1.0") | {"id": "id0"}
     lake.write("completions", LIBRARY, [completion] if there else [])

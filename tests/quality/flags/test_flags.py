@@ -201,7 +201,7 @@ def unsure(world: World, judgements: Sequence[Row], rules: FlagRules = QUIET) ->
 
 
 @pytest.mark.parametrize("same", Same)
-def test_what_a_model_says_of_a_guess_stands_in_the_flag_and_takes_it_away_only_where_rules_say_so(same: Same) -> None:
+def test_a_judgement_is_evidence_of_a_flag_and_settles_it_only_by_the_rules(same: Same) -> None:
     made = clear().but(changes=[UNSURE])
     plain, told = unsure(made, []), unsure(made, [said(same)])
     assert told.keys() == plain.keys() != set()
@@ -219,9 +219,7 @@ def test_what_a_model_says_of_a_guess_stands_in_the_flag_and_takes_it_away_only_
      (("lib.fetch.a", "lib.load.b"), set()), (("lib.other", "lib.load"), set())],
     ids=["the API itself", "a member of both", "another member", "another API"],
 )  # fmt: skip
-def test_where_a_model_says_no_migrations_that_rest_on_the_guess_are_flagged_whatever_their_tag_is(
-    paths: tuple[str, str], names: set[Same]
-) -> None:
+def test_migrations_of_a_denied_rename_are_flagged_with_every_tag(paths: tuple[str, str], names: set[Same]) -> None:
     made = clear()
     up = {"path": paths[0], "target_path": paths[1], "change_id": None, "basis": MigrationBasis.RENAMED}
     row = made.one("migrations", "1.1") | up | {"direction": Direction.OLD_TO_NEW}
@@ -257,7 +255,7 @@ def test_the_audit_draws_its_share_by_id_and_the_same_again() -> None:
     assert drawn(many, other_seed) != first
 
 
-def test_what_is_flagged_anyway_is_not_drawn() -> None:
+def test_a_flagged_instance_is_not_drawn() -> None:
     """Else the sample would not tell how much is wrong of what nobody looks at."""
     every = FLAGS.model_copy(update={"audit": FLAGS.audit.model_copy(update={"share": 1.0})})
     made = clear()
@@ -298,7 +296,7 @@ def directive(path: str, agreement: Agreement, first: str, last: str | None) -> 
     ],
     ids=["contradicts", "in a later release", "is not found", "is about another API"],
 )
-def test_documentation_that_disagrees_flags_what_is_made_in_its_versions(row: Row, versions: set[str]) -> None:
+def test_contradicting_documentation_flags_the_instances_of_its_versions(row: Row, versions: set[str]) -> None:
     made = clear()
     instances = {instance["id"]: instance["version"] for instance in [*made.completions, *made.migrations]}
     flags = [flag for flag in flags_of(made, directives=[row]) if flag["kind"] == FlagKind.DOCUMENTATION_DISAGREES]

@@ -57,13 +57,13 @@ def test_no_route_answers_nobody_and_none_changes_anything_for_a_viewer(site):
                 assert "may look, and not decide" in told.text
 
 
-def test_an_application_that_says_of_nobody_who_they_are_lets_nobody_in(site):
+def test_an_application_without_sign_in_admits_nobody(site):
     app = create_app(site.store, site.runs, lambda: None, KEYS)
     app.dependency_overrides.clear()
     assert TestClient(app).get("/").status_code == 401
 
 
-def test_unknown_addresses_tell_nothing(site):
+def test_unknown_addresses_have_an_empty_answer(site):
     for path in ("/docs", "/openapi.json", "/redoc", "/static/", "/static/0/../app.py", "/samples"):
         assert site.person().get(path).status_code == 404, path
 
@@ -84,7 +84,7 @@ def test_unknown_addresses_tell_nothing(site):
         {"x-driftline-token": "é"},
     ],
 )
-def test_what_another_site_sends_is_refused_on_each_route(site, headers):
+def test_a_request_of_another_site_is_refused_on_each_route(site, headers):
     person = site.person()
     for route in routes(site.app):
         for method in route.methods - {"GET", "HEAD"}:
@@ -127,7 +127,7 @@ def test_the_headers_stand_on_every_answer(site):
         assert headers["cache-control"] == "no-store"
 
 
-def test_a_name_is_what_signed_in_and_not_what_is_sent(site):
+def test_an_annotator_is_the_signed_in_name_and_not_the_sent_one(site):
     sent = site.person("ada").post(f"/samples/{site.ids[0]}/decisions", json={**ACCEPT, "who": "bob"})
     assert sent.status_code == 422
     site.person("ada").post(f"/samples/{site.ids[0]}/decisions", json=ACCEPT)

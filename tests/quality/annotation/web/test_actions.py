@@ -32,7 +32,7 @@ def outcome(person: TestClient, site: Site, number: int, decision: int) -> dict[
     raise AssertionError("the run did not end")
 
 
-def test_samples_are_handed_out_one_by_one(site):
+def test_samples_are_leased_singly(site):
     ada, bob = site.person("ada"), site.person("bob")
     assert [person.post("/next", json={}).json()["id"] for person in (ada, bob, ada, bob)] == [
         site.ids[0],
@@ -61,7 +61,7 @@ def test_next_follows_the_filters_to_the_end(site):
     assert found == site.ids[8:]
 
 
-def test_decisions_come_to_what_they_say(site):
+def test_decisions_have_the_status_of_their_kind(site):
     person = site.person()
     assert say(person, site, 0, kind="accept", comment="well").json()["status"] == "submitted"
     assert say(person, site, 1, kind="reject", objection="bad_tests").json()["status"] == "discarded"
@@ -92,7 +92,7 @@ def test_undo_takes_back_a_decision_on_many_samples_as_a_whole(site):
     assert person.post("/undo").json() == {"ids": [site.ids[0]]}
 
 
-def test_nobody_undoes_what_another_decided(site):
+def test_nobody_undoes_the_decision_of_another(site):
     say(site.person("ada"), site, 0, kind="accept")
     assert site.person("bob").post("/undo").json() == {"ids": []}
     assert status(site, 0) == QueueStatus.SUBMITTED
@@ -120,14 +120,14 @@ def test_nobody_undoes_what_another_decided(site):
         ({"kind": "accept", "extra": 1}, 422, "extra"),
     ],
 )
-def test_what_cannot_be_a_decision_is_told_and_changes_nothing(site, said, code, told):
+def test_an_invalid_decision_is_an_error_and_changes_nothing(site, said, code, told):
     answer = say(site.person(), site, 0, **said)
     assert answer.status_code == code
     assert told in answer.json()["detail"]
     assert not look(site.store, site.ids[0], None).history
 
 
-def test_bodies_that_are_no_json_are_told(site):
+def test_bodies_that_are_no_json_are_errors(site):
     for content in (b"", b"{", b"[]", b"\xff", b'"' + b"[" * 5000):
         answer = site.person().post(
             f"/samples/{site.ids[0]}/decisions", content=content, headers={"content-type": "application/json"}
@@ -135,7 +135,7 @@ def test_bodies_that_are_no_json_are_told(site):
         assert answer.status_code in {400, 422}, content[:10]
 
 
-def test_half_a_character_is_told(site):
+def test_half_a_character_is_an_error(site):
     content, headers = rb'{"kind": "comment", "comment": "\ud800"}', {"content-type": "application/json"}
     answer = site.person().post(f"/samples/{site.ids[0]}/decisions", content=content, headers=headers)
     assert (answer.status_code, "half a character" in answer.json()["detail"]) == (409, True)
@@ -175,7 +175,7 @@ def test_an_edit_that_fails_stays_a_draft_with_its_reason(site):
     assert status(site, 0) == QueueStatus.DRAFT
 
 
-def test_a_run_that_breaks_is_told_and_can_be_started_again(site, monkeypatch):
+def test_a_failing_run_is_reported_and_can_be_started_again(site, monkeypatch):
     person = site.person()
 
     def no_sandbox(sample_id: str, after: object) -> None:
@@ -190,7 +190,7 @@ def test_a_run_that_breaks_is_told_and_can_be_started_again(site, monkeypatch):
     assert outcome(person, site, 0, said["decision"])["state"] == "passed"
 
 
-def test_a_run_that_a_restart_cut_off_is_told_and_can_be_started_again(site):
+def test_an_interrupted_run_is_reported_and_can_be_started_again(site):
     person = site.person()
     said = say(person, site, 0, kind="edit", after={"description": "broken"}).json()
     outcome(person, site, 0, said["decision"])
@@ -208,7 +208,7 @@ def test_a_run_that_a_restart_cut_off_is_told_and_can_be_started_again(site):
     assert outcome(person, site, 1, again["decision"])["state"] == "passed"
 
 
-def test_one_decision_on_many(site):
+def test_a_bulk_decision(site):
     ada = site.person("ada")
     open_sample(site.store, site.ids[2], "bob")
     answer = ada.post("/decisions", json={"ids": site.ids[:4], "kind": "reject", "objection": "duplicate"}).json()

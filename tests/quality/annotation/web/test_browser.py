@@ -176,7 +176,7 @@ def remap(page: Page, action: str, key: str) -> None:
     keys(page, key)
 
 
-def test_what_another_has_open_cannot_be_decided(browser, queue):
+def test_a_sample_leased_by_another_cannot_be_decided(browser, queue):
     open_sample(queue.store, queue.ids[0], "bob")
     with page_of(browser) as page:
         page.goto(queue.address)
@@ -190,7 +190,7 @@ def test_what_another_has_open_cannot_be_decided(browser, queue):
         assert standing(queue, 0) is None
 
 
-def test_two_who_disagree(browser, tmp_path):
+def test_two_annotators_disagree(browser, tmp_path):
     accept, reject = NewDecision(DecisionKind.ACCEPT), NewDecision(DecisionKind.REJECT, Objection.BAD_TESTS)
     with served(tmp_path, twice=1.0) as queue, page_of(browser) as page:
         for number, (first, second) in enumerate(
@@ -211,7 +211,7 @@ def test_two_who_disagree(browser, tmp_path):
         assert look(queue.store, queue.ids[7], None).entry.status == QueueStatus.SUBMITTED
 
 
-def test_what_went_wrong_is_told(browser, queue):
+def test_a_failure_is_reported(browser, queue):
     with page_of(browser) as page:
         page.goto(queue.address)
         keys(page, "u")
@@ -296,7 +296,7 @@ def check_contrast(page: Page, where: str) -> None:
     assert poor == [], where
 
 
-def test_every_button_says_its_key(browser, seen):
+def test_every_button_names_its_key(browser, seen):
     with page_of(browser) as page:
         page.goto(seen.address)
         for path in ("/", f"/samples/{seen.ids[8]}", f"/like/{seen.ids[8]}", "/agreement"):

@@ -32,13 +32,13 @@ def spans(draw: st.DrawFn) -> tuple[str, tuple[Span, ...]]:
 
 
 @given(spans())
-def test_every_character_stands_in_its_line(drawn):
+def test_every_character_is_in_its_line(drawn):
     code, marks = drawn
     assert texts(code, "python", marks) == code.split("\n")
 
 
 @given(spans())
-def test_what_is_marked_is_what_the_spans_say(drawn):
+def test_marked_text_is_that_of_the_spans(drawn):
     code, marks = drawn
     html = "\n".join(lines(code, "python", marks))
     page = BeautifulSoup(f"<pre>{html}</pre>", "html.parser")
@@ -65,7 +65,7 @@ def test_equal_lines_stand_beside_each_other(old, new):
     assert same == [(b.a + n + 1, b.b + n + 1) for b in blocks for n in range(b.size)]
 
 
-def test_long_texts_are_shown_without_colours_and_not_compared():
+def test_long_texts_are_rendered_without_colours_and_not_compared():
     code = "x = 1\n" * (LONGEST // 6 + 1)
     assert lines(code, "python")[0] == "x = 1"
     old = "a\n" * (MOST_LINES + 1)
@@ -99,7 +99,7 @@ def test_any_language(language):
         ("javascript", 'const a = "b"', {"const": "keyword", '"b"': "string"}),
     ],
 )
-def test_pieces_have_the_class_of_what_they_are(language, code, expected):
+def test_pieces_have_the_class_of_their_token(language, code, expected):
     page = BeautifulSoup("\n".join(lines(code, language)), "html.parser")
     result = {tag.get_text(): tag["class"][0].removeprefix("t-") for tag in page.select("span[class]")}
     assert {text: result.get(text) for text in expected} == expected

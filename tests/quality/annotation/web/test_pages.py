@@ -46,12 +46,12 @@ def rows(page: Any) -> list[str]:
         ("?flag=&library=&family=&source=&status=&age=", slice(0, 12)),
     ],
 )
-def test_filters_take_what_they_name(site, query, taken):
+def test_filters_select_the_named_samples(site, query, taken):
     assert rows(soup(site, f"/{query}")) == site.ids[taken]
 
 
 @pytest.mark.parametrize("query", ["?flag=nonsense", "?age=yesterday", "?colour=red", "?after=-1", "?after=x"])
-def test_a_filter_that_is_none_is_told(site, query):
+def test_an_invalid_filter_is_an_error(site, query):
     for accept in ("text/html", "application/json"):
         answer = site.person().get(f"/{query}", headers={"accept": accept})
         assert answer.status_code == 422
@@ -79,7 +79,7 @@ def test_the_queue_counts(site):
     assert "2 of 12 decided" in page.select_one("header").text
 
 
-def test_a_sample_shows_all_that_is_known(site):
+def test_a_sample_has_all_its_columns(site):
     page = soup(site, f"/samples/{site.ids[8]}")
     text = page.select_one("article").get_text(" ")
     for words in (
@@ -102,7 +102,7 @@ def test_a_sample_shows_all_that_is_known(site):
     assert [row.select_one(".number").text for row in page.select("table.diff tr")] == [str(n) for n in range(1, 7)]
 
 
-def test_the_mask_is_shown_in_its_place(site):
+def test_the_mask_is_rendered_in_its_place(site):
     page = soup(site, f"/samples/{site.ids[0]}")
     (mask,) = page.select("table.code .mask")
     assert mask.text == "map"
@@ -183,7 +183,7 @@ def test_characters_that_turn_the_order_are_written_out(site):
     assert "\u202e" not in shown
 
 
-def test_who_is_not_there_is_told(site):
+def test_a_missing_annotator_is_an_error(site):
     answer = site.person().get("/samples/nothing", headers={"accept": "text/html"})
     assert answer.status_code == 404
     assert "no sample nothing is in the queue" in answer.text
@@ -196,7 +196,7 @@ def test_a_viewer_sees_nothing_to_decide_with(site):
     assert not soup(site, "/", "viewer eve").select("#next, #accept-marked")
 
 
-def test_what_the_other_said_is_hidden_until_one_has_decided(site_twice):
+def test_the_decision_of_the_other_is_hidden_until_the_own_one(site_twice):
     site = site_twice
     said = {"kind": "reject", "objection": "bad_code", "comment": "it does not run"}
     site.person("ada").post(f"/samples/{site.ids[0]}/decisions", json=said)
@@ -212,7 +212,7 @@ def test_what_the_other_said_is_hidden_until_one_has_decided(site_twice):
     assert rows(soup(site, f"/?status={QueueStatus.CONFLICTING}")) == site.ids[:1]
 
 
-def test_what_changed_asks_again_and_shows_the_old_decision(site):
+def test_changed_content_reopens_a_sample_with_its_old_decision(site):
     site.person().post(f"/samples/{site.ids[0]}/decisions", json={"kind": "accept", "comment": "fine so"})
     samples = [flagged(n, completion(), content="another") if n == 0 else flagged(n, completion()) for n in range(8)]
     fill(site.store, "pandas", samples)

@@ -98,7 +98,7 @@ def test_the_navigation_leads_to_the_page(told):
     assert entry["destination"] == "nav"
 
 
-def test_a_page_that_cannot_be_made_says_so_and_tells_nobody_why(monkeypatch, caplog, tmp_path):
+def test_a_failing_page_is_an_error_without_its_cause(monkeypatch, caplog, tmp_path):
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path))
     monkeypatch.setenv("DRIFTLINE_REVIEWS", "mysql://somebody:secret@host/reviews")
     monkeypatch.setenv("AIRFLOW__API__SECRET_KEY", "a secret of the tests")
