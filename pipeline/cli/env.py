@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from more_itertools import first
@@ -26,7 +26,7 @@ from pipeline.execution.environments.resolution.failures import IndexUnreachable
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import EnvironmentRow
 
 LISTED = 12
 """Digits of an id in a table, which suffice to identify it."""
@@ -191,15 +191,15 @@ def _collection() -> Collection:
     return Collection(_folder())
 
 
-def _by_lock() -> dict[str, list[Row]]:
+def _by_lock() -> dict[str, list[EnvironmentRow]]:
     """Return the rows of environments by lock."""
-    by_lock: dict[str, list[Row]] = {}
+    by_lock: dict[str, list[EnvironmentRow]] = {}
     for row in sorted(Records(_folder() / "records").rows(), key=lambda row: (row["library"], row["version"])):
         by_lock.setdefault(str(row["lock_id"]), []).append(row)
     return by_lock
 
 
-def _of(id_: str) -> list[Row]:
+def _of(id_: str) -> list[EnvironmentRow]:
     """Return the rows of one environment."""
     matching = {lock_id: rows for lock_id, rows in _by_lock().items() if lock_id.startswith(id_)}
     if len(matching) != 1:
@@ -208,27 +208,27 @@ def _of(id_: str) -> list[Row]:
     return first(matching.values())
 
 
-def _described(row: Row) -> Row:
+def _described(row: EnvironmentRow) -> dict[str, object]:
     path = _folder() / row["lock_id"] if row["lock_id"] else None
     return row | {"path": path if path and path.is_dir() else None}
 
 
-def _print(row: Row) -> None:
+def _print(row: EnvironmentRow) -> None:
     for line in _lines(row):
         out.print(line, markup=False)
 
 
-def _lines(row: Row) -> Iterator[str]:
+def _lines(row: EnvironmentRow) -> Iterator[str]:
     if row["outcome"] == EnvironmentOutcome.BUILT:
         yield f"{_named(row)} on Python {row['python_full']}"
         yield f"  as of   {row['cutoff']:%Y-%m-%d} ({row['rung']})"
         if row.get("moved"):
             yield f"  moved   {row['moved']}; everything else is as of that day"
         yield f"  id      {row['lock_id']}"
-        yield f"  python  {_folder() / row['lock_id'] / 'bin' / 'python'}"
+        yield f"  python  {_folder() / (row['lock_id'] or '') / 'bin' / 'python'}"
     elif row["outcome"] == EnvironmentOutcome.NO_FILES and not row["attempts"]:
         # The index explains the problem, and there was no attempt.
-        yield row["detail"]
+        yield row["detail"] or ""
     else:
         yield f"{_named(row)}: {_MEANINGS[row['outcome']]} ({row['outcome']})"
         yield from (f"  {line}" for line in (row["detail"] or "").splitlines())
@@ -241,7 +241,7 @@ def _lines(row: Row) -> Iterator[str]:
             yield f"  tried   Python {tried['python']}, {how}: {tried['outcome']}"
 
 
-def _named(row: Row) -> str:
+def _named(row: Mapping[str, Any]) -> str:
     beside = [*row.get("pins", ()), *row.get("tools", ())]
     return f"{row['library']} {row['version']}" + (f" with {', '.join(beside)}" if beside else "")
 

@@ -71,8 +71,8 @@ def _print(library: str, history: History, tables: Tables) -> None:
     out.print(f"[bold]{escape(history.path)}[/bold] in {read}\n")
     for line in life_lines(history, tables.releases, Page(out.width if out.is_terminal else PIPED, out.is_terminal)):
         out.print(line)
-    for line_ in _not_public(history, tables.paths):
-        out.print(line_, markup=False)
+    for reason in _not_public(history, tables.paths):
+        out.print(reason, markup=False)
     print_left_out(tables.rejects)
 
 

@@ -26,10 +26,8 @@ from pipeline.snapshots.format.reader import Snapshot
 
 def _list(requested: bool) -> None:
     if requested:
-        settings_ = [
-            (name, _family(rules, name), rules.settings[name].meaning) for name, rules in prompt_rules().items()
-        ]
-        print_table("settings", ("setting", "family", "meaning"), settings_)
+        lines = [(name, _family(rules, name), rules.settings[name].meaning) for name, rules in prompt_rules().items()]
+        print_table("settings", ("setting", "family", "meaning"), lines)
         raise typer.Exit
 
 

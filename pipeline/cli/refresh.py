@@ -19,8 +19,8 @@ from pipeline.core.settings import settings
 from pipeline.core.vocabularies.changes import GONE
 from pipeline.core.vocabularies.drafts import DraftStanding
 from pipeline.core.vocabularies.review import RejectReason
+from pipeline.lake.rows import PublishedChangeRow
 from pipeline.lake.runner import TRANSIENT, Count
-from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
 from pipeline.llm.client.tally import added, usd
 from pipeline.orchestration.check_libraries import check_names
@@ -312,7 +312,7 @@ def print_published(published: Published) -> None:
         out.print(f"  {program} history {changed['library']} {changed['path']}", markup=False)
 
 
-def _a_change(snapshot: Path) -> Row | None:
+def _a_change(snapshot: Path) -> PublishedChangeRow | None:
     """Return an example of a change: a removal, if there is any."""
     changes = Snapshot(snapshot).rows("changes", ("library", "path", "kind"))
     return min(changes, key=lambda row: (row["kind"] not in GONE, row["library"], row["path"]), default=None)

@@ -50,9 +50,9 @@ def export_reviews(
         store, _ = open_reviews()
     except StoreError as error:
         fail(str(error))
-    filter_ = Filter(flag=flag, library=library, family=family, status=status)
+    selection = Filter(flag=flag, library=library, family=family, status=status)
     with progress(f"writing {file}"):
-        written = write_file(file, export_lines(store, filter_), form)
+        written = write_file(file, export_lines(store, selection), form)
     say(f"{written} samples in {file}")
 
 

@@ -118,17 +118,17 @@ def validate(
     engine = replace(_engine(repeats, process, timeout, workers, coverage), apart=apart)
     catalogue = Catalogue(engine.store.facts.project)
     try:
-        with _file(samples, verdicts) as path_, progress("samples") as report:
-            detected = export_format or detect(path_)
+        with _file(samples, verdicts) as file, progress("samples") as report:
+            detected = export_format or detect(file)
             if detected and FORMATS[detected].in_projects:
                 if span or only or coverage or repeats or process or timeout or apart is not None:
                     fail(_ONLY_PROGRAMS.format(detected), BAD_USAGE)
                 tools = _workshop(engine)
                 summary = validate_in_projects(
-                    path_, detected, verdicts, tools, report, answers, again=again, restart=restart
+                    file, detected, verdicts, tools, report, answers, again=again, restart=restart
                 )
             else:
-                with as_samples(path_, detected, answers) as path:
+                with as_samples(file, detected, answers) as path:
                     request = ValidationRequest(path, verdicts, frozenset(only or ()), again, restart, span)
                     summary = validate_file(request, engine, catalogue, report)
     except (NothingToValidate, NoVerdicts, ExportError) as error:

@@ -102,7 +102,7 @@ def make_candidate(
     return Candidate(path, profile, name, digest, last.name if last else None, rows)
 
 
-def _lasting(rejects: Iterable[RejectRow]) -> list[Row]:
+def _lasting(rejects: Iterable[RejectRow]) -> list[RejectRow]:
     return [row for row in rejects if row["reason"] not in _OF_A_DAY]
 
 

@@ -93,7 +93,7 @@ def make_tests(drafter: ModelDrafter, text: str) -> Sequence[Any]:
         program=f"{comment(text)}from lib import partition_all\n\n\ndef split(n, items):\n    return {HIDDEN}(n, items)\n",
         description=text,
         tests="",
-        lacking=tuple(TestKind),
+        missing_kinds=tuple(TestKind),
         hidden=(HIDDEN,),
     )
     written = ModelTests(drafter, DRAFTS.function_tests, JUDGE).write([one])

@@ -150,14 +150,12 @@ def controlled_completion(context: RebuildContext, row: PublishedControlledCompl
 
 def context(context: RebuildContext, row: PublishedContextRow) -> RebuiltRow:
     """Cut the context of a completion again, and retrieve its documents again as `hits`."""
-    completions = [
-        completion_ for completion_ in context.rows("completions") if completion_["id"] == row["completion_id"]
-    ]
+    completions = [published for published in context.rows("completions") if published["id"] == row["completion_id"]]
     rules = context.rules
     output = contexts_stage(
         {
             "releases": context.rows("releases"),
-            "usages": [use for completion_ in completions for use in context.usages[completion_["snippet_id"]]],
+            "usages": [use for published in completions for use in context.usages[published["snippet_id"]]],
             "api_documents": context.rows("api_documents"),
             "published_completions": completions,
         },
@@ -264,7 +262,7 @@ def _gated(
             "releases": context.rows("releases"),
             "verdicts": context.rows("verdicts"),
             "environments": context.rows("environments"),
-            "changes": [change_ for change_ in context.rows("changes") if change_["id"] == row.get("change_id")],
+            "changes": [published for published in context.rows("changes") if published["id"] == row.get("change_id")],
             "reviews": [],
             "mutation_scores": scores,
         },

@@ -76,7 +76,7 @@ def in_order(rows: Sequence[Row]) -> list[Row]:
 def _in_docstrings(context: RebuildContext, row: SnippetRow) -> dict[str, list[Row]]:
     return {
         "releases": neighbourhood(context.rows("releases"), row["version"], row["last_version"]),
-        "documents": [document_ for document_ in context.rows("documents") if document_["path"] == row["path"]],
+        "documents": [candidate for candidate in context.rows("documents") if candidate["path"] == row["path"]],
         "found": [],
     }
 

@@ -43,10 +43,10 @@ def plan(profile: str, libraries: Iterable[str] | None = None) -> list[dict[str,
         names = ", ".join(profile_names())
         raise BadForm(f"nothing was looked at:\nprofile: {profile} has neither rules nor snapshots; there are {names}")
     if unknown := sorted(set(requested) - set(there)):
-        names_ = ", ".join(there[:_NAMED]) + (" …" if len(there) > _NAMED else "")
+        listed = ", ".join(there[:_NAMED]) + (" …" if len(there) > _NAMED else "")
         raise BadForm(
             f"nothing was looked at:\nlibraries: the newest snapshots of profile {profile} have no"
-            f" {', '.join(unknown)}; they have {names_ or 'no library, since there are none'}"
+            f" {', '.join(unknown)}; they have {listed or 'no library, since there are none'}"
         )
     return [{"period": period, "library": library} for library in there if library in requested]
 

@@ -32,6 +32,7 @@ from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.lake.ids import content_id, sha256_file
+from pipeline.lake.rows import SurvivalRow
 from pipeline.lake.schema import Row
 from pipeline.lake.sync import working_on
 from pipeline.lake.tables import Lake, read_parquet
@@ -53,7 +54,7 @@ class SurveyResult:
 
     library: str
     period: str
-    added: tuple[Row, ...]
+    added: tuple[SurvivalRow, ...]
     existing: int
     unjudged: Mapping[str, int]
     unread: tuple[str, ...] = ()
@@ -113,7 +114,7 @@ def libraries_of(snapshots: Sequence[Path]) -> list[str]:
     return sorted(libraries)
 
 
-def rows_of_survey(survey: Survey, libraries: Iterable[str]) -> list[Row]:
+def rows_of_survey(survey: Survey, libraries: Iterable[str]) -> list[SurvivalRow]:
     """Return the rows in the lake for the snapshots and the period of a survey."""
     digests = {sha256_file(snapshot / "manifest.json") for snapshot in survey.snapshots}
     hashes = pa.array([digest for digest in digests if digest], pa.string())
@@ -169,17 +170,17 @@ def _look(survey: Survey, library: str, snapshot: Path, report: ReportProgress) 
     return SurveyResult(library, survey.period, tuple(added), len(chosen) - len(waiting), unjudged)
 
 
-def _rows_of(part: Path) -> list[Row]:
+def _rows_of(part: Path) -> list[SurvivalRow]:
     return read_parquet(part) if part.is_file() else []
 
 
-def _of(row: Row) -> tuple[str, str]:
+def _of(row: SurvivalRow) -> tuple[str, str]:
     return row["family"], row["instance_id"]
 
 
 def _run(
     survey: Survey, library: str, waiting: Collection[Reference], sources: Sources, head: Row, report: ReportProgress
-) -> tuple[list[Row], Mapping[str, int]]:
+) -> tuple[list[SurvivalRow], Mapping[str, int]]:
     """Run references; return their rows, and the temporary failures of the others."""
     _forget(survey.folder)
     runners = runners_at(survey.folder if survey.rules.from_scratch else survey.settings.cache)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Facet, Metric
-from pipeline.evaluation.scores.estimate import Estimate, expected_best, mean_of
+from pipeline.evaluation.scores.estimate import expected_best, mean_of
 from pipeline.evaluation.scores.tally import Answered
 from pipeline.evaluation.scores.tasks import Task, Tasks
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ScoreRow
 
 _DIGITS = 4
 # Metrics of queries, which have one answer each.
@@ -23,10 +23,10 @@ Open = Mapping[Answered, Mapping[Metric, int]]
 
 def score_rows(
     scores: Scores, tasks: Tasks, ks: Iterable[int], resamples: int, unjudged: Open | None = None
-) -> list[Row]:
+) -> list[ScoreRow]:
     """Return the rows of the table `scores`; a family without a task of k samples has one row, its groups have none."""
     ks = sorted(set(ks))
-    rows: list[Row] = []
+    rows: list[ScoreRow] = []
     for family, metric, answers in _by_metric(scores, tasks):
         for k in ks if metric not in _SINGLE_ANSWER else [1]:
             values = [expected_best(samples, k) for _, samples in answers]
@@ -36,16 +36,28 @@ def score_rows(
                 keys = ((family, answers[at][0].id) for at in members)
                 waiting = sum((unjudged or {}).get(key, {}).get(metric, 0) for key in keys)
                 if figure.tasks or facet is Facet.FAMILY:
-                    rows.append(_row(family, metric, k, facet, value, figure, counted) | {"open": waiting})
+                    row: ScoreRow = {
+                        "family": family,
+                        "metric": metric,
+                        "k": k,
+                        "facet": facet,
+                        "value": value,
+                        "mean": _rounded(figure.mean),
+                        "low": _rounded(figure.low),
+                        "high": _rounded(figure.high),
+                        "tasks": figure.tasks,
+                        "samples": counted,
+                        "short": figure.short,
+                        "open": waiting,
+                    }
+                    rows.append(row)
     return sorted(rows, key=_place)
 
 
-def _place(row: Row) -> tuple[int, int, int, int, str]:
+def _place(row: ScoreRow) -> tuple[int, int, int, int, str]:
     """Return the sort key of a row: vocabularies in their own order."""
-    family, metric, facet = (
-        list(terms).index(row[name]) for name, terms in (("family", Family), ("metric", Metric), ("facet", Facet))
-    )
-    return family, metric, row["k"], facet, row["value"]
+    family, metric, facet = Family(row["family"]), Metric(row["metric"]), Facet(row["facet"])
+    return [*Family].index(family), [*Metric].index(metric), row["k"], [*Facet].index(facet), row["value"]
 
 
 Answers = list[tuple[Task, Sequence[float]]]
@@ -66,22 +78,6 @@ def _groups(answers: Answers) -> dict[tuple[Facet, str], list[int]]:
         for group in task.groups:
             groups[group].append(at)
     return groups
-
-
-def _row(family: Family, metric: Metric, k: int, facet: Facet, value: str, figure: Estimate, samples: int) -> Row:
-    return {
-        "family": family,
-        "metric": metric,
-        "k": k,
-        "facet": facet,
-        "value": value,
-        "mean": _rounded(figure.mean),
-        "low": _rounded(figure.low),
-        "high": _rounded(figure.high),
-        "tasks": figure.tasks,
-        "samples": samples,
-        "short": figure.short,
-    }
 
 
 def _rounded(value: float | None) -> float | None:

@@ -1,1 +1,1 @@
-"""What a model is shown of a completion: in-line contexts, documents of its version, and the controlled scenario."""
+"""Contexts of completions: in-line contexts, documents of the version, and the controlled scenario."""

@@ -43,7 +43,7 @@ def controlled_stage(
     *,
     ignore_case: bool,
 ) -> Output:
-    """Make the table `controlled_completions`; the unit is a documented API in a version where it says something.
+    """Make the table `controlled_completions`; the unit is a documented API in a meaningful version.
 
     These versions are the first that can be compared with the one before, and each in which the API is new, about to
     go or modified (LibEvolutionEval, 2412.04478, section 2.1 and appendix B). Refused are NO_TEXT (no sentence of the
@@ -56,37 +56,40 @@ def controlled_stage(
         row["path"] for row in (*tables["symbols"], *tables["api_documents"]) if row["kind"] == SymbolKind.CLASS
     )
     maker = _Maker(history, classes, rules, ignore_case)
-    found = list(
+    results = list(
         guarded(
             _candidates(documentation, history),
             lambda candidate: f"{candidate[0]['path']} {candidate[1]}",
             lambda candidate: [maker.candidate(*candidate)],
         )
     )
-    candidates = [one for one in found if isinstance(one, _Candidate)]
-    written = dict(zip(candidates, writer.write_offline([one.request for one in candidates]), strict=True))
-    made = {one: attempt(one.key, maker.completion, one, told) for one, told in written.items()}
-    kept, surplus = _within_quota(made, rules)
-    # A model is asked for what is drawn already, and for what has no text where places are left.
-    asked = [*kept, *maker.places_left(kept, [one for one in candidates if written[one].text is None])]
-    improved = writer.improve([one.request for one in asked], [written[one] for one in asked])
-    for one, told in zip(asked, improved, strict=True):
-        if told != written[one]:
-            better = attempt(one.key, maker.completion, one, told)
-            made[one] = made[one] if written[one].text and isinstance(better, Reject) else better
-    rows = [row for one in asked if not isinstance(row := made[one], Reject)]
-    rejects = [one for one in (*found, *made.values()) if isinstance(one, Reject)] + surplus
+    candidates = [drawn for drawn in results if isinstance(drawn, _Candidate)]
+    written = dict(zip(candidates, writer.write_offline([drawn.request for drawn in candidates]), strict=True))
+    by_candidate = {drawn: attempt(drawn.key, maker.completion, drawn, text) for drawn, text in written.items()}
+    accepted, surplus = _within_quota(by_candidate, rules)
+    # A model is asked for drawn candidates, and for ones without a text where the quota has room.
+    requested = [
+        *accepted,
+        *maker.free_places(accepted, [drawn for drawn in candidates if written[drawn].text is None]),
+    ]
+    improved = writer.improve([drawn.request for drawn in requested], [written[drawn] for drawn in requested])
+    for drawn, text in zip(requested, improved, strict=True):
+        if text != written[drawn]:
+            better = attempt(drawn.key, maker.completion, drawn, text)
+            by_candidate[drawn] = by_candidate[drawn] if written[drawn].text and isinstance(better, Reject) else better
+    rows = [row for drawn in requested if not isinstance(row := by_candidate[drawn], Reject)]
+    rejects = [drawn for drawn in (*results, *by_candidate.values()) if isinstance(drawn, Reject)] + surplus
     return Output(
         {"controlled_completions": sorted(rows, key=_id)},
-        seen=len(found),
+        seen=len(results),
         made=len(rows),
         rejects=sorted(rejects, key=lambda reject: reject.key),
-        notes=list(notes_of((one.key, told) for one, told in zip(asked, improved, strict=True))),
+        notes=list(notes_of((drawn.key, text) for drawn, text in zip(requested, improved, strict=True))),
     )
 
 
 def _candidates(documentation: Documentation, history: History) -> Iterator[tuple[ApiDocumentRow, str]]:
-    """Yield the documents of what can be called with the versions in which they say something."""
+    """Yield the documents of callables with their meaningful versions."""
     compared = [version for version in history.releases if history.previous(version)]
     begun: set[str] = set()
     for version in compared:
@@ -101,21 +104,21 @@ def _candidates(documentation: Documentation, history: History) -> Iterator[tupl
 
 
 def _within_quota(
-    made: Mapping[_Candidate, ControlledCompletionRow | Reject], rules: ControlledRules
+    by_candidate: Mapping[_Candidate, ControlledCompletionRow | Reject], rules: ControlledRules
 ) -> tuple[list[_Candidate], list[Reject]]:
-    """Keep so many rows of each version and tag as the rules say, by id, which is as good as a draw."""
-    taken: Counter[tuple[str, str]] = Counter()
-    kept: list[_Candidate] = []
+    """Keep at most as many rows of each version and tag as the rules allow, ordered by id, which is random."""
+    counts: Counter[tuple[str, str]] = Counter()
+    accepted: list[_Candidate] = []
     rejects: list[Reject] = []
-    rows = [(row, one) for one, row in made.items() if not isinstance(row, Reject)]
-    for _, one in sorted(rows, key=lambda pair: _id(pair[0])):
-        if taken[one.share] < one.limit(rules):
-            taken[one.share] += 1
-            kept.append(one)
+    rows = [(row, candidate) for candidate, row in by_candidate.items() if not isinstance(row, Reject)]
+    for _, candidate in sorted(rows, key=lambda pair: _id(pair[0])):
+        if counts[candidate.share] < candidate.limit(rules):
+            counts[candidate.share] += 1
+            accepted.append(candidate)
         else:
-            detail = f"the rule takes {one.limit(rules)} that are {one.tags[1]} in {one.version}"
-            rejects.append(Reject(one.key, RejectReason.OVER_QUOTA, detail))
-    return kept, rejects
+            detail = f"the rule takes {candidate.limit(rules)} that are {candidate.tags[1]} in {candidate.version}"
+            rejects.append(Reject(candidate.key, RejectReason.OVER_QUOTA, detail))
+    return accepted, rejects
 
 
 def _id(row: ControlledCompletionRow) -> str:
@@ -140,7 +143,7 @@ class _Candidate:
         return self.version, str(self.tags[1])
 
     def limit(self, rules: ControlledRules) -> int:
-        """How many are taken of its share."""
+        """The quota of its share."""
         unchanged = self.tags[1] == LibEvolutionEvalTag.UNCHANGED
         return rules.max_unchanged_per_version if unchanged else rules.max_changed_per_version
 
@@ -190,45 +193,45 @@ class _Maker:
     ignore_case: bool
 
     def candidate(self, document: ApiDocumentRow, version: str) -> _Candidate | Reject:
-        """Return what a completion can be made of."""
+        """Return the candidates for completions."""
         path = document["path"]
         tags = tags_of(f"{path} {version}", path, version, self.history)
         return tags if isinstance(tags, Reject) else _Candidate(document, version, tags)
 
-    def places_left(self, kept: Sequence[_Candidate], silent: Sequence[_Candidate]) -> list[_Candidate]:
-        """Return so many of those without a text as places are left of their share, by id; none that would leak."""
-        taken = Counter(one.share for one in kept)
+    def free_places(self, accepted: Sequence[_Candidate], silent: Sequence[_Candidate]) -> list[_Candidate]:
+        """Fill the quota of each share with candidates without a text, ordered by id; none that would leak."""
+        counts = Counter(candidate.share for candidate in accepted)
         chosen = []
-        for one in sorted(silent, key=lambda one: content_id("controlled", one.key)):
-            if taken[one.share] >= one.limit(self.rules):
+        for candidate in sorted(silent, key=lambda one: content_id("controlled", one.key)):
+            if counts[candidate.share] >= candidate.limit(self.rules):
                 continue
             # one at which an exception is raised is refused as having no text
-            if not attempt(one.key, lambda one: self._leak(one, self._filled(one.document, "")), one):
-                taken[one.share] += 1
-                chosen.append(one)
+            if not attempt(candidate.key, lambda one: self._leak(one, self._filled(one.document, "")), candidate):
+                counts[candidate.share] += 1
+                chosen.append(candidate)
         return chosen
 
-    def completion(self, one: _Candidate, written: Written) -> ControlledCompletionRow | Reject:
+    def completion(self, candidate: _Candidate, written: Written) -> ControlledCompletionRow | Reject:
         """Fill the template for an API in a version."""
         if written.text is None:
-            return missing_text(one.key, written, "no sentence of the document describes it")
-        filled = self._filled(one.document, written.text.text)
-        if leak := self._leak(one, filled):
-            return Reject(one.key, RejectReason.LEAKS_ANSWER, f"{leak!r} is left to read")
-        return self._row(one, written.text, filled)
+            return missing_text(candidate.key, written, "no sentence of the document describes it")
+        filled = self._filled(candidate.document, written.text.text)
+        if leak := self._leak(candidate, filled):
+            return Reject(candidate.key, RejectReason.LEAKS_ANSWER, f"{leak!r} is left to read")
+        return self._row(candidate, written.text, filled)
 
-    def _leak(self, one: _Candidate, filled: _Filled) -> str | None:
-        return readable(filled["left_context"] + filled["hint"], one.name, ignore_case=self.ignore_case)
+    def _leak(self, candidate: _Candidate, filled: _Filled) -> str | None:
+        return readable(filled["left_context"] + filled["hint"], candidate.name, ignore_case=self.ignore_case)
 
-    def _row(self, one: _Candidate, description: Text, filled: _Filled) -> ControlledCompletionRow:
-        path, library = one.document["path"], one.document["library"]
+    def _row(self, candidate: _Candidate, description: Text, filled: _Filled) -> ControlledCompletionRow:
+        path, library = candidate.document["path"], candidate.document["library"]
         return {
-            "id": content_id("controlled", library, one.version, path, filled["left_context"]),
-            **self._head(one.document, one.version, one.tags),
+            "id": content_id("controlled", library, candidate.version, path, filled["left_context"]),
+            **self._head(candidate.document, candidate.version, candidate.tags),
             "description": description.text,
             "redacted": description.redacted,
             **filled,
-            "core_token": one.name,
+            "core_token": candidate.name,
         }
 
     def _head(self, document: ApiDocumentRow, version: str, tags: Tagging) -> _Head:
@@ -253,7 +256,7 @@ class _Maker:
         rules = self.rules
         hint = f"{_INSTANCE if of_method else service}."
         mandatory = [one["name"] for one in document["parameters"] if one["mandatory"]]
-        left = (rules.of_method if of_method else rules.of_module).format(
+        left_text = (rules.of_method if of_method else rules.of_module).format(
             module=self._module(service),
             service=service,
             description=description,
@@ -264,9 +267,9 @@ class _Maker:
             "access": Access.INDIRECT if of_method else Access.DIRECT,
             "service": service,
             "mandatory_arguments": mandatory,
-            "left_context": left,
+            "left_context": left_text,
             "hint": hint,
-            "reference_call": f"{hint}{name}({', '.join(_given(mandatory, document['signature'] or '()'))})",
+            "reference_call": f"{hint}{name}({', '.join(_call_arguments(mandatory, document['signature'] or '()'))})",
         }
 
     def _module(self, path: str) -> str:
@@ -275,7 +278,7 @@ class _Maker:
         return path
 
 
-def _given(mandatory: Iterable[str], signature: str) -> Iterator[str]:
+def _call_arguments(mandatory: Iterable[str], signature: str) -> Iterator[str]:
     """Yield the mandatory arguments as a call gives them: those that only a keyword can give with their names."""
     try:
         # The annotations of a site need not be Python; the names before them are.

@@ -1,4 +1,4 @@
-"""The API documentation of one version: which documents it has, and what of them is searched."""
+"""The API documentation of one version: its documents, and their searchable text."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class Documentation:
 
 
 def _definition(document: ApiDocumentRow) -> str:
-    """Return what a document is about, the same for all public paths that lead there."""
+    """Return the identity of a document's API, the same for all its public paths."""
     return str(document["canonical_path"] or document["path"])
 
 
 def searched_text(document: ApiDocumentRow, parts: Sequence[DocumentPart]) -> str:
-    """Return what retrievers read of a document."""
+    """Return the text of a document for retrievers."""
     return "\n".join(text for part in parts if (text := _PARTS[part](document)))
 
 

@@ -1,4 +1,4 @@
-"""The expression around a use: where it begins, what of it stands before the cursor, and where it ends."""
+"""The expression around a use: its start, the part before the cursor, and its end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pipeline.families.completions_and_migrations.source import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """The whole expression of a use, and the byte at which the cursor stands in it."""
+    """The whole expression of a use, and the byte offset of the cursor in it."""
 
     span: Span
     cursor: int
@@ -18,23 +18,23 @@ class Expression:
 
 
 def expression_at(source: Source, use: Span) -> Expression | None:
-    """Return the expression whose last name stands at `use`, with the call where it is called; None where none does.
+    """Return the expression whose last name is at `use`, with the call where it is called; None where none does.
 
     Before the cursor stands the first part of the expression (LibEvolutionEval, 2412.04478, section 2.1): the object
     from which the dotted names start, and its dot. `torch.nn.ReLU()` has `torch.`, `f(x).g()` has `f(x).`.
     """
     name = source.text_of(use)
-    found: ast.Attribute | ast.Name | None = None
+    outermost: ast.Attribute | ast.Name | None = None
     called: dict[ast.expr, ast.Call] = {}
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call):
             called[node.func] = node
         elif isinstance(node, ast.Attribute | ast.Name) and _end(source, node) == use[1] and _name(node) == name:
-            found = node
-    if found is None:
+            outermost = node
+    if outermost is None:
         return None
-    whole: ast.expr = called.get(found, found)
-    return Expression((_start(source, whole), _end(source, whole)), _cursor(source, found), whole)
+    whole: ast.expr = called.get(outermost, outermost)
+    return Expression((_start(source, whole), _end(source, whole)), _cursor(source, outermost), whole)
 
 
 def _cursor(source: Source, node: ast.Attribute | ast.Name) -> int:

@@ -1,4 +1,4 @@
-"""The contexts of an in-line completion: what of a program an editor shows on both sides of the cursor."""
+"""The contexts of an in-line completion: the program on both sides of the cursor, as in an editor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Edit = tuple[Span, str]
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """The parts of a program around an expression; imports + left + hint stand before the cursor."""
+    """The parts of a program around an expression; imports + left + hint precede the cursor."""
 
     imports: str
     left: str
@@ -36,7 +36,7 @@ class Inline:
 
 
 def occurrences(masked_code: str, name: str) -> list[Span]:
-    """Return where a name stood in a program, in bytes, given the program with `[token-mask]` in its place."""
+    """Return the span of a masked name in a program, in bytes, from the program with `[token-mask]`."""
     spans: list[Span] = []
     at, length = 0, len(name.encode())
     for part in masked_code.split(_MASK)[:-1]:
@@ -47,7 +47,7 @@ def occurrences(masked_code: str, name: str) -> list[Span]:
 
 
 def around(source: Source, expression: Expression, names: Sequence[Span], roots: Collection[str]) -> Inline:
-    """Return what stands around an expression (LibEvolutionEval, 2412.04478, section 2.1).
+    """Return the context of an expression (LibEvolutionEval, 2412.04478, section 2.1).
 
     The contexts end with the enclosing class; where there is none they are all of the program. Statements at the top
     level that import one of `roots` (the library's import names) stand in the imports and nowhere else. Comments are
@@ -72,7 +72,7 @@ def around(source: Source, expression: Expression, names: Sequence[Span], roots:
 
 
 def _text(source: Source, span: Span, edits: Sequence[Edit]) -> str:
-    """Return the text of a span, edited; an edit inside a larger one goes with it."""
+    """Return the edited text of a span; the larger one of nested edits wins."""
     parts, at = [], span[0]
     for (start, end), text in sorted(edits, key=lambda edit: (edit[0][0], -edit[0][1])):
         if start >= at and end <= span[1]:
@@ -83,10 +83,10 @@ def _text(source: Source, span: Span, edits: Sequence[Edit]) -> str:
 
 def _imports(source: Source, roots: Collection[str]) -> Iterator[Span]:
     """Yield the statements of the top level that import the library and have their lines for themselves."""
-    lines = Counter(line for one in source.body for line in _lines(one.node))
-    for one in source.body:
-        if _brings(one.node, roots) and all(lines[line] == 1 for line in _lines(one.node)):
-            yield one.span
+    lines = Counter(line for statement in source.body for line in _lines(statement.node))
+    for statement in source.body:
+        if _brings(statement.node, roots) and all(lines[line] == 1 for line in _lines(statement.node)):
+            yield statement.span
 
 
 def _lines(node: ast.stmt) -> range:
@@ -119,8 +119,8 @@ def _whole_lines(source: Source, span: Span) -> Span:
 
 
 def _enclosing_class(source: Source, use: int) -> Span | None:
-    """Return the outermost class in whose body a use stands; what stands in its bases or decorators is outside."""
-    for one in source.around(use):
-        if isinstance(one.node, ast.ClassDef) and use >= one.held[0].span[0]:
-            return one.span
+    """Return the outermost class whose body contains a use; bases and decorators are no part of the body."""
+    for statement in source.around(use):
+        if isinstance(statement.node, ast.ClassDef) and use >= statement.held[0].span[0]:
+            return statement.span
     return None

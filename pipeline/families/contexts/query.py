@@ -1,4 +1,4 @@
-"""The request for the query of an in-line completion: what the expression is to do, without name and arguments."""
+"""The request for the query of an in-line completion: the task of the expression, without name and arguments."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def query_request(name: str, expression: ast.expr, code: str, texts: Sequence[st
 
 
 def _arguments(expression: ast.expr) -> Iterator[str]:
-    """Yield the words with which arguments are given."""
+    """Yield the words in arguments."""
     if not isinstance(expression, ast.Call):
         return
-    given: list[ast.AST] = [*expression.args, *expression.keywords]
-    for node in (inner for argument in given for inner in ast.walk(argument)):
+    arguments: list[ast.AST] = [*expression.args, *expression.keywords]
+    for node in (inner for argument in arguments for inner in ast.walk(argument)):
         if isinstance(node, ast.keyword) and node.arg:
             yield node.arg
         elif isinstance(node, ast.Name):

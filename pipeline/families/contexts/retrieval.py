@@ -53,13 +53,13 @@ class Bm25:
         # Loaded here: most commands do not need it.
         from bm25s import BM25  # type: ignore[import-untyped]
 
-        # The library tells each step, and more loudly than anybody asked.
+        # The library logs each step.
         logging.getLogger("bm25s").setLevel(logging.WARNING)
         index = BM25(k1=self._k1, b=self._b, dtype="float64")
         index.index([words(text) or [""] for text in documents], show_progress=False)
-        known = set(index.vocab_dict)
-        asked = ([word for word in words(query) if word in known] for query in queries)
-        return [_best(index.get_scores(told), limit) if told else [] for told in asked]
+        vocabulary = set(index.vocab_dict)
+        word_lists = ([word for word in words(query) if word in vocabulary] for query in queries)
+        return [_best(index.get_scores(query_words), limit) if query_words else [] for query_words in word_lists]
 
 
 class Embedding:
@@ -71,7 +71,7 @@ class Embedding:
     kind = RetrieverKind.EMBEDDING
 
     def __init__(self) -> None:
-        self._known: dict[str, Scores] = {}
+        self._scores: dict[str, Scores] = {}
 
     def best(self, documents: Sequence[str], queries: Sequence[str], limit: int) -> list[list[Hit]]:
         """Return for every query the best documents; none for a query without a word."""
@@ -81,13 +81,13 @@ class Embedding:
         return [_best(row, limit) for row in cosines]
 
     def _vectors(self, texts: Sequence[str]) -> Vectors:
-        unknown = sorted(set(texts) - self._known.keys())
+        unknown = sorted(set(texts) - self._scores.keys())
         if unknown:
-            self._known |= zip(unknown, self._embed(unknown), strict=True)
-        return np.stack([self._known[text] for text in texts])
+            self._scores |= zip(unknown, self._embed(unknown), strict=True)
+        return np.stack([self._scores[text] for text in texts])
 
     def _embed(self, texts: list[str]) -> Vectors:
-        # The model knows words, and no identifiers made of them.
+        # The model's vocabulary has words, not identifiers made of them.
         vectors = np.asarray(_word_llama().embed([" ".join(words(text)) for text in texts]), dtype=np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         # A text without a token has no direction: it is like nothing.

@@ -23,13 +23,13 @@ def _holding(*names: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-_SAID = ("description", "arguments")
-Template = Annotated[str, Field(pattern=r"\{hint\}$"), _holding("module", "service", *_SAID, "hint")]
-"""What stands before the cursor of a controlled completion."""
+_TEXT_FIELDS = ("description", "arguments")
+Template = Annotated[str, Field(pattern=r"\{hint\}$"), _holding("module", "service", *_TEXT_FIELDS, "hint")]
+"""The code before the cursor of a controlled completion."""
 
 
 class InlineRules(Rule):
-    """Which uses become in-line completions, and what stands around them."""
+    """The choice of uses for in-line completions, and the size of their contexts."""
 
     max_per_line: int = Field(ge=1)
     max_per_api_and_origin: int = Field(ge=1)
@@ -48,7 +48,7 @@ class QueryRules(Rule):
 
 
 class RetrievalRules(Rule):
-    """What is searched, how, and how much is found."""
+    """The searched documents, the retrievers, and the number of results."""
 
     documents: int = Field(ge=1)
     searched: tuple[DocumentPart, ...] = Field(min_length=1)

@@ -1,4 +1,4 @@
-"""The stage `contexts`: what stands around each published completion, and the documents of its version for it."""
+"""The stage `contexts`: the code around each published completion, and the retrieved documents of its version."""
 
 from __future__ import annotations
 
@@ -55,23 +55,23 @@ def contexts_stage(
     library = _Library(
         tables["releases"], Documentation(tables["releases"], tables["api_documents"]), rules, ignore_case
     )
-    standing, moved = _standing(completions, uses)
-    chosen, rejects = _chosen(standing, uses, rules)
+    unchanged, moved = _unmoved(completions, uses)
+    chosen, rejects = _chosen(unchanged, uses, rules)
     rejects += moved
     # A program is parsed once for its completions.
     by_code = sorted(chosen, key=lambda row: str(row["code"]))
     places = [attempt(row["id"], library.place, row, uses[row["usage_id"]]) for row in by_code]
-    found = [place for place in places if isinstance(place, _Place)]
-    written = {place.key: told for place, told in zip(found, writer.write([p.request for p in found]), strict=True)}
-    results = [attempt(place.key, library.context, place, written[place.key]) for place in found]
+    located = [place for place in places if isinstance(place, _Place)]
+    written = {place.key: text for place, text in zip(located, writer.write([p.request for p in located]), strict=True)}
+    results = [attempt(place.key, library.context, place, written[place.key]) for place in located]
     rejects += [one for one in (*places, *results) if isinstance(one, Reject)]
     contexts = sorted(
         (row for row in results if not isinstance(row, Reject)), key=lambda row: str(row["completion_id"])
     )
     versions = {row["id"]: row["version"] for row in completions}
-    asked = [(row, versions[row["completion_id"]]) for row in contexts if row["query"]]
+    queried = [(row, versions[row["completion_id"]]) for row in contexts if row["query"]]
     hits, unasked = parted(
-        hit for retriever in retrievers for hit in _retrieved(asked, retriever, library.documentation, rules)
+        hit for retriever in retrievers for hit in _retrieved(queried, retriever, library.documentation, rules)
     )
     untold_keys = [row["completion_id"] for row in contexts if row["query"] is None]
     return Output(
@@ -87,25 +87,25 @@ def contexts_stage(
     )
 
 
-def _standing(
+def _unmoved(
     completions: Iterable[PublishedCompletionRow], uses: Mapping[str, UsageRow]
 ) -> tuple[list[PublishedCompletionRow], list[Reject]]:
-    """Keep the completions whose use stands where it was found: a person's edit may have moved it."""
-    standing: list[PublishedCompletionRow] = []
+    """Keep the completions whose use is still in its place: a person's edit may have moved it."""
+    unchanged: list[PublishedCompletionRow] = []
     moved: list[Reject] = []
     for row in completions:
         use = uses[row["usage_id"]]
         if row["code"].encode()[use["name_start_byte"] : use["name_end_byte"]] == row["core_token"].encode():
-            standing.append(row)
+            unchanged.append(row)
         else:
             moved.append(Reject(row["id"], RejectReason.BROKEN_EXAMPLE, "the use is no longer where it was found"))
-    return standing, moved
+    return unchanged, moved
 
 
 def _chosen(
     completions: Sequence[PublishedCompletionRow], uses: Mapping[str, UsageRow], rules: ContextRules
 ) -> tuple[list[PublishedCompletionRow], list[Reject]]:
-    """Keep so many APIs of a line, and so many uses of an API by one author, as the rules say."""
+    """Limit the APIs of a line, and the uses of an API by one author, as the rules require."""
     lines: Counter[tuple[str, ...]] = Counter()
     authors: Counter[tuple[str, ...]] = Counter()
     chosen: list[PublishedCompletionRow] = []
@@ -127,7 +127,7 @@ def _chosen(
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A completion where it stands, with the document of its API, and the request for its query."""
+    """A completion in its program, with the document of its API, and the request for its query."""
 
     completion: PublishedCompletionRow
     shown: Inline
@@ -140,7 +140,7 @@ class _Place:
 
 
 class _Views(TypedDict):
-    """What is shown of an instance beside its query."""
+    """The context of an instance without its query."""
 
     imports: str
     left_context: str
@@ -173,13 +173,13 @@ class _Library:
         if expression is None:
             return Reject(key, RejectReason.BROKEN_EXAMPLE, f"no expression ends with {name!r} in line {use['line']}")
         names = occurrences(completion["masked_code"], name)
-        shown = around(source, expression, names, self._roots[completion["version"]])
+        inline = around(source, expression, names, self._roots[completion["version"]])
         document = self.documentation.in_collection(completion["path"], completion["version"])
         texts = [text for text in (document and document["description"], completion["description"]) if text][:1]
         minimum = self._rules.query.min_argument_length
-        request = query_request(name, expression.node, shown.reference, texts, minimum)
-        place = _Place(completion, shown, document, request)
-        # Before anybody is asked for a query.
+        request = query_request(name, expression.node, inline.reference, texts, minimum)
+        place = _Place(completion, inline, document, request)
+        # Before a query is requested.
         return self._leak(place, self._views(place)) or place
 
     def context(self, place: _Place, written: Written) -> PublishedContextRow | Reject:
@@ -195,13 +195,13 @@ class _Library:
         return None
 
     def _views(self, place: _Place) -> _Views:
-        """Return what is shown of an instance beside its query."""
-        completion, shown = place.completion, place.shown
+        """Return the context of an instance without its query."""
+        completion, inline = place.completion, place.shown
         return {
-            "imports": shown.imports,
-            "left_context": shown.left,
-            "hint": shown.hint,
-            "right_context": shown.right,
+            "imports": inline.imports,
+            "left_context": inline.left,
+            "hint": inline.hint,
+            "right_context": inline.right,
             "version_comment": self._rules.inline.comment(completion["library"], completion["version"]),
         }
 
@@ -211,17 +211,17 @@ class _Library:
         return self._parsed[1]
 
     def _row(self, place: _Place, written: Written) -> PublishedContextRow:
-        completion, shown, document, query = place.completion, place.shown, place.document, written.text
+        completion, inline, document, query = place.completion, place.shown, place.document, written.text
         rules = self._rules.inline
-        few = "".join(shown.right.splitlines(keepends=True)[: rules.few_lines])
+        few = "".join(inline.right.splitlines(keepends=True)[: rules.few_lines])
         return {
             "completion_id": completion["id"],
             "library": completion["library"],
             **self._views(place),
-            "reference_call": shown.reference,
+            "reference_call": inline.reference,
             "right_context_few_lines": few,
-            "masked_names": shown.masked_names,
-            "in_class": shown.in_class,
+            "masked_names": inline.masked_names,
+            "in_class": inline.in_class,
             "query": query.text if query else None,
             "document_id": document["id"] if document else None,
             "query_redacted": query.redacted if query else False,
@@ -231,17 +231,17 @@ class _Library:
 
 
 def _retrieved(
-    asked: Iterable[tuple[PublishedContextRow, str]],
+    queried: Iterable[tuple[PublishedContextRow, str]],
     retriever: Retriever,
     documentation: Documentation,
     rules: ContextRules,
 ) -> Iterator[PublishedRetrievalRow | Reject]:
-    """Yield what a retriever finds for the query of each context among the documents of its version.
+    """Yield the documents of its version that a retriever returns for the query of each context.
 
     A version in which one raises an exception is the note INTERNAL_ERROR, and has no hits of it.
     """
     by_version: dict[str, list[PublishedContextRow]] = defaultdict(list)
-    for context, version in asked:
+    for context, version in queried:
         by_version[version].append(context)
 
     def of_version(version: str) -> Iterator[PublishedRetrievalRow]:

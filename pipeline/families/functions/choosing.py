@@ -27,7 +27,7 @@ _ROLES = {
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A task as a function in a version; `apart` is what sets the version apart from a neighbour, where anything does.
+    """A task as a function in a version; `apart` is the difference of the version from a neighbour, if there is any.
 
     `use` is the use of the core API in the program that is masked.
     """
@@ -46,7 +46,7 @@ class Choice:
 
     @property
     def other_program(self) -> str | None:
-        """The program that is right for the neighbour, if it is known."""
+        """The correct program for the neighbour, if there is evidence for one."""
         if self.apart is None or self.apart.other is None:
             return None
         solution = rewrite(self.written, self.apart.other.task)
@@ -54,15 +54,15 @@ class Choice:
 
     @property
     def other_role(self) -> FunctionRun | None:
-        """How it is known what is right for the neighbour."""
+        """The evidence for the neighbour's program."""
         return _ROLES[self.apart.other.role] if self.apart is not None and self.apart.other is not None else None
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """What goes first where the rules take only some."""
+        """The order of choice."""
         task, apart = self.shown.task, self.apart
-        telling = apart is None, apart is None or apart.other is None, apart is None or not apart.known_apart
-        return (*telling, -len(task.cases), len(task.body), len(task.variables), self.function.version, self.shown.key)
+        order = apart is None, apart is None or apart.other is None, apart is None or not apart.known_apart
+        return (*order, -len(task.cases), len(task.body), len(task.variables), self.function.version, self.shown.key)
 
 
 class Choices:
@@ -74,68 +74,68 @@ class Choices:
         self.rules: ProblemRules = finder.rules
         self.min_name_length = min_name_length
 
-    def of(self, shown: Shown) -> Iterator[Choice | Reject]:
+    def of(self, example: Shown) -> Iterator[Choice | Reject]:
         """Yield the task in each version that sets it apart, then in the first and the last that have the example.
 
         Rejects: NO_PREDECESSOR where no version can be compared with the one before, UNFIT_NAME where the core API
         goes by no name of its own that could be hidden.
         """
-        history, snippet = self.library.history, shown.snippet
+        history, snippet = self.library.history, example.snippet
         run = history.between(snippet["version"], snippet["last_version"])
         compared = [version for version in run if history.previous(version)]
         if not compared:
             detail = f"of {run[0]} to {run[-1]} the lake holds no release before"
-            yield Reject(shown.key, RejectReason.NO_PREDECESSOR, detail)
+            yield Reject(example.key, RejectReason.NO_PREDECESSOR, detail)
             return
-        written = write(shown.task, (), self.rules)
-        apart = {candidate.version: candidate for candidate in self.finder.of(shown)}
+        written = write(example.task, (), self.rules)
+        apart = {candidate.version: candidate for candidate in self.finder.of(example)}
         for version in dict.fromkeys([*apart, compared[0], compared[-1]]):
-            yield self._choice(shown, written, version, apart.get(version))
+            yield self._choice(example, written, version, apart.get(version))
 
-    def _choice(self, shown: Shown, written: Written, version: str, apart: Candidate | None) -> Choice | Reject:
-        history, key = self.library.history, f"{shown.key} {version}"
+    def _choice(self, example: Shown, written: Written, version: str, apart: Candidate | None) -> Choice | Reject:
+        history, key = self.library.history, f"{example.key} {version}"
         uses = self.library.uses(written.program, version)
         own = [use for use in uses if use.name == use.path.rpartition(".")[2] and history.tags(use.path, version)]
         fit = [use for use in own if len(use.name) >= self.min_name_length]
-        use = _core(fit, apart.path if apart is not None else None, shown.snippet["path"])
+        use = _core(fit, apart.path if apart is not None else None, example.snippet["path"])
         tags = history.tags(use.path, version) if use is not None else None
         if use is None or tags is None:
-            found = ", ".join(sorted({use.path for use in uses})) or "nothing of the library"
-            return Reject(key, RejectReason.UNFIT_NAME, f"it uses {found}")
-        return Choice(shown, written, self._function(shown, written, version, use), tags, use, apart)
+            matching = ", ".join(sorted({use.path for use in uses})) or "nothing of the library"
+            return Reject(key, RejectReason.UNFIT_NAME, f"it uses {matching}")
+        return Choice(example, written, self._function(example, written, version, use), tags, use, apart)
 
-    def _function(self, shown: Shown, written: Written, version: str, use: Use) -> Function:
+    def _function(self, example: Shown, written: Written, version: str, use: Use) -> Function:
         changed = self.library.changed_parameters(use.path, version)
         return Function(
-            library=shown.snippet["library"],
+            library=example.snippet["library"],
             version=version,
             path=use.path,
             program=written.program,
             name=written.function,
             parameters=written.parameters,
             hidden=(use.name, *sorted(set(use.keywords) & changed)),
-            snippet_id=shown.snippet["id"],
-            docstrings=self.library.docstrings(filter(None, (shown.snippet["path"], use.path)), version),
+            snippet_id=example.snippet["id"],
+            docstrings=self.library.docstrings(filter(None, (example.snippet["path"], use.path)), version),
         )
 
 
 def _core(uses: Sequence[Use], changed: str | None, documented: str | None) -> Use | None:
-    """Return the use of the core API: of what changed, else of what the example documents, else the last."""
+    """Return the use of the core API: the changed one, else the one that the example documents, else the last."""
     for path in (changed, documented):
-        if found := next((use for use in uses if use.path == path), None):
-            return found
+        if matching := next((use for use in uses if use.path == path), None):
+            return matching
     return uses[-1] if uses else None
 
 
 def within_quota(choices: Iterable[Choice], rules: FunctionRules) -> tuple[list[Choice], list[Reject]]:
     """Keep as many choices as the rules take, the most telling first, and one of the same program."""
-    taken: Counter[Hashable] = Counter()
-    kept: dict[str, Choice] = {}
+    counts: Counter[Hashable] = Counter()
+    chosen: dict[str, Choice] = {}
     rejects: list[Reject] = []
     for each in sorted(choices, key=lambda choice: choice.rank):
         function = each.function
-        if function.id in kept:
-            detail = f"the same program as {kept[function.id].key}"
+        if function.id in chosen:
+            detail = f"the same program as {chosen[function.id].key}"
             rejects.append(Reject(each.key, RejectReason.DUPLICATE, detail))
             continue
         kinds = {
@@ -143,12 +143,12 @@ def within_quota(choices: Iterable[Choice], rules: FunctionRules) -> tuple[list[
             ("path", function.path, function.version): rules.max_per_path_and_version,
             ("library",): rules.max_per_library,
         }
-        full = next((kind for kind, limit in kinds.items() if taken[kind] >= limit), None)
+        full = next((kind for kind, limit in kinds.items() if counts[kind] >= limit), None)
         if full is not None:
             rejects.append(
                 Reject(each.key, RejectReason.OVER_QUOTA, f"the rule takes {kinds[full]} of {' '.join(full)}")
             )
         else:
-            taken.update(kinds.keys())
-            kept[function.id] = each
-    return list(kept.values()), rejects
+            counts.update(kinds.keys())
+            chosen[function.id] = each
+    return list(chosen.values()), rejects

@@ -1,4 +1,4 @@
-"""A task function and its tests, whoever wrote them."""
+"""A task function and its tests, by rules or by a model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Function:
 
     @property
     def module(self) -> str:
-        """Under what name tests import the program."""
+        """The name under which tests import the program."""
         return f"function_{self.id}"
 
 
@@ -53,11 +53,11 @@ class Tests:
 
     @property
     def counts(self) -> Mapping[TestKind, int]:
-        """How many tests of each kind there are; those of none are not told."""
+        """The number of tests by kind, without zeros."""
         return Counter(self.kinds.values())
 
     @property
-    def lacking(self) -> tuple[TestKind, ...]:
+    def missing_kinds(self) -> tuple[TestKind, ...]:
         """The kinds of which there is no test."""
         return tuple(kind for kind in TestKind if kind not in self.counts)
 
@@ -79,7 +79,7 @@ class Tests:
 
 
 def name_of(kind: TestKind, number: int) -> str:
-    """Return the name of a test, which tells its kind; numbers begin with 1 in each kind."""
+    """Return the name of a test, which has its kind; numbers begin with 1 in each kind."""
     return f"test_{kind}_{number}"
 
 
@@ -93,18 +93,18 @@ def read_tests(text: str) -> Tests:
 
 
 def _answers(statement: ast.Assert) -> frozenset[str]:
-    """Return what would pass a test without any work."""
+    """Return trivial bodies that might pass a test."""
     match statement.test:
         case ast.Compare(left=made, ops=[ast.Eq() | ast.Is()], comparators=[value]):
-            given = made.args if isinstance(made, ast.Call) else []
+            arguments = made.args if isinstance(made, ast.Call) else []
             text = ast.unparse(value)
-            same = [number for number, argument in enumerate(given, 1) if ast.unparse(argument) == text]
+            same = [number for number, argument in enumerate(arguments, 1) if ast.unparse(argument) == text]
             return frozenset([f"return {text} whatever it gets", *(f"return argument {n} as it is" for n in same)])
     return frozenset()
 
 
 def _kind(name: str) -> TestKind:
-    told = name.removeprefix("test_").rpartition("_")[0]
-    if told not in _KINDS:
+    label = name.removeprefix("test_").rpartition("_")[0]
+    if label not in _KINDS:
         raise ValueError(f"{name}: no test of one of the kinds {', '.join(_KINDS)}")
-    return _KINDS[told]
+    return _KINDS[label]

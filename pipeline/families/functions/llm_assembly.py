@@ -1,4 +1,4 @@
-"""Tests that a model wrote as a pytest module of ours: what each may hold, their names, and each of them alone."""
+"""Tests by a model as a pytest module: allowed contents, names, and each test as a module of its own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pipeline.families.llm_programs import incomplete
 from pipeline.llm.tasks.forms import FunctionTest
 from pipeline.llm.tasks.rules import FunctionTestsRules
 
-_TELL_TYPES = frozenset({"isinstance", "issubclass", "type"})
+_TYPE_CHECKS = frozenset({"isinstance", "issubclass", "type"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,47 +29,46 @@ class Assembled:
     apart: Mapping[str, str]
 
 
-def body_problem(test: FunctionTest, one: Untested, rules: FunctionTestsRules) -> str | None:
-    """Say what is wrong with the code of one test before it runs; None where nothing is."""
+def body_problem(test: FunctionTest, function: Untested, rules: FunctionTestsRules) -> str | None:
+    """Return the problem of one test's code before it runs; None without one."""
     try:
         tree = read_code(test.code, rules.max_characters)
     except BadCode as error:
         return str(error)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    if one.function not in names:
-        return f"it does not call {one.function}"
+    if function.function not in names:
+        return f"it does not call {function.function}"
     if found := sorted(set(_imported(tree)) & rules.not_imported):
         return f"it imports {', '.join(found)}, which looks at the program and not at what it gives"
     if found := sorted(names_used(tree) & rules.not_used):
         return f"it uses {', '.join(found)}, which looks at the program and not at what it gives"
-    if one.module in _imported(tree):
-        return (
-            f"it imports {one.module}, of which only {one.function} is sure to be there, and that is imported already"
-        )
-    if found := sorted(set(_identifiers(tree)) & set(one.hidden)):
+    if function.module in _imported(tree):
+        imported = f"only {function.function} is sure to be there, and that is imported already"
+        return f"it imports {function.module}, of which {imported}"
+    if found := sorted(set(_identifiers(tree)) & set(function.hidden)):
         return f"it uses {', '.join(found)}, which is what the function is to find: state the result instead"
-    if test.kind is TestKind.RETURN_TYPE and not names & _TELL_TYPES:
+    if test.kind is TestKind.RETURN_TYPE and not names & _TYPE_CHECKS:
         return "it looks at no type: use isinstance or type"
     return None
 
 
-def assemble(tests: Sequence[FunctionTest], one: Untested) -> Assembled:
-    """Put tests below those that a function has, each under a name that tells its kind.
+def assemble(tests: Sequence[FunctionTest], function: Untested) -> Assembled:
+    """Append tests to those of a function, each under a name with its kind.
 
     Errors: SyntaxError, RecursionError of code that `body_problem` refuses.
     """
-    numbers = Counter(read_tests(one.tests).kinds.values())
+    numbers = Counter(read_tests(function.tests).kinds.values())
     kinds: dict[str, TestKind] = {}
     apart: dict[str, str] = {}
     for test in tests:
         numbers[test.kind] += 1
         name = name_of(test.kind, numbers[test.kind])
         kinds[name], apart[name] = test.kind, _function(name, test.code)
-    head = one.tests.rstrip("\n") or _import_of(one)
+    head = function.tests.rstrip("\n") or _import_of(function)
     return Assembled(
         "\n\n\n".join([_with_pytest(head, apart.values()), *apart.values()]) + "\n",
         kinds,
-        {name: f"{_with_pytest(_import_of(one), [text])}\n\n\n{text}\n" for name, text in apart.items()},
+        {name: f"{_with_pytest(_import_of(function), [text])}\n\n\n{text}\n" for name, text in apart.items()},
     )
 
 
@@ -81,11 +80,11 @@ def repeated(assembled: Assembled) -> bool:
 
 def unbound(assembled: Assembled) -> str | None:
     """Say which names the tests use that neither they nor the head of the module define; None where there are none."""
-    return next((found for text in assembled.apart.values() if (found := incomplete(text))), None)
+    return next((names for text in assembled.apart.values() if (names := incomplete(text))), None)
 
 
-def _import_of(one: Untested) -> str:
-    return f"from {one.module} import {one.function}"
+def _import_of(function: Untested) -> str:
+    return f"from {function.module} import {function.function}"
 
 
 def _with_pytest(head: str, functions: Collection[str]) -> str:

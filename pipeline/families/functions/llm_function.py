@@ -25,7 +25,7 @@ from pipeline.llm.tasks.rounds import Drafted, Subject, draft
 from pipeline.llm.tasks.rules import TaskFunctionRules
 from pipeline.llm.writers import Refusal
 
-# What may stand at the top level of a program that does nothing when it is imported.
+# Statements that may be at the top level of a program without effects on import.
 _DECLARES = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
@@ -41,45 +41,45 @@ class ModelFunctions:
     workers: int = 1
 
     def write(self, examples: Sequence[Example]) -> list[WrittenFunction | Refusal]:
-        """Write the function of each example, in their order, or say why there is none."""
+        """Write the function of each example, in their order, or return a refusal."""
         by_id = {example.id: example for example in examples}
 
         def judge(drafts: Sequence[tuple[Subject, TaskFunction]]) -> list[str | None]:
-            problems = {subject.id: self._problem(one, by_id[subject.id]) for subject, one in drafts}
-            sound = {subject.id: _program(one) for subject, one in drafts if problems[subject.id] is None}
+            problems = {subject.id: self._problem(form, by_id[subject.id]) for subject, form in drafts}
+            sound = {subject.id: _program(form) for subject, form in drafts if problems[subject.id] is None}
             problems |= self._run(sound, by_id)
             return [problems[subject.id] for subject, _ in drafts]
 
         subjects = [_subject(example) for example in examples]
-        return [_written(one) for one in draft(subjects, TaskFunction, self.rules, self.drafter, judge)]
+        return [_written(form) for form in draft(subjects, TaskFunction, self.rules, self.drafter, judge)]
 
-    def _problem(self, one: TaskFunction, example: Example) -> str | None:
-        """Say what is wrong with a draft before anything of it has run; None where nothing is."""
+    def _problem(self, form: TaskFunction, example: Example) -> str | None:
+        """Return the problem of a draft before it runs; None without one."""
         try:
-            tree = read_code(one.code, self.rules.max_characters)
+            tree = read_code(form.code, self.rules.max_characters)
         except BadCode as error:
             return f"code: {error}"
         program = tidied(tree)
         problem = (
-            _unfit(tree, one.function)
+            _unfit(tree, form.function)
             or incomplete(program)
-            or self._leak(program, one.function, example.hidden)
+            or self._leak(program, form.function, example.hidden)
             or _unused(program, example)
         )
         if problem:
             return f"code: {problem}"
-        problem = text_problem(one.description, example.hidden, self.drafting)
+        problem = text_problem(form.description, example.hidden, self.drafting)
         return f"description: {problem}" if problem else None
 
     def _leak(self, program: str, function: str, hidden: Sequence[str]) -> str | None:
-        shown = _without_body(program, function)
-        if found := find_names(shown, hidden, self.drafting):
-            text = shown[slice(*found[0])]
+        excerpt = _without_body(program, function)
+        if nodes := find_names(excerpt, hidden, self.drafting):
+            text = excerpt[slice(*nodes[0])]
             return f"outside of imports and the body of the function it gives a hidden name away: {text!r}"
         return None
 
     def _run(self, programs: Mapping[str, str], examples: Mapping[str, Example]) -> dict[str, str | None]:
-        """Import programs where their examples ran, and say how those ended that did not come to their end."""
+        """Import programs in the environments of their examples, and return the failures."""
         groups: dict[str, list[str]] = defaultdict(list)
         for name in programs:
             groups[examples[name].environment.lock_id].append(name)
@@ -89,22 +89,22 @@ class ModelFunctions:
             cases = [Case(name, "", programs[name], import_names=sorted(examples[name].api.roots)) for name in names]
             for result in run_cases(environment, cases, self.sandbox, self.validation, self.workers):
                 passed = result.outcome is Outcome.PASSED
-                said = f"code: imported, it ends as {result.outcome}:\n{result.detail or ''}".strip()
-                problems[result.id] = None if passed else said
+                detail = f"code: imported, it ends as {result.outcome}:\n{result.detail or ''}".strip()
+                problems[result.id] = None if passed else detail
         return problems
 
 
-def _program(one: TaskFunction) -> str:
-    return tidied(ast.parse(one.code))
+def _program(form: TaskFunction) -> str:
+    return tidied(ast.parse(form.code))
 
 
 def _top_level(tree: ast.Module, name: str) -> ast.FunctionDef | None:
-    found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
-    return found[0] if len(found) == 1 else None
+    nodes = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    return nodes[0] if len(nodes) == 1 else None
 
 
 def _unfit(tree: ast.Module, name: str) -> str | None:
-    """Say what keeps the function of a program from being a task."""
+    """Return why the function of a program cannot be a task."""
     if (function := _top_level(tree, name)) is None:
         return f"no function {name!r} stands at its top level"
     if other := next((node for node in tree.body if not isinstance(node, _DECLARES)), None):
@@ -117,7 +117,7 @@ def _unfit(tree: ast.Module, name: str) -> str | None:
 
 
 def _without_body(program: str, name: str) -> str:
-    """Return what a solver is shown of a program: neither imports nor the body of the function."""
+    """Return the excerpt of a program for solvers, without imports and the body of the function."""
     tree = ast.parse(program)
     tree.body = [node for node in tree.body if not isinstance(node, ast.Import | ast.ImportFrom)]
     for node in tree.body:
@@ -153,21 +153,21 @@ def _subject(example: Example) -> Subject:
     return Subject(example.id, data)
 
 
-def _written(one: Drafted[TaskFunction]) -> WrittenFunction | Refusal:
-    if one.form is None:
-        assert one.refusal is not None
-        return one.refusal
-    program = _program(one.form)
-    function = _top_level(ast.parse(program), one.form.function)
+def _written(form: Drafted[TaskFunction]) -> WrittenFunction | Refusal:
+    if form.form is None:
+        assert form.refusal is not None
+        return form.refusal
+    program = _program(form.form)
+    function = _top_level(ast.parse(program), form.form.function)
     assert function is not None
     return WrittenFunction(
         program=program,
         function=function.name,
         parameters=tuple(parameters_of(function)),
-        description=" ".join(one.form.description.split()),
-        model=one.model,
-        prompt_sha256=one.prompt_sha256,
-        tries=one.tries,
-        tokens=one.tokens,
-        nano_usd=one.nano_usd,
+        description=" ".join(form.form.description.split()),
+        model=form.model,
+        prompt_sha256=form.prompt_sha256,
+        tries=form.tries,
+        tokens=form.tokens,
+        nano_usd=form.nano_usd,
     )

@@ -31,23 +31,26 @@ class ModelTests:
     judge: RunJudge
 
     def write(self, functions: Sequence[Untested]) -> list[WrittenTests | Refusal]:
-        """Write the tests that each function lacks, in their order, or say why there are none."""
-        by_id = {one.id: one for one in functions}
+        """Write the missing tests of each function, in their order, or return a refusal."""
+        by_id = {function.id: function for function in functions}
         judgements: dict[str, Judgement] = {}
 
         def judge(drafts: Sequence[tuple[Subject, FunctionTests]]) -> list[str | None]:
             problems = {subject.id: self._problem(tests, by_id[subject.id]) for subject, tests in drafts}
             sound = [(by_id[subject.id], tests) for subject, tests in drafts if problems[subject.id] is None]
-            trials = [_trial(one, assemble(tests.tests, one)) for one, tests in sound]
+            trials = [_trial(function, assemble(tests.tests, function)) for function, tests in sound]
             for trial, judgement in zip(trials, self.judge.judge(trials), strict=True):
                 judgements[trial.id] = judgement
                 problems[trial.id] = judgement.problem
             problems |= self._needless([trial for trial in trials if problems[trial.id] is None], by_id)
             return [problems[subject.id] for subject, _ in drafts]
 
-        subjects = [self._subject(one) for one in functions]
+        subjects = [self._subject(function) for function in functions]
         drafted = draft(subjects, FunctionTests, self.rules, self.drafter, judge)
-        return [_written(done, one, judgements.get(one.id)) for done, one in zip(drafted, functions, strict=True)]
+        return [
+            _written(done, function, judgements.get(function.id))
+            for done, function in zip(drafted, functions, strict=True)
+        ]
 
     def _needless(self, trials: Sequence[Trial], functions: Mapping[str, Untested]) -> dict[str, str | None]:
         """Run tests where the core API does nothing: a program that passes them does not need it."""
@@ -56,7 +59,7 @@ class ModelTests:
             groups[trial.environment.lock_id].append(trial)
         ran: dict[str, Result] = {}
         for _, group in sorted(groups.items()):
-            cases = [_idle(one, functions[one.id].path) for one in group]
+            cases = [_idle(function, functions[function.id].path) for function in group]
             ran |= self.judge.run_once(group[0].environment, cases)
         passed = {trial.id for trial in trials if ran[trial.id].outcome is Outcome.PASSED}
         paths = {key: functions[key].path for key in passed}
@@ -64,60 +67,73 @@ class ModelTests:
             key: f"the tests pass where {path} does nothing: test what it brings about" for key, path in paths.items()
         }
 
-    def _problem(self, form: FunctionTests, one: Untested) -> str | None:
-        """Say what is wrong with tests before any has run; None where nothing is."""
-        if problem := self._counts(form, one):
+    def _problem(self, form: FunctionTests, function: Untested) -> str | None:
+        """Return the problem of tests before any runs; None without one."""
+        if problem := self._counts(form, function):
             return problem
         for number, test in enumerate(form.tests, 1):
-            if problem := body_problem(test, one, self.rules):
+            if problem := body_problem(test, function, self.rules):
                 return f"test {number} ({test.kind}): {problem}"
-        assembled = assemble(form.tests, one)
+        assembled = assemble(form.tests, function)
         if repeated(assembled):
             return "two tests are the same"
-        return unbound(assembled) or unparted(assembled.text, one.module)
+        return unbound(assembled) or unparted(assembled.text, function.module)
 
-    def _counts(self, form: FunctionTests, one: Untested) -> str | None:
+    def _counts(self, form: FunctionTests, function: Untested) -> str | None:
         numbers = Counter(test.kind for test in form.tests)
-        for kind, most in self._wanted(one).items():
+        for kind, most in self._required_counts(function).items():
             if not 1 <= numbers[kind] <= most:
                 return f"{numbers[kind]} tests of {kind}; 1 to {most} are wanted"
-        surplus = sorted(set(numbers) - set(one.lacking))
+        surplus = sorted(set(numbers) - set(function.missing_kinds))
         return f"tests of {', '.join(surplus)} are not wanted" if surplus else None
 
-    def _wanted(self, one: Untested) -> dict[TestKind, int]:
-        """Return the most tests that may be added, by kind: those that are there count, and one is always wanted."""
-        have = read_tests(one.tests).counts
-        return {kind: max(1, self.rules.max_of_kind[kind] - have.get(kind, 0)) for kind in one.lacking}
+    def _required_counts(self, function: Untested) -> dict[TestKind, int]:
+        """Return the largest number of new tests by kind: existing ones count, and one is always required."""
+        have = read_tests(function.tests).counts
+        return {kind: max(1, self.rules.max_of_kind[kind] - have.get(kind, 0)) for kind in function.missing_kinds}
 
-    def _subject(self, one: Untested) -> Subject:
+    def _subject(self, function: Untested) -> Subject:
         data = {
-            "library": one.library,
-            "version": one.version,
-            "program": one.program,
-            "function": one.function,
-            "description": one.description,
-            "tests": one.tests,
-            "wanted": self._wanted(one),
-            "hidden": list(one.hidden),
+            "library": function.library,
+            "version": function.version,
+            "program": function.program,
+            "function": function.function,
+            "description": function.description,
+            "tests": function.tests,
+            "wanted": self._required_counts(function),
+            "hidden": list(function.hidden),
         }
-        return Subject(one.id, data)
+        return Subject(function.id, data)
 
 
-def _trial(one: Untested, tests: Assembled) -> Trial:
-    return Trial(one.id, one.environment, one.module, tests.text, one.program, one.other, tests.apart, one.import_names)
+def _trial(function: Untested, tests: Assembled) -> Trial:
+    return Trial(
+        function.id,
+        function.environment,
+        function.module,
+        tests.text,
+        function.program,
+        function.other,
+        tests.apart,
+        function.import_names,
+    )
 
 
-def _idle(one: Trial, path: str) -> Case:
+def _idle(function: Trial, path: str) -> Case:
     """Return the case of a program before which the core API is made to do nothing."""
-    program = doing_nothing(path) + one.reference
-    return Case(one.id, "", program, test_file=one.tests, module=one.module, import_names=one.import_names)
+    program = doing_nothing(path) + function.reference
+    return Case(
+        function.id, "", program, test_file=function.tests, module=function.module, import_names=function.import_names
+    )
 
 
-def _written(drafted: Drafted[FunctionTests], one: Untested, judgement: Judgement | None) -> WrittenTests | Refusal:
+def _written(
+    drafted: Drafted[FunctionTests], function: Untested, judgement: Judgement | None
+) -> WrittenTests | Refusal:
     if drafted.form is None or judgement is None:
         assert drafted.refusal is not None
         return drafted.refusal
-    tests = assemble(drafted.form.tests, one)
+    tests = assemble(drafted.form.tests, function)
     return WrittenTests(
         tests=tests.text,
         kinds=dict(tests.kinds),

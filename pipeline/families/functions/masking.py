@@ -44,8 +44,8 @@ def _body(source: Source, use: Span) -> Span | None:
 
 
 def _without_docstring(definition: Statement) -> tuple[Statement, ...]:
-    """Return the statements of a function; none of what is no function."""
+    """Return the statements of a function; none for other nodes."""
     if not isinstance(definition.node, _FUNCTION):
         return ()
-    told = ast.get_docstring(definition.node, clean=False) is not None
-    return definition.held[1:] if told else definition.held
+    has_docstring = ast.get_docstring(definition.node, clean=False) is not None
+    return definition.held[1:] if has_docstring else definition.held

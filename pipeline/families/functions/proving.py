@@ -44,7 +44,7 @@ class OtherProgram:
 
 @dataclass(frozen=True, slots=True)
 class By:
-    """Who wrote a function's code, or its tests; what a model wrote has the tokens and nano-dollars of all tries."""
+    """The author of a function's code, or of its tests; a model's have the tokens and nano-dollars of all attempts."""
 
     drafter: Drafter = Drafter.OFFLINE
     model: str | None = None
@@ -58,7 +58,7 @@ OFFLINE = By()
 
 @dataclass(slots=True)
 class Trial:
-    """A function on its way: its tests as they came to be, and the runs that it has had.
+    """A function in work: its tests so far, and its runs.
 
     `use` is the use of the core API that is masked; `description` is set where it came with the code.
     """
@@ -98,17 +98,17 @@ def coverage_of(trial: Trial) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A choice, and what is known of its function once the reference was asked."""
+class Checked:
+    """A choice, and the evidence on its function from runs of the reference."""
 
     choice: Choice
     evidence: Evidence
 
-    def trial(self, rules: FunctionRules, mutation: MutationRules, *, stated_only: bool = False) -> Trial:
+    def trial(self, rules: FunctionRules, mutation: MutationRules, *, example_cases_only: bool = False) -> Trial:
         """Return the function with the tests that the evidence gives, or those that the example states."""
         choice, evidence = self.choice, self.evidence
         inputs = [case.arguments for case in evidence.all]
-        if stated_only:
+        if example_cases_only:
             evidence = Evidence(evidence.stated, (), (), None, evidence.killing)
         task, written, module = choice.shown.task, choice.written, choice.function.module
         tests = write_tests(task, written, evidence, rules, module)
@@ -133,8 +133,8 @@ def ask_references(
     runner: Runner,
     rules: FunctionRules,
     mutation: MutationRules,
-) -> Iterator[Known | Reject]:
-    """Let the reference of each choice say what it makes of the stated inputs, and of others, and so its mutants.
+) -> Iterator[Checked | Reject]:
+    """Run the reference of each choice, and its mutants, on the inputs of the example and on others.
 
     Rejects: NO_ENVIRONMENT where the version has none, NOT_PROVEN where the reference gives no stated value,
     INPUT_UNUSED where a function that ignores a parameter would pass whatever tests are made of the inputs.
@@ -146,57 +146,62 @@ def ask_references(
         if version not in places:
             yield from (Reject(each.key, RejectReason.NO_ENVIRONMENT, f"{version}: not built") for each in group)
             continue
-        asked, failed = parted(
+        requests, failed = parted(
             guarded(group, lambda each: each.key, lambda each: [(each, inputs_of(each.shown.task, rules))])
         )
         yield from failed
-        tried = [Tried(each.function.id, each.shown.task, each.written, made.all) for each, made in asked]
+        tried = [Tried(each.function.id, each.shown.task, each.written, inputs.all) for each, inputs in requests]
         results = record(tried, places[version], runner)
-        answered = [(each, made, result) for (each, made), result in zip(asked, results, strict=True)]
-        known, refused = parted(guarded(answered, lambda one: one[0].key, lambda one: [_known(*one, rules)]))
+        answered = [(each, inputs, result) for (each, inputs), result in zip(requests, results, strict=True)]
+        checked, refused = parted(guarded(answered, lambda one: one[0].key, lambda one: [_checked(*one, rules)]))
         yield from refused
         mutated = [
-            Mutated(one.choice.function.id, one.choice.shown.task, one.choice.written, one.evidence.all)
-            for one in known
+            Mutated(
+                reference.choice.function.id,
+                reference.choice.shown.task,
+                reference.choice.written,
+                reference.evidence.all,
+            )
+            for reference in checked
         ]
         kills = kills_of(mutated, Family.FUNCTION, places[version], runner, mutation)
-        for one, killing in zip(known, kills, strict=True):
-            yield Known(one.choice, replace(one.evidence, killing=killing))
+        for reference, killing in zip(checked, kills, strict=True):
+            yield Checked(reference.choice, replace(reference.evidence, killing=killing))
 
 
-def _known(choice: Choice, made: Inputs, result: Result, rules: FunctionRules) -> Known | Reject:
-    told = read_told(result.output, made.all, rules.max_recorded_characters)
-    evidence = evidence_of(choice.shown.task, made, told, rules)
+def _checked(choice: Choice, inputs: Inputs, result: Result, rules: FunctionRules) -> Checked | Reject:
+    recorded = read_told(result.output, inputs.all, rules.max_recorded_characters)
+    evidence = evidence_of(choice.shown.task, inputs, recorded, rules)
     constant = constant_parameters(evidence.all, choice.written.parameters)
     if evidence.values and constant:
         detail = unused(choice.function.version, constant, len(evidence.all))
         return Reject(choice.key, RejectReason.INPUT_UNUSED, detail)
     if evidence.values:
-        return Known(choice, evidence)
+        return Checked(choice, evidence)
     said = result.detail or "the reference gives none of the stated values where it is called alone"
     return Reject(choice.key, RejectReason.NOT_PROVEN, f"{choice.function.version}: {result.outcome}: {said}")
 
 
 def prove(trials: Sequence[Trial], places: Mapping[str, Place], runner: Runner) -> None:
     """Run functions, once through each environment; their runs are added to them."""
-    groups: dict[tuple[str, bool], list[_Asked]] = defaultdict(list)
+    groups: dict[tuple[str, bool], list[_RunRequest]] = defaultdict(list)
     for trial in trials:
-        for version, asked in runs_of(trial):
+        for version, requests in runs_of(trial):
             # An empty body is to fail: run like all others, it would take most of the stage's time.
-            groups[version, asked.role is FunctionRun.EMPTIED].append(asked)
+            groups[version, requests.role is FunctionRun.EMPTIED].append(requests)
     for (version, is_to_fail), group in sorted(groups.items()):
         if version not in places:
             continue
         place, rules = places[version], runner.rules.once if is_to_fail else runner.rules
-        cases = [asked.case(place) for asked in group]
+        cases = [requests.case(place) for requests in group]
         results = run_cases(place.environment, cases, runner.sandbox, rules, runner.workers, memory=runner.memory)
-        for asked, result in zip(group, results, strict=True):
-            asked.trial.runs.append(_row(asked, place, result))
+        for requests, result in zip(group, results, strict=True):
+            requests.trial.runs.append(_row(requests, place, result))
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """One run of a function's tests; `program` is what runs in place of the reference, None where it is that."""
+class _RunRequest:
+    """One run of a function's tests; `program` runs in place of the reference; None for the reference itself."""
 
     trial: Trial
     role: FunctionRun
@@ -215,27 +220,27 @@ class _Asked:
         )
 
 
-def runs_of(trial: Trial) -> Iterable[tuple[str, _Asked]]:
+def runs_of(trial: Trial) -> Iterable[tuple[str, _RunRequest]]:
     """Yield the runs of a function with their versions."""
     version, elsewhere, other = trial.function.version, trial.other_version, trial.other
-    yield version, _Asked(trial, FunctionRun.TESTS)
-    yield version, _Asked(trial, FunctionRun.EMPTIED, emptied(trial.function.program))
+    yield version, _RunRequest(trial, FunctionRun.TESTS)
+    yield version, _RunRequest(trial, FunctionRun.EMPTIED, emptied(trial.function.program))
     if elsewhere is not None:
-        yield elsewhere, _Asked(trial, FunctionRun.REFERENCE_ELSEWHERE)
+        yield elsewhere, _RunRequest(trial, FunctionRun.REFERENCE_ELSEWHERE)
     if elsewhere is not None and other is not None:
-        yield version, _Asked(trial, other.role, other.program)
-        yield elsewhere, _Asked(trial, FunctionRun.OTHER_THERE, other.program)
+        yield version, _RunRequest(trial, other.role, other.program)
+        yield elsewhere, _RunRequest(trial, FunctionRun.OTHER_THERE, other.program)
 
 
-def _row(asked: _Asked, place: Place, result: Result) -> FunctionRunRow:
-    key, covered = asked.trial.function.id, result.coverage
+def _row(request: _RunRequest, place: Place, result: Result) -> FunctionRunRow:
+    key, covered = request.trial.function.id, result.coverage
     return {
-        "id": content_id(key, asked.role, place.row["version"], place.row["lock_id"]),
+        "id": content_id(key, request.role, place.row["version"], place.row["lock_id"]),
         "function_id": key,
         "library": place.row["library"],
         "version": place.row["version"],
-        "role": asked.role,
-        "program": asked.program,
+        "role": request.role,
+        "program": request.program,
         "outcome": result.outcome,
         "python": place.row["python"] or "",
         "lock_id": place.row["lock_id"] or "",

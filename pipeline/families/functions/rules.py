@@ -29,8 +29,8 @@ class FunctionRules(Rule):
     @field_validator("tests", mode="after")
     @classmethod
     def _every_kind(cls, tests: dict[TestKind, int]) -> dict[TestKind, int]:
-        if lacking := [str(kind) for kind in TestKind if kind not in tests]:
-            raise ValueError(f"no number for {', '.join(lacking)}; 0 is one")
+        if missing := [str(kind) for kind in TestKind if kind not in tests]:
+            raise ValueError(f"no number for {', '.join(missing)}; 0 is one")
         return tests
 
     @field_validator("errors", mode="after")

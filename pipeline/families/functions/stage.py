@@ -12,7 +12,7 @@ from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.completions_and_migrations.head import head
 from pipeline.families.functions.choosing import Choice, Choices, within_quota
-from pipeline.families.functions.proving import Known, Trial, ask_references, prove, runs_of
+from pipeline.families.functions.proving import Checked, Trial, ask_references, prove, runs_of
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.unused_examples import untaken_examples, versions_of
 from pipeline.families.functions.writing import Improved, Writers, improve
@@ -75,32 +75,32 @@ def functions_stage(
     versions = _versions(chosen) | versions_of(examples, library)
     rows, unreachable = environments_with_tests(tables["releases"], versions, runner)
     places, closed = places_of(rows, runner)
-    known, unproven = parted(ask_references(chosen, places, runner, rules, mutation))
-    tried, untried = parted(guarded(known, lambda one: one.choice.key, lambda one: [_tried(one, rules, mutation)]))
+    references, unproven = parted(ask_references(chosen, places, runner, rules, mutation))
+    tried, untried = parted(guarded(references, lambda one: one.choice.key, lambda one: [_tried(one, rules, mutation)]))
     prove([trial for trial, _ in tried], places, runner)
-    trials = [trial if trial.passed else stated for trial, stated in tried]
+    trials = [trial if trial.passed else fallback for trial, fallback in tried]
     prove([trial for trial in trials if not trial.runs], places, runner)
     described = _describe(trials, writer)
     improved = Improved(trials)
     if writers is not None:
         improved = improve(trials, examples, described, library, places, mutation, writers, runner)
     described |= {trial.function.id: Written(trial.description) for trial in improved.trials if trial.description}
-    kept, undescribed = parted(_described(trial, described) for trial in improved.trials)
-    made, failed = parted(
+    described_trials, undescribed = parted(_described(trial, described) for trial in improved.trials)
+    results, failed = parted(
         guarded(
-            kept,
+            described_trials,
             lambda trial: trial.function.id,
             lambda trial: [
                 (_row(trial, described[trial.function.id].text if trial.passed else None, library), trial.runs)
             ],
         )
     )
-    functions = [row for row, _ in made]
+    functions = [row for row, _ in results]
     refused = [*improved.left(untaken), *unfit, *surplus, *unproven, *untried, *undescribed, *failed]
     return Output(
         {
             "functions": sorted(functions, key=lambda row: str(row["id"])),
-            "function_runs": sorted((run for _, runs in made for run in runs), key=lambda row: str(row["id"])),
+            "function_runs": sorted((run for _, runs in results for run in runs), key=lambda row: str(row["id"])),
             "function_environments": rows,
             "refused_functions": sorted(improved.refused, key=lambda row: str(row["id"])),
         },
@@ -111,9 +111,9 @@ def functions_stage(
     )
 
 
-def _tried(known: Known, rules: FunctionRules, mutation: MutationRules) -> tuple[Trial, Trial]:
+def _tried(references: Checked, rules: FunctionRules, mutation: MutationRules) -> tuple[Trial, Trial]:
     """Return a function with all its tests, and with those alone that the example states; both can be run."""
-    both = known.trial(rules, mutation), known.trial(rules, mutation, stated_only=True)
+    both = references.trial(rules, mutation), references.trial(rules, mutation, example_cases_only=True)
     for trial in both:
         list(runs_of(trial))
     return both
@@ -121,20 +121,20 @@ def _tried(known: Known, rules: FunctionRules, mutation: MutationRules) -> tuple
 
 def _versions(choices: Iterable[Choice]) -> set[str]:
     """Return the versions in which something is to be run."""
-    found: set[str] = set()
+    ids: set[str] = set()
     for choice in choices:
-        found.add(choice.function.version)
+        ids.add(choice.function.version)
         if choice.apart is not None and choice.apart.other_version is not None:
-            found.add(choice.apart.other_version)
-    return found
+            ids.add(choice.apart.other_version)
+    return ids
 
 
 def _describe(trials: Sequence[Trial], writer: Writer) -> dict[str, Written]:
     """Have the functions described that passed their tests, by id."""
     passed = [trial for trial in trials if trial.passed]
     requests = [
-        Request(one.id, DraftField.DESCRIPTION, one.hidden, one.docstrings, one.program)
-        for one in (trial.function for trial in passed)
+        Request(function.id, DraftField.DESCRIPTION, function.hidden, function.docstrings, function.program)
+        for function in (trial.function for trial in passed)
     ]
     return dict(zip((request.subject_id for request in requests), writer.write(requests), strict=True))
 
@@ -166,7 +166,7 @@ def _row(trial: Trial, text: Text | None, library: Library) -> FunctionRow:
         "normal_input": trial.tests.counts.get(TestKind.NORMAL_INPUT, 0),
         "boundary_values": trial.tests.counts.get(TestKind.BOUNDARY_VALUES, 0),
         "functionality": trial.tests.counts.get(TestKind.FUNCTIONALITY, 0),
-        "lacking": list(trial.tests.lacking),
+        "lacking": list(trial.tests.missing_kinds),
         "recorded_tests": trial.recorded_tests,
         "other_version": trial.other_version,
         "code_drafter": code_by.drafter,

@@ -1,4 +1,4 @@
-"""Tests of a task function from what its example states and what the reference was recorded to give."""
+"""Tests of a task function from the cases of its example and recorded values of the reference."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pipeline.families.problems.tasks import CaseOf, Task
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What the reference is called with: the stated inputs, others at an edge, and others that are ordinary."""
+    """Inputs for the reference: those of the example, boundary ones, and ordinary ones."""
 
     stated: tuple[tuple[str, ...], ...]
     boundary: tuple[tuple[str, ...], ...]
@@ -32,7 +32,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of a function: the cases that its example states and that hold, and what else was recorded.
+    """Evidence on a function: confirmed cases of its example, and further recorded ones.
 
     `type` is the bare name of the type of the first stated result. What gives None is left out: a body that does
     nothing gives it too. `killing` has for each mutant of the function the inputs for which it gives something else.
@@ -51,48 +51,48 @@ class Evidence:
 
     @property
     def values(self) -> tuple[CaseOf, ...]:
-        """The stated cases that give a value."""
+        """The cases of the example with a value."""
         return tuple(case for case in self.stated if not case.outcome.raises)
 
 
 def inputs_of(task: Task, rules: FunctionRules) -> Inputs:
     """Return the inputs to try, each once."""
-    stated = tuple(case.arguments for case in task.cases)
+    expected = tuple(case.arguments for case in task.cases)
     half = rules.max_tried // 2
-    boundary = further_inputs(stated, rules.boundary, half)
-    others = [made for made in further_inputs(stated, rules.others, rules.max_tried) if made not in set(boundary)]
-    return Inputs(stated, tuple(boundary), tuple(others[: rules.max_tried - half]))
+    boundary = further_inputs(expected, rules.boundary, half)
+    others = [value for value in further_inputs(expected, rules.others, rules.max_tried) if value not in set(boundary)]
+    return Inputs(expected, tuple(boundary), tuple(others[: rules.max_tried - half]))
 
 
 def evidence_of(task: Task, inputs: Inputs, recorded: Iterable[Recorded], rules: FunctionRules) -> Evidence:
-    """Part what was recorded into what bears out the example, and what is more than it states."""
-    told = {one.case.arguments: one for one in recorded}
-    cases = {arguments: one.case for arguments, one in told.items()}
-    stated = tuple(case for case in task.cases if _tells(case) and _holds(case, cases))
-    first = next((case for case in stated if not case.outcome.raises), None)
+    """Split recorded cases into those of the example and further ones."""
+    by_arguments = {record.case.arguments: record for record in recorded}
+    cases = {arguments: record.case for arguments, record in by_arguments.items()}
+    expected = tuple(case for case in task.cases if _is_conclusive(case) and _holds(case, cases))
+    first = next((case for case in expected if not case.outcome.raises), None)
     return Evidence(
-        stated,
+        expected,
         tuple(_usable(inputs.boundary, cases, rules.errors)),
         tuple(_usable(inputs.others, cases, ())),
-        told[first.arguments].type if first is not None else None,
+        by_arguments[first.arguments].type if first is not None else None,
     )
 
 
 def _holds(case: CaseOf, recorded: Mapping[tuple[str, ...], CaseOf]) -> bool:
-    made = recorded.get(case.arguments)
-    return made is not None and gives(made.outcome, case)
+    value = recorded.get(case.arguments)
+    return value is not None and gives(value.outcome, case)
 
 
 def _usable(
     inputs: Iterable[tuple[str, ...]], cases: Mapping[tuple[str, ...], CaseOf], errors: Collection[str]
 ) -> Iterator[CaseOf]:
-    """Yield the cases of inputs that tell something, those with a value before those that raise one of `errors`."""
-    found = [cases[arguments] for arguments in inputs if arguments in cases and _tells(cases[arguments])]
-    yield from (case for case in found if not case.outcome.raises)
-    yield from (case for case in found if case.outcome.raises in errors)
+    """Yield the conclusive cases of inputs, those with a value before those that raise one of `errors`."""
+    usable = [cases[arguments] for arguments in inputs if arguments in cases and _is_conclusive(cases[arguments])]
+    yield from (case for case in usable if not case.outcome.raises)
+    yield from (case for case in usable if case.outcome.raises in errors)
 
 
-def _tells(case: CaseOf) -> bool:
+def _is_conclusive(case: CaseOf) -> bool:
     return "None" not in (case.outcome.value, case.outcome.shown)
 
 
@@ -116,12 +116,12 @@ def tested_cases(evidence: Evidence, rules: FunctionRules) -> Mapping[TestKind, 
 
     Of functionality there are more than the rules take where parameters would not be varied otherwise.
     """
-    stated, values = list(evidence.stated), evidence.values
+    expected, values = list(evidence.stated), evidence.values
     normal = list(values[:1])[: rules.tests[TestKind.NORMAL_INPUT]]
-    raising = [case for case in stated if case.outcome.raises]
-    edges = [*raising, *choose(evidence.boundary, stated, rules.max_tried)]
+    raising = [case for case in expected if case.outcome.raises]
+    edges = [*raising, *choose(evidence.boundary, expected, rules.max_tried)]
     boundary = edges[: rules.tests[TestKind.BOUNDARY_VALUES]]
-    others = [*values[1:], *choose(evidence.others, stated, rules.max_tried), *edges]
+    others = [*values[1:], *choose(evidence.others, expected, rules.max_tried), *edges]
     further = [case for case in others if case not in boundary]
     limit = rules.tests[TestKind.FUNCTIONALITY]
     chosen = select_cases([*normal, *boundary], further, evidence.killing, limit)

@@ -18,7 +18,7 @@ from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.llm.tasks.rules import TaskFunctionRules
 
-# Why examples make no task though they may be good code: nothing is stated, or nothing could vary.
+# Reasons of good examples without a task: no stated output, or no variable input.
 OPEN = (RejectReason.NO_CHECK, RejectReason.NO_INPUT)
 
 
@@ -35,7 +35,7 @@ class Untaken:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """What goes first where the rules take only some: where the version says something, and short examples."""
+        """The order of choice: examples with a meaningful version first, then short ones."""
         return self.tags == PLAIN, len(self.snippet["code"]), str(self.snippet["id"])
 
     def neighbour(self, library: Library) -> str | None:
@@ -48,7 +48,7 @@ class Untaken:
 
 def untaken_examples(
     rejects: Iterable[Reject],
-    taken: Iterable[Row],
+    used: Iterable[Row],
     snippets: Iterable[SnippetRow],
     library: Library,
     rules: TaskFunctionRules,
@@ -63,14 +63,14 @@ def untaken_examples(
     for reject in rejects:
         if reject.reason in OPEN:
             first.setdefault(reject.key.partition(" ")[0], reject)
-    for row in taken:
+    for row in used:
         first.pop(row["id"], None)
-    found = (_untaken(reject, by_id[key], library, min_name_length) for key, reject in sorted(first.items()))
-    return list(_within_quota((one for one in found if one is not None), rules))
+    candidates = (_untaken(reject, by_id[key], library, min_name_length) for key, reject in sorted(first.items()))
+    return list(_within_quota((example for example in candidates if example is not None), rules))
 
 
 def _untaken(reject: Reject, snippet: SnippetRow, library: Library, min_name_length: int) -> Untaken | None:
-    """Return an example in the first version that says something of what it uses, of those in which it passed."""
+    """Return an example in the first meaningful version for its APIs, of those in which it passed."""
     history = library.history
     passed = [
         version
@@ -81,8 +81,8 @@ def _untaken(reject: Reject, snippet: SnippetRow, library: Library, min_name_len
         return None
     program = source_of(snippet)
     paths = {use.path for use in library.uses(program, passed[0])}
-    telling = (v for v in passed if any((history.tags(path, v) or PLAIN) != PLAIN for path in paths))
-    version = next(telling, passed[0])
+    distinct = (v for v in passed if any((history.tags(path, v) or PLAIN) != PLAIN for path in paths))
+    version = next(distinct, passed[0])
     uses = [use for use in library.uses(program, version) if is_named(use) and len(use.name) >= min_name_length]
     tagged = [(use, tags) for use in uses if (tags := history.tags(use.path, version))]
     if not tagged:
@@ -98,15 +98,15 @@ def is_named(use: Use) -> bool:
     return use.name == use.path.rpartition(".")[2]
 
 
-def _within_quota(found: Iterable[Untaken], rules: TaskFunctionRules) -> Iterator[Untaken]:
-    taken: Counter[Hashable] = Counter()
-    for one in sorted(found, key=lambda each: each.rank):
-        limits: Mapping[Hashable, int] = {one.use.path: rules.max_per_path, None: rules.max_per_library}
-        if all(taken[kind] < limit for kind, limit in limits.items()):
-            taken.update(limits.keys())
-            yield one
+def _within_quota(candidates: Iterable[Untaken], rules: TaskFunctionRules) -> Iterator[Untaken]:
+    used: Counter[Hashable] = Counter()
+    for example in sorted(candidates, key=lambda each: each.rank):
+        limits: Mapping[Hashable, int] = {example.use.path: rules.max_per_path, None: rules.max_per_library}
+        if all(used[kind] < limit for kind, limit in limits.items()):
+            used.update(limits.keys())
+            yield example
 
 
 def versions_of(examples: Sequence[Untaken], library: Library) -> set[str]:
     """Return the versions in which functions of examples are to be run."""
-    return {v for one in examples for v in (one.version, one.neighbour(library)) if v is not None}
+    return {v for example in examples for v in (example.version, example.neighbour(library)) if v is not None}

@@ -16,7 +16,7 @@ from pipeline.llm.writers import Refusal
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An example that ran, of which a function is wanted: its whole code, and what its version offers.
+    """An example that ran and needs a function: its whole code, and the API of its version.
 
     `path` is the core API, `hidden` are the names that nothing but imports and the function's body may give away.
     """
@@ -34,7 +34,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFunction:
-    """A function made of an example: the program without comments and docstrings, and what the function is to do.
+    """A function made of an example: the program without comments and docstrings, and its task.
 
     `parameters` are in the order of the program; tokens and nano-dollars are those of all tries.
     """
@@ -51,19 +51,19 @@ class WrittenFunction:
 
 
 class FunctionWriter(Protocol):
-    """Anything that makes functions of examples, all at once; its rules say of how many."""
+    """A writer of functions for examples in one batch; its rules limit the number."""
 
     @property
     def rules(self) -> TaskFunctionRules:
-        """How many it is asked for."""
+        """The number of functions to write."""
 
     def write(self, examples: Sequence[Example]) -> list[WrittenFunction | Refusal]:
-        """Write the function of each example, in their order, or say why there is none."""
+        """Write the function of each example, in their order, or return a refusal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Untested:
-    """A function whose tests are too few: its program, the pytest module that it has, or "", and the kinds wanted.
+    """A function with too few tests: its program, its pytest module or "", and the missing kinds.
 
     `path` is the core API, which the program must need to pass its tests. These import the program as `module`, and do
     not use what `hidden` names; `import_names` are the library's modules. `other` is code that is right for another
@@ -80,7 +80,7 @@ class Untested:
     program: str
     description: str
     tests: str
-    lacking: tuple[TestKind, ...]
+    missing_kinds: tuple[TestKind, ...]
     hidden: tuple[str, ...]
     import_names: tuple[str, ...] = ()
     other: str | None = None
@@ -102,11 +102,11 @@ class WrittenTests:
 
 
 class FunctionTestWriter(Protocol):
-    """Anything that writes tests for functions, all at once; its rules say for how many."""
+    """A writer of tests for functions in one batch; its rules limit the number."""
 
     @property
     def rules(self) -> FunctionTestsRules:
-        """For how many it is asked, and which coverage is wanted."""
+        """The number of functions, and the required coverage."""
 
     def write(self, functions: Sequence[Untested]) -> list[WrittenTests | Refusal]:
-        """Write the tests that each function lacks, in their order, or say why there are none."""
+        """Write the missing tests of each function, in their order, or return a refusal."""

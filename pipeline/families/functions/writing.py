@@ -1,4 +1,4 @@
-"""Functions and tests that somebody writes beside the rules: what is asked for, and what comes of it."""
+"""Functions and tests by a model: requests, and their results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Writers:
 
 
 class RefusedOf(TypedDict):
-    """What was asked for and is not there: the columns of `refused_functions` but for why."""
+    """A refused request: the columns of `refused_functions` without the reason."""
 
     library: str
     version: str
@@ -57,7 +57,7 @@ class RefusedOf(TypedDict):
 
 @dataclass(slots=True)
 class Improved:
-    """Functions with those that were written, and what became of the other drafts.
+    """Functions, written ones included, and the refused drafts.
 
     `settled` are the rejects of examples that stand no longer, by key: None where there is a function now, else what
     is to be said instead.
@@ -74,7 +74,7 @@ class Improved:
         return [reject for reject in now if reject is not None]
 
     def enter(self, key: str, row: RefusedOf, refusal: Refusal, *, stands: bool) -> None:
-        """Enter what was not written; `stands`: there is a function all the same."""
+        """Record a refusal; `stands`: there is a function nevertheless."""
         waiting = Reject(key, RejectReason.DRAFT_WAITING, refusal.problem)
         if not refusal.waiting:
             self.notes.append(Reject(key, RejectReason.DRAFT_REFUSED, refusal.problem))
@@ -99,30 +99,30 @@ def improve(
 
     What a function had stands where nothing better holds; one that was written and has no tests is none.
     """
-    found = Improved(list(trials))
-    fresh = _write_functions(examples, library, places, writers.functions, found)
+    improved = Improved(list(trials))
+    fresh = _write_functions(examples, library, places, writers.functions, improved)
     keys = {name: key for name, (key, _) in fresh.items()}
-    asked = lacking_tests(found.trials, described, writers.tests.rules)
-    wanted = [_untested(trial, kinds, _text(trial, described), places) for trial, kinds in asked]
+    missing = missing_tests(improved.trials, described, writers.tests.rules)
+    requests = [_untested(trial, kinds, _text(trial, described), places) for trial, kinds in missing]
     changed: list[tuple[Trial, Trial, WrittenTests]] = []
-    for (trial, _), written in zip(asked, writers.tests.write(wanted), strict=True):
+    for (trial, _), written in zip(missing, writers.tests.write(requests), strict=True):
         if isinstance(written, WrittenTests):
             new = replace(trial, tests=read_tests(written.tests), tests_by=_by(written), runs=[])
             changed.append((trial, new, written))
         else:
-            _enter_tests(trial, written, keys, found)
+            _enter_tests(trial, written, keys, improved)
     prove([new for _, new, _ in changed], places, runner)
     better: dict[str, Trial] = {}
     for trial, new, written in changed:
         if problem := _worse(new, trial):
-            _enter_tests(trial, _given_up(written, problem), keys, found)
+            _enter_tests(trial, _abandoned(written, problem), keys, improved)
         else:
             new.score = _score(new, places[new.function.version], runner, mutation)
             better[new.function.id] = new
-    _settle(fresh, better, found)
-    stand = [trial for trial in found.trials if trial.function.id not in fresh or trial.function.id in better]
-    found.trials = [better.get(trial.function.id, trial) for trial in stand]
-    return found
+    _settle(fresh, better, improved)
+    stand = [trial for trial in improved.trials if trial.function.id not in fresh or trial.function.id in better]
+    improved.trials = [better.get(trial.function.id, trial) for trial in stand]
+    return improved
 
 
 def _score(trial: Trial, place: Place, runner: Runner, rules: MutationRules) -> MutationScore:
@@ -141,52 +141,52 @@ def _score(trial: Trial, place: Place, runner: Runner, rules: MutationRules) -> 
 
 
 def _worse(new: Trial, old: Trial) -> str | None:
-    """Say what a function would lose by its new tests; None where nothing."""
+    """Return what a function would lose with its new tests; None for nothing."""
     if not new.passed:
         ended = next((run for run in new.runs if run["role"] == FunctionRun.TESTS), None)
-        said = f"end as {ended['outcome']}:\n{ended['detail'] or ''}".strip() if ended else "were not run"
-        return f"run once more, the tests {said}"
+        detail = f"end as {ended['outcome']}:\n{ended['detail'] or ''}".strip() if ended else "were not run"
+        return f"run once more, the tests {detail}"
     if old.apart and not new.apart:
         return "with these tests, code that is right for the other version is told apart no longer"
     return None
 
 
-def _enter_tests(trial: Trial, refusal: Refusal, keys: Mapping[str, str], found: Improved) -> None:
+def _enter_tests(trial: Trial, refusal: Refusal, keys: Mapping[str, str], improved: Improved) -> None:
     name = trial.function.id
     row = _of_version(trial.snippet, trial.function.version, DraftKind.FUNCTION_TESTS, name)
-    found.enter(keys.get(name, f"{name} tests"), row, refusal, stands=name not in keys)
+    improved.enter(keys.get(name, f"{name} tests"), row, refusal, stands=name not in keys)
 
 
-def _settle(fresh: Mapping[str, tuple[str, WrittenFunction]], better: Mapping[str, Trial], found: Improved) -> None:
-    """Enter what became of the functions that were written: those without tests were paid for, too."""
-    trials = {trial.function.id: trial for trial in found.trials}
+def _settle(fresh: Mapping[str, tuple[str, WrittenFunction]], better: Mapping[str, Trial], improved: Improved) -> None:
+    """Record the results of written functions; those without tests have a cost, too."""
+    trials = {trial.function.id: trial for trial in improved.trials}
     for name, (key, written) in fresh.items():
         if name in better:
-            found.settled[key] = None
-        elif key not in found.settled:
+            improved.settled[key] = None
+        elif key not in improved.settled:
             row = _of_version(trials[name].snippet, trials[name].function.version, DraftKind.TASK_FUNCTION, None)
-            found.enter(key, row, _given_up(written, "no tests of it were accepted"), stands=False)
+            improved.enter(key, row, _abandoned(written, "no tests of it were accepted"), stands=False)
 
 
-def lacking_tests(
+def missing_tests(
     trials: Iterable[Trial], described: Mapping[str, Written], rules: FunctionTestsRules
 ) -> list[tuple[Trial, tuple[TestKind, ...]]]:
-    """Return the functions that tests are wanted of, with the kinds: as many as the rules take, the barest first."""
-    wanted = [(trial, wanted_kinds(trial, rules.min_coverage)) for trial in trials if _text(trial, described)]
-    wanted.sort(key=lambda pair: (-len(pair[1]), pair[0].function.id))
-    return [pair for pair in wanted if pair[1]][: rules.max_per_library]
+    """Return the functions that need tests, with the kinds: at most as many as the rules allow, fewest tests first."""
+    requests = [(trial, required_kinds(trial, rules.min_coverage)) for trial in trials if _text(trial, described)]
+    requests.sort(key=lambda pair: (-len(pair[1]), pair[0].function.id))
+    return [pair for pair in requests if pair[1]][: rules.max_per_library]
 
 
-def wanted_kinds(trial: Trial, min_coverage: float) -> tuple[TestKind, ...]:
-    """Return the kinds of tests that are to be written: those that are not there, and more where tests tell too little.
+def required_kinds(trial: Trial, min_coverage: float) -> tuple[TestKind, ...]:
+    """Return the kinds of tests to write: missing ones, and more where tests cover too little.
 
     That is where they do not reach lines, or a body could do without any work.
     """
-    lacking = trial.tests.lacking
+    missing = trial.tests.missing_kinds
     too_little = coverage_of(trial) < min_coverage or trial.tests.trivial is not None
-    if too_little and TestKind.FUNCTIONALITY not in lacking:
-        return (*lacking, TestKind.FUNCTIONALITY)
-    return lacking
+    if too_little and TestKind.FUNCTIONALITY not in missing:
+        return (*missing, TestKind.FUNCTIONALITY)
+    return missing
 
 
 def _write_functions(
@@ -194,82 +194,82 @@ def _write_functions(
     library: Library,
     places: Mapping[str, Place],
     writer: FunctionWriter,
-    found: Improved,
+    improved: Improved,
 ) -> dict[str, tuple[str, WrittenFunction]]:
     """Add functions of examples, without tests as yet; return them by id with the keys of their examples' rejects."""
-    here = [one for one in examples if one.version in places]
-    known = {trial.function.id for trial in found.trials}
+    here = [example for example in examples if example.version in places]
+    known_ids = {trial.function.id for trial in improved.trials}
     fresh: dict[str, tuple[str, WrittenFunction]] = {}
-    wanted = [_example(one, library, places[one.version]) for one in here]
-    for one, written in zip(here, writer.write(wanted), strict=True):
-        made = written if isinstance(written, Refusal) else _new(one, written, library, {*known, *fresh})
+    requests = [_example(example, library, places[example.version]) for example in here]
+    for example, written in zip(here, writer.write(requests), strict=True):
+        made = written if isinstance(written, Refusal) else _new(example, written, library, {*known_ids, *fresh})
         if isinstance(made, Trial) and isinstance(written, WrittenFunction):
-            found.trials.append(made)
-            fresh[made.function.id] = one.reject.key, written
+            improved.trials.append(made)
+            fresh[made.function.id] = example.reject.key, written
         elif isinstance(made, Refusal):
-            row = _of_version(one.snippet, one.version, DraftKind.TASK_FUNCTION, None)
-            found.enter(one.reject.key, row, made, stands=False)
+            row = _of_version(example.snippet, example.version, DraftKind.TASK_FUNCTION, None)
+            improved.enter(example.reject.key, row, made, stands=False)
     return fresh
 
 
-def _given_up(written: WrittenFunction | WrittenTests, problem: str) -> Refusal:
-    """Return a refusal of what was written, and paid for, and comes to nothing all the same."""
+def _abandoned(written: WrittenFunction | WrittenTests, problem: str) -> Refusal:
+    """Return the refusal of a written and paid text that is not used."""
     spent = (written.tokens, written.nano_usd)
     return Refusal(problem, False, written.model, written.prompt_sha256, written.tries, *spent)
 
 
-def _new(one: Untaken, written: WrittenFunction, library: Library, known: Collection[str]) -> Trial | Refusal:
-    made = _trial(one, written, library)
-    if isinstance(made, Trial) and made.function.id in known:
-        return _given_up(written, "it is the same program as another function")
-    return made
+def _new(example: Untaken, written: WrittenFunction, library: Library, known_ids: Collection[str]) -> Trial | Refusal:
+    trial = _trial(example, written, library)
+    if isinstance(trial, Trial) and trial.function.id in known_ids:
+        return _abandoned(written, "it is the same program as another function")
+    return trial
 
 
-def _example(one: Untaken, library: Library, place: Place) -> Example:
-    documented = filter(None, (one.snippet["path"], one.use.path))
+def _example(example: Untaken, library: Library, place: Place) -> Example:
+    documented = filter(None, (example.snippet["path"], example.use.path))
     return Example(
-        id=str(one.snippet["id"]),
-        library=one.snippet["library"],
-        version=one.version,
-        path=one.use.path,
-        code=source_of(one.snippet),
-        docstrings=library.docstrings(documented, one.version),
-        hidden=one.hidden,
-        api=library.api(one.version),
+        id=str(example.snippet["id"]),
+        library=example.snippet["library"],
+        version=example.version,
+        path=example.use.path,
+        code=source_of(example.snippet),
+        docstrings=library.docstrings(documented, example.version),
+        hidden=example.hidden,
+        api=library.api(example.version),
         environment=place.environment,
     )
 
 
-def _trial(one: Untaken, written: WrittenFunction, library: Library) -> Trial | Refusal:
+def _trial(example: Untaken, written: WrittenFunction, library: Library) -> Trial | Refusal:
     """Return the function of an example with the use that is masked in it; a refusal where it names no such use."""
-    uses = library.uses(written.program, one.version)
-    use = next((use for use in uses if use.path == one.use.path and is_named(use)), None)
+    uses = library.uses(written.program, example.version)
+    use = next((use for use in uses if use.path == example.use.path and is_named(use)), None)
     if use is None:
-        return _given_up(written, f"it does not use {one.use.path} by that path and name")
+        return _abandoned(written, f"it does not use {example.use.path} by that path and name")
     function = Function(
-        library=one.snippet["library"],
-        version=one.version,
+        library=example.snippet["library"],
+        version=example.version,
         path=use.path,
         program=written.program,
         name=written.function,
         parameters=written.parameters,
-        hidden=one.hidden,
-        snippet_id=one.snippet["id"],
+        hidden=example.hidden,
+        snippet_id=example.snippet["id"],
         docstrings=(),
     )
     return Trial(
         function=function,
-        snippet=one.snippet,
-        tags=one.tags,
+        snippet=example.snippet,
+        tags=example.tags,
         use=use,
         tests=Tests("", {}),
-        other_version=one.neighbour(library),
+        other_version=example.neighbour(library),
         code_by=_by(written),
         description=Text(written.description, False, Drafter.MODEL, written.model, written.prompt_sha256),
     )
 
 
-def _untested(trial: Trial, lacking: tuple[TestKind, ...], text: str, places: Mapping[str, Place]) -> Untested:
+def _untested(trial: Trial, missing: tuple[TestKind, ...], text: str, places: Mapping[str, Place]) -> Untested:
     function, place = trial.function, places[trial.function.version]
     return Untested(
         id=function.id,
@@ -282,7 +282,7 @@ def _untested(trial: Trial, lacking: tuple[TestKind, ...], text: str, places: Ma
         program=function.program,
         description=text,
         tests=trial.tests.text,
-        lacking=lacking,
+        missing_kinds=missing,
         hidden=function.hidden,
         import_names=tuple(place.row["import_names"]),
         other=trial.other.program if trial.other is not None and trial.apart else None,

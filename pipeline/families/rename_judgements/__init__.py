@@ -1,1 +1,1 @@
-"""What a model says of renames and moves that the comparison of sources can only guess."""
+"""Judgements of a model on renames and moves that the comparison of sources can only guess."""

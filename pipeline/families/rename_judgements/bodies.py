@@ -1,4 +1,4 @@
-"""The first lines of what stands behind a public path, read from the sources of its release."""
+"""The first lines of the definition of a public path, read from the sources of its release."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def _definition(text: str, names: list[str]) -> ast.FunctionDef | ast.AsyncFunct
             body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError):
         return None
-    found = None
+    function = None
     for name in names:
         named = [node for node in body if isinstance(node, _DEFINITIONS) and node.name == name]
         if not named:
             return None
-        found = named[-1]
-        body = found.body
-    return found
+        function = named[-1]
+        body = function.body
+    return function

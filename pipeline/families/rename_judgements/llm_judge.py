@@ -13,16 +13,16 @@ from pipeline.llm.tasks.rules import RenameJudgementRules
 
 @dataclass(frozen=True)
 class ModelJudge:
-    """Asks a model about pairs of APIs; of what it says only the form can be checked."""
+    """Asks a model about pairs of APIs; only the form of its answers can be checked."""
 
     drafter: ModelDrafter
     rules: RenameJudgementRules
 
     def judge(self, subjects: Sequence[Subject]) -> list[Drafted[RenameJudgement]]:
-        """Return what came of each pair, in their order."""
+        """Return the result for each pair, in their order."""
 
         def problems(drafts: Sequence[tuple[Subject, RenameJudgement]]) -> list[str | None]:
-            return [self._problem(one.reason) for _, one in drafts]
+            return [self._problem(form.reason) for _, form in drafts]
 
         return draft(subjects, RenameJudgement, self.rules, self.drafter, problems)
 

@@ -1,4 +1,4 @@
-"""The pairs of APIs that are asked about: renames and moves that are guesses, and pairs that are nearly one."""
+"""The pairs of APIs for a model: guessed renames and moves, and pairs close to one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pipeline.llm.tasks.rules import RenameJudgementRules
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An API that went with a release and one that came, and how sure it is that they are one (0 to 1)."""
+    """An API that a release removed and one that it added, and the confidence that they are one (0 to 1)."""
 
     path: str
     new_path: str
@@ -41,7 +41,7 @@ def pairs(
     tagging: LifecycleRules,
     rules: RenameJudgementRules,
 ) -> list[Pair]:
-    """Return the pairs of a library in the order in which they are asked about.
+    """Return the pairs of a library in the order of requests.
 
     Guesses that instances rest on (`rested_on` are ids of changes) come first, then the others, then pairs that the
     comparison took for two; of each the least sure first, of the last the surest.

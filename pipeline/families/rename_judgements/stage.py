@@ -53,22 +53,22 @@ def judgements_stage(
     rules = judging.rules
     library = str(tables["releases"][0]["library"]) if tables["releases"] else ""
     rested_on = {row["change_id"] for row in (*tables["completions"], *tables["migrations"]) if row["change_id"]}
-    found = pairs(tables["changes"], tables["symbols"], tables["importable"], rested_on, judging.tagging, rules)
-    asked, surplus = found[: rules.max_requests], found[rules.max_requests :]
+    candidates = pairs(tables["changes"], tables["symbols"], tables["importable"], rested_on, judging.tagging, rules)
+    requested, surplus = candidates[: rules.max_requests], candidates[rules.max_requests :]
     teller = _Teller(library, tables["symbols"], tables["documents"], judging)
-    shown, rejects = parted(guarded(asked, lambda pair: pair.key, lambda pair: [(pair, teller.of(pair))]))
-    judged = judging.judge.judge([subject for _, subject in shown])
+    subjects, rejects = parted(guarded(requested, lambda pair: pair.key, lambda pair: [(pair, teller.of(pair))]))
+    judged = judging.judge.judge([subject for _, subject in subjects])
     rejects += [
         Reject(pair.key, RejectReason.OVER_QUOTA, f"a model is asked about {rules.max_requests} of a library")
         for pair in surplus
     ]
     judgements: list[JudgementRow] = []
     refused: list[RefusedJudgementRow] = []
-    for (pair, _), one in zip(shown, judged, strict=True):
-        if one.form is not None:
-            judgements.append(_row(library, pair, one.form, one))
+    for (pair, _), drafted in zip(subjects, judged, strict=True):
+        if drafted.form is not None:
+            judgements.append(_row(library, pair, drafted.form, drafted))
             continue
-        refusal = one.refusal
+        refusal = drafted.refusal
         assert refusal is not None
         reason = RejectReason.DRAFT_WAITING if refusal.waiting else RejectReason.DRAFT_REFUSED
         rejects.append(Reject(pair.key, reason, refusal.problem))
@@ -79,14 +79,14 @@ def judgements_stage(
             "judgements": sorted(judgements, key=lambda row: row["id"]),
             "refused_judgements": sorted(refused, key=lambda row: row["id"]),
         },
-        seen=len(found),
+        seen=len(candidates),
         made=len(judgements),
         rejects=rejects,
     )
 
 
 class _Teller:
-    """What a model is told about a pair."""
+    """The data on a pair for a model."""
 
     def __init__(
         self, library: str, symbols: Sequence[SymbolRow], documents: Sequence[DocumentRow], judging: Judging
@@ -108,13 +108,13 @@ class _Teller:
             "library": self._library,
             "old_version": pair.old_version,
             "new_version": pair.new_version,
-            "old": self._told(pair.path, pair.old_version),
-            "new": self._told(pair.new_path, pair.new_version),
+            "old": self._fields(pair.path, pair.old_version),
+            "new": self._fields(pair.new_path, pair.new_version),
             "confidence": pair.confidence,
         }
         return Subject(pair.key, data)
 
-    def _told(self, path: str, version: str) -> dict[str, Any]:
+    def _fields(self, path: str, version: str) -> dict[str, Any]:
         rules = self._judging.rules
         state = next(iter(holding_at(self._states.get(path, ()), version)), None)
         if state is not None and state["kind"] == SymbolKind.ALIAS:
@@ -129,7 +129,7 @@ class _Teller:
         }
 
 
-def _row(library: str, pair: Pair, form: RenameJudgement, one: Drafted[RenameJudgement]) -> JudgementRow:
+def _row(library: str, pair: Pair, form: RenameJudgement, drafted: Drafted[RenameJudgement]) -> JudgementRow:
     return {
         **_head(library, pair),
         "id": content_id(library, pair.key),
@@ -139,11 +139,11 @@ def _row(library: str, pair: Pair, form: RenameJudgement, one: Drafted[RenameJud
         "same": form.same,
         "reason": " ".join(form.reason.split()),
         "drafter": Drafter.MODEL,
-        "model": one.model,
-        "prompt_sha256": one.prompt_sha256,
-        "tries": one.tries,
-        "tokens": one.tokens,
-        "nano_usd": one.nano_usd,
+        "model": drafted.model,
+        "prompt_sha256": drafted.prompt_sha256,
+        "tries": drafted.tries,
+        "tokens": drafted.tokens,
+        "nano_usd": drafted.nano_usd,
     }
 
 

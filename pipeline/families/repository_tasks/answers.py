@@ -92,17 +92,21 @@ def _passing_anyhow(
     project: Project, answers: Sequence[Answer], texts: Mapping[str, str], workers: int
 ) -> Iterator[Answer]:
     """Yield the answers whose control passes where that of the project's own code fails."""
-    controls = {one.id: text for one in answers if (text := failing(texts[one.path], one.text))}
-    passing = _passing(project, [one for one in answers if one.id in controls], controls, workers)
-    own = {one.id: text for one in passing if (text := failing(texts[one.path], one.text, own=True))}
-    useless = {one.id for one in _passing(project, [one for one in passing if one.id in own], own, workers)}
-    yield from (one for one in passing if one.id not in useless)
+    controls = {answer.id: text for answer in answers if (text := failing(texts[answer.path], answer.text))}
+    passing = _passing(project, [answer for answer in answers if answer.id in controls], controls, workers)
+    own = {answer.id: text for answer in passing if (text := failing(texts[answer.path], answer.text, own=True))}
+    useless = {
+        answer.id for answer in _passing(project, [answer for answer in passing if answer.id in own], own, workers)
+    }
+    yield from (answer for answer in passing if answer.id not in useless)
 
 
 def _passing(project: Project, answers: Sequence[Answer], texts: Mapping[str, str], workers: int) -> list[Answer]:
-    variants = [Variant(one.id, one.tests[:_CONTROL_TESTS], {one.path: texts[one.id]}) for one in answers]
+    variants = [
+        Variant(answer.id, answer.tests[:_CONTROL_TESTS], {answer.path: texts[answer.id]}) for answer in answers
+    ]
     ran = run_variants(project, variants, workers) if variants else []
-    return [one for one, run in zip(answers, ran, strict=True) if run.worst is TestOutcome.PASSED]
+    return [answer for answer, run in zip(answers, ran, strict=True) if run.worst is TestOutcome.PASSED]
 
 
 def stray(reference: str, text: str) -> str | None:
@@ -132,10 +136,10 @@ def _changed(reference: str, text: str) -> Place | str:
     places = [place for each in (line, before) if (place := _place(was, each)) is not None]
     why = "it changes code outside of every function"
     for place in dict.fromkeys(places):
-        found = _beside(ast.parse(reference), ast.parse(text), place)
-        if found is None:
+        names = _beside(ast.parse(reference), ast.parse(text), place)
+        if names is None:
             return place
-        why = found
+        why = names
     return places[0] if places and ast.dump(was) == ast.dump(now) else why
 
 
@@ -171,7 +175,7 @@ def failing(reference: str, text: str, *, own: bool = False) -> str | None:
 def _first_difference(reference: str, text: str) -> int:
     """Return the first line, from 1, in which two texts differ."""
     old, new = reference.split("\n"), text.split("\n")
-    same = next((n for n, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), None)
+    same = next((n for n, (answer, other) in enumerate(zip(old, new, strict=False)) if answer != other), None)
     return (min(len(old), len(new)) if same is None else same) + 1
 
 
@@ -236,19 +240,19 @@ def _reaching(old: _Function, new: ast.AST | None) -> str | None:
 
 def _names(node: ast.AST) -> set[str]:
     """Return the names, attributes and imported modules of a piece of code."""
-    found: set[str] = set()
+    names: set[str] = set()
     for each in ast.walk(node):
         if isinstance(each, ast.Name):
-            found.add(each.id)
+            names.add(each.id)
         elif isinstance(each, ast.Attribute):
-            found.add(each.attr)
+            names.add(each.attr)
         elif isinstance(each, ast.Import):
-            found.update(part for alias in each.names for part in alias.name.split("."))
+            names.update(part for alias in each.names for part in alias.name.split("."))
         elif isinstance(each, ast.ImportFrom):
-            found.update([*(each.module or "").split("."), *(alias.name for alias in each.names)])
+            names.update([*(each.module or "").split("."), *(alias.name for alias in each.names)])
         elif isinstance(each, ast.Constant) and isinstance(each.value, str):
-            found.update(each.value.split("."))
-    return found
+            names.update(each.value.split("."))
+    return names
 
 
 def _blank(node: ast.AST | None) -> None:

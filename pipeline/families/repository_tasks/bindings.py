@@ -60,8 +60,8 @@ class Bindings:
 
     def _through_star(self, here: Module, name: str) -> str | None:
         for source in here.stars:
-            found = self.modules.get(source)
-            if found is not None and name in found.defines and not name.startswith("_"):
+            bound = self.modules.get(source)
+            if bound is not None and name in bound.defines and not name.startswith("_"):
                 return f"{source}.{name}"
         return None
 
@@ -90,8 +90,8 @@ def read_module(name: str, is_package: bool, tree: ast.Module) -> Module:
                     imports[alias.asname or alias.name] = (source, alias.name)
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found = (part for target in targets for part in ast.walk(target))
-            defines |= {part.id for part in found if isinstance(part, ast.Name)}
+            bound = (part for target in targets for part in ast.walk(target))
+            defines |= {part.id for part in bound if isinstance(part, ast.Name)}
     return Module(name, frozenset(defines - imports.keys()), imports, tuple(stars))
 
 
@@ -104,15 +104,15 @@ def imports_within(node: ast.AST, module: str, is_package: bool) -> Module:
 
 def _statements(tree: ast.Module) -> list[ast.stmt]:
     """Return the statements of a module, those under conditions and in blocks too, but not of functions and classes."""
-    found: list[ast.stmt] = []
+    bound: list[ast.stmt] = []
     todo: list[ast.AST] = list(tree.body)
     while todo:
         node = todo.pop(0)
         if isinstance(node, ast.stmt):
-            found.append(node)
+            bound.append(node)
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             todo += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt | ast.ExceptHandler)]
-    return found
+    return bound
 
 
 def _source(node: ast.ImportFrom, package: str) -> str:

@@ -41,7 +41,7 @@ class Chosen:
         """The package URL of the release."""
         return f"{_PURL}{self.project}@{self.version}"
 
-    def wanted(self, pins: tuple[str, ...]) -> EnvironmentRequest:
+    def request(self, pins: tuple[str, ...]) -> EnvironmentRequest:
         """Return the environment that it asks for, with what its tests need beside it."""
         return EnvironmentRequest(
             self.project,
@@ -54,10 +54,10 @@ class Chosen:
         )
 
 
-def choose(releases: Sequence[ReleaseRow], found: Sequence[FoundRow], rules: RepositoryRules) -> list[Chosen]:
+def choose(releases: Sequence[ReleaseRow], samples: Sequence[FoundRow], rules: RepositoryRules) -> list[Chosen]:
     """Return the newest releases of a library in the covered period, and of dependents that were read for code."""
     newest = sorted(releases, key=lambda row: Version(row["version"]), reverse=True)[: rules.releases]
-    return [*map(_of_release, newest), *_dependents(found, rules)]
+    return [*map(_of_release, newest), *_dependents(samples, rules)]
 
 
 def _of_release(row: ReleaseRow) -> Chosen:
@@ -74,14 +74,14 @@ def _of_release(row: ReleaseRow) -> Chosen:
     )
 
 
-def _dependents(found: Sequence[FoundRow], rules: RepositoryRules) -> Iterator[Chosen]:
+def _dependents(samples: Sequence[FoundRow], rules: RepositoryRules) -> Iterator[Chosen]:
     """Yield the newest release that was read of each dependent, of those whose hashes are smallest."""
     newest: dict[str, Chosen] = {}
-    for row in found:
+    for row in samples:
         if row["source"] == SnippetSource.DOWNSTREAM and row["place"].startswith(_PURL):
             name, _, version = row["place"].removeprefix(_PURL).rpartition("@")
-            known = newest.get(name)
-            if known is None or Version(version) > Version(known.version):
+            newest_known = newest.get(name)
+            if newest_known is None or Version(version) > Version(newest_known.version):
                 licence, attribution = row["licence"], row["attribution"]
                 newest[name] = Chosen(
                     row["library"], name, version, row["created_time"], licence=licence, attribution=attribution

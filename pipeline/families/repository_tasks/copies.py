@@ -59,7 +59,10 @@ class Copies:
         """Tell whether an archive may hold a copy: an encrypted zip, which the guarded reader refuses, may."""
         try:
             members = read_members(archive, lambda name: _name(name) in self._lines, limits)
-            return any(self.are_equal(one.content) or self.are_alike(one.name, one.content) for one in members)
+            return any(
+                self.are_equal(distribution.content) or self.are_alike(distribution.name, distribution.content)
+                for distribution in members
+            )
         except (BadArchive, UnsafeArchive):
             return True
 
@@ -77,18 +80,20 @@ def hidden_copies(environment: Environment, masked: Mapping[str, bytes], package
         return []
     by_name = _files(tuple(sorted({*environment.folders, *_system()})))
     copies = Copies(masked)
-    found = {path for path in by_name.get("", ()) if path.suffix == ".whl" or _is_packed(path, copies)}
+    copies_by_name = {path for path in by_name.get("", ()) if path.suffix == ".whl" or _is_packed(path, copies)}
     for path in masked:
         name = _name(path)
         for copy in by_name.get(name, ()):
             if _is_alike(copy, copies):
-                found.update(
+                copies_by_name.update(
                     [copy, *copy.parent.glob(f"__pycache__/{copy.stem}.*.pyc"), *copy.parent.glob(f"{copy.stem}.pyc")]
                 )
-        found.update(
-            one for one in by_name.get(f"{name}c", ()) if _package(one) in {Path(path).parent.name, *_INSTALLED}
+        copies_by_name.update(
+            distribution
+            for distribution in by_name.get(f"{name}c", ())
+            if _package(distribution) in {Path(path).parent.name, *_INSTALLED}
         )
-    return sorted(found)
+    return sorted(copies_by_name)
 
 
 @lru_cache(64)
@@ -96,15 +101,15 @@ def needed_by_pytest(site_packages: Path) -> frozenset[str]:
     """Return the top-level modules of what runs the tests, with all that it requires, as far as it is installed."""
     installed = {canonicalize_name(one.metadata["Name"] or ""): one for one in distributions(path=[str(site_packages)])}
     waiting: list[str]
-    waiting, known = [*_RUNS_TESTS], set[NormalizedName]()
+    waiting, visited = [*_RUNS_TESTS], set[NormalizedName]()
     while waiting:
         name = canonicalize_name(waiting.pop())
-        if name in known or name not in installed:
+        if name in visited or name not in installed:
             continue
-        known.add(name)
+        visited.add(name)
         waiting += [required for text in installed[name].requires or () if (required := _required(text))]
-    modules = {str(name).replace("-", "_") for name in known}
-    for distribution in known:
+    modules = {str(name).replace("-", "_") for name in visited}
+    for distribution in visited:
         top = installed[distribution].read_text("top_level.txt") or ""
         modules.update(top.split())
     return frozenset(module.lower() for module in modules)
@@ -112,10 +117,10 @@ def needed_by_pytest(site_packages: Path) -> frozenset[str]:
 
 def _required(text: str) -> str | None:
     try:
-        wanted = Requirement(text)
+        requirement = Requirement(text)
     except InvalidRequirement:
         return None
-    return None if wanted.marker and "extra" in str(wanted.marker) else wanted.name
+    return None if requirement.marker and "extra" in str(requirement.marker) else requirement.name
 
 
 def _system() -> Iterator[Path]:
@@ -128,19 +133,19 @@ def _files(folders: tuple[Path, ...]) -> Mapping[str, list[Path]]:
     """Return the installed Python files below folders by their names, bytecode without a source by that with a `c`,
     archives under an empty one.
     """
-    found: dict[str, list[Path]] = defaultdict(list)
+    copies_by_name: dict[str, list[Path]] = defaultdict(list)
     for folder in folders:
         for place, _, names in os.walk(folder):
             is_installed = not _INSTALLED.isdisjoint(Path(place).parts)
             for name in names:
                 path = Path(place, name)
                 if name.endswith(ARCHIVES) and (is_installed or name.endswith(".whl")):
-                    found[""].append(path)
+                    copies_by_name[""].append(path)
                 elif is_installed and name.endswith(".py"):
-                    found[name].append(path)
+                    copies_by_name[name].append(path)
                 elif is_installed and name.endswith(".pyc") and not (source := _source(path)).exists():
-                    found[f"{source.name}c"].append(path)
-    return found
+                    copies_by_name[f"{source.name}c"].append(path)
+    return copies_by_name
 
 
 def _source(bytecode: Path) -> Path:

@@ -38,13 +38,13 @@ def dependencies(
     on such lines: classes, constants, functions that were handed on. A function is not its own dependency.
     """
     words = {word for number in executed for word in _WORD.findall(lines[number - 1])}
-    found = {name for other in called if (name := _named(other, words))}
-    found |= set(_names(function, executed, module, bindings))
-    found -= {function.namespace}
+    names = {name for other in called if (name := _named(other, words))}
+    names |= set(_names(function, executed, module, bindings))
+    names -= {function.namespace}
     owner = f"{function.owner}." if function.class_name else None
-    in_class = {name for name in found if owner and name.startswith(owner)}
-    in_file = {name for name in found - in_class if _module_of(name, bindings) == module}
-    return Dependencies(tuple(sorted(in_class)), tuple(sorted(in_file)), tuple(sorted(found - in_class - in_file)))
+    in_class = {name for name in names if owner and name.startswith(owner)}
+    in_file = {name for name in names - in_class if _module_of(name, bindings) == module}
+    return Dependencies(tuple(sorted(in_class)), tuple(sorted(in_file)), tuple(sorted(names - in_class - in_file)))
 
 
 def _named(called: Function, words: Set[str]) -> str | None:
@@ -65,15 +65,15 @@ def _names(function: Function, executed: Set[int], module: str, bindings: Bindin
         {**(own.imports if own else {}), **inside.imports},
         own.stars if own else (),
     )
-    seen = Bindings({**bindings.modules, module: merged})
+    visible = Bindings({**bindings.modules, module: merged})
     local = _locals(function.node) - inside.imports.keys()
     for statement in function.node.body:
         for node in ast.walk(statement):
             chain = _chain(node)
             if chain and node.lineno in executed and chain.split(".")[0] not in local:  # type: ignore[attr-defined]
-                found = seen.resolve(module, chain)
-                if found:
-                    yield found
+                names = visible.resolve(module, chain)
+                if names:
+                    yield names
 
 
 def _chain(node: ast.AST) -> str | None:

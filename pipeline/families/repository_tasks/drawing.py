@@ -13,23 +13,23 @@ def draw_tests(reached: Mapping[str, Collection[int]], lines: Collection[int], l
     these, and of the others, each test function has its turn before one has a second set of parameters.
     """
     within = frozenset(lines)
-    left = {test: within.intersection(own) for test, own in reached.items() if not within.isdisjoint(own)}
+    remaining = {test: within.intersection(own) for test, own in reached.items() if not within.isdisjoint(own)}
     drawn: list[str] = []
-    seen: set[int] = set()
+    covered: set[int] = set()
     combinations: set[frozenset[int]] = set()
     turns: Counter[str] = Counter()
 
     def rank(test: str) -> tuple[bool, int, int, int, str]:
-        own = left[test]
-        is_known = own <= seen and own in combinations
-        return is_known, turns[_function(test)], -len(own - seen), -len(own), test
+        own = remaining[test]
+        is_covered = own <= covered and own in combinations
+        return is_covered, turns[_function(test)], -len(own - covered), -len(own), test
 
-    while left and len(drawn) < limit:
-        best = min(left, key=rank)
+    while remaining and len(drawn) < limit:
+        best = min(remaining, key=rank)
         drawn.append(best)
         turns[_function(best)] += 1
-        combinations.add(left[best])
-        seen.update(left.pop(best))
+        combinations.add(remaining[best])
+        covered.update(remaining.pop(best))
     return drawn
 
 

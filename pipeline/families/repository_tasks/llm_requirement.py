@@ -26,21 +26,21 @@ class ModelRequirements:
         by_id = {function.id: function for function in functions}
 
         def judge(drafts: Sequence[tuple[Subject, FunctionRequirement]]) -> list[str | None]:
-            return [self._problem(one, by_id[subject.id]) for subject, one in drafts]
+            return [self._problem(drafted, by_id[subject.id]) for subject, drafted in drafts]
 
         subjects = [_subject(function) for function in functions]
         drafted = draft(subjects, FunctionRequirement, self.rules, self.drafter, judge)
         return [_required(one, function) for one, function in zip(drafted, functions, strict=True)]
 
-    def _problem(self, one: FunctionRequirement, function: Undocumented) -> str | None:
+    def _problem(self, drafted: FunctionRequirement, function: Undocumented) -> str | None:
         """Say what is wrong with a requirement; None where nothing is."""
         names = parameter_names(function.node)
-        words = len(one.functionality.split())
-        if [argument.name.lstrip("*") for argument in one.arguments] != names:
+        words = len(drafted.functionality.split())
+        if [argument.name.lstrip("*") for argument in drafted.arguments] != names:
             return f"arguments must describe {names}, in this order"
         if not self.min_words <= words <= self.rules.max_words:
             return f"functionality has {words} words; {self.min_words} to {self.rules.max_words} are wanted"
-        copied = next((line for line in self._lines(function) if any(line in text for text in one.texts())), None)
+        copied = next((line for line in self._lines(function) if any(line in text for text in drafted.texts())), None)
         return f"it holds a line of the body: {copied}" if copied else None
 
     def _lines(self, function: Undocumented) -> Iterator[str]:
@@ -59,8 +59,8 @@ def _subject(function: Undocumented) -> Subject:
     return Subject(function.id, data)
 
 
-def _required(one: Drafted[FunctionRequirement], function: Undocumented) -> Required:
-    if one.form is None:
-        return Required(None, one.refusal)
-    told = {argument.name.lstrip("*"): argument.description for argument in one.form.arguments}
-    return Required(required(function.node, one.form.functionality, told, one.form.returns), None)
+def _required(drafted: Drafted[FunctionRequirement], function: Undocumented) -> Required:
+    if drafted.form is None:
+        return Required(None, drafted.refusal)
+    descriptions = {argument.name.lstrip("*"): argument.description for argument in drafted.form.arguments}
+    return Required(required(function.node, drafted.form.functionality, descriptions, drafted.form.returns), None)

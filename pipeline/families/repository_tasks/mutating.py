@@ -53,8 +53,8 @@ def notice_mutants(
         for number, mutant in enumerate(_mutants(code, rules.mutants[family]))
     }
     first = _run(mutants, {name: code.tests for name, code in by_id.items()}, by_id, run)
-    left = {key: mutants[key] for key, outcomes in first.items() if outcomes is not None and not outcomes}
-    second = _run(left, {name: code.further for name, code in by_id.items()}, by_id, run)
+    survivors = {key: mutants[key] for key, outcomes in first.items() if outcomes is not None and not outcomes}
+    second = _run(survivors, {name: code.further for name, code in by_id.items()}, by_id, run)
     return {name: _noticed(code, first, second, rules) for name, code in by_id.items()}
 
 
@@ -83,7 +83,7 @@ def _run(
         for (name, number), mutant in mutants.items()
         if tests[name]
     }
-    runs = {one.id: one for one in run([*variants.values()])} if variants else {}
+    runs = {result.id: result for result in run([*variants.values()])} if variants else {}
     return {
         (name, number): _failing(runs[f"{name} mutant {number}"])
         for name, number in mutants
@@ -111,8 +111,8 @@ def _noticed(
     # What further tests could not be run with is not known to be noticed or not.
     final = {key: failing or second.get(key, []) for key, failing in ran.items()}
     noticed = {key: failing for key, failing in final.items() if failing is not None}
-    taken = dict.fromkeys(failing[0] for key, failing in noticed.items() if failing and not first[key])
+    chosen = dict.fromkeys(failing[0] for key, failing in noticed.items() if failing and not first[key])
     unnoticed = sum(not failing for failing in noticed.values())
-    is_known = len(code.further) - len(taken) >= rules.min_further_inputs
-    score = MutationScore(len(noticed), len(noticed) - unnoticed, unnoticed if is_known else 0)
-    return Noticed((*code.tests, *taken), score)
+    is_ready = len(code.further) - len(chosen) >= rules.min_further_inputs
+    score = MutationScore(len(noticed), len(noticed) - unnoticed, unnoticed if is_ready else 0)
+    return Noticed((*code.tests, *chosen), score)

@@ -55,8 +55,8 @@ class Variant:
 def _protected(project: Project, files: Sequence[str], replaced: Mapping[str, str]) -> list[str]:
     """Return the files by which a verdict comes about, but for those that are replaced: tests and their settings."""
     settings = ("conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml")
-    found = {path for path in project.tree.files if path.rpartition("/")[2] in settings}
-    return sorted((found | set(files) & project.tree.files.keys()) - replaced.keys())
+    paths = {path for path in project.tree.files if path.rpartition("/")[2] in settings}
+    return sorted((paths | set(files) & project.tree.files.keys()) - replaced.keys())
 
 
 def specification(project: Project, variant: Variant) -> dict[str, Any]:

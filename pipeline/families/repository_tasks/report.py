@@ -30,7 +30,7 @@ class TestTrace(msgspec.Struct, frozen=True):
     calls: list[tuple[Number, Number, Number, Number]]
 
 
-class Told(msgspec.Struct, frozen=True):
+class RunReport(msgspec.Struct, frozen=True):
     """What became of a run; a `problem` stands alone. `begun`: code of the project had run before it."""
 
     problem: str | None = None
@@ -43,7 +43,7 @@ class Told(msgspec.Struct, frozen=True):
     trace: dict[str, TestTrace] | None = None
 
 
-def read_report(message: str, files: Collection[str], sources: int, quota: int) -> Told:
+def read_report(message: str, files: Collection[str], sources: int, quota: int) -> RunReport:
     """Read a report of tests in `files`, at most `quota` of them, that followed so many source files.
 
     A test that stands in none of the files is left out: nobody could ask for it by its node id.
@@ -55,12 +55,12 @@ def read_report(message: str, files: Collection[str], sources: int, quota: int) 
         content = unpacking.decompress(base64.b85decode(message), _LONGEST)
         if not unpacking.eof:
             raise BadReport(f"it is cut off, or longer than {_LONGEST} bytes")
-        told = msgspec.json.decode(content, type=Told)
+        report = msgspec.json.decode(content, type=RunReport)
     except (ValueError, zlib.error, RecursionError) as error:
         raise BadReport(f"the report is not what the harness says: {type(error).__name__}: {error}") from None
     numbers = {str(number) for number in range(sources)}
-    for trace in (told.trace or {}).values():
+    for trace in (report.trace or {}).values():
         if not trace.lines.keys() <= numbers or any(max(call[0], call[2]) >= sources for call in trace.calls):
             raise BadReport("the report is not what the harness says: it names a source file that is not there")
-    chosen = [test for test in dict.fromkeys(told.chosen) if test.split("::", 1)[0] in files]
-    return msgspec.structs.replace(told, chosen=chosen[:quota])
+    chosen = [test for test in dict.fromkeys(report.chosen) if test.split("::", 1)[0] in files]
+    return msgspec.structs.replace(report, chosen=chosen[:quota])

@@ -19,7 +19,7 @@ from pipeline.execution.validation.run_cache import remembered, run_key, sources
 from pipeline.execution.validation.server import Server
 from pipeline.families.repository_tasks.copies import hidden_copies
 from pipeline.families.repository_tasks.project import ARCHIVE, Project, Variant, specification
-from pipeline.families.repository_tasks.report import BadReport, TestTrace, Told, read_report
+from pipeline.families.repository_tasks.report import BadReport, RunReport, TestTrace, read_report
 from pipeline.lake.ids import sha256_json
 
 _DETAIL = 500
@@ -165,26 +165,26 @@ def _run(
     except (harness.NoAnswer, OSError) as error:
         return None, _broken(variant, Outcome.HARNESS_ERROR, str(error))
     try:
-        seen = server.run(spec, limits)
+        reply = server.run(spec, limits)
     except (harness.NoAnswer, OSError) as error:
         server.end()
         if is_used:
             return _run(project, variant, spec, None, repeat)
         outcome = Outcome.SANDBOX_VIOLATION if variant.replacements else Outcome.HARNESS_ERROR
         return None, _broken(variant, outcome, f"it ended the harness: {error}")
-    if not (seen.clean and project.sandbox.two_users):
+    if not (reply.clean and project.sandbox.two_users):
         server.end()
         server = None
-    attempt = judge(seen)
+    attempt = judge(reply)
     if attempt.outcome is not Outcome.PASSED:
         return server, _broken(variant, attempt.outcome, attempt.message, attempt.duration_s)
     try:
-        told = read_report(attempt.message, spec["files"], len(spec["sources"]), len(variant.tests) or spec["quota"])
+        report = read_report(attempt.message, spec["files"], len(spec["sources"]), len(variant.tests) or spec["quota"])
     except BadReport as error:
         # code that stands in the place of the project's own has written it: that is its fault, and no open question
         outcome = Outcome.SANDBOX_VIOLATION if variant.replacements else Outcome.HARNESS_ERROR
         return server, _broken(variant, outcome, str(error), attempt.duration_s)
-    return server, _told(variant, told, attempt.duration_s)
+    return server, _test_run(variant, report, attempt.duration_s)
 
 
 def _start(project: Project, masked: Sequence[str], repeat: int) -> Server:
@@ -216,18 +216,20 @@ def _sources() -> dict[str, str]:
     return {path.stem: path.read_text() for path in sorted(_INSIDE.glob("*.py")) if path.stem != "__init__"}
 
 
-def _told(variant: Variant, told: Told, duration_s: float) -> TestRun:
-    if told.problem is not None:
-        is_theirs = told.begun and variant.replacements
+def _test_run(variant: Variant, report: RunReport, duration_s: float) -> TestRun:
+    if report.problem is not None:
+        is_theirs = report.begun and variant.replacements
         return _broken(
-            variant, Outcome.WRONG_EXCEPTION if is_theirs else Outcome.HARNESS_ERROR, told.problem, duration_s
+            variant, Outcome.WRONG_EXCEPTION if is_theirs else Outcome.HARNESS_ERROR, report.problem, duration_s
         )
-    ran = {test: told.outcomes.get(test, TestOutcome.NOT_RUN) for test in told.chosen}
-    asked = dict.fromkeys(variant.tests, TestOutcome.NOT_RUN)
-    outcomes = asked | {test: outcome for test, outcome in ran.items() if not asked or test in asked}
-    said = [*told.broken, *(f"{test}: {told.said[test]}" for test in outcomes if test in told.said)]
-    detail = "; ".join(said)[:_DETAIL] or None
-    return TestRun(variant.id, Outcome.PASSED, detail, outcomes, told.collected, told.trace, duration_s)
+    ran = {test: report.outcomes.get(test, TestOutcome.NOT_RUN) for test in report.chosen}
+    outcomes_by_test = dict.fromkeys(variant.tests, TestOutcome.NOT_RUN)
+    outcomes = outcomes_by_test | {
+        test: outcome for test, outcome in ran.items() if not outcomes_by_test or test in outcomes_by_test
+    }
+    details = [*report.broken, *(f"{test}: {report.said[test]}" for test in outcomes if test in report.said)]
+    detail = "; ".join(details)[:_DETAIL] or None
+    return TestRun(variant.id, Outcome.PASSED, detail, outcomes, report.collected, report.trace, duration_s)
 
 
 def _broken(variant: Variant, outcome: Outcome, detail: str, duration_s: float = 0.0) -> TestRun:

@@ -45,12 +45,12 @@ class ProjectSources:
         """Return the tree of a source distribution; the index is asked only where it is not here."""
         if not _SHA256.fullmatch(sha256):
             raise NotFound(f"{name} {version}: {sha256[:80]!r} is no sha256 of a source distribution")
-        kept = self.root / sha256
-        if sha256_file(kept) != sha256:
-            self._fetch(kept, name, version, sha256, size)
-        return read_tree(io.BytesIO(kept.read_bytes()), self.rules)
+        cached = self.root / sha256
+        if sha256_file(cached) != sha256:
+            self._fetch(cached, name, version, sha256, size)
+        return read_tree(io.BytesIO(cached.read_bytes()), self.rules)
 
-    def _fetch(self, kept: Path, name: str, version: str, sha256: str, size: int) -> None:
+    def _fetch(self, cached: Path, name: str, version: str, sha256: str, size: int) -> None:
         file = self.find(name, version)
         if file is None or file.sha256 != sha256:
             raise NotFound(f"the index has no source distribution of {name} {version} with sha256 {sha256}")
@@ -61,6 +61,6 @@ class ProjectSources:
         try:
             with os.fdopen(descriptor, "wb") as whole:
                 self.fetcher.download(file.url, whole, sha256=sha256, max_bytes=self.rules.max_sdist_bytes)
-            Path(temporary).replace(kept)
+            Path(temporary).replace(cached)
         finally:
             Path(temporary).unlink(missing_ok=True)

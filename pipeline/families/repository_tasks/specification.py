@@ -75,23 +75,23 @@ def input_code(signature: Sequence[str], indent: str, requirement: Requirement) 
     parts = [requirement.functionality]
     if requirement.arguments:
         parts += [_ARGUMENTS, requirement.arguments]
-    said = "\n".join(parts).replace("\\", "\\\\").replace(_QUOTES, '\\"\\"\\"')
-    inside = "\n".join(f"{indent}{line}".rstrip() for line in said.split("\n"))
+    lines = "\n".join(parts).replace("\\", "\\\\").replace(_QUOTES, '\\"\\"\\"')
+    inside = "\n".join(f"{indent}{line}".rstrip() for line in lines.split("\n"))
     return "\n".join([*signature, f"{indent}{_QUOTES}", inside, f"{indent}{_QUOTES}"]) + "\n"
 
 
 def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef, content: Content) -> Iterator[str]:
-    told = {one.name.lstrip("*"): one for one in content.parameters}
+    by_name = {parameter.name.lstrip("*"): parameter for parameter in content.parameters}
     for name, annotation, default in _signature(node):
-        said = told.get(name.lstrip("*"), Described(name))
-        words = [said.type or annotation, said.description, f"Default {default}." if default is not None else None]
+        lines = by_name.get(name.lstrip("*"), Described(name))
+        words = [lines.type or annotation, lines.description, f"Default {default}." if default is not None else None]
         yield f":param {name}: {_sentence(words)}".rstrip()
 
 
 def _results(node: ast.FunctionDef | ast.AsyncFunctionDef, content: Content) -> Iterator[str]:
     annotation = ast.unparse(node.returns) if node.returns is not None else None
-    for one in content.returns or ([Described("")] if annotation not in (None, "None") else []):
-        yield f":return: {_sentence([one.type or annotation, one.description])}".rstrip()
+    for parameter in content.returns or ([Described("")] if annotation not in (None, "None") else []):
+        yield f":return: {_sentence([parameter.type or annotation, parameter.description])}".rstrip()
 
 
 def _sentence(words: Sequence[str | None]) -> str:
@@ -106,10 +106,12 @@ def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[s
     named = list(zip(plain, defaults, [""] * len(plain), strict=True))
     if arguments.vararg:
         named.append((arguments.vararg, None, "*"))
-    named += [(one, default, "") for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+    named += [
+        (parameter, default, "") for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    ]
     if arguments.kwarg:
         named.append((arguments.kwarg, None, "**"))
-    for one, default, stars in named:
-        if one.arg not in _OWN:
-            annotation = ast.unparse(one.annotation) if one.annotation is not None else None
-            yield stars + one.arg, annotation, ast.unparse(default) if default is not None else None
+    for parameter, default, stars in named:
+        if parameter.arg not in _OWN:
+            annotation = ast.unparse(parameter.annotation) if parameter.annotation is not None else None
+            yield stars + parameter.arg, annotation, ast.unparse(default) if default is not None else None

@@ -20,8 +20,8 @@ from pipeline.families.repository_tasks.project import Project, Variant
 from pipeline.families.repository_tasks.project_context import Workshop
 from pipeline.families.repository_tasks.running import TestRun, run_variants
 from pipeline.families.repository_tasks.sdists import TooLarge
-from pipeline.families.repository_tasks.test_dependencies import asked_by_tests
-from pipeline.families.repository_tasks.trace import Seen, SourceFile, flaky, passing, read_files, seen_by
+from pipeline.families.repository_tasks.test_dependencies import requirements_of_tests
+from pipeline.families.repository_tasks.trace import Executions, SourceFile, executions_of, flaky, passing, read_files
 from pipeline.families.repository_tasks.tree import Tree
 from pipeline.index.archives import BadArchive, UnsafeArchive
 from pipeline.index.http import BadAnswer, NotFound, Unreachable, WrongHash
@@ -78,15 +78,17 @@ def projects_stage(
     with ThreadPoolExecutor(workshop.workers) as pool:
         tried = list(pool.map(lambda one: attempt(one.purl, trace_project, one, workshop, licences, allowed), chosen))
     results, failed = parted(tried)
-    rejects = failed + [_reject(one.row, one.passing) for one in results if one.row["outcome"] != ProjectOutcome.TRACED]
-    made: Tables = {
-        "projects": [one.row for one in results if not one.passing],
-        "project_files": [row for one in results for row in one.files],
-        "traced_functions": [row for one in results for row in one.functions],
-        "reaches": [row for one in results for row in one.reaches],
+    rejects = failed + [
+        _reject(result.row, result.passing) for result in results if result.row["outcome"] != ProjectOutcome.TRACED
+    ]
+    built: Tables = {
+        "projects": [result.row for result in results if not result.passing],
+        "project_files": [row for result in results for row in result.files],
+        "traced_functions": [row for result in results for row in result.functions],
+        "reaches": [row for result in results for row in result.reaches],
     }
-    notes = [note for one in results for note in one.notes]
-    return Output(made, seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, notes=notes)
+    notes = [note for result in results for note in result.notes]
+    return Output(built, seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, notes=notes)
 
 
 def trace_project(chosen: Chosen, workshop: Workshop, licences: LicenceRules, allowed: Collection[str]) -> Traced:
@@ -117,10 +119,10 @@ def _trace(
         return Traced({**row, "outcome": ProjectOutcome.LICENCE, "detail": detail})
     if not tree.test_files:
         return Traced({**row, "outcome": ProjectOutcome.NO_TESTS, "detail": "no file has a name of tests"})
-    asked = asked_by_tests(tree, chosen.project, workshop.rules)
-    row["requirements_from"] = list(asked.places)
+    requirements = requirements_of_tests(tree, chosen.project, workshop.rules)
+    row["requirements_from"] = list(requirements.places)
     tried = []
-    for pins in asked.attempts():
+    for pins in requirements.attempts():
         tried.append(_attempt(chosen, {**row, "requirements": list(pins)}, tree, workshop))
         if tried[-1].row["outcome"] not in _ANOTHER_TRY:
             return tried[-1]
@@ -129,7 +131,7 @@ def _trace(
 
 def _attempt(chosen: Chosen, row: ProjectRow, tree: Tree, workshop: Workshop) -> Traced:
     """Install a project with what its tests ask for, and run them as often as the rules say."""
-    built = workshop.store.build(chosen.wanted(tuple(row["requirements"])))
+    built = workshop.store.build(chosen.request(tuple(row["requirements"])))
     row["python"], row["cutoff"], row["rung"] = built["python"], built["cutoff"], built["rung"]
     row["lock_id"], row["lock"], row["import_names"] = built["lock_id"], built["lock"], built["import_names"]
     if built["outcome"] != EnvironmentOutcome.BUILT:
@@ -175,22 +177,22 @@ def _reached(row: ProjectRow, project: Project, runs: Sequence[TestRun], tests: 
     traced = Traced(row)
     purl = row["purl"]
     traced.notes += [Reject(f"{purl}#{path}", RejectReason.UNPARSED_SOURCE, why) for path, why in unread.items()]
-    seen = [seen_by(run, tests, sources, files) for run in runs]
+    traces = [executions_of(run, tests, sources, files) for run in runs]
     for file in files.values():
         for function in file.functions:
             place = (file.path, function.first_line)
-            what = [one.get(place, Seen()) for one in seen]
-            if not any(one.tests for one in what):
+            executions = [result.get(place, Executions()) for result in traces]
+            if not any(result.tests for result in executions):
                 continue
             key = f"{purl}#{function.namespace}"
-            made = attempt(key, _function, row, file, function, what, bindings)
-            if isinstance(made, Reject):
-                traced.notes.append(made)
+            built = attempt(key, _function, row, file, function, executions, bindings)
+            if isinstance(built, Reject):
+                traced.notes.append(built)
             else:
-                traced.functions.append(made[0])
-                traced.reaches += made[1]
+                traced.functions.append(built[0])
+                traced.reaches += built[1]
     _keep_once(traced)
-    paths = {made["path"] for made in traced.functions}
+    paths = {built["path"] for built in traced.functions}
     traced.files = [_file(row, project.tree, files[path]) for path in sorted(paths)]
     row["functions"] = len(traced.functions)
     row["outcome"] = ProjectOutcome.TRACED if row["functions"] else ProjectOutcome.NOTHING_REACHED
@@ -198,20 +200,24 @@ def _reached(row: ProjectRow, project: Project, runs: Sequence[TestRun], tests: 
 
 
 def _function(
-    row: ProjectRow, file: SourceFile, function: Function | Skipped, what: Sequence[Seen], bindings: Bindings
+    row: ProjectRow,
+    file: SourceFile,
+    function: Function | Skipped,
+    executions: Sequence[Executions],
+    bindings: Bindings,
 ) -> tuple[TracedFunctionRow, list[ReachRow]] | Reject:
     key = f"{row['purl']}#{function.namespace}"
     if isinstance(function, Skipped):
         return Reject(key, RejectReason.NO_BLOCK, function.why)
-    if any(one.tests != what[0].tests for one in what) or any(
-        one.called.keys() != what[0].called.keys() for one in what
+    if any(result.tests != executions[0].tests for result in executions) or any(
+        result.called.keys() != executions[0].called.keys() for result in executions
     ):
         return Reject(key, RejectReason.FLICKERS, "tests, lines or calls differ between repeats")
     lines = file.text.split("\n")
-    executed = frozenset().union(*what[0].tests.values())
-    used = dependencies(function, lines, executed, what[0].called.values(), file.module, bindings)
+    executed = frozenset().union(*executions[0].tests.values())
+    used = dependencies(function, lines, executed, executions[0].called.values(), file.module, bindings)
     code = "\n".join(lines[function.first_line - 1 : function.body[1]])
-    made: TracedFunctionRow = {
+    built: TracedFunctionRow = {
         "id": content_id(row["id"], file.path, function.namespace, code),
         "project_id": row["id"],
         "library": row["library"],
@@ -230,20 +236,20 @@ def _function(
         "intra_class": list(used.intra_class),
         "intra_file": list(used.intra_file),
         "cross_file": list(used.cross_file),
-        "tests": len(what[0].tests),
+        "tests": len(executions[0].tests),
         "executed_lines": sorted(executed),
     }
     reaches: list[ReachRow] = [
-        {"function_id": made["id"], "library": row["library"], "test": test, "lines": sorted(reached)}
-        for test, reached in sorted(what[0].tests.items())
+        {"function_id": built["id"], "library": row["library"], "test": test, "lines": sorted(reached)}
+        for test, reached in sorted(executions[0].tests.items())
     ]
-    return made, reaches
+    return built, reaches
 
 
 def _keep_once(traced: Traced) -> None:
     """Leave out functions that stand twice in a file with one name and one text, since nobody could tell them apart."""
-    ids = [made["id"] for made in traced.functions]
-    twice = {one for one in ids if ids.count(one) > 1}
+    ids = [built["id"] for built in traced.functions]
+    twice = {result for result in ids if ids.count(result) > 1}
     if twice:
         named = sorted({f["namespace"] for f in traced.functions if f["id"] in twice})
         why = "it stands twice in its file, with the same code"
@@ -261,7 +267,7 @@ def _add_metadata(row: ProjectRow, tree: Tree, licences: LicenceRules) -> None:
     """Add what the core metadata of the source distribution says of licence, author, address and topic."""
     metadata = tree.files.get("PKG-INFO", b"").decode("utf-8", "replace")
     about = read_about(metadata, licences)
-    topics = [one for one in parse_metadata(metadata).classifiers if one.startswith(_TOPIC)]
+    topics = [result for result in parse_metadata(metadata).classifiers if result.startswith(_TOPIC)]
     row["licence"] = row["licence"] or about.licence
     row["attribution"] = row["attribution"] or about.attribution
     row["project_url"] = about.url

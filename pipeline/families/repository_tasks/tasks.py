@@ -93,19 +93,21 @@ def repository_tasks_stage(
         by_function[reach["function_id"]][reach["test"]] = frozenset(reach["lines"])
     shown = [(row, files[row["project_id"], row["path"]], by_function[row["id"]]) for row in tables["traced_functions"]]
     made = list(guarded(shown, lambda one: str(one[0]["id"]), lambda one: [candidate(*one, workshop.rules)]))
-    silent = [one for one, said in zip(shown, made, strict=True) if _is_silent(said)] if writer else []
-    drafted = _drafted(silent, sum(isinstance(one, Candidate) for one in made), workshop.rules, writer)
-    told = [drafted.made.get(row["id"], one) for row, one in zip(tables["traced_functions"], made, strict=True)]
-    candidates = sorted((one for one in told if isinstance(one, Candidate)), key=lambda one: one.id)
+    silent = (
+        [drawn for drawn, requirement in zip(shown, made, strict=True) if _is_silent(requirement)] if writer else []
+    )
+    drafted = _drafted(silent, sum(isinstance(drawn, Candidate) for drawn in made), workshop.rules, writer)
+    detail = [drafted.made.get(row["id"], drawn) for row, drawn in zip(tables["traced_functions"], made, strict=True)]
+    candidates = sorted((drawn for drawn in detail if isinstance(drawn, Candidate)), key=lambda one: one.id)
     rows: list[RepositoryTaskRow] = []
-    rejects = [one for one in told if isinstance(one, Reject)]
+    rejects = [drawn for drawn in detail if isinstance(drawn, Reject)]
     over = candidates[workshop.rules.tasks :]
-    rejects += [Reject(one.id, RejectReason.OVER_QUOTA, _told(one.function)) for one in over]
+    rejects += [Reject(drawn.id, RejectReason.OVER_QUOTA, drawn.function["namespace"]) for drawn in over]
     for project in tables["projects"]:
-        own = [one for one in candidates[: workshop.rules.tasks] if one.function["project_id"] == project["id"]]
+        own = [drawn for drawn in candidates[: workshop.rules.tasks] if drawn.function["project_id"] == project["id"]]
         proven = attempt(project["purl"], prove, project, own, workshop, mutation) if own else []
         if isinstance(proven, Reject):
-            rejects += [replace(proven, key=one.id) for one in own]
+            rejects += [replace(proven, key=drawn.id) for drawn in own]
             continue
         for result in proven:
             rejects.append(result) if isinstance(result, Reject) else rows.append(result)
@@ -121,21 +123,21 @@ def candidate(
     requirement = requirement_of(function["docstring"] or "", node)
     if len(requirement.functionality.split()) < rules.min_words:
         why = "it has no docstring" if not function["docstring"] else "its docstring says too little"
-        return Reject(function["id"], RejectReason.NO_TEXT, f"{_told(function)}: {why}")
+        return Reject(function["id"], RejectReason.NO_TEXT, f"{function['namespace']}: {why}")
     return _fitting(Candidate(function, lines, requirement, (), reached), rules)
 
 
-def _fitting(made: Candidate, rules: RepositoryRules) -> Candidate | Reject:
+def _fitting(result: Candidate, rules: RepositoryRules) -> Candidate | Reject:
     """Choose the tests of a candidate, if its body has the right size."""
-    size = len(_code_lines(made))
+    size = len(_code_lines(result))
     if not rules.min_body_lines <= size <= rules.max_body_lines:
         reason = RejectReason.TOO_SHORT if size < rules.min_body_lines else RejectReason.TOO_LONG
-        return Reject(made.id, reason, f"{_told(made.function)}: {size} lines of code")
-    return replace(made, tests=tuple(draw_tests(made.reached, made.body, rules.max_tests + rules.further_tests)))
+        return Reject(result.id, reason, f"{result.function['namespace']}: {size} lines of code")
+    return replace(result, tests=tuple(draw_tests(result.reached, result.body, rules.max_tests + rules.further_tests)))
 
 
-def _is_silent(made: Candidate | Reject) -> bool:
-    return isinstance(made, Reject) and made.reason is RejectReason.NO_TEXT
+def _is_silent(result: Candidate | Reject) -> bool:
+    return isinstance(result, Reject) and result.reason is RejectReason.NO_TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,53 +150,65 @@ class _Drafted:
 
 def _drafted(
     silent: Sequence[tuple[Row, Sequence[str], Mapping[str, frozenset[int]]]],
-    taken: int,
+    used: int,
     rules: RepositoryRules,
     writer: RequirementWriter | None,
 ) -> _Drafted:
     """Ask for the requirements of functions that say nothing, of as many as there are places that are not `taken`."""
     if writer is None:
         return _Drafted({}, ())
-    asked = _asked_for(silent, taken, rules)
-    made: dict[str, Candidate | Reject] = {}
+    requested = _requested(silent, used, rules)
+    by_id: dict[str, Candidate | Reject] = {}
     notes: list[Reject] = []
-    for one, said in zip(asked, writer.require([_undocumented(one) for one in asked]), strict=True):
-        if said.requirement is not None:
-            made[one.id] = replace(one, requirement=said.requirement)
-        elif said.refusal is not None and said.refusal.waiting:
-            made[one.id] = Reject(one.id, RejectReason.DRAFT_WAITING, f"{_told(one.function)}: {said.refusal.problem}")
-        elif said.refusal is not None:
-            notes.append(Reject(one.id, RejectReason.DRAFT_REFUSED, f"{_told(one.function)}: {said.refusal.problem}"))
-    return _Drafted(made, notes)
+    for drawn, requirement in zip(
+        requested, writer.require([_undocumented(drawn) for drawn in requested]), strict=True
+    ):
+        if requirement.requirement is not None:
+            by_id[drawn.id] = replace(drawn, requirement=requirement.requirement)
+        elif requirement.refusal is not None and requirement.refusal.waiting:
+            by_id[drawn.id] = Reject(
+                drawn.id,
+                RejectReason.DRAFT_WAITING,
+                f"{drawn.function['namespace']}: {requirement.refusal.problem}",
+            )
+        elif requirement.refusal is not None:
+            notes.append(
+                Reject(
+                    drawn.id,
+                    RejectReason.DRAFT_REFUSED,
+                    f"{drawn.function['namespace']}: {requirement.refusal.problem}",
+                )
+            )
+    return _Drafted(by_id, notes)
 
 
-def _asked_for(
-    silent: Sequence[tuple[Row, Sequence[str], Mapping[str, frozenset[int]]]], taken: int, rules: RepositoryRules
+def _requested(
+    silent: Sequence[tuple[Row, Sequence[str], Mapping[str, frozenset[int]]]], used: int, rules: RepositoryRules
 ) -> list[Candidate]:
     """Choose the functions that say nothing and have a body of the right size, as many as there are places left."""
     blank, basis = Requirement("", ""), RequirementBasis.MODEL
     tried = [_fitting(Candidate(row, lines, blank, (), reached, basis), rules) for row, lines, reached in silent]
-    fitting = sorted((one for one in tried if isinstance(one, Candidate)), key=lambda one: one.id)
-    return fitting[: max(0, rules.tasks - taken)]
+    fitting = sorted((drawn for drawn in tried if isinstance(drawn, Candidate)), key=lambda one: one.id)
+    return fitting[: max(0, rules.tasks - used)]
 
 
 def wanting_requirements(
-    silent: Sequence[Row], taken: int, project_files: Sequence[ProjectFileRow], rules: RepositoryRules
+    silent: Sequence[Row], used: int, project_files: Sequence[ProjectFileRow], rules: RepositoryRules
 ) -> list[Candidate]:
     """Return those of the functions that say nothing whose requirements a model would be asked for."""
     files = {(row["project_id"], row["path"]): row["text"].split("\n") for row in project_files}
-    return _asked_for([(row, files[row["project_id"], row["path"]], {}) for row in silent], taken, rules)
+    return _requested([(row, files[row["project_id"], row["path"]], {}) for row in silent], used, rules)
 
 
-def _undocumented(one: Candidate) -> Undocumented:
-    first, last = one.function["signature_first_line"] - 1, one.function["signature_last_line"]
+def _undocumented(drawn: Candidate) -> Undocumented:
+    first, last = drawn.function["signature_first_line"] - 1, drawn.function["signature_last_line"]
     return Undocumented(
-        id=one.id,
-        namespace=one.function["namespace"],
-        signature="\n".join(one.lines[first:last]),
-        body="\n".join(one.reference),
-        docstring=one.function["docstring"],
-        node=parsed(one.lines[first : one.body.stop - 1]),
+        id=drawn.id,
+        namespace=drawn.function["namespace"],
+        signature="\n".join(drawn.lines[first:last]),
+        body="\n".join(drawn.reference),
+        docstring=drawn.function["docstring"],
+        node=parsed(drawn.lines[first : drawn.body.stop - 1]),
     )
 
 
@@ -207,22 +221,34 @@ def prove(
     """
     opened = open_project(project, workshop)
     without = [
-        Variant(one.id, one.tests, {one.function["path"]: one.filled([one.margin + EMPTY])}) for one in candidates
+        Variant(
+            drawn.id,
+            drawn.tests,
+            {drawn.function["path"]: drawn.filled([drawn.margin + EMPTY])},
+        )
+        for drawn in candidates
     ]
     emptied = {run.id: run for run in run_variants(opened, without, workshop.workers)}
-    judging = {one.id: _failing(emptied[one.id], one.tests) for one in candidates}
-    able = [one for one in candidates if len(judging[one.id]) >= workshop.rules.min_tests]
-    complete = [Variant(one.id, judging[one.id], {one.function["path"]: one.filled(one.reference)}) for one in able]
+    judging = {drawn.id: _failing(emptied[drawn.id], drawn.tests) for drawn in candidates}
+    able = [drawn for drawn in candidates if len(judging[drawn.id]) >= workshop.rules.min_tests]
+    complete = [
+        Variant(
+            drawn.id,
+            judging[drawn.id],
+            {drawn.function["path"]: drawn.filled(drawn.reference)},
+        )
+        for drawn in able
+    ]
     filled = {run.id: run for run in run_variants(opened, complete, workshop.workers)} if complete else {}
-    proven = [one for one in able if _passes(filled[one.id])]
+    proven = [drawn for drawn in able if _passes(filled[drawn.id])]
     noticed = _mutate(opened, proven, judging, workshop, mutation)
 
-    def judged(one: Candidate) -> list[RepositoryTaskRow | Reject]:
-        if refusal := _refusal(one, judging[one.id], emptied[one.id], filled.get(one.id)):
+    def judged(drawn: Candidate) -> list[RepositoryTaskRow | Reject]:
+        if refusal := _refusal(drawn, judging[drawn.id], emptied[drawn.id], filled.get(drawn.id)):
             return [refusal]
-        tests, score = noticed[one.id].tests, noticed[one.id].score
-        ended = worst(emptied[one.id].judged[test] for test in tests)
-        return [task_row(project, one, tuple(sorted(tests)), ended, score)]
+        tests, score = noticed[drawn.id].tests, noticed[drawn.id].score
+        ended = worst(emptied[drawn.id].judged[test] for test in tests)
+        return [task_row(project, drawn, tuple(sorted(tests)), ended, score)]
 
     return list(guarded(candidates, lambda one: one.id, judged))
 
@@ -238,14 +264,14 @@ def _mutate(
     listed = workshop.rules.max_tests
     codes = [
         MutatedCode(
-            one.id,
-            one.function["path"],
-            "\n".join(one.lines),
-            one.body,
-            judging[one.id][:listed],
-            judging[one.id][listed:],
+            drawn.id,
+            drawn.function["path"],
+            "\n".join(drawn.lines),
+            drawn.body,
+            judging[drawn.id][:listed],
+            judging[drawn.id][listed:],
         )
-        for one in candidates
+        for drawn in candidates
     ]
     hurried = replace(project, rules=project.rules.model_copy(update={"test_time_s": mutation.time_s}))
     return notice_mutants(
@@ -265,25 +291,26 @@ def _failing(run: TestRun, tests: Sequence[str]) -> list[str]:
     return [test for test in tests if run.judged.get(test) in (TestOutcome.FAILED, TestOutcome.ERROR)]
 
 
-def _refusal(one: Candidate, tests: Sequence[str], emptied: TestRun, filled: TestRun | None) -> Reject | None:
+def _refusal(drawn: Candidate, tests: Sequence[str], emptied: TestRun, filled: TestRun | None) -> Reject | None:
     if filled is None:
         why = emptied.detail or "no test" if emptied.outcome is not Outcome.PASSED else f"{len(tests)} tests"
-        told = f"{_told(one.function)}: {why} of {len(one.tests)} fail without its body"
-        return Reject(one.id, RejectReason.NOT_PROVEN, told)
+        detail = f"{drawn.function['namespace']}: {why} of {len(drawn.tests)} fail without its body"
+        return Reject(drawn.id, RejectReason.NOT_PROVEN, detail)
     if not _passes(filled):
-        told = f"{_told(one.function)}: its tests come out as {filled.worst} with its own body: {filled.detail or ''}"
-        return Reject(one.id, RejectReason.NOT_PROVEN, told[:500])
+        result = f"its tests come out as {filled.worst} with its own body: {filled.detail or ''}"
+        detail = f"{drawn.function['namespace']}: {result}"
+        return Reject(drawn.id, RejectReason.NOT_PROVEN, detail[:500])
     return None
 
 
 def task_row(
-    project: ProjectRow, one: Candidate, tests: tuple[str, ...], emptied: TestOutcome, score: MutationScore
+    project: ProjectRow, drawn: Candidate, tests: tuple[str, ...], emptied: TestOutcome, score: MutationScore
 ) -> RepositoryTaskRow:
     """Return the task of a candidate that these tests judge; `emptied` is how they end without its body."""
-    function, said = one.function, one.requirement
+    function, requirement = drawn.function, drawn.requirement
     first, last = function["signature_first_line"] - 1, function["signature_last_line"]
-    code = _code_lines(one)
-    covered = code & frozenset[int]().union(*(one.reached[test] for test in tests))
+    code = _code_lines(drawn)
+    covered = code & frozenset[int]().union(*(drawn.reached[test] for test in tests))
     return {
         "library": function["library"],
         "project_id": function["project_id"],
@@ -301,20 +328,20 @@ def task_row(
         "intra_class": function["intra_class"],
         "intra_file": function["intra_file"],
         "cross_file": function["cross_file"],
-        "id": content_id(one.id, said.functionality, said.arguments, tests),
-        "function_id": one.id,
+        "id": content_id(drawn.id, requirement.functionality, requirement.arguments, tests),
+        "function_id": drawn.id,
         "project": project["project"],
         "release_time": project["release_time"],
-        "functionality": said.functionality,
-        "arguments": said.arguments,
-        "requirement_basis": one.basis,
+        "functionality": requirement.functionality,
+        "arguments": requirement.arguments,
+        "requirement_basis": drawn.basis,
         "tests": list(tests),
         "tests_reaching": function["tests"],
         "coverage": round(len(covered) / len(code), 4),
-        "input_code": input_code(one.lines[first:last], one.margin, said),
-        "reference": "\n".join(one.reference) + "\n",
-        "contexts_above": "\n".join(one.lines[:first]) + ("\n" if first else ""),
-        "contexts_below": "\n".join(one.lines[one.body.stop - 1 :]),
+        "input_code": input_code(drawn.lines[first:last], drawn.margin, requirement),
+        "reference": "\n".join(drawn.reference) + "\n",
+        "contexts_above": "\n".join(drawn.lines[:first]) + ("\n" if first else ""),
+        "contexts_below": "\n".join(drawn.lines[drawn.body.stop - 1 :]),
         "domain": project["domain"],
         "reference_outcome": TestOutcome.PASSED,
         "emptied_outcome": emptied,
@@ -325,13 +352,9 @@ def task_row(
     }
 
 
-def _code_lines(one: Candidate) -> frozenset[int]:
+def _code_lines(drawn: Candidate) -> frozenset[int]:
     """Return the lines of the body on which a statement begins."""
-    first = one.function["signature_first_line"]
-    node = parsed(one.lines[first - 1 : one.body.stop - 1])
+    first = drawn.function["signature_first_line"]
+    node = parsed(drawn.lines[first - 1 : drawn.body.stop - 1])
     begun = {part.lineno + first - 1 for part in ast.walk(node) if isinstance(part, ast.stmt) and part is not node}
-    return frozenset(begun & set(one.body))
-
-
-def _told(function: TracedFunctionRow) -> str:
-    return str(function["namespace"])
+    return frozenset(begun & set(drawn.body))

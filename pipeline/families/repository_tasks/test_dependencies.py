@@ -19,7 +19,7 @@ PYTEST = "pytest"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Requirements:
     """Requirements (PEP 508), and where they are stated: a file of the project and the group in it."""
 
     requirements: tuple[str, ...]
@@ -27,15 +27,15 @@ class Asked:
 
     def attempts(self) -> Iterator[tuple[str, ...]]:
         """Yield what to install beside the project, the most faithful first: as stated, by name alone, pytest alone."""
-        seen = set()
+        visited = set()
         bare = tuple(sorted({Requirement(line).name for line in self.requirements}))
         for lines in (self.requirements, bare, (PYTEST,)):
-            if lines not in seen:
-                seen.add(lines)
+            if lines not in visited:
+                visited.add(lines)
                 yield lines
 
 
-def asked_by_tests(tree: Tree, project: str, rules: RepositoryRules) -> Asked:
+def requirements_of_tests(tree: Tree, project: str, rules: RepositoryRules) -> Requirements:
     """Return what a project states for its tests, and pytest where it does not say so itself.
 
     Of several statements about one distribution an exact pin counts, then a range; of several groups those that
@@ -44,20 +44,20 @@ def asked_by_tests(tree: Tree, project: str, rules: RepositoryRules) -> Asked:
     """
     pins = {path: content for path, content in tree.files.items() if is_pin_file(path) and _is_of_project(path, rules)}
     ranked: dict[int, list[Statement]] = {0: [], 1: []}
-    for stated in read_pins(pins).statements:
-        rank = rules.rank(stated.group, stated.file)
+    for statement in read_pins(pins).statements:
+        rank = rules.rank(statement.group, statement.file)
         if rank is not None:
-            ranked[rank].append(stated)
-    usable = [stated for stated in ranked[0] or ranked[1] if _is_usable(stated, project, rules)]
+            ranked[rank].append(statement)
+    usable = [statement for statement in ranked[0] or ranked[1] if _is_usable(statement, project, rules)]
     chosen: dict[str, Statement] = {}
-    for stated in sorted(usable, key=lambda one: one.kind is not StatementKind.EXACT_PIN):
-        chosen.setdefault(canonicalize_name(stated.library), stated)
-    lines = {name: _line(stated) for name, stated in chosen.items()}
+    for statement in sorted(usable, key=lambda one: one.kind is not StatementKind.EXACT_PIN):
+        chosen.setdefault(canonicalize_name(statement.library), statement)
+    lines = {name: _line(statement) for name, statement in chosen.items()}
     if ";" in lines.get(PYTEST, ""):
         # It is stated for some Pythons only; the tests need it on each.
         lines[PYTEST] = PYTEST
-    places = {f"{stated.file}{f' [{stated.group}]' if stated.group else ''}" for stated in chosen.values()}
-    return Asked(tuple(sorted({PYTEST: PYTEST, **lines}.values())), tuple(sorted(places)))
+    places = {f"{statement.file}{f' [{statement.group}]' if statement.group else ''}" for statement in chosen.values()}
+    return Requirements(tuple(sorted({PYTEST: PYTEST, **lines}.values())), tuple(sorted(places)))
 
 
 def _is_of_project(path: str, rules: RepositoryRules) -> bool:
@@ -66,19 +66,19 @@ def _is_of_project(path: str, rules: RepositoryRules) -> bool:
     return all(part in allowed or part.endswith(".egg-info") for part in folders)
 
 
-def _is_usable(stated: Statement, project: str, rules: RepositoryRules) -> bool:
-    if stated.kind not in (StatementKind.EXACT_PIN, StatementKind.RANGE) or stated.library == PYTHON:
+def _is_usable(statement: Statement, project: str, rules: RepositoryRules) -> bool:
+    if statement.kind not in (StatementKind.EXACT_PIN, StatementKind.RANGE) or statement.library == PYTHON:
         return False
-    if canonicalize_name(stated.library) == project or not rules.is_needed(stated.library):
+    if canonicalize_name(statement.library) == project or not rules.is_needed(statement.library):
         return False
     try:
-        Requirement(_line(stated))
+        Requirement(_line(statement))
     except InvalidRequirement:
         return False
-    return "||" not in stated.specifier
+    return "||" not in statement.specifier
 
 
-def _line(stated: Statement) -> str:
+def _line(statement: Statement) -> str:
     """Return a statement as a requirement; a marker that asks for an extra is met by asking for its group."""
-    marker = f"; {stated.marker}" if stated.marker and "extra" not in stated.marker else ""
-    return f"{stated.library}{stated.specifier}{marker}"
+    marker = f"; {statement.marker}" if statement.marker and "extra" not in statement.marker else ""
+    return f"{statement.library}{statement.specifier}{marker}"

@@ -29,14 +29,14 @@ class SourceFile:
 
     def at(self, line: int) -> Function | Skipped | None:
         """Return the function in whose lines, decorators included, a line stands."""
-        place = bisect_right([one.first_line for one in self.functions], line) - 1
-        found = self.functions[place] if place >= 0 else None
-        last = None if found is None else found.last_line if isinstance(found, Skipped) else found.body[1]
-        return found if last is not None and line <= last else None
+        place = bisect_right([definition.first_line for definition in self.functions], line) - 1
+        located = self.functions[place] if place >= 0 else None
+        last = None if located is None else located.last_line if isinstance(located, Skipped) else located.body[1]
+        return located if last is not None and line <= last else None
 
 
 @dataclass
-class Seen:
+class Executions:
     """What one function was seen to do: the lines that each test executed, and the functions that it called."""
 
     tests: dict[str, Lines] = field(default_factory=dict)
@@ -77,22 +77,22 @@ def flaky(runs: Sequence[TestRun]) -> list[str]:
     return sorted(test for test in tests if len({run.outcomes.get(test) for run in runs}) > 1)
 
 
-def seen_by(
+def executions_of(
     run: TestRun, tests: Iterable[str], sources: Sequence[str], files: Mapping[str, SourceFile]
-) -> dict[tuple[str, int], Seen]:
+) -> dict[tuple[str, int], Executions]:
     """Return what a run saw of each function, by path and first line, as far as the tests go."""
-    seen: dict[tuple[str, int], Seen] = defaultdict(Seen)
+    executions: dict[tuple[str, int], Executions] = defaultdict(Executions)
     trace = run.trace or {}
     for test in tests:
-        told = trace.get(test, TestTrace({}, []))
-        for number, lines in told.lines.items():
+        trace_of_test = trace.get(test, TestTrace({}, []))
+        for number, lines in trace_of_test.lines.items():
             if file := files.get(sources[int(number)]):
                 for place, reached in _by_function(file, lines).items():
-                    seen[(file.path, place)].tests[test] = reached
-        calls = _Calls(files, sources, told.calls)
+                    executions[(file.path, place)].tests[test] = reached
+        calls = _Calls(files, sources, trace_of_test.calls)
         for calling, called in calls.direct():
-            seen[calling].called[called.namespace] = called
-    return seen
+            executions[calling].called[called.namespace] = called
+    return executions
 
 
 Place = tuple[str, int]
@@ -123,13 +123,15 @@ class _Calls:
 
     def behind(self, targets: Iterable[Place]) -> set[Place]:
         """Return places and, where they are within another function as wrappers are, those that they called."""
-        found: set[Place] = set()
+        located: set[Place] = set()
         todo = set(targets)
         while todo:
-            found |= todo
-            inner = {place for place in todo if (one := self.function(place)) and one.first_line != place[1]}
-            todo = {further for place in inner for further in self.out.get(place, ())} - found
-        return found
+            located |= todo
+            inner = {
+                place for place in todo if (definition := self.function(place)) and definition.first_line != place[1]
+            }
+            todo = {further for place in inner for further in self.out.get(place, ())} - located
+        return located
 
 
 def _by_function(file: SourceFile, lines: Iterable[int]) -> dict[int, Lines]:

@@ -56,8 +56,8 @@ class Tree:
     @cached_property
     def test_files(self) -> list[str]:
         """The files in which pytest finds tests, at most as many as the rules say: those whose hashes are smallest."""
-        found = [path for path in self.files if self.rules.holds_tests(path) and not self.rules.is_aside(path)]
-        return sorted(sorted(found, key=sha256_text)[: self.rules.files])
+        tests = [path for path in self.files if self.rules.holds_tests(path) and not self.rules.is_aside(path)]
+        return sorted(sorted(tests, key=sha256_text)[: self.rules.files])
 
     def encoded(self, path: str, text: str) -> bytes:
         """Return a text in the encoding that a file states (PEP 263); one that does not fit is no Python."""
@@ -96,9 +96,9 @@ class Tree:
         if not masked:
             return self.files
         copies = Copies({path: self.files[path] for path in masked})
-        return {path: content for path, content in self.files.items() if not self._tells(path, content, copies)}
+        return {path: content for path, content in self.files.items() if not self._reveals(path, content, copies)}
 
-    def _tells(self, path: str, content: bytes, copies: Copies) -> bool:
+    def _reveals(self, path: str, content: bytes, copies: Copies) -> bool:
         if path.endswith(BYTECODE) or copies.are_equal(content):
             return True
         if path.endswith(ARCHIVES):

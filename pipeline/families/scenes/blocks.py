@@ -61,10 +61,10 @@ def blocks_of(source: SourceFile, function: Node) -> list[Block]:
 
     A block is known by its lines (Codev-Bench's block_key), so of several in the same lines the outermost stays.
     """
-    found: dict[Span, Block] = {}
+    blocks: dict[Span, Block] = {}
     for block in _of_node(source, function):
-        found.setdefault(block.lines, block)
-    return list(found.values())
+        blocks.setdefault(block.lines, block)
+    return list(blocks.values())
 
 
 def _of_node(source: SourceFile, node: Node) -> Iterator[Block]:

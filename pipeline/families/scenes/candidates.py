@@ -54,7 +54,7 @@ def candidates_of(
     Refused is a function of a file that is too long to be shown or does not parse as Python 3, and one without a block
     of the sizes that rules allow whose lines tests execute. No two blocks of a file have the same lines.
     """
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     rejects: list[Reject] = []
     grouped: dict[str, list[TracedFunctionRow]] = {}
     for function in sorted(functions, key=lambda row: (row["path"], row["signature_first_line"], row["id"])):
@@ -67,10 +67,10 @@ def candidates_of(
         if isinstance(results, Reject):
             rejects += [replace(results, key=row["id"]) for row in of_file]
             continue
-        made, refused = parted(results)
-        found += made
+        drawn, refused = parted(results)
+        candidates += drawn
         rejects += refused
-    return found, rejects
+    return candidates, rejects
 
 
 def _refuse(file: ProjectFileRow, rules: SceneRules) -> tuple[RejectReason, str] | None:
@@ -88,18 +88,18 @@ def _of_file(
         yield from (Reject(row["id"], RejectReason.UNPARSED_SOURCE, detail) for row in functions)
         return
     nodes = source.functions()
-    taken: set[tuple[int, int]] = set()
+    spans: set[tuple[int, int]] = set()
     for function in functions:
         node = nodes.get(function["signature_first_line"])
         extent = source.extent(node) if node else (0, 0)
-        made = 0
+        drawn = 0
         for block in blocks_of(source, node) if node else ():
             executed = _executed(block, function)
-            if executed and block.lines not in taken and _fits(block, file["text"], rules):
-                taken.add(block.lines)
-                made += 1
+            if executed and block.lines not in spans and _fits(block, file["text"], rules):
+                spans.add(block.lines)
+                drawn += 1
                 yield Candidate(file, function, block, extent, executed)
-        if not made:
+        if not drawn:
             detail = f"{function['namespace']} has no block of the wanted size that tests run"
             yield Reject(function["id"], RejectReason.NO_BLOCK, detail)
 

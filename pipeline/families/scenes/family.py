@@ -15,7 +15,7 @@ def _scene(row: Row) -> Iterator[Proof]:
 
 
 def is_unnoticed(row: Row) -> bool:
-    """Return whether the tests of a scene pass with an empty answer, so that a run says nothing about any other."""
+    """Return whether the tests of a scene pass with an empty answer, so that runs measure nothing."""
     return row["discriminating"] is False
 
 

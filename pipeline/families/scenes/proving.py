@@ -1,4 +1,4 @@
-"""Proof of scenes: the tests of each block run on the project as it is, and with the block left empty."""
+"""Proof of scenes: the tests of each block run on the unchanged project, and with an empty block."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Proven:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """A scene with the tests that run its block, and the variant of the project in which it is left empty, if any."""
+    """A scene with the tests that run its block, and the variant of the project with an empty block, if any."""
 
     planned: Planned
     tests: Sequence[str]
@@ -59,7 +59,7 @@ class _Subject:
 
     @property
     def key(self) -> str:
-        """The place of what is left out, which other scenes may share."""
+        """The place of the removed block, which other scenes may share."""
         return _name(self.planned.candidate.file["path"], self.planned.view.middle)
 
 
@@ -71,7 +71,7 @@ def prove(
     mutation: MutationRules,
     run: RunVariants,
 ) -> list[Proven | Reject]:
-    """Run the tests of scenes and say which notice an empty block, and a mutated one; `reaches` are by function.
+    """Run the tests of scenes and return those that notice an empty block, or a mutated one; `reaches` are by function.
 
     A refused scene has the id of its function as its key: NO_BLOCK where the file does not parse without the block,
     NOT_PROVEN where no test passes that did when it was traced.
@@ -118,8 +118,8 @@ def _prepare(planned: Planned, reaches: Mapping[str, Sequence[ReachRow]], rules:
         path = candidate.file["path"]
         replaced = text[: middle[0]] + empty + text[middle[1] :]
         variant = Variant(_name(path, middle), tests[: rules.max_tests], {path: replaced})
-    told = None if planned.scene == Scene.COMPLETE_BLOCK else empty
-    return _Subject(planned, tests, len(every), told, variant)
+    detail = None if planned.scene == Scene.COMPLETE_BLOCK else empty
+    return _Subject(planned, tests, len(every), detail, variant)
 
 
 def _name(path: str, middle: Span) -> str:
@@ -134,7 +134,7 @@ def _passing(subject: _Subject, outcomes: Mapping[str, Mapping[str, TestOutcome]
 def _code(
     subject: _Subject, outcomes: Mapping[str, Mapping[str, TestOutcome]], rules: SceneRules
 ) -> MutatedCode | None:
-    """Return what is to be changed in the block of a scene; None where the scene leaves nothing out that runs."""
+    """Return the mutable part of a scene's block; None where the scene removes no executed code."""
     if subject.variant is None:
         return None
     file, (start, end) = subject.planned.candidate.file, subject.planned.view.middle
@@ -153,9 +153,9 @@ def _judge(
     whole, passing = outcomes.get(_AS_IT_IS, {}), _passing(subject, outcomes)
     candidate = subject.planned.candidate
     if not passing:
-        told = ", ".join(f"{test}: {whole.get(test, TestOutcome.NOT_RUN)}" for test in subject.tests)
-        return Reject(candidate.function["id"], RejectReason.NOT_PROVEN, f"{candidate.key}: {told or 'no test'}")
-    found = noticed[subject.key] if subject.variant else Noticed(tuple(passing[: rules.max_tests]), MutationScore())
+        detail = ", ".join(f"{test}: {whole.get(test, TestOutcome.NOT_RUN)}" for test in subject.tests)
+        return Reject(candidate.function["id"], RejectReason.NOT_PROVEN, f"{candidate.key}: {detail or 'no test'}")
+    result = noticed[subject.key] if subject.variant else Noticed(tuple(passing[: rules.max_tests]), MutationScore())
     empty = outcomes.get(subject.variant.id, {}) if subject.variant else {}
-    by = [test for test in found.tests if empty.get(test) in rules.noticed_as]
-    return Proven(subject.planned, found.tests, subject.reaching, subject.emptied, by, found.score)
+    by = [test for test in result.tests if empty.get(test) in rules.noticed_as]
+    return Proven(subject.planned, result.tests, subject.reaching, subject.emptied, by, result.score)

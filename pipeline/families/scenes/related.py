@@ -38,8 +38,8 @@ class Definitions:
             if line in candidate.executed
         )
         used = [name for name in candidate.function["cross_file"] if named[_last(name)]]
-        found = [self._find(name) for name in sorted(used, key=lambda name: (-named[_last(name)], name))]
-        return [row for row in found if row][: self._rules.max_definitions]
+        matches = [self._find(name) for name in sorted(used, key=lambda name: (-named[_last(name)], name))]
+        return [row for row in matches if row][: self._rules.max_definitions]
 
     def _find(self, namespace: str) -> SceneRelated | None:
         """Return the lines of a definition, the first ones of a long one; None where its file is not at hand."""
@@ -108,10 +108,10 @@ def _module_of(function: TracedFunctionRow) -> str:
 
 
 def _runs(block: Block, rules: RelatedRules) -> frozenset[tuple[str, ...]]:
-    found = [token for node in block.nodes for token in tokens(node)]
-    if len(found) < rules.min_tokens:
+    matches = [token for node in block.nodes for token in tokens(node)]
+    if len(matches) < rules.min_tokens:
         return frozenset()
-    return frozenset(tuple(found[at : at + rules.run]) for at in range(len(found) - rules.run + 1))
+    return frozenset(tuple(matches[at : at + rules.run]) for at in range(len(matches) - rules.run + 1))
 
 
 def _row(namespace: str, file: ProjectFileRow, first: int, last: int, similarity: float | None = None) -> SceneRelated:

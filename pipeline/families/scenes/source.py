@@ -16,7 +16,7 @@ Span = tuple[int, int]
 
 
 class SourceFile:
-    """A file and its tree; `broken` says that it is no Python 3 for this interpreter or for tree-sitter."""
+    """A file and its tree; `broken` if it is no Python 3 for this interpreter or for tree-sitter."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -27,18 +27,18 @@ class SourceFile:
 
     def functions(self) -> dict[int, Node]:
         """Return the function definitions by the line of their `def`, from 1; of several in a line the first."""
-        found: dict[int, Node] = {}
+        nodes: dict[int, Node] = {}
         for node in _walk(self._tree.root_node):
             if node.type == "function_definition":
-                found.setdefault(first_line(node), node)
-        return found
+                nodes.setdefault(first_line(node), node)
+        return nodes
 
     def definitions(self) -> dict[str, Span]:
         """Return the lines of the functions, classes, methods and assigned names of the module, by dotted name."""
         return {name: (first_line(node), last_line(node)) for name, node in _defined(self._tree.root_node, "")}
 
     def at(self, byte: int) -> int:
-        """Return how many characters stand before a byte."""
+        """Return the number of characters before a byte offset."""
         return byte if self._ascii else len(self._data[:byte].decode("utf-8", "surrogatepass"))
 
     def span(self, node: Node) -> Span:
@@ -51,7 +51,7 @@ class SourceFile:
         return self.at(start), self.at(node.end_byte)
 
     def starts_line(self, node: Node) -> bool:
-        """Return whether nothing but layout stands before a node in its line."""
+        """Return whether only layout precedes a node in its line."""
         start = node.start_byte
         return not self._data[self._data.rfind(b"\n", 0, start) + 1 : start].strip()
 

@@ -45,13 +45,13 @@ def scenes_stage(
         if isinstance(results, Reject):
             rejects |= {row["id"]: replace(results, key=row["id"]) for row in of_project}
             continue
-        made, refused = parted(results)
+        scenes, refused = parted(results)
         rejects |= {reject.key: reject for reject in refused}
-        rows += made
+        rows += scenes
     used = {row["function_id"] for row in rows}
-    left = [rejects.get(row["id"]) or _not_drawn(row) for row in tables["traced_functions"] if row["id"] not in used]
+    unused = [rejects.get(row["id"]) or _not_drawn(row) for row in tables["traced_functions"] if row["id"] not in used]
     return Output(
-        {"scenes": rows}, len(tables["traced_functions"]), len(used), sorted(left, key=lambda reject: reject.key)
+        {"scenes": rows}, len(tables["traced_functions"]), len(used), sorted(unused, key=lambda reject: reject.key)
     )
 
 

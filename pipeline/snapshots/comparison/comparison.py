@@ -81,7 +81,7 @@ def compare_snapshots(old: Path, new: Path) -> Comparison:
 
 def _rules(manifest: Manifest, both: Iterable[Manifest]) -> Mapping[str, str]:
     """Return hashes of rules by name, or the joint hash where a side has no other."""
-    return manifest.rules if all(manifest_.rules for manifest_ in both) else {"all rules": manifest.rules_sha256}
+    return manifest.rules if all(side.rules for side in both) else {"all rules": manifest.rules_sha256}
 
 
 def _facts(old: Manifest, new: Manifest) -> dict[str, tuple[Any, Any]]:

@@ -141,13 +141,13 @@ def _named(
     """Return the errata of a configuration's rows: removed ones, and corrected ones."""
     before = {row["id"]: row for row in old}
     added = [row for row in new if row["id"] not in before]
-    successors = {before_["id"]: other["id"] for before_, other in pairs_at_places(config, removed, added)}
+    successors = {earlier["id"]: other["id"] for earlier, other in pairs_at_places(config, removed, added)}
     gone = [
         _erratum(config, last, row, reasons.of(config, row, successors.get(row["id"])), successors.get(row["id"]))
         for row in removed
     ]
     stay = ((before[row["id"]], row) for row in new if row["id"] in before)
-    said = ((before_, corrections(before_, other)) for before_, other in stay)
+    said = ((earlier, corrections(earlier, other)) for earlier, other in stay)
     return gone + [
         _erratum(config, last, row, Reason(ErratumReason.CORRECTED, "; ".join(told))) for row, told in said if told
     ]

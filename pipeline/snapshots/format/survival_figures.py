@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pipeline.core.vocabularies.survival import Loss
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SurvivalRow
 
 TABLE = "survivals"
 FIGURE_COLUMNS = ("period", "snapshot", "reason")
@@ -48,7 +48,7 @@ class SurvivalFigure:
         return f"{self.period}: {passed} still pass{f'; of the others: {self.why}' if self.why else ''}"
 
 
-def survival_figures(rows: Iterable[Row]) -> list[SurvivalFigure]:
+def survival_figures(rows: Iterable[SurvivalRow]) -> list[SurvivalFigure]:
     """Return the figure of each snapshot in each period, newest period and newest snapshot first."""
     grouped: dict[tuple[str, str], Counter[str | None]] = defaultdict(Counter)
     for row in rows:
@@ -63,7 +63,7 @@ def _in_order(counts: Counter[str | None]) -> dict[Loss, int]:
     return {reason: counts[reason] for reason in Loss if counts[reason]}
 
 
-def latest_figure(rows: Iterable[Row]) -> SurvivalFigure | None:
+def latest_figure(rows: Iterable[SurvivalRow]) -> SurvivalFigure | None:
     """Return the joint figure of all snapshots in the newest period, None without any; rows count once per snapshot."""
     survivals = list(rows)
     last = max((row["period"] for row in survivals), default=None)
@@ -71,7 +71,7 @@ def latest_figure(rows: Iterable[Row]) -> SurvivalFigure | None:
     return figures[0] if figures else None
 
 
-def rows_until(rows: Iterable[Row], until: datetime | None) -> list[Row]:
+def rows_until(rows: Iterable[SurvivalRow], until: datetime | None) -> list[SurvivalRow]:
     """Return the rows of runs before the last day of a period, so that rebuilds get the same; all if it has no end."""
     day = f"{until.astimezone(UTC):%Y-%m-%d}" if until else "9"
     return [row for row in rows if row["day"] < day]

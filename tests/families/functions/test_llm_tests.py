@@ -64,7 +64,7 @@ def untested(environment: Any, **changes: Any) -> Untested:
         program=PROGRAM,
         description="Return the size of a crate with something put on top.",
         tests="",
-        lacking=tuple(TestKind),
+        missing_kinds=tuple(TestKind),
         hidden=("grow",),
         import_names=("lib",),
     )
@@ -103,7 +103,7 @@ def test_good_ones_become_a_module_whose_names_tell_their_kinds(write, server):
 def test_what_a_function_has_stays_and_counts_for_its_coverage(write, server, installed):  # noqa: F811
     server.reply = in_turn([EDGE, FURTHER])
     lacking = (TestKind.BOUNDARY_VALUES, TestKind.FUNCTIONALITY)
-    (found,) = write(untested(installed, tests=OWN, lacking=lacking))
+    (found,) = write(untested(installed, tests=OWN, missing_kinds=lacking))
     assert isinstance(found, WrittenTests)
     assert found.tests.startswith(f"import pytest\n{OWN}\n\n")
     assert list(kinds_in(found.tests).kinds) == [
@@ -117,19 +117,19 @@ def test_what_a_function_has_stays_and_counts_for_its_coverage(write, server, in
 def test_what_is_there_already_is_not_taken_again_and_counts(write, server, installed):  # noqa: F811
     again = {"kind": "functionality", "code": "assert larger(5, 5) == 10"}
     server.reply = in_turn([again])
-    (found,) = write(untested(installed, tests=OWN, lacking=(TestKind.FUNCTIONALITY,)), tries=1)
+    (found,) = write(untested(installed, tests=OWN, missing_kinds=(TestKind.FUNCTIONALITY,)), tries=1)
     assert isinstance(found, Refusal)
     assert found.problem == "two tests are the same"
     own = OWN + "".join(f"\n\ndef test_functionality_{n}():\n    assert larger(1, {n}) == 1 + {n}\n" for n in (1, 2))
     server.reply = in_turn([EDGE])
-    write(untested(installed, tests=own, lacking=(TestKind.BOUNDARY_VALUES, TestKind.FUNCTIONALITY)), tries=1)
+    write(untested(installed, tests=own, missing_kinds=(TestKind.BOUNDARY_VALUES, TestKind.FUNCTIONALITY)), tries=1)
     assert data_of(server.asked[-1])["wanted"] == {"boundary_values": 2, "functionality": 1}
 
 
 def test_more_of_a_kind_that_is_there_are_counted_on(write, server, installed):  # noqa: F811
     server.reply = in_turn([NORMAL, EDGE])
     lacking = (TestKind.NORMAL_INPUT, TestKind.BOUNDARY_VALUES)
-    (found,) = write(untested(installed, tests=OWN, lacking=lacking))
+    (found,) = write(untested(installed, tests=OWN, missing_kinds=lacking))
     assert isinstance(found, WrittenTests)
     assert list(found.kinds) == ["test_normal_input_2", "test_boundary_values_1"]
 

@@ -52,7 +52,7 @@ def test_each_kind_has_a_test_of_its_own() -> None:
         "def test_functionality_1():\n    assert solve('a') == 'A'\n\n\n"
         "def test_functionality_2():\n    assert solve('abab') == 'ABAB'\n"
     )
-    assert (tests.lacking, read_tests(tests.text)) == ((), tests)
+    assert (tests.missing_kinds, read_tests(tests.text)) == ((), tests)
 
 
 EDGES: dict[str, tuple[str, list[Recorded], str | None]] = {
@@ -78,7 +78,7 @@ EDGES: dict[str, tuple[str, list[Recorded], str | None]] = {
 def test_boundary_values(case: str) -> None:
     docstring, recorded, expected = EDGES[case]
     tests = made(docstring, [STATED, *recorded])
-    assert (TestKind.BOUNDARY_VALUES in tests.lacking) == (expected is None)
+    assert (TestKind.BOUNDARY_VALUES in tests.missing_kinds) == (expected is None)
     assert (expected or "") in tests.text
 
 
@@ -96,7 +96,7 @@ def test_return_types(name: str) -> None:
 
 def test_what_does_not_hold_is_no_test_and_what_nothing_gives_is_told() -> None:
     tests = made(LOUD, [told("'ab'", value("'ab'")), told("'a'", Outcome(raises="ValueError"), None)])
-    assert (tests.counts, tests.lacking) == ({}, tuple(TestKind))
+    assert (tests.counts, tests.missing_kinds) == ({}, tuple(TestKind))
 
 
 def test_further_stated_values_go_before_recorded_ones_and_no_more_than_the_rules_take() -> None:

@@ -10,7 +10,7 @@ from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.families.repository_tasks.project import Project, Variant
 from pipeline.families.repository_tasks.running import TestRun, run_variants
-from pipeline.families.repository_tasks.trace import Seen, flaky, passing, read_files, seen_by
+from pipeline.families.repository_tasks.trace import Executions, executions_of, flaky, passing, read_files
 from tests.families.repository_tasks.conftest import FILES, tree
 from tests.families.repository_tasks.test_running import BASKET, OF_PRICES, PRICES, TAX
 
@@ -19,10 +19,10 @@ def traced(project: Project, repeat: int = 0) -> TestRun:
     return run_variants(project, [Variant("all", trace=True)], repeat=repeat)[0]
 
 
-def seen(project: Project, run: TestRun) -> dict[str, Seen]:
+def seen(project: Project, run: TestRun) -> dict[str, Executions]:
     files, unread, _ = read_files(project.tree, project.sources)
     assert not unread
-    found = seen_by(run, passing([run]), project.sources, files)
+    found = executions_of(run, passing([run]), project.sources, files)
     named = {(file.path, one.first_line): one.namespace for file in files.values() for one in file.functions}
     return {named[place]: what for place, what in found.items()}
 
@@ -32,17 +32,17 @@ def line(text: str) -> int:
 
 
 @pytest.fixture
-def of_shop(shop: Project) -> dict[str, Seen]:
+def of_shop(shop: Project) -> dict[str, Executions]:
     return seen(shop, traced(shop))
 
 
-def test_a_function_is_reached_by_the_tests_that_execute_it(of_shop: dict[str, Seen]) -> None:
+def test_a_function_is_reached_by_the_tests_that_execute_it(of_shop: dict[str, Executions]) -> None:
     short = {test.split("::")[1] for test in of_shop["shop.prices.with_tax"].tests}
     assert short == {"test_tax", "test_no_tax", "test_wrong_rate", "test_total", "test_basket", "test_type"}
     assert "shop.prices.never" not in of_shop
 
 
-def test_lines_are_those_that_the_test_executed(of_shop: dict[str, Seen]) -> None:
+def test_lines_are_those_that_the_test_executed(of_shop: dict[str, Executions]) -> None:
     raising, returning = (
         line('        raise ValueError("no rate")'),
         line("    return to_cents(price * (1 + rate) * SCALE)"),
@@ -55,17 +55,17 @@ def test_lines_are_those_that_the_test_executed(of_shop: dict[str, Seen]) -> Non
     assert returning not in wrong
 
 
-def test_fixtures_are_a_part_of_the_test(of_shop: dict[str, Seen]) -> None:
+def test_fixtures_are_a_part_of_the_test(of_shop: dict[str, Executions]) -> None:
     assert set(of_shop["shop.prices.Basket.__init__"].tests) == {BASKET}
 
 
-def test_calls_are_seen_through_properties_and_decorators(of_shop: dict[str, Seen]) -> None:
+def test_calls_are_seen_through_properties_and_decorators(of_shop: dict[str, Executions]) -> None:
     assert set(of_shop["shop.prices.with_tax"].called) == {"shop.money.rounded"}
     assert {"shop.prices.with_tax", "shop.money.rounded"} <= of_shop["shop.prices.total"].called.keys()
     assert "shop.prices.total" in of_shop["shop.prices.Basket.sum"].called
 
 
-def test_what_threads_do_is_not_followed(of_shop: dict[str, Seen]) -> None:
+def test_what_threads_do_is_not_followed(of_shop: dict[str, Executions]) -> None:
     assert set(of_shop["shop.prices.Basket.add"].tests) == {BASKET}
 
 

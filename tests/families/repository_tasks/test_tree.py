@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pytest
 
 from pipeline.families.repository_tasks.rules import RepositoryRules
-from pipeline.families.repository_tasks.test_dependencies import Asked, asked_by_tests
+from pipeline.families.repository_tasks.test_dependencies import Requirements, requirements_of_tests
 from pipeline.families.repository_tasks.tree import Tree, read_tree
 from pipeline.index.archives import BadArchive, UnsafeArchive
 from tests.families.repository_tasks.conftest import FILES, tree
@@ -134,10 +134,10 @@ ASKS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
 @pytest.mark.parametrize(("files", "asked"), ASKS.values(), ids=ASKS)
 def test_what_tests_ask_for(rules: RepositoryRules, files: dict[str, str], asked: tuple[str, ...]) -> None:
     made = Tree("", {path: text.encode() for path, text in files.items()}, rules)
-    assert asked_by_tests(made, "shop", rules).requirements == asked
+    assert requirements_of_tests(made, "shop", rules).requirements == asked
 
 
 def test_what_cannot_be_met_together_is_asked_for_by_name() -> None:
-    asked = Asked(("idna==3.6", "pytest==7.4.4"), ())
+    asked = Requirements(("idna==3.6", "pytest==7.4.4"), ())
     assert list(asked.attempts()) == [("idna==3.6", "pytest==7.4.4"), ("idna", "pytest"), ("pytest",)]
-    assert list(Asked(("pytest",), ()).attempts()) == [("pytest",)]
+    assert list(Requirements(("pytest",), ()).attempts()) == [("pytest",)]
