@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from pipeline.core.errors import present
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.samples import Drafter, UsageForm
 from pipeline.corpus.usages.uses import Use
@@ -17,6 +18,7 @@ from pipeline.families.llm_code_checks import names_of_tests
 from pipeline.families.problems.changed import Changed
 from pipeline.families.problems.drafts import additional_dependencies
 from pipeline.families.problems.library import Library
+from pipeline.families.problems.needs import with_library_test
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.running import OtherCode, Place, Tested
 from pipeline.lake.ids import content_id
@@ -96,6 +98,19 @@ class Text:
         """The starting code with the reference."""
         return self.starting_code + self.solution
 
+    @property
+    def head(self) -> ast.FunctionDef:
+        """The function that is to be written: the last one of the program."""
+        functions = [node for node in ast.parse(self.program).body if isinstance(node, ast.FunctionDef)]
+        return functions[-1]
+
+    def tests(self, roots: Iterable[str]) -> str | None:
+        """The hidden tests, with one that is passed only with the library, its modules `roots`.
+
+        None where no hidden test calls the function so that this can be made.
+        """
+        return with_library_test(self.hidden, self.head.name, MODULE, roots)
+
 
 @dataclass(frozen=True, slots=True)
 class WrittenProblem:
@@ -150,7 +165,7 @@ def tested(wanted: Unwritten, text: Text) -> Tested:
         starting_code=text.starting_code,
         solution=text.solution,
         visible=text.visible,
-        hidden=text.hidden,
+        hidden=present(text.tests(wanted.roots)),
         module=MODULE,
         other=OtherCode(ProblemRun.OTHER_MODEL, text.other_solution) if text.other_solution else None,
     )
@@ -165,7 +180,8 @@ def drafted_row(
     calls = list(dict.fromkeys(use.path for use in uses if use.form == UsageForm.CALL))
     paths = list(dict.fromkeys([changed.path, *calls]))
     documents = [(path, found) for path in paths if (found := library.document(path, changed.version))]
-    texts = [text.program, text.visible, text.hidden]
+    tests = present(text.tests(wanted.roots))
+    texts = [text.program, text.visible, tests]
     pins = additional_dependencies(texts, wanted.roots | {MODULE}, place.row["lock"] or "", place.environment)
     id_ = problem_id(wanted, text.starting_code, text.solution)
     return {
@@ -176,7 +192,7 @@ def drafted_row(
         "starting_code": text.starting_code,
         "solution": text.solution,
         "test": text.visible,
-        "hidden_tests": text.hidden,
+        "hidden_tests": tests,
         "module": MODULE,
         "stated_tests": 0,
         "recorded_tests": 0,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pipeline.core.errors import present
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.execution.validation.cases import MODULE, Case
+from pipeline.execution.validation.cases import MODULE, Case, Result
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.problems.drafted import Text, Unwritten, WrittenProblem, tested
 from pipeline.families.problems.llm_reading import Reader, text_of
+from pipeline.families.problems.needs import ignoring, parameters_of
 from pipeline.families.problems.running import Place, Tested, run_tested
 from pipeline.lake.rows import ProblemRunRow
 from pipeline.lake.schema import Row
@@ -58,10 +60,10 @@ class _Court:
 
     def judge(self, drafts: Sequence[tuple[Subject, ProblemText]]) -> list[str | None]:
         """Say what is wrong with each: by reading it, by what its tests tell, by whether the solution needs the core
-        API, and by what both releases make of it."""
+        API, the library and each parameter, and by what both releases make of it."""
         found: dict[str, str | None] = {}
         texts = [(self.wanted[subject.id], text_of(one)) for subject, one in drafts]
-        for judged in (self._read, self._try, self._need, self._prove):
+        for judged in (self._read, self._try, self._need, self._vary, self._prove):
             found |= judged([(wanted, text) for wanted, text in texts if found.get(wanted.id) is None])
         return [found[subject.id] for subject, _ in drafts]
 
@@ -79,19 +81,54 @@ class _Court:
         return Trial(wanted.id, place.environment, MODULE, text.hidden, text.program, other, import_names=names)
 
     def _need(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
-        """Run the hidden tests where the core API does nothing: a solution that passes does the work by itself."""
-        by_version: Mapping[str, list[_Draft]] = defaultdict(list)
-        for one in drafts:
-            by_version[one[0].changed.version].append(one)
+        """Run the hidden tests where the core API does nothing, and where each use of the library is to raise.
+
+        A solution that passes the first, or fails the second, does the work by itself.
+        """
+        idle = self._run([(wanted, {"": _without(wanted, text)}, text.hidden) for wanted, text in drafts])
+        whole = self._run([(wanted, {"": text.program}, present(text.tests(wanted.roots))) for wanted, text in drafts])
         found: dict[str, str | None] = {}
-        for version, group in sorted(by_version.items()):
-            cases = [Case(wanted.id, "", _without(wanted, text), test_file=text.hidden) for wanted, text in group]
-            results = self.kind.judge.run_once(self.places[version].environment, cases)
-            for wanted, _ in group:
-                needless = results[wanted.id].outcome is Outcome.PASSED
-                path = wanted.changed.path
-                found[wanted.id] = f"solution: the tests pass where {path} does nothing: use it" if needless else None
+        for wanted, _ in drafts:
+            path, library = wanted.changed.path, whole[wanted.id, ""]
+            found[wanted.id] = None
+            if idle[wanted.id, ""].outcome is Outcome.PASSED:
+                found[wanted.id] = f"solution: the tests pass where {path} does nothing: use it"
+            elif library.outcome is not Outcome.PASSED:
+                found[wanted.id] = (
+                    f"solution: it must fail where each use of {wanted.library.name} raises: {library.detail}"
+                )
         return found
+
+    def _vary(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
+        """Run the hidden tests with functions that ignore a parameter each: one that passes is not varied by a test."""
+        asked = []
+        for wanted, text in drafts:
+            names = enumerate(parameters_of(text.head))
+            programs = {name: ignoring(text.program, text.head.name, number) for number, name in names}
+            asked.append((wanted, programs, text.hidden))
+        results = self._run(asked)
+        found: dict[str, str | None] = {}
+        for wanted, programs, _ in asked:
+            unused = [name for name in programs if results[wanted.id, name].outcome is Outcome.PASSED]
+            detail = (
+                f"hidden_tests: a function that ignores {', '.join(unused)} passes: vary it alone, to other results"
+            )
+            found[wanted.id] = detail if unused else None
+        return found
+
+    def _run(self, asked: Iterable[tuple[Unwritten, Mapping[str, str], str]]) -> dict[tuple[str, str], Result]:
+        """Run tests once with each of the programs of a draft, in its version; results by the draft and the program."""
+        by_version: Mapping[str, list[Case]] = defaultdict(list)
+        keys: dict[str, tuple[str, str]] = {}
+        for wanted, programs, tests in asked:
+            for name, program in programs.items():
+                case = Case(f"{wanted.id} {name}", "", program, test_file=tests)
+                keys[case.id] = wanted.id, name
+                by_version[wanted.changed.version].append(case)
+        results: dict[str, Result] = {}
+        for version, cases in sorted(by_version.items()):
+            results |= self.kind.judge.run_once(self.places[version].environment, cases)
+        return {keys[key]: result for key, result in results.items()}
 
     def _prove(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
         problems = {wanted.id: tested(wanted, text) for wanted, text in drafts}

@@ -93,6 +93,10 @@ class Reader:
         for name, tests, module in (("visible_test", text.visible, None), ("hidden_tests", text.hidden, MODULE)):
             if problem := unparted(tests, module):
                 yield f"{name}: {problem}"
+        if (whole := text.tests(wanted.roots)) is None:
+            yield f"hidden_tests: no test calls {self.function} in a plain statement with arguments that stand there"
+        elif problem := unparted(whole, MODULE):
+            yield f"hidden_tests: {problem}"
         used = {use.path for tests in (text.visible, text.hidden) for use in wanted.uses(tests)}
         if not wanted.paths.isdisjoint(used):
             yield f"the tests use {wanted.changed.path} themselves: only the solution may"

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.families.problems.lifting import parameter
+from pipeline.families.problems.needs import needs_library, without_library
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.tasks import CaseOf, Task
 
@@ -120,27 +121,6 @@ def visible_test(task: Task, written: Written, case: CaseOf) -> str:
     return _lines([*task.argument_imports, *asserts(written, case)])
 
 
-# A module object is no function, no class to derive from, nothing to iterate over: whatever is done with it raises.
-_WITHOUT_LIBRARY = """
-def without_library(*arguments):
-    import importlib, sys, types
-
-    class Unavailable(types.ModuleType):
-        def __getattr__(self, name):
-            return Unavailable(name)
-
-    before = dict(sys.modules)
-    try:
-        for name in before:
-            if name.split(".")[0] in {roots}:
-                sys.modules[name] = Unavailable(name)
-        del sys.modules[{module!r}]
-        return importlib.import_module({module!r}).{function}(*arguments)
-    finally:
-        sys.modules.update(before)
-"""
-
-
 def hidden_tests(
     task: Task,
     written: Written,
@@ -157,10 +137,8 @@ def hidden_tests(
     cases += [(f"test_recorded_{n}", case) for n, case in enumerate(recorded, 1)]
     tests = {name: asserts(written, case) for name, case in cases}
     if first := next((case for _, case in cases if not case.outcome.raises), None):
-        call_without = f"without_library({', '.join(first.arguments)})"
-        tests["test_needs_library"] = [f"with pytest.raises(Exception):\n    {call_without}"]
-    names = "(" + "".join(f"{name!r}, " for name in sorted(roots)) + ")"
-    helper = _WITHOUT_LIBRARY.format(roots=names, module=module, function=written.function)
+        tests |= needs_library(f"without_library({', '.join(first.arguments)})")
+    helper = without_library(written.function, module, roots)
     return pytest_module(task, written, tests, module, helper)
 
 

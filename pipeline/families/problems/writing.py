@@ -95,7 +95,7 @@ def _score(
     if text is None:
         return MutationScore()
     names = place.row["import_names"]
-    case = Case(wanted.id, "", text.program, import_names=names, test_file=text.hidden, module=MODULE)
+    case = Case(wanted.id, "", text.program, import_names=names, test_file=text.tests(wanted.roots), module=MODULE)
     given = text.starting_code.count("\n")
     lines = range(given + 1, text.program.count("\n") + 2)
     return score_by_tests(case, lines, Family.PROBLEM, place.environment, runner, rules)

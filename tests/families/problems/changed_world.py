@@ -72,7 +72,9 @@ GOOD: dict[str, dict[str, Any]] = {
         "hidden_tests": (
             "from solution import solve\n\n\ndef test_type():\n    assert isinstance(solve([1], 1), list)\n\n\n"
             "def test_parts():\n    assert solve([1, 2, 3], 2) == [[1, 2], [3]]\n\n\n"
-            "def test_nothing():\n    assert solve([], 3) == []\n"
+            "def test_nothing():\n    assert solve([], 3) == []\n\n\n"
+            "def test_whole():\n    assert solve([1, 2, 3], 3) == [[1, 2, 3]]\n\n\n"
+            "def test_fewer():\n    assert solve([1, 2], 2) == [[1, 2]]\n"
         ),
         "other_solution": "",
     },
@@ -84,6 +86,7 @@ GOOD: dict[str, dict[str, Any]] = {
         "hidden_tests": (
             "from solution import solve\ndef test_two():\n    assert solve(['a', 'b'], '-') == 'a-b'\n"
             "def test_one():\n    assert solve(['a'], '-') == 'a'\ndef test_none():\n    assert solve([], '-') == ''\n"
+            "def test_mark():\n    assert solve(['a', 'b'], '') == 'ab'\n"
         ),
         "other_solution": "    from lib import glue_up\n    return glue_up(texts, mark)",
     },
@@ -95,6 +98,7 @@ GOOD: dict[str, dict[str, Any]] = {
         "hidden_tests": (
             "from solution import solve\ndef test_short():\n    assert solve('ab', 4) == 'ab**'\n"
             "def test_long():\n    assert solve('abc', 2) == 'ab'\ndef test_empty():\n    assert solve('', 1) == '*'\n"
+            "def test_wide():\n    assert solve('ab', 3) == 'ab*'\ndef test_other():\n    assert solve('c', 4) == 'c***'\n"
         ),
         "other_solution": "",
     },

@@ -113,7 +113,8 @@ def test_what_a_model_writes_about_changes_is_proven_and_published(
     )
     assert (fused["category"], fused["other_code"]) == (GitChameleonCategory.NAME, ProblemRun.OTHER_MODEL)
     assert (fused["other_outcome"], fused["discriminating"]) == (Outcome.API_MISSING, True)
-    assert (fused["stated_tests"], fused["recorded_tests"], fused["drafted_tests"]) == (0, 0, 3)
+    assert (fused["stated_tests"], fused["recorded_tests"], fused["drafted_tests"]) == (0, 0, 4)
+    assert fused["hidden_tests"].endswith("without_library(['a', 'b'], '-')\n")
     assert (fused["source"], fused["origin"], fused["licence"]) == (SnippetSource.CHANGE, "pypi:lib", "MIT")
     assert fused["tokens"] > 0
     assert fused["nano_usd"] > 0
@@ -176,6 +177,22 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
         "lib.chop",
         {"solution": "    from lib import chop\n    chop(items, length)\n    return [items[n:n + length] for n in range(0, len(items), length)]\n"},
         "the tests pass where lib.chop does nothing",
+    ),
+    "the work done by itself where the library is gone": (
+        "lib.chop",
+        {"solution": "    from lib import chop\n    own = [items[n:n + length] for n in range(0, len(items), length)]\n"
+         "    return chop(items, length) if type(chop).__name__ == 'function' else own\n"},
+        "solution: it must fail where each use of lib raises",
+    ),
+    "a parameter that no test varies": (
+        "lib.fuse",
+        {"hidden_tests": GOOD["lib.fuse"]["hidden_tests"].replace("solve(['a', 'b'], '') == 'ab'", "solve(['a', 'c'], '-') == 'a-c'")},
+        "a function that ignores mark passes",
+    ),
+    "a parameter that a test varies without looking": (
+        "lib.fuse",
+        {"hidden_tests": GOOD["lib.fuse"]["hidden_tests"].replace("solve(['a', 'b'], '') == 'ab'", "isinstance(solve(['a', 'b'], ''), str)")},
+        "a function that ignores mark passes",
     ),
     "an other solution that is wrong there": (
         "lib.fuse", {"other_solution": "    from lib import glue\n    return glue(texts, mark)"}, "other_solution: with it",

@@ -1,0 +1,117 @@
+"""What a program needs to pass hidden tests: the library, and each of its parameters."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+# A module object is no function, no class to derive from, nothing to iterate over: whatever is done with it raises.
+_WITHOUT_LIBRARY = """
+def without_library(*arguments{named}):
+    import importlib, sys, types
+
+    class Unavailable(types.ModuleType):
+        def __getattr__(self, name):
+            return Unavailable(name)
+
+    before = dict(sys.modules)
+    try:
+        for name in before:
+            if name.split(".")[0] in {roots}:
+                sys.modules[name] = Unavailable(name)
+        del sys.modules[{module!r}]
+        return importlib.import_module({module!r}).{function}(*arguments{named})
+    finally:
+        sys.modules.update(before)
+"""
+_TEST = "test_needs_library"
+
+# The first call with other arguments decides: that is how a function may answer which never looks at the parameter.
+# Objects without a representation of their own are told apart by their state.
+_IGNORING = """
+
+def _ignoring(function, number):
+    import functools, inspect, pickle
+    signature, known = inspect.signature(function), {{}}
+
+    @functools.wraps(function)
+    def ignoring(*arguments, **named):
+        bound = signature.bind(*arguments, **named)
+        bound.apply_defaults()
+        given = [value for place, value in enumerate(bound.arguments.values()) if place != number]
+        key = repr(given)
+        if " at 0x" in key:
+            key = pickle.dumps(given)
+        if key not in known:
+            try:
+                known[key] = function(*arguments, **named), None
+            except Exception as error:
+                known[key] = None, error
+        value, error = known[key]
+        if error is not None:
+            raise error
+        return value
+
+    return ignoring
+
+{function} = _ignoring({function}, {number})
+"""
+
+
+def without_library(function: str, module: str, roots: Iterable[str], *, named: bool = False) -> str:
+    """Return a helper of tests that calls a function of a program where each use of the library raises.
+
+    `roots` are the modules of the library, `module` is the one by which tests import the program; `named`: the helper
+    takes arguments by their names too.
+    """
+    names = "(" + "".join(f"{name!r}, " for name in sorted(roots)) + ")"
+    more = ", **named" if named else ""
+    return _WITHOUT_LIBRARY.format(roots=names, module=module, function=function, named=more)
+
+
+def needs_library(call: str) -> dict[str, list[str]]:
+    """Return the test, by its name, that such a call, of `without_library`, raises."""
+    return {_TEST: [f"with pytest.raises(Exception):\n    {call}"]}
+
+
+def with_library_test(tests: str, function: str, module: str, roots: Iterable[str]) -> str | None:
+    """Return a pytest module with one more test, which only a program passes that does not do without the library.
+
+    It repeats the first call of a test that is to give a value. None where no test has such a call, beside what
+    prepares its arguments, in a statement of its own.
+    """
+    for test in ast.parse(tests).body:
+        if isinstance(test, ast.FunctionDef) and test.name.startswith("test") and not test.args.args:
+            for number, statement in enumerate(test.body):
+                if call := next(_calls(statement, function), None):
+                    call.func = ast.Name("without_library")
+                    before = [
+                        ast.unparse(one) for one in test.body[:number] if not isinstance(one, ast.Assert | ast.With)
+                    ]
+                    ((name, lines),) = needs_library(ast.unparse(call)).items()
+                    body = "".join(f"    {line}\n" for text in [*before, *lines] for line in text.split("\n"))
+                    helper = without_library(function, module, roots, named=True)
+                    return f"import pytest\n{tests}\n{helper}\n\ndef {name}():\n{body}"
+    return None
+
+
+def ignoring(program: str, function: str, number: int) -> str:
+    """Return a program whose function does not look at the parameter of this number: it gives what it gave before."""
+    return program + _IGNORING.format(function=function, number=number)
+
+
+def parameters_of(function: ast.FunctionDef) -> list[str]:
+    """Return the names of a function's parameters in their order."""
+    args = function.args
+    stars = [[one] if one else [] for one in (args.vararg, args.kwarg)]
+    return [one.arg for one in (*args.posonlyargs, *args.args, *stars[0], *args.kwonlyargs, *stars[1])]
+
+
+def _calls(node: ast.AST, function: str) -> Iterator[ast.Call]:
+    """Yield the calls of a function in a simple statement whose arguments are bound there."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function:
+        yield node
+    inner = (ast.With, ast.For, ast.While, ast.If, ast.Try, ast.FunctionDef, ast.ClassDef, ast.Lambda)
+    if not isinstance(node, (*inner, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        for child in ast.iter_child_nodes(node):
+            yield from _calls(child, function)

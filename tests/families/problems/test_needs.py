@@ -1,0 +1,101 @@
+"""The test that only a program with the library passes, and functions that ignore a parameter, by worked examples."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.execution.validation.splitting import unparted
+from pipeline.families.problems.needs import ignoring, parameters_of, with_library_test
+
+HEAD = "from solution import solve\n"
+
+
+def function(program: str) -> Callable[..., Any]:
+    namespace: dict[str, Any] = {}
+    exec(compile(program, "program", "exec"), namespace)
+    solve: Callable[..., Any] = namespace["solve"]
+    return solve
+
+
+@pytest.mark.parametrize(("number", "expected"), [(0, [3, 4, 3]), (1, [3, 3, 5])])
+def test_a_function_that_ignores_a_parameter_gives_what_it_gave_for_the_others(
+    number: int, expected: list[int]
+) -> None:
+    solve = function(ignoring("def solve(a, b=2): return a + b\n", "solve", number))
+    assert [solve(1), solve(1, b=3), solve(3)] == expected
+
+
+def test_exceptions_and_objects_without_a_representation_count_too() -> None:
+    solve = function(ignoring("def solve(a, b):\n    if b: raise ValueError(a)\n    return a\n", "solve", 1))
+    with pytest.raises(ValueError, match="1"):
+        solve(1, True)
+    with pytest.raises(ValueError, match="1"):
+        solve(1, False)
+    box = "class Box:\n    def __init__(self, n): self.n = n\nsys.modules[__name__].Box = Box\n"
+    numbered = function(ignoring(f"import sys\n__name__ = 'sys'\n{box}def solve(n, b): return n, b\n", "solve", 1))
+    make = numbered.__globals__["Box"]
+    assert [numbered(make(n), b)[1] for n, b in ((1, 1), (1, 2), (2, 3))] == [1, 1, 3]
+
+
+def test_parameters_in_their_order() -> None:
+    (node,) = ast.parse("def solve(a, /, b, *rest, c=1, **named): pass").body
+    assert isinstance(node, ast.FunctionDef)
+    assert parameters_of(node) == ["a", "b", "rest", "c", "named"]
+
+
+TESTS = {
+    "in an assert": ("def test_a():\n    assert solve('b', sep=',') == 1\n", "without_library('b', sep=',')"),
+    "after what it needs": ("def test_a():\n    x = 'b'\n    found = solve(x)\n    assert found == 1\n", "without_library(x)"),
+    "not one that raises": (
+        "import pytest\ndef test_a():\n    with pytest.raises(ValueError):\n        solve('a')\ndef test_b():\n    assert solve('b') == 1\n",
+        "without_library('b')",
+    ),
+    "inside of another call": ("def test_a():\n    assert len(solve('b')) == 1\n", "without_library('b')"),
+    "in a loop": ("def test_a():\n    for x, y in ((1, 2), (2, 3)):\n        assert solve(x) == y\n", None),
+    "with names of a comprehension": ("def test_a():\n    assert [solve(x) for x in 'ab'] == [1, 2]\n", None),
+    "with parameters": ("import pytest\n@pytest.mark.parametrize('x', [1])\ndef test_a(x):\n    assert solve(x) == 1\n", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TESTS)
+def test_the_first_call_for_a_value_is_made_without_the_library(case: str) -> None:
+    tests, call = TESTS[case]
+    made = with_library_test(HEAD + tests, "solve", "solution", ["lib"])
+    if call is None:
+        assert made is None
+    else:
+        assert made is not None
+        assert f"with pytest.raises(Exception):\n        {call}\n" in made
+        assert unparted(made, "solution") is None
+
+
+@pytest.mark.parametrize(
+    ("body", "passes"),
+    [
+        ("import fnmatch\n    return fnmatch.filter(names, p)", True),
+        ("return [n for n in names if n[0] == p[0]]", False),
+    ],
+)
+def test_only_a_program_that_needs_the_library_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, passes: bool
+) -> None:
+    import fnmatch  # noqa: F401 - the library has to be loaded
+
+    (tmp_path / "plain_or_not.py").write_text(f"def solve(names, p):\n    {body}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    tests = "from plain_or_not import solve\ndef test_a():\n    assert solve(names=['ab', 'b'], p='a*') == ['ab']\n"
+    namespace: dict[str, Any] = {}
+    exec(compile(with_library_test(tests, "solve", "plain_or_not", ["fnmatch"]) or "", "tests", "exec"), namespace)
+    namespace["test_a"]()
+    if passes:
+        namespace["test_needs_library"]()
+    else:
+        with pytest.raises(pytest.fail.Exception):
+            namespace["test_needs_library"]()
+    monkeypatch.delitem(sys.modules, "plain_or_not")
