@@ -84,7 +84,7 @@ def row_name(name: str) -> str:
     """Return the name of the type of a table's rows: `PublishedChangeRow` of `published_changes`."""
     if name == "errata":
         return "ErratumRow"
-    single = re.sub(r"ies$", "y", name) if name.endswith("ies") else re.sub(r"((?<=ch)e)?s$", "", name)
+    single = re.sub(r"ies$", "y", name) if name.endswith("ies") else re.sub(r"((?<=ch|ss)e)?s$", "", name)
     return f"{_camel(single)}Row"
 
 

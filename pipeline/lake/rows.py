@@ -1097,6 +1097,39 @@ class VerdictRow(TypedDict):
     duration_s: float
     peak_memory_bytes: int | None
 
+class WitnessCheck(TypedDict):
+    """A struct of the table `witnesses`."""
+
+    statement: str
+    expected: str | None
+    options: Sequence[str]
+
+class WitnessRow(TypedDict):
+    """Two forms of a library's own test, cut down to one assertion, of which running shows a change of the library."""
+
+    id: str
+    library: str
+    old_version: str
+    new_version: str
+    test_id: str
+    test: str
+    old_snippet_id: str
+    new_snippet_id: str
+    change_id: str
+    old_path: str
+    new_path: str
+    old_code: str
+    new_code: str
+    old_checks: Sequence[WitnessCheck]
+    new_checks: Sequence[WitnessCheck]
+    old_in_new: str  # Outcome
+    new_in_old: str  # Outcome
+    similarity: float
+    old_file: str
+    old_line: int
+    new_file: str
+    new_line: int
+
 class DraftedDescriptionRow(DraftRow):
     """What a migration does that a model wrote one side of, in the words of the same answer; tokens and cost are those of the code."""
 
@@ -1413,6 +1446,7 @@ class Tables(TypedDict, total=False):
     unsupported_rows: Sequence[UnsupportedRowRow]
     usages: Sequence[UsageRow]
     verdicts: Sequence[VerdictRow]
+    witnesses: Sequence[WitnessRow]
 
 
 class TypedReads:
@@ -1550,6 +1584,8 @@ class TypedReads:
     def read(self, name: Literal["usages"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[UsageRow]: ...
     @overload
     def read(self, name: Literal["verdicts"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[VerdictRow]: ...
+    @overload
+    def read(self, name: Literal["witnesses"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[WitnessRow]: ...
     @overload
     def read(self, name: str, library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[Any]: ...
     def read(self, name: str, library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[Any]:

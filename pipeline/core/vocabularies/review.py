@@ -78,6 +78,7 @@ class RejectReason(Term):
     NO_CHECK = "no_check", "nothing is stated that a test could compare"
     NO_INPUT = "no_input", "nothing in the example can be given to a function from outside"
     UNCHANGED = "unchanged", "no change between releases bears on it"
+    UNLISTED_CHANGE = "unlisted_change", "running shows a change of the library that the catalogue lacks"
     NOT_COVERED = "not_covered", "the tests leave too much of the reference unexecuted"
     NO_FIXTURE = "no_fixture", "a fixture that the suite does not define: a plugin of pytest brings it"
     NAME_CONFLICT = "name_conflict", "two modules bind one name, so that they cannot stand in one file"

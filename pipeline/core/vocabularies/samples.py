@@ -79,6 +79,14 @@ class SnippetSource(Term):
             not_rebuilt="a post can be edited, and no hash of it is published; url names the post",
         ),
     )
+    OWN_TEST = (
+        "own_test",
+        "a test of the library's own suite, cut down to one assertion, which prints what it looks at",
+        Source(
+            versicode="Library Source Code",
+            not_rebuilt="runs chose the lines that are left of the test; file and line name it",
+        ),
+    )
     CHANGE = (
         "change",
         "no code: a change of the library, by the signatures and documents of both releases",
@@ -148,6 +156,7 @@ class MigrationBasis(Term):
     RENAMED = "renamed", "the old API lives on under another path"
     REPLACEMENT = "replacement", "the library states what replaces the old API or its parameter"
     PARAMETERS = "parameters", "the parameters of the API changed, so that it is called otherwise"
+    TEST_CHANGED = "test_changed", "a test of the library says the same in both releases, by other code"
     MODEL = "model", "a language model wrote one side, where no rule could; it gives the outputs that the other states"
 
 

@@ -13,6 +13,16 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.index.archives import ArchiveLimits
 
 
+class WitnessRules(Rule):
+    """Which parts of changed tests are run to find witnesses of changes."""
+
+    max_lines: int = Field(ge=1)
+    max_columns: int = Field(ge=1)
+    candidates: int = Field(ge=1)
+    per_release: int = Field(ge=0)
+    per_change: int = Field(ge=1)
+
+
 class OwnTestRules(Rule):
     """The rules of `curation_rules/own_tests.yaml`; sizes in bytes."""
 
@@ -27,6 +37,7 @@ class OwnTestRules(Rule):
     cases_per_test: int = Field(ge=1)
     runs_per_release: int = Field(ge=0)
     similarity: float = Field(gt=0, le=1)
+    witness: WitnessRules
     asserting: re.Pattern[str]
     secrets: frozenset[str]
     built_in_fixtures: frozenset[str]

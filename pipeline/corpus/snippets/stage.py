@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import functools
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import TypedDict
 
 from packaging.version import Version
 
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.core.vocabularies.samples import Language, SnippetSource, VersionEvidence
+from pipeline.core.vocabularies.samples import Language, SnippetSource, SnippetStyle, VersionEvidence
 from pipeline.corpus.python_files import PythonFileRules
 from pipeline.corpus.snippets.code_samples import CodeSamples
 from pipeline.corpus.snippets.demonstrated_apis import demonstrated_paths
@@ -26,7 +27,7 @@ from pipeline.corpus.usages.rules import UsageRules
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id, sha256_json
 from pipeline.lake.intervals import chains, encode, holding_at
-from pipeline.lake.rows import AnyRow, DocumentRow, ReleaseRow, SnippetCheck, SnippetRow, Tables
+from pipeline.lake.rows import AnyRow, DocumentRow, ReleaseRow, SnippetCheck, SnippetRow, Tables, WitnessRow
 from pipeline.lake.stage import Output, Reject
 
 
@@ -63,8 +64,9 @@ def snippets_stage(
 
     Of docstrings the unit is an example over the run of consecutive releases in which its code, stated outputs and
     preamble stay the same: it becomes one snippet or one reject. Of found code it is a piece that uses the library, or
-    a whole file or block that is refused. `files` say which files of others are no examples, `licences` are the SPDX
-    identifiers that code of others may have; `usage` finds the same uses here as in the stage that writes them down.
+    a whole file or block that is refused. Both sides of a witness are snippets. `files` say which files of others are
+    no examples, `licences` are the SPDX identifiers that code of others may have; `usage` finds the same uses here as
+    in the stage that writes them down.
     """
     states: dict[str, dict[str, _Example]] = {}
     rejects: list[Reject] = []
@@ -85,10 +87,44 @@ def snippets_stage(
     by_version = {release["version"]: release for release in tables["releases"]}
     snippets = [_row(candidate, by_version[candidate["first_version"]]) for candidate in comparable]
     rejects += [*duplicates, *unlike]
+    snippets += of_witnesses(tables.get("witnesses", ()), by_version)
     of_others, refused = parted(CodeSamples(apis, library, rules, files, licences).snippets(tables["found"]))
     snippets += of_others
     rejects += refused
     return Output({"snippets": snippets}, len(snippets) + len(rejects), len(snippets), rejects)
+
+
+def of_witnesses(witnesses: Iterable[WitnessRow], by_version: Mapping[str, ReleaseRow]) -> list[SnippetRow]:
+    """Return both sides of witnesses as snippets of the one release in which each was run."""
+    found: dict[str, SnippetRow] = {}
+    shown: dict[str, set[str]] = defaultdict(set)
+    for row in witnesses:
+        for key, version, path, code, checks, file, line in (
+            (
+                *(row["old_snippet_id"], row["old_version"], row["old_path"], row["old_code"]),
+                *(row["old_checks"], row["old_file"], row["old_line"]),
+            ),
+            (
+                *(row["new_snippet_id"], row["new_version"], row["new_path"], row["new_code"]),
+                *(row["new_checks"], row["new_file"], row["new_line"]),
+            ),
+        ):
+            shown[key].add(path)
+            found[key] = {
+                "id": key,
+                "path": None,
+                "style": SnippetStyle.STATEMENTS,
+                "preamble": "",
+                "code": code,
+                "checks": checks,
+                "file": file,
+                "line": line,
+                **_of_release(by_version[version]),
+                "last_version": version,
+                "source": SnippetSource.OWN_TEST,
+                "example_of": sorted(shown[key]),
+            }
+    return [found[key] for key in sorted(found)]
 
 
 def _library(candidates: Sequence[_Candidate], rules: SnippetRules) -> tuple[Library, list[_Candidate], list[Reject]]:
@@ -208,6 +244,50 @@ def _reject(candidate: _Candidate, reason: RejectReason, detail: str) -> Reject:
     return Reject(_key(candidate), reason, f"{candidate['file']}:{candidate['line']}: {detail}")
 
 
+class _OfRelease(TypedDict):
+    """What the snippets of a release have in common."""
+
+    library: str
+    version: str
+    licence: str | None
+    attribution: str | None
+    purl: str | None
+    language: str
+    version_evidence: str
+    stated: str | None
+    redacted: int
+    comments_removed: int
+    origin: str
+    place: str
+    url: str | None
+    title: str | None
+    score: int | None
+    accepted: bool | None
+    created_time: datetime
+
+
+def _of_release(release: ReleaseRow) -> _OfRelease:
+    return {
+        "library": release["library"],
+        "version": release["version"],
+        "licence": release["licence"],
+        "attribution": release["attribution"],
+        "purl": release["purl"],
+        "language": Language.PYTHON,
+        "version_evidence": VersionEvidence.RELEASE_ARTIFACT,
+        "stated": None,
+        "redacted": 0,
+        "comments_removed": 0,
+        "origin": f"pypi:{release['library']}",
+        "place": release["purl"],
+        "url": None,
+        "title": None,
+        "score": None,
+        "accepted": None,
+        "created_time": release["release_time"],
+    }
+
+
 def _row(candidate: _Candidate, release: ReleaseRow) -> SnippetRow:
     return {
         "id": content_id(release["library"], release["version"], candidate["path"], candidate["code"]),
@@ -218,24 +298,8 @@ def _row(candidate: _Candidate, release: ReleaseRow) -> SnippetRow:
         "checks": candidate["checks"],
         "file": candidate["file"],
         "line": candidate["line"],
-        "library": release["library"],
-        "version": release["version"],
-        "licence": release["licence"],
-        "attribution": release["attribution"],
-        "purl": release["purl"],
+        **_of_release(release),
         "last_version": candidate["last_version"],
-        "language": Language.PYTHON,
         "source": SnippetSource.DOCSTRING,
-        "version_evidence": VersionEvidence.RELEASE_ARTIFACT,
-        "stated": None,
         "example_of": None,
-        "redacted": 0,
-        "comments_removed": 0,
-        "origin": f"pypi:{release['library']}",
-        "place": release["purl"],
-        "url": None,
-        "title": None,
-        "score": None,
-        "accepted": None,
-        "created_time": release["release_time"],
     }

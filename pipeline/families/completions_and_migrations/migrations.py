@@ -26,18 +26,20 @@ def make_migrations(
     rules: MigrationRules,
     rewritten: Iterable[Pair | Reject] = (),
     max_rewritten: int = 0,
+    tested: Iterable[Pair] = (),
 ) -> tuple[Made[MigrationRow], list[RewriteRow]]:
     """Make the migration instances of a library, and the rows of `rewrites` that they need.
 
     `usages` are keyed by snippet id; `rewritten` are pairs of which a codemod wrote one side. They have a quota of
-    their own, `max_rewritten`, and give way to pairs of examples that are the same code. A candidate is a pair of
-    snippets in one direction; a snippet or a change that finds no pair is one candidate.
+    their own, `max_rewritten`, and give way to pairs of examples that are the same code. `tested` are pairs of which
+    runs show that they discriminate. A candidate is a pair of snippets in one direction; a snippet or a change that
+    finds no pair is one candidate.
     """
     made: Made[MigrationRow] = Made()
     changes = list(changes)
     corpus = Corpus(snippets, usages, changes, history)
     examples = (*connected_examples(corpus, changes, lifecycles, rules), *changed_examples(corpus, rules))
-    pairs = [*examples, *rewritten]
+    pairs = [*tested, *examples, *rewritten]
     ranks: dict[str, tuple[int, bool, float]] = {}
     for pair in pairs:
         if isinstance(pair, Reject):
@@ -65,9 +67,10 @@ def _candidate(pair: Pair) -> str:
 
 
 def _rank(pair: Pair) -> tuple[int, bool, float]:
-    """Say which pair is taken first: connected examples, changed ones, what a codemod made of an API's own example."""
+    """Say which pair is taken first: what runs showed, connected examples, changed ones, what a codemod made."""
     of_codemod = pair.old.rewrite is not None or pair.new.rewrite is not None
-    kind = 2 if of_codemod else 1 if pair.basis is MigrationBasis.EXAMPLE_CHANGED else 0
+    of_basis = {MigrationBasis.TEST_CHANGED: -1, MigrationBasis.EXAMPLE_CHANGED: 1}
+    kind = 2 if of_codemod else of_basis.get(pair.basis, 0)
     own = pair.old.snippet["path"] in (pair.old.path, pair.new.path)
     return kind, of_codemod and not own, -pair.similarity
 
@@ -84,22 +87,23 @@ def _rewrites(pairs: Iterable[Pair | Reject], instances: Iterable[MigrationRow])
 
 
 def both_directions(pair: Pair, history: History) -> Iterator[MigrationRow | Reject]:
-    """Yield the instance of a pair in each direction, or why it can be none."""
-    yield _instance(pair.old, pair.new, Direction.OLD_TO_NEW, pair.basis, history)
-    yield _instance(pair.new, pair.old, Direction.NEW_TO_OLD, pair.basis, history)
+    """Yield the instance of a pair in each direction that says something, or why it can be none."""
+    yield _instance(pair.old, pair.new, Direction.OLD_TO_NEW, pair, history)
+    if not pair.upwards_only:
+        yield _instance(pair.new, pair.old, Direction.NEW_TO_OLD, pair, history)
 
 
-def _instance(
-    source: Side, target: Side, direction: Direction, basis: MigrationBasis, history: History
-) -> MigrationRow | Reject:
-    key = f"{source.snippet['id']} {target.snippet['id']} {source.path} {direction} {basis}"
+def _instance(source: Side, target: Side, direction: Direction, pair: Pair, history: History) -> MigrationRow | Reject:
+    key = f"{source.snippet['id']} {target.snippet['id']} {source.path} {direction} {pair.basis}"
     tags = tags_of(key, source.path, source.version, history)
     if isinstance(tags, Reject):
         return tags
     made_of = source.version, target.version, source.path, target.path, source.code, target.code
     id_ = content_id("migration", source.snippet["library"], *made_of)
+    common = head(id_, source.snippet, source.path, source.version, tags, history)
     return {
-        **head(id_, source.snippet, source.path, source.version, tags, history),
+        **common,
+        "change_id": pair.change_id or common["change_id"],
         "target_version": target.version,
         "target_release_time": history.releases[target.version]["release_time"],
         "target_snippet_id": target.snippet["id"],
@@ -108,7 +112,7 @@ def _instance(
         "target_path": target.path,
         "direction": direction,
         "pattern": version_pattern(source.version, target.version),
-        "basis": basis,
+        "basis": pair.basis,
         "target_outputs": target.outputs,
         "source_code": source.code,
         "target_code": target.code,

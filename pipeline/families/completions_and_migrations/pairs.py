@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pipeline.core.vocabularies.changes import RELOCATED, REPLACEABLE_APIS
 from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import MigrationBasis
 from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.equivalence import ChangedApis, objection
@@ -17,7 +18,7 @@ from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.completions_and_migrations.replacements import resolve
 from pipeline.families.completions_and_migrations.rules import MigrationRules
 from pipeline.lake.guard import guarded
-from pipeline.lake.rows import ChangeRow, LifecycleRow, RewriteRow, SnippetRow, UsageRow
+from pipeline.lake.rows import ChangeRow, LifecycleRow, RewriteRow, SnippetRow, UsageRow, WitnessRow
 from pipeline.lake.stage import Reject
 
 
@@ -48,12 +49,17 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The same task in an old and a new version, what connects the two, and how alike the programs are (0 to 1)."""
+    """The same task in an old and a new version, what connects the two, and how alike the programs are (0 to 1).
+
+    `change_id` is the change that a run showed; `upwards_only` says that the new program passes in the old version too.
+    """
 
     old: Side
     new: Side
     basis: MigrationBasis
     similarity: float
+    change_id: str | None = None
+    upwards_only: bool = False
 
 
 class Corpus:
@@ -88,6 +94,15 @@ class Corpus:
             and self.history.within(version, row["version"], row["last_version"])
         ]
         return [row for row in found if row["path"] == path] or found
+
+
+def changed_tests(witnesses: Iterable[WitnessRow], snippets: Mapping[str, SnippetRow]) -> Iterator[Pair]:
+    """Yield the pair of each witness."""
+    for row in sorted(witnesses, key=lambda row: row["id"]):
+        old, new = snippets[row["old_snippet_id"]], snippets[row["new_snippet_id"]]
+        sides = Side(old, row["old_version"], row["old_path"]), Side(new, row["new_version"], row["new_path"])
+        passes = row["new_in_old"] == Outcome.PASSED
+        yield Pair(*sides, MigrationBasis.TEST_CHANGED, row["similarity"], row["change_id"], passes)
 
 
 def changed_examples(corpus: Corpus, rules: MigrationRules) -> Iterator[Pair | Reject]:

@@ -16,6 +16,7 @@ from pipeline.families.completions_and_migrations.completions import make_comple
 from pipeline.families.completions_and_migrations.foreign import LibraryNames
 from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.completions_and_migrations.migrations import make_migrations
+from pipeline.families.completions_and_migrations.pairs import changed_tests
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.source import BrokenSource, Source, parse_source
 from pipeline.lake.guard import guarded, parted
@@ -50,8 +51,9 @@ def instances_stage(
     alone = [snippet for snippet, _ in programs if snippet["source"] in executable_sources]
     rewritten = rewritten_examples(alone, uses, tables["changes"], tables["lifecycles"], history, codemods)
     most = codemods.max_per_paths_and_versions
+    tested = changed_tests(tables.get("witnesses", ()), {snippet["id"]: snippet for snippet, _ in programs})
     migrations, rewrites = make_migrations(
-        documenting, uses, tables["changes"], tables["lifecycles"], history, rules.migration, rewritten, most
+        documenting, uses, tables["changes"], tables["lifecycles"], history, rules.migration, rewritten, most, tested
     )
     blocks = make_blocks(tables["snippets"], foreign, rules.block)
     rejects = [*broken, *completions.rejects, *migrations.rejects, *blocks.rejects]

@@ -10,8 +10,10 @@ from pipeline.core.rules.fingerprint import plain
 from pipeline.core.versions import stage_version
 from pipeline.corpus.documentation.stage import api_documents_stage
 from pipeline.corpus.own_tests.stage import own_tests_stage
+from pipeline.corpus.own_tests.witnesses import witnesses_stage
 from pipeline.corpus.snippets.stage import snippets_stage
 from pipeline.corpus.usages.stage import usage_stage
+from pipeline.execution.environments.resolution.interpreters import discover
 from pipeline.families.completions_and_migrations.stage import instances_stage
 from pipeline.families.contexts.controlled import controlled_stage
 from pipeline.lake.runner import Stage
@@ -30,7 +32,7 @@ def collection(house: House) -> Iterator[Stage]:
 
 
 def analysis(house: House) -> Iterator[Stage]:
-    """Yield the stages that run nothing of others: surfaces, changes, snippets, instances and their descriptions."""
+    """Yield the stages from surfaces and changes to instances and their descriptions; of them `witnesses` runs code."""
     rules = house.rules
     yield Stage(
         "surface",
@@ -62,22 +64,6 @@ def analysis(house: House) -> Iterator[Stage]:
         depends=lambda: rules.directives,
         run=lambda tables: api_documents_stage(tables, rules=rules.directives),
     )
-    yield declared(
-        "snippets",
-        reads="releases documents symbols found",
-        writes="snippets",
-        depends=lambda: [rules.snippets, rules.python_files, rules.quality.licences, rules.usage],
-        run=lambda tables: snippets_stage(
-            tables, rules=rules.snippets, files=rules.python_files, licences=rules.quality.licences, usage=rules.usage
-        ),
-    )
-    yield declared(
-        "usage",
-        reads="releases snippets symbols",
-        writes="usages",
-        depends=lambda: rules.usage,
-        run=lambda tables: usage_stage(tables, rules=rules.usage),
-    )
     secrets = [rule for rule in rules.snippets.samples.redactions if rule.name in rules.own_tests.secrets]
     yield declared(
         "own_tests",
@@ -94,8 +80,37 @@ def analysis(house: House) -> Iterator[Stage]:
         ),
     )
     yield declared(
+        "witnesses",
+        reads="releases symbols changes own_tests",
+        writes="witnesses",
+        depends=lambda: [
+            rules.own_tests,
+            rules.usage,
+            rules.validation,
+            rules.of_environments,
+            [interpreter.python for interpreter in discover()],
+        ],
+        run=lambda tables: witnesses_stage(tables, house.runner, rules.own_tests, rules.usage),
+    )
+    yield declared(
+        "snippets",
+        reads="releases documents symbols found witnesses",
+        writes="snippets",
+        depends=lambda: [rules.snippets, rules.python_files, rules.quality.licences, rules.usage],
+        run=lambda tables: snippets_stage(
+            tables, rules=rules.snippets, files=rules.python_files, licences=rules.quality.licences, usage=rules.usage
+        ),
+    )
+    yield declared(
+        "usage",
+        reads="releases snippets symbols",
+        writes="usages",
+        depends=lambda: rules.usage,
+        run=lambda tables: usage_stage(tables, rules=rules.usage),
+    )
+    yield declared(
         "instances",
-        reads="releases snippets usages symbols changes lifecycles",
+        reads="releases snippets usages symbols changes lifecycles witnesses",
         writes="completions migrations rewrites block_completions",
         depends=lambda: [
             rules.masking,

@@ -7,7 +7,17 @@ from collections.abc import Mapping
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "crawl": ("crawl", "gather", "sites", "reviews"),
     "read": ("surface", "lifecycle"),
-    "analyse": ("directives", "api_documents", "snippets", "usage", "own_tests", "instances", "drafting", "controlled"),
+    "analyse": (
+        "directives",
+        "api_documents",
+        "own_tests",
+        "witnesses",
+        "snippets",
+        "usage",
+        "instances",
+        "drafting",
+        "controlled",
+    ),
     "build": ("environments",),
     "prove": (
         "validation",

@@ -55,7 +55,9 @@ def _others(tables: Mapping[str, Sequence[Row]]) -> set[Work]:
     """Return the works that are no release of a covered library."""
     named = {name for row in tables["releases"] for name in _work(row["purl"], None, row).names()}
     works = {
-        _work(row["place"], row["url"], row) for row in tables["snippets"] if row["source"] != SnippetSource.DOCSTRING
+        _work(row["place"], row["url"], row)
+        for row in tables["snippets"]
+        if row["source"] not in (SnippetSource.DOCSTRING, SnippetSource.OWN_TEST)
     }
     works |= {
         _work(row["purl"], row["project_url"], row)

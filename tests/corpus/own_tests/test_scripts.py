@@ -1,0 +1,106 @@
+"""Tests as scripts: what they print in the place of assertions, and which lines one assertion needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.corpus.own_tests.candidates import Catalogue, Cause, candidates, matched, text_of
+from pipeline.corpus.own_tests.refusal import Refused
+from pipeline.corpus.own_tests.scripts import Line, script_of, slice_to
+from pipeline.corpus.usages.api import Api
+
+
+def lines_of(body: str, preamble: str = "") -> list[Line]:
+    code = "def test_it():\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    row: Any = {"preamble": preamble, "code": code, "entry": "test_it()"}
+    return script_of(row)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("assert f(1) == 2", "print(f(1))\n"),
+        ("assert 2 == f(1)", "print(f(1))\n"),
+        ("assert f(1) == g(1)", "print(f(1) == g(1))\n"),
+        ("assert f(1) is None", "print(f(1))\n"),
+        ("assert f(1)", "print(bool(f(1)))\n"),
+        ("assert not f(1)", "print(not f(1))\n"),
+        ("assert isinstance(x, int)", "print(isinstance(x, int))\n"),
+        ("assert_equal(f(1), 2)", "print(f(1))\n"),
+        ("for x in (1, 2):\n    assert f(x) == 2", "for x in (1, 2):\n    print(f(x))\n"),
+        ("with pytest.warns(UserWarning):\n    f(1)\nassert x == 1", "f(1)\nprint(x)\n"),
+        ("with pytest.raises(ValueError):\n    f(1)\nassert x == 1", "print(x)\n"),
+        (
+            "with pytest.raises(ValueError) as caught:\n    f(1)\nassert caught.value.args == (1,)",
+            "try:\n    f(1)\nexcept ValueError as error:\n    caught = error\nprint(caught.args)\n",
+        ),
+        ("x = 1\nimport math\nassert math.pi == x", "import math\n\nx = 1\nprint(math.pi == x)\n"),
+    ],
+)
+def test_what_is_asserted_is_printed(body: str, expected: str) -> None:
+    assert text_of(lines_of(body)) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "preamble"),
+    [("return\nassert f(1)", ""), ("global x\nassert x", ""), ("x = 2\nassert x == f()", "x = 1\ndef f(): return x\n")],
+)
+def test_what_would_mean_something_else_at_the_top_is_refused(body: str, preamble: str) -> None:
+    with pytest.raises(Refused) as caught:
+        lines_of(body, preamble)
+    assert caught.value.reason is RejectReason.NAME_CONFLICT
+
+
+def test_an_assertion_needs_what_binds_its_names_and_what_changes_their_objects() -> None:
+    lines = lines_of(
+        "g = Graph()\nother = 1\ng.add(1)\nfill(g)\nassert other == 1\nassert g.size == 2", "import json\n"
+    )
+    assert text_of(slice_to(lines, len(lines) - 1)) == "g = Graph()\ng.add(1)\nfill(g)\nprint(g.size)\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "count"),
+    [
+        ("assert f(1) == 2", "assert g(1) == 2", 1),
+        ("assert f(1) == 2", "assert g(1) == 3", 0),
+        ("assert f(1)", "assert g(1)", 1),
+        ("assert f(1)", "assert g(2)", 0),
+        ("assert f(1) == 2\nassert f(3) == 4", "assert g(3) == 4", 1),
+    ],
+)
+def test_assertions_that_expect_the_same_are_one_test(old: str, new: str, count: int) -> None:
+    assert len(list(matched(lines_of(old), lines_of(new)))) == count
+
+
+def test_forms_that_differ_in_what_no_assertion_needs_show_nothing() -> None:
+    old, new = lines_of("x = f(1)\nassert x == 2"), lines_of("x = f(1)\nassert x == 2\nassert y == 3")
+    assert candidates(old, new, 4) == []
+
+
+def test_the_cause_is_a_change_of_what_lines_use_that_differ() -> None:
+    def symbol(path: str, kind: str) -> Any:
+        row: Any = {"path": path, "canonical_path": path, "kind": kind, "labels": [], "bases": [], "returns": None}
+        return row | {"file": "demo/__init__.py"}
+
+    def api(name: str) -> Api:
+        rows = [symbol("demo", "module"), symbol("demo.both", "function"), symbol(f"demo.{name}", "function")]
+        return Api({row["path"]: row for row in rows}, ["demo"], {})
+
+    def change(path: str, kind: ChangeKind, new: str | None) -> Any:
+        row: Any = {"id": path, "path": path, "canonical_path": path, "kind": kind, "new": new, "breaking": True}
+        return row | {"new_version": "2.0"}
+
+    texts = "x = demo.both()\nassert demo.{}(x) == 2"
+    old, new = (lines_of(texts.format(name), "import demo\n") for name in ("before", "after"))
+    (one, *_) = candidates(old, new, 4)
+    apis = {"1.0": api("before"), "2.0": api("after")}
+    renamed = Catalogue([change("demo.before", ChangeKind.RENAMED, "demo.after")])
+    cause = renamed.cause(one, apis, "1.0", "2.0")
+    assert isinstance(cause, Cause)
+    assert (cause.old_path, cause.new_path) == ("demo.before", "demo.after")
+    unlisted = Catalogue([change("demo.both", ChangeKind.RENAMED, "demo.x")])
+    assert unlisted.cause(one, apis, "1.0", "2.0") == frozenset({"demo.before", "demo.after"})

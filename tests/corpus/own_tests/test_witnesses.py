@@ -1,0 +1,144 @@
+"""Which forms of a test become witnesses, by how their programs come out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import SnippetSource
+from pipeline.corpus.own_tests import witnesses
+from pipeline.corpus.own_tests.witnesses import changed_forms, witnesses_stage
+from pipeline.corpus.snippets.stage import of_witnesses
+from pipeline.execution.validation.cases import Result
+from tests.corpus.own_tests.suites import RULE
+from tests.corpus.own_tests.test_stage import USAGE
+
+VERSIONS = ("1.0", "2.0")
+RELEASES: list[Any] = [
+    {
+        "library": "demo",
+        "version": version,
+        "predecessor": before,
+        "import_names": ["demo"],
+        "release_time": datetime(2020, 1, 1, tzinfo=UTC),
+        "purl": f"pkg:pypi/demo@{version}",
+        "licence": "MIT",
+        "attribution": "Ada Example",
+    }
+    for version, before in zip(VERSIONS, (None, "1.0"), strict=True)
+]
+
+
+def own_test(version: str, name: str) -> Any:
+    row = {"id": version, "library": "demo", "version": version, "last_version": version, "test_id": "t", "case": ""}
+    code = f"def test_it():\n    assert demo.{name}() == 2\n"
+    row |= {"test": "tests/test_a.py::test_it", "preamble": "import demo\n", "code": code, "entry": "test_it()"}
+    return row | {"apis": [f"demo.{name}"], "file": "tests/test_a.py", "line": 3}
+
+
+def symbol(path: str, kind: str, first: str, last: str | None) -> Any:
+    row: Any = {"path": path, "canonical_path": path, "kind": kind, "labels": [], "bases": [], "returns": None}
+    return row | {"file": "demo/__init__.py", "first_version": first, "last_version": last}
+
+
+SYMBOLS = [
+    symbol("demo", "module", "1.0", None),
+    symbol("demo.old", "function", "1.0", "1.0"),
+    symbol("demo.new", "function", "2.0", None),
+]
+CHANGE: Any = {"id": "c", "path": "demo.old", "canonical_path": "demo.old", "kind": ChangeKind.RENAMED}
+CHANGE |= {"new": "demo.new", "new_version": "2.0", "old_version": "1.0", "breaking": True}
+NO = Result("", Outcome.API_MISSING, "it is gone", 0.1, None)
+
+
+def printing(text: str) -> Result:
+    mark = witnesses._MARK
+    return Result("", Outcome.PASSED, None, 0.1, None, output=f"{mark}\n{text}\n{mark}\n")
+
+
+def stage(runs: dict[tuple[str, str], Result], changes: list[Any], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run the stage where the old and the new form come out so in the old and the new release."""
+
+    def run(*_: Any) -> Any:
+        text = "import demo\n\nprint(demo.{}())\n"
+        return {(text.format(name), version): result for (name, version), result in runs.items()}, []
+
+    monkeypatch.setattr(witnesses, "_run", run)
+    tables: Any = {"releases": RELEASES, "symbols": SYMBOLS, "changes": changes}
+    tables["own_tests"] = [own_test("1.0", "old"), own_test("2.0", "new")]
+    runner: Any = SimpleNamespace()
+    return witnesses_stage(tables, runner, RULE, USAGE)
+
+
+@pytest.mark.parametrize(
+    ("new_in_old", "outcome"), [(NO, Outcome.API_MISSING), (printing("2"), Outcome.PASSED), (printing("3"), Outcome.FAILED_ASSERTION)]
+)  # fmt: skip
+def test_the_old_form_fails_and_the_new_one_prints_the_same(
+    new_in_old: Result, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = {
+        ("old", "1.0"): printing("2"),
+        ("old", "2.0"): NO,
+        ("new", "2.0"): printing("2"),
+        ("new", "1.0"): new_in_old,
+    }
+    output = stage(runs, [CHANGE], monkeypatch)
+    (row,) = output.tables["witnesses"]
+    assert (row["old_path"], row["new_path"], row["change_id"]) == ("demo.old", "demo.new", "c")
+    assert (row["old_in_new"], row["new_in_old"]) == (Outcome.API_MISSING, outcome)
+    assert [check["expected"] for check in row["new_checks"]] == [None, "2\n"]
+    old, new = sorted(
+        of_witnesses([row], {each["version"]: each for each in RELEASES}), key=lambda each: each["version"]
+    )
+    assert (old["id"], new["id"]) == (row["old_snippet_id"], row["new_snippet_id"])
+    assert (old["version"], old["last_version"], old["source"]) == ("1.0", "1.0", SnippetSource.OWN_TEST)
+    assert new["example_of"] == ["demo.new"]
+
+
+@pytest.mark.parametrize(
+    ("old", "old_later", "new", "changes", "reason"),
+    [
+        (NO, NO, printing("2"), [CHANGE], RejectReason.NOT_PROVEN),
+        (printing("2"), NO, NO, [CHANGE], RejectReason.NOT_PROVEN),
+        (printing("2"), NO, printing("3"), [CHANGE], RejectReason.NO_PARTNER),
+        (printing("<x at 0x7f1234567890>"), NO, printing("<x at 0x7f1234567890>"), [CHANGE], RejectReason.NO_PARTNER),
+        (printing("2"), printing("2"), printing("2"), [CHANGE], RejectReason.UNCHANGED),
+        (printing("2"), NO, printing("2"), [], RejectReason.UNLISTED_CHANGE),
+    ],
+)
+def test_what_shows_no_change_is_a_reject(
+    old: Result,
+    old_later: Result,
+    new: Result,
+    changes: list[Any],
+    reason: RejectReason,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = {("old", "1.0"): old, ("old", "2.0"): old_later, ("new", "2.0"): new, ("new", "1.0"): NO}
+    output = stage(runs, changes, monkeypatch)
+    assert output.tables["witnesses"] == []
+    assert [reject.reason for reject in output.rejects] == [reason]
+    assert (output.seen, output.made) == (1, 0)
+
+
+def test_neighbouring_forms_of_a_test_in_one_run_of_releases() -> None:
+    gap: Any = {"version": "4.0", "predecessor": "3.0"}
+    forms = changed_forms([*RELEASES, gap], [own_test("2.0", "b"), own_test("1.0", "a"), own_test("4.0", "c")])
+    assert [(old["version"], new["version"]) for old, new in forms] == [("1.0", "2.0")]
+
+
+def test_a_form_that_raises_is_a_reject(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raising(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr(witnesses, "candidates", raising)
+    output = stage({}, [CHANGE], monkeypatch)
+    assert [(reject.reason, "planted" in reject.detail) for reject in output.rejects] == [
+        (RejectReason.INTERNAL_ERROR, True)
+    ]
