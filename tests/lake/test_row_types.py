@@ -39,7 +39,7 @@ UNTYPED = {
     "audit": 51,
     "cli": 6,
     "corpus": 1,
-    "evaluation": 45,
+    "evaluation": 47,
     "families": 27,
     "llm": 1,
     "orchestration": 8,
