@@ -40,7 +40,10 @@ class Cause:
 
 
 def candidates(old: Sequence[Line], new: Sequence[Line], most: int) -> list[Candidate]:
-    """Return what may show a change, the shortest first; where both sides are the same lines, nothing can."""
+    """Return what may show a change, the shortest first; where both sides are the same lines, nothing can.
+
+    Sides with other strings or numbers show another example, whatever they print.
+    """
     found: dict[tuple[str, str], Candidate] = {}
     for place, other in matched(old, new):
         for one in (
@@ -48,7 +51,7 @@ def candidates(old: Sequence[Line], new: Sequence[Line], most: int) -> list[Cand
             Candidate(tuple(_before(old, place)), tuple(_before(new, other))),
         ):
             texts = text_of(one.old), text_of(one.new)
-            if texts[0] != texts[1] and "pytest" not in "".join(texts):
+            if texts[0] != texts[1] and "pytest" not in "".join(texts) and _values(one.old) == _values(one.new):
                 found.setdefault(texts, one)
     return sorted(found.values(), key=lambda one: one.size)[:most]
 
@@ -95,6 +98,11 @@ def _alike(one: Line, other: Line) -> bool:
 
 def _constants(node: ast.stmt) -> Counter[str]:
     return Counter(repr(each.value) for each in ast.walk(node) if isinstance(each, ast.Constant))
+
+
+def _values(lines: Iterable[Line]) -> Counter[str]:
+    found = (each.value for line in lines for each in ast.walk(line.node) if isinstance(each, ast.Constant))
+    return Counter(repr(value) for value in found if value is not None and not isinstance(value, bool))
 
 
 def _before(lines: Sequence[Line], last: int) -> Iterator[Line]:

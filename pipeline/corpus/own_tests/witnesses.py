@@ -121,7 +121,11 @@ def _forms(old: OwnTestRow, new: OwnTestRow, rules: WitnessRules) -> Forms | Rej
     found = candidates(*scripts, most=rules.candidates)
     fitting = tuple(each for each in found if _fits(each.old, rules) and _fits(each.new, rules))
     if not found:
-        return Reject(without.key, RejectReason.SAME_CODE, "no assertion that both make depends on lines that differ")
+        return Reject(
+            without.key,
+            RejectReason.SAME_CODE,
+            "no assertion that both make, of the same values, depends on lines that differ",
+        )
     if not fitting:
         return Reject(
             without.key, RejectReason.TOO_LONG, f"over {rules.max_lines} lines or {rules.max_columns} columns"

@@ -81,6 +81,12 @@ def test_forms_that_differ_in_what_no_assertion_needs_show_nothing() -> None:
     assert candidates(old, new, 4) == []
 
 
+def test_forms_with_other_values_are_another_example() -> None:
+    old, new = lines_of("x = f(1)\nassert x.y == 2"), lines_of("x = g(3)\nassert x.y == 2")
+    assert candidates(old, new, 4) == []
+    assert len(candidates(old, lines_of("x = g(1)\nassert x.y == 2"), 4)) == 1
+
+
 def test_the_cause_is_a_change_of_what_lines_use_that_differ() -> None:
     def symbol(path: str, kind: str) -> Any:
         row: Any = {"path": path, "canonical_path": path, "kind": kind, "labels": [], "bases": [], "returns": None}
