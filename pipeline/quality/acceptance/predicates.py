@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.execution.probe_result import Default, ProbeResult
 from pipeline.lake.rows import ChangeRow
-from pipeline.lake.schema import Row
 from pipeline.quality.acceptance.calls import NAMED, Kind, breaks, positions, takes
 
 # Bases that are about types only: losing one of them breaks no `isinstance`.
@@ -25,7 +24,7 @@ class Finding:
 
 
 UNDECIDED = Finding(None)
-Predicate = Callable[[ProbeResult, ProbeResult, Row], Finding]
+Predicate = Callable[[ProbeResult, ProbeResult, ChangeRow], Finding]
 
 
 def judge(old: ProbeResult, new: ProbeResult, change: ChangeRow) -> Finding:
@@ -40,7 +39,7 @@ def _kind(old: ProbeResult, new: ProbeResult, change: ChangeRow) -> Finding:
     return Finding(held=True) if (old.kind, new.kind) == (change["old"], change["new"]) else UNDECIDED
 
 
-def _bases(old: ProbeResult, new: ProbeResult, _: Row) -> Finding:
+def _bases(old: ProbeResult, new: ProbeResult, _: ChangeRow) -> Finding:
     """Names without their modules are compared, since a class that only moved is the same base."""
     if "class" not in (old.kind, new.kind) or old.kind != new.kind:
         return UNDECIDED
@@ -58,14 +57,14 @@ def _async(old: ProbeResult, new: ProbeResult, change: ChangeRow) -> Finding:
     return Finding(held=new.is_async == (change["new"] == "async"))
 
 
-def _attribute_value(old: ProbeResult, new: ProbeResult, _: Row) -> Finding:
+def _attribute_value(old: ProbeResult, new: ProbeResult, _: ChangeRow) -> Finding:
     """A short literal certainly differs from a value that is none."""
     if old.value is None and new.value is None:
         return UNDECIDED
     return Finding(held=old.value != new.value)
 
 
-def _deprecated(old: ProbeResult, new: ProbeResult, _: Row) -> Finding:
+def _deprecated(old: ProbeResult, new: ProbeResult, _: ChangeRow) -> Finding:
     """Most marks appear only in a call, which no probe makes: a missing mark refutes nothing."""
     if not new.deprecated:
         return UNDECIDED
