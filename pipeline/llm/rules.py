@@ -18,6 +18,9 @@ class DraftingRules(Rule):
     min_words: int = Field(ge=1)
     max_chars: int = Field(ge=20)
     placeholder: str = Field(min_length=1)
+    min_words_beside_placeholder: int = Field(ge=1)
+    words_before_placeholder: int = Field(ge=1)
+    verbs: frozenset[str] = Field(min_length=1)
     inflections: tuple[str, ...]
     min_inflected_length: int = Field(ge=2, description="letters")
     not_a_description: tuple[re.Pattern[str], ...]

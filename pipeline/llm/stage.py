@@ -68,11 +68,12 @@ class _Documentation:
             self._documents[row["path"]].append(row)
 
     def for_completion(self, instance: CompletionRow) -> Request:
-        """Ask for the description of a completion: what the example documents, then what the core API does."""
-        version = instance["version"]
-        places = [(self._snippet_paths[instance["snippet_id"]], version), (instance["path"], version)]
-        hidden = (instance["core_token"],)
-        return Request(instance["id"], DraftField.DESCRIPTION, hidden, self._docstrings(places), instance["code"])
+        """Request the description of a completion from the documentation of its core API.
+
+        The example may document another API, whose purpose is not that of the masked piece.
+        """
+        docstrings = self._docstrings([(instance["path"], instance["version"])])
+        return Request(instance["id"], DraftField.DESCRIPTION, (instance["core_token"],), docstrings, instance["code"])
 
     def for_migration(self, instance: MigrationRow) -> Request:
         """Ask for the description of a migration, the same for both directions: the old side's docstrings first."""

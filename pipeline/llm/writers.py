@@ -12,7 +12,7 @@ from pipeline.corpus.prose import sentences
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import sha256_json
 from pipeline.lake.stage import Reject
-from pipeline.llm.names import find_names, redact
+from pipeline.llm.names import find_names, redact, stem
 from pipeline.llm.rules import DraftingRules
 
 
@@ -139,7 +139,7 @@ class OfflineWriter:
         redacted = not chosen
         if redacted:
             cut = (redact(text, request.hidden, self.rules) for candidates in described for text in candidates)
-            chosen = [text for text in cut if self._still_describes(text)][:1]
+            chosen = [text for text in cut if self._still_describes(text, request.field)][:1]
         if not chosen:
             return None
         source = sha256_json([request.field, request.hidden, request.docstrings])
@@ -148,7 +148,15 @@ class OfflineWriter:
     def _describing(self, docstring: str) -> Sequence[str]:
         """Return the sentences at the beginning of a docstring that describe something."""
         first = sentences(docstring, self.rules.abbreviations)[: self.rules.sentences_tried]
-        return [_closed(text) for text in first if self._describes(text)]
+        return [
+            _closed(text)
+            for number, text in enumerate(first)
+            if self._describes(text) and (number == 0 or self._begins_with_verb(text))
+        ]
+
+    def _begins_with_verb(self, text: str) -> bool:
+        stems = {stem(verb, self.rules.inflections) for verb in self.rules.verbs}
+        return stem(text.split()[0], self.rules.inflections) in stems
 
     def _different(self, texts: Sequence[str]) -> list[str]:
         """Return the texts without those that say nearly the same as one before them."""
@@ -165,8 +173,13 @@ class OfflineWriter:
     def _is_clean(self, text: str, request: Request) -> bool:
         return not find_names(text, request.hidden, self.rules)
 
-    def _still_describes(self, text: str) -> bool:
-        return len(text.replace(self.rules.placeholder, " ").split()) >= self.rules.min_words
+    def _still_describes(self, text: str, field: DraftField) -> bool:
+        before = text.partition(self.rules.placeholder)[0].split()
+        beside = len(text.replace(self.rules.placeholder, " ").split())
+        if field is DraftField.QUERY:
+            # A query stands for an expression whose place in the program shows the rest.
+            return beside >= self.rules.min_words
+        return beside >= self.rules.min_words_beside_placeholder and len(before) >= self.rules.words_before_placeholder
 
 
 def _closed(text: str) -> str:

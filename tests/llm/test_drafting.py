@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.core.rules.load import RULES, RuleError, load
+from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.samples import Drafter, DraftField
 from pipeline.corpus.prose import plain, sentences
 from pipeline.families.completions_and_migrations.rules import MaskingRules
@@ -23,6 +24,7 @@ from tests.families.completions_and_migrations.rows import (
     CODEMODS,
     EXECUTABLE_SOURCES,
     TAGGING,
+    change,
     document,
     life,
     releases,
@@ -155,7 +157,25 @@ WRITTEN = {
         "Send the form to it.",
         False,
     ),
-    "cut out where nothing else is there": (["Fetch the page of an address."], "[API] the page of an address.", True),
+    "cut out where nothing else is there": (
+        ["Get the page of an address as they fetch it."],
+        "Get the page of an address as they [API] it.",
+        True,
+    ),
+    "the verb is hidden": (["Fetch the whole page of an address at once."], None, False),
+    "the object is hidden": (["Get the fetched of an address at once."], None, False),
+    "too little beside what is hidden": (["Get it as they fetch."], None, False),
+    "a later sentence about parameters": (
+        ["Fetch the whole page.\n\nAddress and mode are passed to the server."],
+        None,
+        False,
+    ),
+    "a later sentence that begins with a verb": (
+        ["Fetch the whole page.\n\nCounting bytes, reads to its end."],
+        "Counting bytes, reads to its end.",
+        False,
+    ),
+    "a deprecated API": (["This function is deprecated and gone soon."], None, False),
     "a colon becomes a full stop": (
         ["Get the page of an address::\n\n    x = 1\n"],
         "Get the page of an address.",
@@ -203,7 +223,7 @@ def made_of(*snippets: Row) -> tuple[list[Row], list[Row]]:
             "snippets": snippets,
             "usages": result,
             "symbols": [],
-            "changes": [],
+            "changes": [change(ChangeKind.KIND, "lib.fetch", "1.0", "2.0")],
             "lifecycles": lives,
         },
         TAGGING,
@@ -215,7 +235,9 @@ def made_of(*snippets: Row) -> tuple[list[Row], list[Row]]:
     return list(output.tables["completions"]), list(output.tables["migrations"])
 
 
-OLD, NEW = snippet("x = fetch(1, a=2)\n", "lib.fetch", "1.0"), snippet("x = fetch(1, b=2)\n", "lib.fetch", "2.0")
+STATED = [{"statement": "x", "expected": "7\n", "options": []}]
+OLD = snippet("x = fetch(1, a=2)\n", "lib.fetch", "1.0", checks=STATED)
+NEW = snippet("x = fetch(1, b=2)\n", "lib.fetch", "2.0", checks=STATED)
 DOCUMENTS = [
     document("lib.fetch", "Fetch it quickly.\n\nReads the page of an address.", "1.0"),
     document("lib.fetch", "Reads the whole page of an address.", "2.0"),
@@ -240,16 +262,16 @@ def test_every_instance_gets_a_draft_of_its_version() -> None:
     assert (output.seen, output.made) == (4, 4)
 
 
-def test_another_core_api_is_described_too() -> None:
+def test_the_core_api_is_described_not_the_one_that_the_example_documents() -> None:
     both = snippet("send(fetch(1))\n", "lib.fetch", "2.0")
     completions, _ = made_of(both)
     output = drafting_stage(
         {"completions": completions, "migrations": [], "snippets": [both], "documents": DOCUMENTS}, DRAFTING
     )
     texts = {row["subject_id"]: row["text"] for row in output.tables["drafts"]}
-    assert {row["path"]: texts[row["id"]] for row in completions} == {
+    assert {row["path"]: texts.get(row["id"]) for row in completions} == {
         "lib.fetch": "Reads the whole page of an address.",
-        "lib.send": "Reads the whole page of an address.",  # its own only sentence gives the name away
+        "lib.send": None,  # its own only sentence gives the name away
     }
 
 
@@ -281,8 +303,8 @@ def test_another_writer_has_the_interface_of_the_offline_one() -> None:
     [
         ("", True, {"draft_waiting": 1}, [], 0),
         ("", False, {"no_text": 1}, ["draft_refused"], 1),
-        ("Fetch what is there.", True, {}, ["draft_waiting"], 0),
-        ("Fetch what is there.", False, {}, ["draft_refused"], 1),
+        ("Send all that they fetch to the other page.", True, {}, ["draft_waiting"], 0),
+        ("Send all that they fetch to the other page.", False, {}, ["draft_refused"], 1),
     ],
 )
 def test_a_missing_answer_is_an_error(docstring, waiting, reasons, noted, refused) -> None:
