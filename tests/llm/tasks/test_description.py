@@ -89,7 +89,7 @@ def test_a_draft_that_is_not_accepted_goes_back_with_the_reason(drafter, server,
 def test_after_the_last_try_the_offline_text_is_used(drafter, server):
     server.reply = lambda _: {"text": json.dumps({"text": "Calls partition_all."})}
     one = writer(drafter(), tries=2)
-    written = one.write([request(), request("partition_all splits a sequence into chunks.", subject="s2")])
+    written = one.write([request(), request("Split a sequence into parts as partition_all does.", subject="s2")])
     missing, redacted = texts(written)
     assert missing is None
     assert redacted.drafter is Drafter.OFFLINE
