@@ -10,10 +10,34 @@ from collections.abc import Iterator
 from pipeline.core.rules.load import RULES
 
 ROOT = RULES.parent
-PRIVATE = frozenset(
-    "asked came found given heard kept known lacking made said say says seen shown standing stands stated taken tell"
-    " telling tells told wanted went what who".split()
-)
+PRIVATE = {
+    "asked",
+    "came",
+    "found",
+    "given",
+    "heard",
+    "kept",
+    "known",
+    "lacking",
+    "made",
+    "said",
+    "say",
+    "says",
+    "seen",
+    "shown",
+    "standing",
+    "stands",
+    "stated",
+    "taken",
+    "tell",
+    "telling",
+    "tells",
+    "told",
+    "wanted",
+    "went",
+    "what",
+    "who",
+}
 """Words that say how a value came about, and not what it is (the glossary of CONTRIBUTING has the words instead)."""
 
 AT_MOST = {
