@@ -58,7 +58,7 @@ SPENT = Spent(900_000, 2_000_000_000, 900_000, 20_000_000_000)
         (Drafts({}, None, {}), []),
         (
             Drafts({}, None, {DraftKind.INSTRUCTION: {DraftStanding.REDACTED: 1, DraftStanding.MISSING: 3}}),
-            ["One would improve: instruction 1 redacted, 3 missing", "`driftline drafts` names them"],
+            ["One would improve: instruction 1 redacted, 3 missing", "`driftline drafts` lists them"],
         ),
         (
             Drafts({DraftKind.PROBLEM: Tally(7, 1, 4, 2, 1, 1_200_000, "this month has cost 20")}, SPENT, {}),

@@ -33,7 +33,7 @@ def calls(dependant: Dependant) -> Iterator[object]:
 
 
 def address(route: APIRoute, site: Site) -> str:
-    values = {"sample_id": site.ids[0], "decision_id": "1", "edition_asked": "0", "name": "style.css"}
+    values = {"sample_id": site.ids[0], "decision_id": "1", "requested_edition": "0", "name": "style.css"}
     return re.sub(r"\{(\w+)\}", lambda found: values[found[1]], route.path)
 
 
