@@ -179,7 +179,10 @@ class OfflineWriter:
         if field is DraftField.QUERY:
             # A query stands for an expression whose place in the program shows the rest.
             return beside >= self.rules.min_words
-        return beside >= self.rules.min_words_beside_placeholder and len(before) >= self.rules.words_before_placeholder
+        enough = (
+            beside >= self.rules.min_words_beside_placeholder and len(before) >= self.rules.words_before_placeholder
+        )
+        return enough and text.count(self.rules.placeholder) == 1
 
 
 def _closed(text: str) -> str:

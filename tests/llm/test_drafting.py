@@ -162,6 +162,7 @@ WRITTEN = {
         "Get the page of an address as they [API] it.",
         True,
     ),
+    "the name twice": (["Get the page of an address as they fetch it, or fetch its parts."], None, False),
     "the verb is hidden": (["Fetch the whole page of an address at once."], None, False),
     "the object is hidden": (["Get the fetched of an address at once."], None, False),
     "too little beside what is hidden": (["Get it as they fetch."], None, False),

@@ -31,10 +31,8 @@ _COMPOUND = (
     ast.Try,
     ast.TryStar,
     ast.Match,
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.ClassDef,
 )
+_DEFINITION = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 _ESCAPES = ("[abfnrtv]", "x[0-9a-fA-F]{2}", "u[0-9a-fA-F]{4}", "U[0-9a-fA-F]{8}", "[0-7]", "[0-7]{2}", "[0-7]{3}")
 """The escapes of strings that end in a letter or digit (Python language reference, 2.4.1), each of one width."""
@@ -115,15 +113,23 @@ def line_span(source: Source, use: Span, rules: MaskingRules) -> Span | None:
 def block_span(source: Source, use: Span, uses: Sequence[Span], rules: MaskingRules) -> Span | None:
     """Return the block to mask around a use, or None where there is none of the size that rules allow.
 
-    It is the smallest compound statement around the use. Where there is none, it is the run of statements from the
-    first to the last use of the same name, or, if that is too short, of the library. Imports are never part of it.
+    It is the smallest compound statement, or body of a definition without its docstring, around the use: nobody can
+    know the name and parameters of a definition. Where there is neither, it is the run of statements from the first to
+    the last use of the same name, or, if that is too short, of the library. Imports are never part of it.
     """
     around = source.around(use[0])
-    compounds = [one for one in around if isinstance(one.node, _COMPOUND)]
-    for one in reversed(compounds):
-        if not source.data.startswith(b"elif", one.span[0]) and _fits(source, [one], rules):
-            return one.span
-    if compounds or not around:
+    nested = False
+    for statement in reversed(around):
+        if isinstance(statement.node, _DEFINITION):
+            block = statement.held[ast.get_docstring(statement.node, clean=False) is not None :]
+        elif isinstance(statement.node, _COMPOUND):
+            block = () if source.data.startswith(b"elif", statement.span[0]) else (statement,)
+        else:
+            continue
+        nested = True
+        if block and block[0].span[0] <= use[0] and _fits(source, block, rules):
+            return block[0].span[0], block[-1].span[1]
+    if nested or not around:
         return None
     name = source.text_of(use)
     for marks in ([other for other in uses if source.text_of(other) == name], uses):

@@ -106,11 +106,11 @@ TABLE = {
         "[block-mask]\n",
         "if a:\n    b = 1\nelif c:\n    fetch(c)",
     ),
-    "decorators belong to the definition": (
+    "the head and docstring of a definition stay": (
         BLOCK,
-        "import lib\n@lib.mark(1)\ndef f():\n    return fetch(1)\n",
-        "import lib\n[block-mask]\n",
-        "@lib.mark(1)\ndef f():\n    return fetch(1)",
+        'import lib\n@lib.mark(1)\ndef f():\n    """Do it."""\n    a = 1\n    return fetch(a)\n',
+        'import lib\n@lib.mark(1)\ndef f():\n    """Do it."""\n    [block-mask]\n',
+        "a = 1\n    return fetch(a)",
     ),
     "flat code: from the first use to the last": (
         BLOCK,
@@ -160,7 +160,9 @@ REFUSED = {
     "a block of one line": (BLOCK, "for a in b: fetch(a)\n", RejectReason.NO_BLOCK),
     "a block with an import": (BLOCK, "def f():\n    import os\n    fetch(1)\n", RejectReason.NO_BLOCK),
     "a long line": (LINE, "fetch(\n" + "    1,\n" * MASKING.line.max_lines + ")\n", RejectReason.NO_BLOCK),
-    "a long block": (BLOCK, "def f():\n" + "    fetch(1)\n" * MASKING.block.max_lines, RejectReason.NO_BLOCK),
+    "a long block": (BLOCK, "def f():\n" + "    fetch(1)\n" * (MASKING.block.max_lines + 1), RejectReason.NO_BLOCK),
+    "the head of a definition": (BLOCK, "@fetch(1)\ndef f():\n    a = 1\n    b = 2\n", RejectReason.NO_BLOCK),
+    "a body of one statement": (BLOCK, "def f():\n    return fetch(1)\n", RejectReason.NO_BLOCK),
 }
 
 
