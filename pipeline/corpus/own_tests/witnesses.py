@@ -92,7 +92,8 @@ def witnesses_stage(tables: Tables, runner: Runner, rules: OwnTestRules, usage: 
     forms, over = _within_quota(forms, tables["changes"], rules.witness)
     rejects += over
     versions = sorted({version for each in forms for version in each.versions}, key=Version)
-    returns = usage.returns_of(next(iter(releases.values()))["library"]) if releases else {}
+    library = next((row["library"] for row in releases.values()), None)
+    returns = usage.returns_of(library) if library else {}
     apis = {
         version: Api(
             {row["path"]: row for row in holding_at(tables["symbols"], version)},
@@ -238,7 +239,7 @@ def _outputs(lines: Sequence[Line], result: Result | None) -> list[str] | None:
     if last.strip() or len(texts) != len(running):
         return None
     by_line = iter(texts)
-    return ["" if _is_future(line) else next(by_line) for line in lines]
+    return ["" if _is_future(line) else next(by_line, "") for line in lines]
 
 
 def _shown(
