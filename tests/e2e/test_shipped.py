@@ -74,7 +74,7 @@ def test_each_period_has_a_snapshot_and_the_second_was_compared_with_the_first(s
     for snapshot in (first, second):
         assert json.loads(shipped("verify", str(snapshot), "--json"))["problems"] == []
     found = json.loads(shipped("compare", str(first), str(second), "--json", status=1))
-    assert found["releases"]["came"] == ["demo 2.0"]
+    assert found["releases"]["added"] == ["demo 2.0"]
     times = found["columns"]["releases"]["release_time"]
     assert (times["old"]["most"], times["new"]["most"]) == ("2021-03-01 00:00:00+00:00", "2021-04-01 00:00:00+00:00")
 
