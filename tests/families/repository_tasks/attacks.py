@@ -70,7 +70,7 @@ TESTS = [f"{OF_CORE}::{name}" for name in ("test_one", "test_two", "TestPrice::t
 HONEST = "net = sum(items)\nreturn round(net + net * rate, 2)"
 WRONG = "return -1"
 
-_FORGIVE = "import _pytest.reports as r\nmade = r.RunReport.from_item_and_call\ndef kind(cls, item, call):\n"
+_FORGIVE = "import _pytest.reports as r\nmade = r.TestReport.from_item_and_call\ndef kind(cls, item, call):\n"
 _FORGIVE += "    call.excinfo = None\n    return made.__func__(cls, item, call)\n"
 _LOAD = "import importlib\ndef mod(name): return importlib.import_module(name)\n"
 _RUN, _REP = "'_py' + 'test.runner'", "'_py' + 'test.reports'"
@@ -128,19 +128,19 @@ BESIDE = {
     "    open(name, 'w').write('def test_one(): pass\\ndef test_two(): pass\\nclass TestPrice:\\n    def test_three(self): pass')\n",
 }
 PATCHES = {
-    "report forgives": _FORGIVE + "r.RunReport.from_item_and_call = classmethod(kind)\n" + WRONG,
+    "report forgives": _FORGIVE + "r.TestReport.from_item_and_call = classmethod(kind)\n" + WRONG,
     "report forgives, by a name made up": (
-        _LOAD + f"r = mod({_REP})\nmade = r.RunReport.from_item_and_call\ndef kind(cls, item, call):\n"
+        _LOAD + f"r = mod({_REP})\nmade = r.TestReport.from_item_and_call\ndef kind(cls, item, call):\n"
         "    call.excinfo = None\n    return made.__func__(cls, item, call)\n"
-        "r.RunReport.from_item_and_call = classmethod(kind)\n" + WRONG
+        "r.TestReport.from_item_and_call = classmethod(kind)\n" + WRONG
     ),
     "report forgives once and is put back": (
-        _LOAD + f"r = mod({_REP})\nmade = r.RunReport.from_item_and_call\ndef kind(cls, item, call):\n"
-        "    call.excinfo = None\n    if call.when == 'call': r.RunReport.from_item_and_call = made\n"
-        "    return made.__func__(cls, item, call)\nr.RunReport.from_item_and_call = classmethod(kind)\n" + WRONG
+        _LOAD + f"r = mod({_REP})\nmade = r.TestReport.from_item_and_call\ndef kind(cls, item, call):\n"
+        "    call.excinfo = None\n    if call.when == 'call': r.TestReport.from_item_and_call = made\n"
+        "    return made.__func__(cls, item, call)\nr.TestReport.from_item_and_call = classmethod(kind)\n" + WRONG
     ),
     "other code in the report": (
-        _LOAD + f"r = mod({_REP})\nmade = r.RunReport.from_item_and_call.__func__\nimport types\n"
+        _LOAD + f"r = mod({_REP})\nmade = r.TestReport.from_item_and_call.__func__\nimport types\n"
         "if 'old_one' not in made.__globals__: made.__globals__['old_one'] = types.FunctionType(getattr(made, '__co' + 'de__'), made.__globals__)\n"
         "space = {}\nexec('def kind(cls, item, call):\\n    call.excinfo = None\\n    return old_one(cls, item, call)', space)\n"
         "setattr(made, '__co' + 'de__', getattr(space['kind'], '__co' + 'de__'))\n" + WRONG
@@ -150,14 +150,14 @@ PATCHES = {
     ),
     "unittest forgives": (
         _LOAD + "case = mod('unit' + 'test.case')\ncase.TestCase.assertEqual = lambda *a: None\n"
-        "r = mod(" + _REP + ")\nmade = r.RunReport.from_item_and_call\ndef kind(cls, item, call):\n"
+        "r = mod(" + _REP + ")\nmade = r.TestReport.from_item_and_call\ndef kind(cls, item, call):\n"
         "    call.excinfo = None\n    return made.__func__(cls, item, call)\n"
-        "r.RunReport.from_item_and_call = classmethod(kind)\n" + WRONG
+        "r.TestReport.from_item_and_call = classmethod(kind)\n" + WRONG
     ),
     "assertions skip": _LOAD + "import builtins\nbuiltins.AssertionError = mod('py' + 'test').skip.Exception\n"
     "case = mod('unit' + 'test.case')\ncase.TestCase.failureException = mod('py' + 'test').skip.Exception\n" + WRONG,
     "report says passed": (
-        _LOAD + f"r = mod({_REP})\nr.RunReport.outcome = property(lambda s: 'passed', lambda s, v: None)\n" + WRONG
+        _LOAD + f"r = mod({_REP})\nr.TestReport.outcome = property(lambda s: 'passed', lambda s, v: None)\n" + WRONG
     ),
     "report is never failed": (
         _LOAD + f"r = mod({_REP})\nr.BaseReport.failed = property(lambda s: False)\n"
@@ -188,15 +188,15 @@ PATCHES = {
         "while frame:\n    found = getattr(frame, 'f_' + 'locals').get('session')\n    session = found or session\n"
         "    frame = getattr(frame, 'f_' + 'back')\n"
         "for item in session.items: item.runtest = lambda: None\n"
-        "r = mod(" + _REP + ")\nmade = r.RunReport.from_item_and_call\ndef kind(cls, item, call):\n"
-        "    call.excinfo = None\n    r.RunReport.from_item_and_call = made\n    return made.__func__(cls, item, call)\n"
-        "r.RunReport.from_item_and_call = classmethod(kind)\n" + WRONG
+        "r = mod(" + _REP + ")\nmade = r.TestReport.from_item_and_call\ndef kind(cls, item, call):\n"
+        "    call.excinfo = None\n    r.TestReport.from_item_and_call = made\n    return made.__func__(cls, item, call)\n"
+        "r.TestReport.from_item_and_call = classmethod(kind)\n" + WRONG
     ),
     "tests lose their code": (
         "import gc\nfor f in gc.get_objects():\n    if getattr(f, '__name__', '').startswith('test_'):\n"
         "        try: f.__code__ = (lambda *a, **k: None).__code__\n        except (AttributeError, ValueError): pass\n"
         + _FORGIVE
-        + "r.RunReport.from_item_and_call = classmethod(kind)\n"
+        + "r.TestReport.from_item_and_call = classmethod(kind)\n"
         + WRONG
     ),
 }

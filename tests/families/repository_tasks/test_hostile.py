@@ -77,9 +77,9 @@ def test_half_a_character_does_not_spoil_the_report(shop: Project) -> None:
 
 PYTEST = {
     "the call": "import _pytest.python\n_pytest.python.Function.runtest = lambda self: None\n",
-    "the report": "import _pytest.reports\nmade = _pytest.reports.RunReport.from_item_and_call.__func__\n"
+    "the report": "import _pytest.reports\nmade = _pytest.reports.TestReport.from_item_and_call.__func__\n"
     "def kind(cls, item, call):\n    call.excinfo = None\n    return made(cls, item, call)\n"
-    "_pytest.reports.RunReport.from_item_and_call = classmethod(kind)\n",
+    "_pytest.reports.TestReport.from_item_and_call = classmethod(kind)\n",
     "the outcome": "import pytest\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n"
     "    (yield).get_result().outcome = 'passed'\n",
 }
