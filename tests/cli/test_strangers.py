@@ -74,8 +74,11 @@ class Watch:
             return
         if event == "open" and not self._is_written(*arguments):
             return
+        # A tree is removed by names below open folders.
+        below = f"/proc/self/fd/{arguments[1]}" if event in BELOW_FOLDER and arguments[1] >= 0 else ""
         for path in arguments[: 2 if event in ("os.rename", "os.link", "shutil.move") else 1]:
-            there = os.path.realpath(os.fsdecode(path)) + "/" if isinstance(path, str | bytes | os.PathLike) else ""
+            is_path = isinstance(path, str | bytes | os.PathLike)
+            there = os.path.realpath(os.path.join(below, os.fsdecode(path))) + "/" if is_path else ""
             if there and not there.startswith(self.inside):
                 self.outside.append(f"{event} {there}")
 
@@ -88,6 +91,7 @@ WRITING = {
     *("open", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.symlink", "os.link", "os.truncate", "os.chmod"),
     *("shutil.rmtree", "shutil.move", "shutil.copyfile", "sqlite3.connect"),
 }
+BELOW_FOLDER = {"os.remove", "os.rmdir"}
 WATCH = Watch()
 
 
@@ -143,6 +147,7 @@ def place(published: Path, data: Path, tmp_path: Path, at_nothing: None, monkeyp
     for folder in ("out", "tmp", "here"):
         (tmp_path / folder).mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setenv("DRIFTLINE_AIRFLOW_HOME", str(tmp_path / "data" / "airflow"))
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.chdir(tmp_path / "here")
     return found

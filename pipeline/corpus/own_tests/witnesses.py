@@ -33,15 +33,15 @@ from pipeline.lake.rows import ChangeRow, EnvironmentRow, OwnTestRow, ReleaseRow
 from pipeline.lake.stage import Output, Reject
 
 _MARK = "=====8<====="
-"""What a program prints behind each of its lines, so that its output can be told apart."""
+"""A program prints it after each of its lines, so that the outputs of lines can be separated."""
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}|/tmp/")
-"""What is another one in each run."""
+"""Parts of an output that differ in each run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """A test whose program differs between two releases, and what may show why."""
+    """A test whose program differs between two releases, with the assertions that may show why."""
 
     old: OwnTestRow
     new: OwnTestRow
@@ -49,7 +49,7 @@ class Forms:
 
     @property
     def key(self) -> str:
-        """What it is called in rejects."""
+        """Its name in rejects."""
         case = f"[{self.old['case']}]" if self.old["case"] else ""
         return f"{self.new['test']}{case} {self.old['last_version']} {self.new['version']}"
 

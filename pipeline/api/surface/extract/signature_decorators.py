@@ -89,7 +89,7 @@ def _last_name(decorator: ast.expr) -> str:
 
 
 def _marked(parameters: Sequence[Parameter], name: str, mark: ParameterMark) -> list[Parameter]:
-    """ParameterMark a parameter in its place; one that no longer stands in the signature comes back, by name only."""
+    """Mark a parameter where it is; add it by its name if the signature has it no longer."""
     if any(parameter["name"] == name for parameter in parameters):
         return [{**p, "deprecation": mark} if p["name"] == name else p for p in parameters]
     accepted = parameter_row(name, ParameterKind.KEYWORD_ONLY, "...", None, ParameterSource.HELPER, mark)
