@@ -78,7 +78,7 @@ class Watch:
         below = f"/proc/self/fd/{arguments[1]}" if event in BELOW_FOLDER and arguments[1] >= 0 else ""
         for path in arguments[: 2 if event in ("os.rename", "os.link", "shutil.move") else 1]:
             is_path = isinstance(path, str | bytes | os.PathLike)
-            there = os.path.realpath(os.path.join(below, os.fsdecode(path))) + "/" if is_path else ""
+            there = os.path.realpath(Path(below) / os.fsdecode(path)) + "/" if is_path else ""
             if there and not there.startswith(self.inside):
                 self.outside.append(f"{event} {there}")
 
