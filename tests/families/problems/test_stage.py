@@ -115,7 +115,7 @@ def published(output: Output) -> dict[str, Row]:
 def test_an_introduced_function_is_a_problem_that_the_release_before_cannot_solve(published: dict[str, Row]) -> None:
     row = published["lib.take"]
     assert row["starting_code"] + row["solution"] == (
-        "def solve(items, number):\n    from lib import take\n    return take(items, number)\n"
+        "def solve(items, number: int):\n    from lib import take\n    return take(items, number)\n"
     )
     assert row["problem"].startswith("Return the first items.\n\nWrite the body of `solve(items, number)` with lib.")
     assert row["test"] == "assert solve([1, 2, 3], 2) == [1, 2]\n"

@@ -161,7 +161,7 @@ def test_keys_that_may_not_write_are_told(
 
 @pytest.mark.slow
 def test_a_bucket_that_is_not_there_is_told(snapshot: Outgoing, bucket: str) -> None:
-    with pytest.raises(NotUploaded, match="Make the bucket first"):
+    with pytest.raises(NotUploaded, match="not found: The specified bucket"):
         upload_to_store(snapshot, "s3://nowhere-at-all")
 
 
