@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Told where bytecode may not be written, Python would compile the same files again in each of hundreds of tasks.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help install refresh test check rows docs search versions up down lock clean
+.PHONY: help install refresh lint quick test check rows docs search versions up down lock clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -15,11 +15,16 @@ install: .venv/run ## make the environment, and nothing else
 refresh: .venv/run ## collect, prove and publish the starter profile in Airflow
 	$(BIN)/driftline airflow refresh --profile starter
 
-test: .venv/dev ## lint, types and tests
+lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+quick: lint ## lint, types, layers, and the tests that begin no process and open no connection
+	$(BIN)/python -m pytest -m "not slow" -p tests.quick -r fE -n 2
+
+test: lint ## lint, types and tests
 	$(BIN)/python -m pytest -m "not slow" -n 2 --durations=25 --durations-min=3
 
 check: .venv/dev ## the slower tests: real Airflow, the real package index

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,10 @@ from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.snapshots.lakes import fill, publish_lake, tables
 
 
-@pytest.fixture
-def snapshots(data: Path) -> tuple[Path, Path]:
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A snapshot, and one that follows it with other rules, without a completion and with another change."""
+    data = tmp_path_factory.mktemp("published")
     lake = fill(data / "lake", tables())
     first = publish_lake(lake, data / "snapshots").path
     completions = lake.read("published_completions", LIBRARY)
@@ -22,6 +24,13 @@ def snapshots(data: Path) -> tuple[Path, Path]:
     changes = [row | {"breaking": not row["breaking"]} for row in lake.read("published_changes", LIBRARY)]
     lake.write("published_changes", LIBRARY, changes)
     return first, publish_lake(lake, data / "snapshots", rules="others").path
+
+
+@pytest.fixture
+def snapshots(published: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """The same, in the data folder that the settings name."""
+    monkeypatch.setenv("DRIFTLINE_DATA", str(published[0].parents[2]))
+    return published
 
 
 def test_a_snapshot_and_itself(driftline: Driftline, snapshots: tuple[Path, Path]) -> None:
@@ -60,8 +69,9 @@ def test_what_is_no_snapshot(
     assert "Traceback" not in result.err
 
 
-def test_a_table_that_cannot_be_read(driftline: Driftline, snapshots: tuple[Path, Path]) -> None:
-    (snapshots[1] / "data" / "flags.parquet").write_bytes(b"nothing of the kind")
-    result = driftline("compare", *snapshots)
+def test_a_table_that_cannot_be_read(driftline: Driftline, snapshots: tuple[Path, Path], tmp_path: Path) -> None:
+    broken = Path(shutil.copytree(snapshots[1], tmp_path / "broken"))
+    (broken / "data" / "flags.parquet").write_bytes(b"nothing of the kind")
+    result = driftline("compare", snapshots[0], broken)
     assert result.status == 2
     assert "driftline verify" in result.err
