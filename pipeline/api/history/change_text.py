@@ -9,13 +9,13 @@ from itertools import groupby
 
 from packaging.version import Version
 
-from pipeline.api.history.parameters import show
+from pipeline.api.history.parameters import written
 from pipeline.api.surface.parse.module_model import UNSEEN_SIGNATURE
 from pipeline.core.vocabularies.change_words import one_line
 from pipeline.core.vocabularies.changes import REPLACEABLE, ChangeKind
 from pipeline.core.vocabularies.samples import Evidence
-from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SymbolKind
-from pipeline.lake.rows import ChangeRow, SymbolParameter, SymbolState
+from pipeline.core.vocabularies.surface import SymbolKind
+from pipeline.lake.rows import ChangeRow, SymbolState
 
 _CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
 _INDENT = 4
@@ -97,27 +97,6 @@ def signature(row: SymbolState, width: int) -> list[str]:
     annotation = f": {row['returns']}" if row["returns"] else ""
     value = f" = {one_line(row['value'])}" if row["value"] is not None else ""
     return textwrap.wrap(f"{name}{annotation}{value}", width, subsequent_indent=" " * _INDENT) or [name]
-
-
-def written(parameters: Sequence[SymbolParameter]) -> list[str]:
-    """Write parameters as they stand between brackets, with `/` and `*` where they belong.
-
-    Names that a helper still accepts for a while are left out: they are no part of what one should write.
-    """
-    listed = [p for p in parameters if p["known_from"] != ParameterSource.HELPER]
-    kinds = [p["kind"] for p in listed]
-    parts: list[str] = []
-    for at, parameter in enumerate(listed):
-        before = kinds[at - 1] if at else None
-        if before == ParameterKind.POSITIONAL_ONLY != kinds[at]:
-            parts.append("/")
-        if kinds[at] == ParameterKind.KEYWORD_ONLY and not {before} & {
-            ParameterKind.KEYWORD_ONLY,
-            ParameterKind.VAR_POSITIONAL,
-        }:
-            parts.append("*")
-        parts.append(one_line(show(parameter)))
-    return [*parts, "/"] if kinds[-1:] == [ParameterKind.POSITIONAL_ONLY] else parts
 
 
 def wrapped(head: str, parts: Sequence[str], tail: str, width: int) -> list[str]:

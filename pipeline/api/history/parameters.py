@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from pipeline.api.history.normalize import literal, same_annotation, same_value
 from pipeline.api.history.rules import LifecycleRules
+from pipeline.core.vocabularies.change_words import one_line
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.surface import ParameterDeprecation, ParameterKind, ParameterSource
 from pipeline.lake.rows import SymbolParameter, SymbolParameterDeprecation
@@ -86,6 +87,27 @@ def show(parameter: SymbolParameter) -> str:
     equals = " = " if annotation else "="
     default = f"{equals}{parameter['default']}" if parameter["default"] is not None else ""
     return f"{stars}{parameter['name']}{annotation}{default}"
+
+
+def written(parameters: Sequence[SymbolParameter]) -> list[str]:
+    """Write parameters as they stand between brackets, with `/` and `*` where they belong.
+
+    Names that a helper still accepts for a while are left out: they are no part of what one should write.
+    """
+    listed = [p for p in parameters if p["known_from"] != ParameterSource.HELPER]
+    kinds = [p["kind"] for p in listed]
+    parts: list[str] = []
+    for at, parameter in enumerate(listed):
+        before = kinds[at - 1] if at else None
+        if before == ParameterKind.POSITIONAL_ONLY != kinds[at]:
+            parts.append("/")
+        if kinds[at] == ParameterKind.KEYWORD_ONLY and not {before} & {
+            ParameterKind.KEYWORD_ONLY,
+            ParameterKind.VAR_POSITIONAL,
+        }:
+            parts.append("*")
+        parts.append(one_line(show(parameter)))
+    return [*parts, "/"] if kinds[-1:] == [ParameterKind.POSITIONAL_ONLY] else parts
 
 
 def _by_key(parameters: Sequence[SymbolParameter]) -> dict[str, SymbolParameter]:

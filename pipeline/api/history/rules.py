@@ -9,7 +9,7 @@ import griffe
 from pydantic import Field, field_validator, model_validator
 
 from pipeline.core.rules.load import Rule
-from pipeline.core.vocabularies.changes import ChangeKind, GitChameleonCategory, LibEvolutionEvalTag, VersiCodeTag
+from pipeline.core.vocabularies.changes import OF_TYPES, ChangeKind, GitChameleonCategory, LibEvolutionEvalTag, VersiCodeTag
 
 Share = Annotated[float, Field(gt=0, le=1)]
 
@@ -79,4 +79,6 @@ class LifecycleRules(Rule):
             raise ValueError(f"changes: no line for {', '.join(missing)}")
         if missing := [str(tag) for tag in LibEvolutionEvalTag if tag not in self.precedence]:
             raise ValueError(f"precedence: {', '.join(missing)} is missing")
+        if claimed := [str(kind) for kind in OF_TYPES if self.changes[kind].breaking or self.changes[kind].griffe]:
+            raise ValueError(f"changes: {', '.join(claimed)}: a change of annotations alone breaks nothing")
         return self

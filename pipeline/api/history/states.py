@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from pipeline.api.history.index import Index
 from pipeline.api.history.normalize import base_names, literal, same_overloads, same_value
-from pipeline.api.history.parameters import Difference, annotations_differ, compare_parameters, show
+from pipeline.api.history.parameters import Difference, annotations_differ, compare_parameters, written
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.surface.parse.module_model import UNSEEN_SIGNATURE
 from pipeline.api.surface.resolve.labels import EXTENDS, OPAQUE, UNPARSED
@@ -168,10 +168,10 @@ def only_declared(row: SymbolState, index: Index) -> bool:
 
 
 def describe_state(row: SymbolState) -> str:
-    """Write a symbol row in a line, for people: `function (a, b=1) -> int`."""
+    """Write a symbol row in a line, for people: `function (a, /, b=1, *, c) -> int`."""
     if row["kind"] in _CALLABLE:
         returns = f" -> {row['returns']}" if row["returns"] else ""
-        return f"{row['kind']} ({', '.join(show(p) for p in row['parameters'])}){returns}"
+        return f"{row['kind']} ({', '.join(written(row['parameters']))}){returns}"
     annotation = f": {row['returns']}" if row["returns"] else ""
     value = f" = {row['value']}" if row["value"] is not None else ""
     return f"{row['kind']}{annotation}{value}"

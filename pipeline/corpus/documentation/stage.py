@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Generic, NamedTuple, cast
 
-from pipeline.api.history.change_text import written
+from pipeline.api.history.parameters import written
 from pipeline.api.history.occurrences import Timeline
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.api.surface.parse.module_model import UNSEEN_SIGNATURE

@@ -37,7 +37,9 @@ class _Uses:
     defaults: dict[str, str | None] = field(default_factory=dict)
     popped: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
+    loaded: set[str] = field(default_factory=set)
     assigned: set[str] = field(default_factory=set)
+    defaulted: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     forwarded: set[str] = field(default_factory=set)
 
@@ -47,8 +49,12 @@ class _Uses:
             self.defaults[name] = default
 
     def parameters(self) -> dict[str, str | None]:
-        """Return what a caller may give, with defaults: not what the body sets, refuses or gives on by itself."""
-        names = self.defaults.keys() - self.refused - (self.forwarded - self.popped) - (self.assigned - self.read)
+        """Return what a caller may give, with defaults: not what the body sets, refuses or gives on by itself.
+
+        What it only gives a default (`setdefault`) and passes on is a parameter of whatever that goes to.
+        """
+        unused = (self.assigned - self.read) | (self.defaulted - self.read - self.loaded)
+        names = self.defaults.keys() - self.refused - (self.forwarded - self.popped) - unused
         return {name: default for name, default in self.defaults.items() if name in names}
 
 
@@ -172,17 +178,25 @@ def _runs_first(node: ast.AST, inside: list[ast.AST]) -> list[ast.AST]:
 def _use(node: ast.AST, catch_all: str, uses: _Uses, *, certain: bool) -> None:
     bare = None if certain else UNKNOWN
     match node:
+        case ast.Expr(
+            value=ast.Call(
+                func=ast.Attribute(value=ast.Name(id=owner), attr="setdefault"), args=[ast.Constant(value=str(name)), *_]
+            )
+        ) if owner == catch_all:
+            uses.defaulted.add(name)
         case ast.Call(
             func=ast.Attribute(value=ast.Name(id=owner), attr="pop" | "get" | "setdefault" as how),
             args=[ast.Constant(value=str(name)), *rest],
         ) if owner == catch_all and name.isidentifier():
             uses.take(name, written(rest[0]) if rest else bare if how == "pop" else UNKNOWN)
-            uses.read.add(name)
+            if how != "setdefault":
+                uses.read.add(name)
             if how == "pop":
                 uses.popped.add(name)
         case ast.Subscript(value=ast.Name(id=owner), slice=ast.Constant(value=str(name))) if owner == catch_all:
             if isinstance(node.ctx, ast.Load) and name.isidentifier():
                 uses.take(name, bare)
+                uses.loaded.add(name)
             elif _is_stored(node):
                 uses.assigned.add(name)
         case ast.If(test=ast.Compare(left=ast.Constant(value=str(name)), ops=[ast.In()]), body=[*_, ast.Raise()]):

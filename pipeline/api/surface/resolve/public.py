@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator
 import msgspec
 
 from pipeline.api.surface.parse.module_model import ALTERNATIVE, Definition, Mark, ModuleRecord
-from pipeline.api.surface.resolve.dependency_keys import bindings_fact
+from pipeline.api.surface.resolve.dependency_keys import bindings_fact, content_fact
 from pipeline.api.surface.resolve.resolution import Resolution
 from pipeline.api.surface.resolve.resolver import Distribution
-from pipeline.core.vocabularies.surface import PublicBecause
+from pipeline.core.vocabularies.surface import PublicBecause, SourceKind
 
 
 class PublicName(msgspec.Struct, frozen=True):
@@ -47,7 +47,22 @@ def public_names(module: ModuleRecord, path: str, distribution: Distribution) ->
             names.setdefault(public.path.rpartition(".")[2], public)
     for public in _answered(module, path, distribution):
         names[public.path.rpartition(".")[2]] = public
-    return [names[name] for name in sorted(names)]
+    return [_with_twin(names[name], module, distribution) for name in sorted(names)]
+
+
+def _with_twin(public: PublicName, module: ModuleRecord, distribution: Distribution) -> PublicName:
+    """Add the mark that the Python twin of a compiled definition has: stubs rarely say that something warns."""
+    compiled = public.resolution
+    if public.mark or compiled.definition is None or compiled.module is None or compiled.definition.deprecation:
+        return public
+    if compiled.module.source is not SourceKind.PYI:
+        return public
+    twin = distribution.twin(module, public.path.rpartition(".")[2])
+    if twin is None or twin.definition is None:
+        return public
+    distribution.trace.ask(content_fact(twin))
+    mark = twin.definition.deprecation
+    return public if mark is None else msgspec.structs.replace(public, mark=mark)
 
 
 def _answered(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:

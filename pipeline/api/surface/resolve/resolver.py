@@ -165,6 +165,28 @@ class Distribution:
             return other
         return Resolution("definition", path, module, definition)
 
+    def twin(self, module: ModuleRecord, name: str) -> Resolution | None:
+        """Return the definition that an `except ImportError` binds instead of a compiled one, wherever a name comes from.
+
+        Packages with a compiled part ship the same in Python: `from ._speedups import f`, else `from ._native import f`.
+        """
+        visited: set[tuple[str, str]] = set()
+        while (module.name, name) not in visited:
+            visited.add((module.name, name))
+            self.trace.ask(module.name)
+            self.trace.ask(binding_fact(module.name, name))
+            definition = module.definitions.get(name)
+            if definition is None or definition.kind != "import":
+                return None
+            if name + ALTERNATIVE in module.definitions:
+                return self._bound(module, name + ALTERNATIVE, frozenset({f"{module.name}.{name}"}))
+            package, _, name = (definition.target or "").rpartition(".")
+            imported = self.modules.get(package)
+            if imported is None:
+                return None
+            module = imported
+        return None
+
     def _still_part(self, module: ModuleRecord, definition: Definition) -> bool:
         """Return whether `from . import part as other` stands above what binds `part` to something else."""
         package, _, part = (definition.target or "").rpartition(".")

@@ -8,8 +8,13 @@ from tests.api.surface.trees import rows
 BODIES: dict[str, tuple[str, list[tuple[str, str | None]]]] = {
     "taken out with and without a default": (
         "a = kwargs.pop('a', 1)\nb = kwargs.pop('b')\nc = kwargs.get('c')\nd = kwargs['d']\n"
-        "kwargs.setdefault('e', None)\nif 'f' in kwargs:\n    g(kwargs['f'])",
+        "e = kwargs.setdefault('e', None)\nif 'f' in kwargs:\n    g(kwargs['f'])",
         [("a", "1"), ("b", None), ("c", "..."), ("d", None), ("e", "None"), ("f", "...")],
+    ),
+    "given a default and passed on": ("kwargs.setdefault('a', 1)\nreturn g(**kwargs)", []),
+    "given a default and read": (
+        "kwargs.setdefault('a', 1)\nkwargs.setdefault('b', 2)\nuse(kwargs['a'], kwargs.pop('b'))",
+        [("a", "1"), ("b", "2")],
     ),
     "under a condition, or after one that may return": (
         "if x:\n    kwargs.pop('a')\ny = x and kwargs['b']\nz = [kwargs['c'] for _ in x]\nif x: return\nkwargs['d']",
