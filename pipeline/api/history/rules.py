@@ -9,7 +9,13 @@ import griffe
 from pydantic import Field, field_validator, model_validator
 
 from pipeline.core.rules.load import Rule
-from pipeline.core.vocabularies.changes import OF_TYPES, ChangeKind, GitChameleonCategory, LibEvolutionEvalTag, VersiCodeTag
+from pipeline.core.vocabularies.changes import (
+    OF_TYPES,
+    ChangeKind,
+    GitChameleonCategory,
+    LibEvolutionEvalTag,
+    VersiCodeTag,
+)
 
 Share = Annotated[float, Field(gt=0, le=1)]
 

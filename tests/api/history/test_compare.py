@@ -9,11 +9,44 @@ from pipeline.api.history.states import compare_states
 from pipeline.lake.schema import table
 from tests.api.history.releases import TAGGING, Files, changes, index, told
 
+TRY = "try:\n    from ._speed import f\nexcept ImportError:\n    from ._native import f\n"
+NATIVE = {
+    "pkg/__init__.py": TRY,
+    "pkg/_speed.pyi": "def f(s: str) -> str: ...\n",
+    "pkg/_native.py": "def f(s): ...\n",
+}
+WARNS = "import warnings\ndef f(s):\n    warnings.warn(\"use 'g' instead\", DeprecationWarning)\n"
+STARRED = {
+    "pkg/__init__.py": "from ._core import *\n",
+    "pkg/__init__.pyi": "class Limits:\n    def __init__(self, dtype: type): ...\nclass Made: ...\n",
+    "pkg/_core.py": "class Limits:\n    def __init__(self, int_type): ...\nfor name in KINDS: globals()[name] = 1\n",
+}
+
 WORDS = "    '''What it is.\n\n    In more words.\n    And in yet more.\n    '''\n"
 LONG = f"def f(alpha, beta):\n{WORDS}"
 CLASS = f"class C:\n{WORDS}    def one(self): ...\n    def two(self): ...\n    def three(self): ...\n"
 
 CASES = {
+    "a compiled function whose Python twin begins to warn (MarkupSafe 2.0)": (
+        NATIVE,
+        NATIVE | {"pkg/_native.py": WARNS},
+        ["deprecated pkg.f"],
+    ),
+    "... wherever it comes from": (
+        {**NATIVE, "pkg/__init__.py": "from ._both import f\n", "pkg/_both.py": TRY},
+        {**NATIVE, "pkg/__init__.py": "from ._both import f\n", "pkg/_both.py": TRY, "pkg/_native.py": WARNS},
+        ["deprecated pkg.f"],
+    ),
+    "what a star import brings is what its source shows, not what a stub tells (NumPy 1.26)": (
+        STARRED,
+        {**STARRED, "pkg/__init__.py": "from ._core import Limits\nMade = 1\n", "pkg/__init__.pyi": ""},
+        ["kind pkg.Made"],
+    ),
+    "the default that a call is passed on with is no parameter (Flask 2.2)": (
+        "def f(**kw):\n    g(**kw)\n",
+        "def f(**kw):\n    kw.setdefault('a', 1)\n    g(**kw)\n",
+        [],
+    ),
     "nothing": ("def f(): ...\n", "def f(): ...\n", []),
     "introduced and removed": ("def aaa(x): ...\n", "class Zzz: ...\n", ["introduced pkg.Zzz", "removed pkg.aaa"]),
     "of a class that goes as a whole there is one row": (CLASS, "", ["removed pkg.C"]),
@@ -374,7 +407,7 @@ def test_changes_of_one_api(old, new, expected):
 
 
 def test_what_a_row_says():
-    old = "@deprecated('Use `pkg.better` instead.')\ndef worse(a, b=1): ...\nclass A: ...\nclass C(A): ...\n"
+    old = "@deprecated('Use `pkg.better` instead.')\ndef worse(a, /, *, b=1): ...\nclass A: ...\nclass C(A): ...\n"
     new = "def better(): ...\nclass A: ...\nclass C: ...\n"
     rows = {row["path"]: row for row in changes(old + "def better(): ...\n", new)}
     for row in rows.values():
@@ -383,10 +416,19 @@ def test_what_a_row_says():
     keys = ("kind", "old", "new", "breaking", "griffe_kind", "replacement", "versicode_tag", "libevolutioneval_tag",
             "gitchameleon_category", "confidence", "evidence")  # fmt: skip
     assert [worse[key] for key in keys] == [
-        "removed", "function (a, b=1)", None, True, "Public object was removed", "pkg.better", "deprecation",
+        "removed", "function (a, /, *, b=1)", None, True, "Public object was removed", "pkg.better", "deprecation",
         "deprecated", "name", 1.0, "static",
     ]  # fmt: skip
     assert (rows["pkg.C"]["kind"], rows["pkg.C"]["breaking"]) == ("bases", True)
+
+
+def test_what_changed_in_annotations_alone_breaks_nothing_and_is_no_breakage_of_griffes():
+    rows = changes("X: int = f()\ndef g(a: int) -> int: ...\n", "X: str = f()\ndef g(a: str) -> str: ...\n")
+    assert [(str(row["kind"]), row["breaking"], row["griffe_kind"]) for row in rows] == [
+        ("attribute_type", False, None),
+        ("parameter_type", False, None),
+        ("returns", False, None),
+    ]
 
 
 def test_a_removal_from_a_class_with_an_unseen_base_is_unsure():

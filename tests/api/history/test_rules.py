@@ -34,6 +34,7 @@ def test_tags(kind, expected):
         ("  moved:", "  # moved:", "no line for moved"),
         ("precedence: [introduced, ", "precedence: [", "introduced is missing"),
         ("griffe: Parameter was removed}", "griffe: Parameter went}", "Parameter went"),
+        ("  returns: {breaking: false", "  returns: {breaking: true", "returns: a change of annotations alone"),
         ("sure_enough: 0.6", "sure_enough: 1.5", "less than or equal to 1"),
         ("sure_enough:", "sure_enogh:", "unknown key"),
     ],

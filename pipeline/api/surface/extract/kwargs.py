@@ -180,7 +180,8 @@ def _use(node: ast.AST, catch_all: str, uses: _Uses, *, certain: bool) -> None:
     match node:
         case ast.Expr(
             value=ast.Call(
-                func=ast.Attribute(value=ast.Name(id=owner), attr="setdefault"), args=[ast.Constant(value=str(name)), *_]
+                func=ast.Attribute(value=ast.Name(id=owner), attr="setdefault"),
+                args=[ast.Constant(value=str(name)), *_],
             )
         ) if owner == catch_all:
             uses.defaulted.add(name)

@@ -44,6 +44,9 @@ def merge_stub(source: ModuleRecord, stub: ModuleRecord) -> ModuleRecord:
             # what is imported may be compiled: then the stub alone says what it is (numpy.ndarray since 2.0)
             other = name + ALTERNATIVE
             merged.setdefault(other, msgspec.structs.replace(_labelled(only), name=other))
+        elif name not in source.definitions and name not in source.lazy and source.stars:
+            # a star import may bring it, and its source shows what runs (numpy.iinfo before 2.0)
+            merged[name + ALTERNATIVE] = msgspec.structs.replace(_labelled(only), name=name + ALTERNATIVE)
         elif name not in source.definitions and name not in source.lazy:
             merged[name] = only if dynamic else _labelled(only)
     merged |= _private_bases(merged, stub.definitions)

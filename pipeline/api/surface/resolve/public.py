@@ -9,7 +9,7 @@ import msgspec
 from pipeline.api.surface.parse.module_model import ALTERNATIVE, Definition, Mark, ModuleRecord
 from pipeline.api.surface.resolve.dependency_keys import bindings_fact, content_fact
 from pipeline.api.surface.resolve.resolution import Resolution
-from pipeline.api.surface.resolve.resolver import Distribution
+from pipeline.api.surface.resolve.resolver import Distribution, own_name
 from pipeline.core.vocabularies.surface import PublicBecause, SourceKind
 
 
@@ -116,8 +116,9 @@ def _by_name(module: ModuleRecord, path: str, distribution: Distribution) -> Ite
     interface"), and all of a module that only imports. Of other imports from other distributions only those of a
     top-level package count.
     """
-    for name, definition in module.definitions.items():
-        if name.startswith("_") or ALTERNATIVE in name or not definition.runtime:
+    for bound, definition in module.definitions.items():
+        name = own_name(bound, definition, module)
+        if name is None or name.startswith("_") or not definition.runtime:
             continue
         resolution = distribution.lookup(module, name)
         if definition.kind != "import" and not _for_annotations(definition, distribution):

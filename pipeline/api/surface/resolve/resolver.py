@@ -27,6 +27,18 @@ def _knows_better(stub: Definition, resolution: Resolution) -> bool:
     return is_attribute and stub.kind == "class" and STUB_ONLY in stub.labels
 
 
+def own_name(bound: str, definition: Definition, module: ModuleRecord) -> str | None:
+    """Return the name under which a module has a binding; None for one of an `except` branch, which may not be there.
+
+    What only the stub has, where a star import may bring it, is there in either case.
+    """
+    if ALTERNATIVE not in bound:
+        return bound
+    name = bound.removesuffix(ALTERNATIVE)
+    is_import = definition.kind == "import" or name in module.definitions
+    return name if STUB_ONLY in definition.labels and not is_import else None
+
+
 def deprecators(modules: Mapping[str, ModuleRecord]) -> frozenset[str]:
     """Return the names of the decorators of a release that deprecate what they decorate."""
     return frozenset(name for module in modules.values() for name in module.deprecators)
@@ -143,6 +155,9 @@ class Distribution:
             # a module is also what a name may lead to: as a star it is noted by another name
             if visited.isdisjoint({f"{star}.*", f"{star}.{name}"}) and name in self.brought(module, star):
                 resolution = self.follow(f"{star}.{name}", visited | {f"{star}.*"})
+                other = module.definitions.get(name + ALTERNATIVE)
+                if other is not None and _knows_better(other, resolution):
+                    return self._bound(module, name + ALTERNATIVE, visited)
                 if resolution.kind != "missing":
                     return resolution
                 # it may have the name from here, as submodules do that import from their package
@@ -249,8 +264,10 @@ class Distribution:
         own_only = exports is not None and not record.is_package
         names = [
             name
-            for name, definition in record.definitions.items()
-            if definition.runtime and ALTERNATIVE not in name and not (own_only and definition.kind == "import")
+            for bound, definition in record.definitions.items()
+            if (name := own_name(bound, definition, record)) is not None
+            and definition.runtime
+            and not (own_only and definition.kind == "import")
         ]
         names.extend(record.parts)
         for star in record.stars:
