@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Generic, NamedTuple, cast
 
-from pipeline.api.history.parameters import written
 from pipeline.api.history.occurrences import Timeline
+from pipeline.api.history.parameters import written
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.api.surface.parse.module_model import UNSEEN_SIGNATURE
 from pipeline.core.vocabularies.review import RejectReason
