@@ -12,7 +12,7 @@ import griffe
 
 from pipeline.api.surface.parse.bodies import Body
 from pipeline.api.surface.parse.module_model import Parameter, parameter_row
-from pipeline.api.surface.parse.syntax import children, written
+from pipeline.api.surface.parse.syntax import children, text_of, written
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource
 
 UNKNOWN = "..."
@@ -128,10 +128,21 @@ def _uses(body: Sequence[ast.stmt], catch_all: str) -> _Uses:
     # once the name means another dictionary, what is taken out of that is no parameter
     rebound = (n.lineno for n, _ in nodes if isinstance(n, ast.Name) and n.id == catch_all and _is_stored(n))
     last = min(rebound, default=None)
+    uses.defaulted = {name for node, _ in nodes if (name := _only_defaulted(node, catch_all))}
     for node, certain in nodes:
         if last is None or getattr(node, "lineno", 0) <= last:
             _use(node, catch_all, uses, certain=certain)
     return uses
+
+
+def _only_defaulted(node: ast.AST, catch_all: str) -> str | None:
+    """Return the name that a statement gives a default in `**kwargs`, without looking at its value."""
+    match node:
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="setdefault"), args=[first, *_])
+        ):
+            return text_of(first) if owner == catch_all else None
+    return None
 
 
 def _is_stored(node: ast.Name | ast.Subscript) -> bool:
@@ -178,13 +189,6 @@ def _runs_first(node: ast.AST, inside: list[ast.AST]) -> list[ast.AST]:
 def _use(node: ast.AST, catch_all: str, uses: _Uses, *, certain: bool) -> None:
     bare = None if certain else UNKNOWN
     match node:
-        case ast.Expr(
-            value=ast.Call(
-                func=ast.Attribute(value=ast.Name(id=owner), attr="setdefault"),
-                args=[ast.Constant(value=str(name)), *_],
-            )
-        ) if owner == catch_all:
-            uses.defaulted.add(name)
         case ast.Call(
             func=ast.Attribute(value=ast.Name(id=owner), attr="pop" | "get" | "setdefault" as how),
             args=[ast.Constant(value=str(name)), *rest],

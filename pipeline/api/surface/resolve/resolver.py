@@ -181,9 +181,9 @@ class Distribution:
         return Resolution("definition", path, module, definition)
 
     def twin(self, module: ModuleRecord, name: str) -> Resolution | None:
-        """Return the definition that an `except ImportError` binds instead of a compiled one, wherever a name comes from.
+        """Return the definition that an `except ImportError` binds instead of a compiled one, wherever a name is from.
 
-        Packages with a compiled part ship the same in Python: `from ._speedups import f`, else `from ._native import f`.
+        Packages with a compiled part ship it in Python too: `from ._speedups import f`, else `from ._native import f`.
         """
         visited: set[tuple[str, str]] = set()
         while (module.name, name) not in visited:
