@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.api.history.change_text import phrases, signature, wrapped, written
+from pipeline.api.history.change_text import phrases, signature, wrapped
+from pipeline.api.history.parameters import written
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource
