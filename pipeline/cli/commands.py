@@ -28,6 +28,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
         "survive": "survive:survive_snapshots",
     },
     "Use snapshots": {
+        "evaluate": "evaluate:evaluate_model",
         "prompts": "prompts:write_prompts",
         "score": "score:score",
         "export": "export:export",

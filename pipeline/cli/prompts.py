@@ -15,6 +15,7 @@ from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_tabl
 from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
+from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.prompts import NoPrompt, PromptInput
 from pipeline.evaluation.prompts.make import Prompt, Without, prompts
 from pipeline.evaluation.prompts.rows import Attempts, read_attempts
@@ -42,6 +43,7 @@ def write_prompts(
         bool, typer.Option("--list", help="List the settings and exit.", callback=_list, is_eager=True)
     ] = False,
     unnoticed: Unnoticed = False,
+    view: Annotated[View, typer.Option(help="Which rows are tasks.")] = View.ALL,
     json: Json = False,
 ) -> None:
     """Write the prompts of a snapshot in one setting: lines {id, family, setting, system, prompt, canary}.
@@ -63,7 +65,13 @@ def write_prompts(
     try:
         tried: Attempts = read_attempts(attempts) if attempts else {}
         results = prompts(
-            Snapshot(folder), setting, by_setting[setting], ignore_case=ignore_case, attempts=tried, unnoticed=unnoticed
+            Snapshot(folder),
+            setting,
+            by_setting[setting],
+            ignore_case=ignore_case,
+            attempts=tried,
+            unnoticed=unnoticed,
+            view=view,
         )
         with progress(f"writing prompts of {setting}"):
             counts, strangers = _write(out, results, tried)

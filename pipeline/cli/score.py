@@ -16,9 +16,11 @@ from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print
 from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
+from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.core.vocabularies.scores import Facet, Metric
+from pipeline.evaluation.scores.result import result_of, write_result
 from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.running import runners_at
 from pipeline.evaluation.scores.score import Scored, score_predictions, write
@@ -39,6 +41,7 @@ def score(
     k: Annotated[str | None, typer.Option("--k", help="Samples drawn.", metavar="1,3,10")] = None,
     run: Annotated[bool, typer.Option("--run", help="Run the predictions too, in the sandbox: Pass@k.")] = False,
     unnoticed: Unnoticed = False,
+    view: Annotated[View, typer.Option(help="Which rows are tasks.")] = View.ALL,
     by: Annotated[Facet | None, typer.Option("--by", help="Print the figures of each group of this facet.")] = None,
     folder: Annotated[
         Path | None, typer.Option("--out", help="Folder for table, picture, runs and exclusions.", metavar="DIR")
@@ -52,7 +55,7 @@ def score(
 
     Example: driftline score starter predictions.jsonl --k 1,3 --out scores
     """
-    rules = _rules(k)
+    rules = rules_for(k)
     snapshot_folder = find_snapshot(snapshot)
     if folder and folder.exists() and not folder.is_dir():
         fail(f"--out {folder} is a file; name a folder", BAD_USAGE)
@@ -62,20 +65,24 @@ def score(
             runners = runners_at(settings().cache) if run else None
             if runners:
                 use_caches(settings().cache, runners)
-            scored = score_predictions(snapshot_folder, file, rules, runners, runs, report, unnoticed=unnoticed)
+            scored = score_predictions(
+                snapshot_folder, file, rules, runners, runs, report, unnoticed=unnoticed, view=view
+            )
     except SnapshotError as error:
         fail(str(error), BAD_USAGE)
     if folder:
         write(scored, folder, f"{snapshot_folder.name}, {predictions.stem}", rules)
+        write_result(result_of(snapshot_folder, scored, view, runners, unnoticed=unnoticed), folder)
     if json:
         print_json(as_json(snapshot_folder, scored))
     else:
-        _print(scored, rules, by, folder)
+        print_scored(scored, rules, by, folder)
     if scored.flawed or not scored.samples:
         raise typer.Exit(PROBLEM)
 
 
-def _rules(k: str | None) -> ScoreRules:
+def rules_for(k: str | None) -> ScoreRules:
+    """Return the rules of scoring with the samples drawn of an option; ends with status 2 for a wrong one."""
     rules = load(settings().rules / "scores.yaml", ScoreRules)
     if k is None:
         return rules
@@ -108,7 +115,8 @@ def as_json(snapshot: Path, scored: Scored) -> dict[str, Any]:
     }
 
 
-def _print(scored: Scored, rules: ScoreRules, by: Facet | None, folder: Path | None) -> None:
+def print_scored(scored: Scored, rules: ScoreRules, by: Facet | None, folder: Path | None) -> None:
+    """Print the figures, and what is not counted."""
     for family in Family:
         facet = by or BY_NAME[family].apart
         rows = [row for row in scored.rows if (row["family"], row["facet"]) == (family, facet)]

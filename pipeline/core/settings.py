@@ -91,6 +91,11 @@ class Settings(BaseSettings):
         return self.data / "model" / "answers.sqlite"
 
     @property
+    def evaluations(self) -> Path:
+        """What evaluated models answered, and what it cost; a ledger of its own, since drafting has a budget."""
+        return self.data / "model" / "evaluations.sqlite"
+
+    @property
     def reviews_url(self) -> str:
         """Address of the database of what people decided: no cache, for nobody can make it again."""
         return self.reviews or f"sqlite:///{self.reviews_file}"

@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Facet
 from pipeline.execution.validation.cases import Case
-from pipeline.lake.schema import Row
+from pipeline.lake.schema import Row, table
+
+_DISCRIMINATING = "discriminating"
 
 TAGS = ("versicode_tag", "libevolutioneval_tag")
 DESCRIPTION = "description"
@@ -162,6 +165,15 @@ class InstanceFamily:
     def published(self) -> str:
         """The table of its published rows."""
         return f"published_{self.table}"
+
+    @property
+    def has_discriminating(self) -> bool:
+        """Whether its rows state if they are discriminating."""
+        return any(column.name == _DISCRIMINATING for column in table(self.published).columns)
+
+    def is_in(self, view: View, row: Row) -> bool:
+        """Return whether a row belongs to a view."""
+        return view is View.ALL or not self.has_discriminating or row.get(_DISCRIMINATING) is True
 
     @property
     def tagged(self) -> bool:

@@ -64,7 +64,7 @@ def spent_by(answers: Path, rules: ModelRules, run: str) -> Spent:
     limits = (_nano(rules.run_usd), _nano(rules.month_usd))
     if not answers.is_file():
         return Spent(0, limits[0], 0, limits[1])
-    ledger = Ledger(Store(answers), rules, run)
+    ledger = Ledger(Store(answers), rules.limits, run)
     return Spent(ledger.spent(), limits[0], ledger.spent_this_month(), limits[1])
 
 

@@ -56,6 +56,12 @@ def test_the_settings_are_listed(driftline: Driftline) -> None:
     assert "codevbench-fim" in result.out
 
 
+def test_a_view_leaves_rows_out(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
+    asked = ("prompts", snapshot, "--setting", "gitchameleon-greedy", "--out", tmp_path / "prompts.jsonl", "--json")
+    assert driftline(*asked, "--view", "discriminating").json["without"] == {"not_in_view": 1}
+    assert driftline(*asked, "--view", "all").json["prompts"] == 1
+
+
 BAD = {
     "no such setting": (["--setting", "best", "--out", "x"], "best: no such setting; there are codevbench-fim, "),
     "no such snapshot": (["--setting", "versicode-migration", "--out", "x"], "no such folder"),

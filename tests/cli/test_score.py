@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.evaluation.scores.result import FILE
 from pipeline.evaluation.scores.score import FILES
 from tests.cli.command import Driftline
 from tests.evaluation.scores.snapshots import REFERENCES, answers, lines
@@ -55,7 +56,7 @@ def test_files_and_a_breakdown(driftline: Driftline, snapshot: Path, predictions
     assert result.status == 0
     assert "completion, library demo" in result.out
     assert "block completion, library guava" in result.out
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted([*FILES, FILE])
 
 
 def test_too_few_samples_are_said_once_for_each_k(driftline: Driftline, snapshot: Path, predictions: Path) -> None:

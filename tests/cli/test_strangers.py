@@ -27,7 +27,9 @@ from tests.snapshots.lakes import contents, edit_manifest, fill, publish_lake, s
 NAME = "mine-2021-11-22"
 
 SETTINGS = ("versicode-completion", "gitchameleon-problem", "codev-bench")
+NO_MODEL = ("--model", "m", "--endpoint", "http://127.0.0.1:1/v1")
 READERS: Mapping[str, Sequence[Sequence[str]]] = {
+    "evaluate": [["{snapshot}", "--setting", setting, *NO_MODEL, "--out", "{out}/model"] for setting in SETTINGS],
     "prompts": [["{snapshot}", "--setting", setting, "--out", "{out}/prompts"] for setting in SETTINGS],
     "score": [["{snapshot}", "{predictions}", "--run", "--out", "{out}/scores"]],
     "export": [["{snapshot}", "--format", format_, "--out", f"{{out}}/{format_}"] for format_ in ExportFormat],

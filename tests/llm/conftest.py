@@ -59,4 +59,6 @@ def model_drafter_at(
     sdk = anthropic.Anthropic(api_key=KEY, base_url=server.url, max_retries=0, timeout=timeout, http_client=plain)
     store, client = Store(folder / "model.sqlite"), Client(rules, sdk)
     batches = Batches(store, client, sleep=lambda _: None)
-    return ModelDrafter(client, Answers(store), Ledger(store, rules, run or uuid.uuid4().hex, lambda: now), batches)
+    return ModelDrafter(
+        client, Answers(store), Ledger(store, rules.limits, run or uuid.uuid4().hex, lambda: now), batches
+    )

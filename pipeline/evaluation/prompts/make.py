@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.prompts import NoPrompt, PromptInput
 from pipeline.evaluation.prompts.code import UnreadableCode
@@ -54,6 +55,7 @@ def prompts(
     ignore_case: bool,
     attempts: Attempts | None = None,
     unnoticed: bool = False,
+    view: View = View.ALL,
 ) -> Iterator[Prompt | Without]:
     """Yield the prompt of each row of a setting's family, or the reason why it has none, in the order of the snapshot.
 
@@ -66,6 +68,9 @@ def prompts(
     family = rules.templates[rule.template].family
     columns = _text_columns(rules, rule.template)
     for row_id, row in rows_of(snapshot, family, rule.inputs, attempts or {}):
+        if not BY_NAME[family].is_in(view, row):
+            yield Without(row_id, NoPrompt.NOT_IN_VIEW, "")
+            continue
         if BY_NAME[family].unnoticed(row):
             reason = NoPrompt.NOT_DISCRIMINATING
             prompt = _of_row(row_id, row, setting, rules, columns, ignore_case=ignore_case) if unnoticed else None

@@ -13,6 +13,7 @@ from typing import IO, Any
 from pipeline.core.progress import ReportProgress, no_progress
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.settings import settings
+from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Exclusion, Metric
 from pipeline.evaluation.scores.planning import Sources
@@ -20,9 +21,9 @@ from pipeline.evaluation.scores.predictions import Excluded, read_predictions
 from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.running import Runners, run_samples
 from pipeline.evaluation.scores.runs import RunFile
-from pipeline.evaluation.scores.table import Open, score_rows
+from pipeline.evaluation.scores.table import Open, Scores, score_rows
 from pipeline.evaluation.scores.tally import tally
-from pipeline.evaluation.scores.tasks import Task, read_tasks, rows_of
+from pipeline.evaluation.scores.tasks import Task, Tasks, read_tasks, rows_of
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import AnyRow, ApiDocumentRow, ScoreRow
 from pipeline.lake.schema import table
@@ -45,12 +46,17 @@ _TASKS_ONLY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Result of a scoring: rows of `scores`, exclusions, number of samples, and answered of all tasks by family."""
+    """Result of a scoring: rows of `scores`, exclusions, number of samples, and answered of all tasks by family.
+
+    `verdicts` are the scores of each sample of each task by metric.
+    """
 
     rows: Sequence[ScoreRow]
     excluded: Sequence[Excluded]
     samples: int
     answered: Mapping[Family, tuple[int, int]]
+    verdicts: Scores
+    tasks: Tasks
     runs: int | None = None
 
     @property
@@ -73,15 +79,16 @@ def score_predictions(
     report: ReportProgress = no_progress,
     *,
     unnoticed: bool = False,
+    view: View = View.ALL,
 ) -> Scored:
-    """Score a file of predictions; with runners, run them too. `runs` is the file that stores outcomes.
+    """Score a file of predictions for a view; with runners, run them too. `runs` is the file that stores outcomes.
 
     Tasks whose tests do not notice an empty answer count only if `unnoticed`.
 
     Errors: SnapshotError.
     """
     reader, keep = Snapshot(snapshot), runners is not None
-    tasks = read_tasks(reader, rules.facets, running=keep)
+    tasks = read_tasks(reader, rules.facets, running=keep, view=view)
     documents = _Documents(reader)
     answers = read_predictions(predictions, rules)
     counted = tally(tasks, answers, rules, documents.of, keep, unnoticed=unnoticed)
@@ -100,7 +107,7 @@ def score_predictions(
     answered = Counter(family for family, _ in {answered for answered, _ in counted.answers})
     rows = score_rows(scores, tasks, rules.k, rules.resamples, unjudged)
     of = {family: (answered[family], there[family]) for family in Family if answered[family]}
-    return Scored(rows, excluded, counted.counted, of, ran)
+    return Scored(rows, excluded, counted.counted, of, scores, tasks, ran)
 
 
 class _Documents:

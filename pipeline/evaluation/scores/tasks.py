@@ -8,6 +8,7 @@ from datetime import datetime
 
 import pyarrow.compute as pc
 
+from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Facet
 from pipeline.families.all_families import BY_NAME
@@ -57,8 +58,8 @@ Tasks = Mapping[str, Mapping[Family, Task]]
 """The tasks of a snapshot by id; two families may share an id."""
 
 
-def read_tasks(snapshot: Snapshot, facets: Iterable[Facet], running: bool = False) -> Tasks:
-    """Read the tasks of all families of a snapshot.
+def read_tasks(snapshot: Snapshot, facets: Iterable[Facet], running: bool = False, view: View = View.ALL) -> Tasks:
+    """Read the tasks of all families of a snapshot that belong to a view.
 
     Errors: SnapshotError.
     """
@@ -66,7 +67,8 @@ def read_tasks(snapshot: Snapshot, facets: Iterable[Facet], running: bool = Fals
     facets = tuple(facets)
     for family in Family:
         for task in _tasks(snapshot, family, facets, running):
-            tasks.setdefault(task.id, {})[family] = task
+            if BY_NAME[family].is_in(view, task.row):
+                tasks.setdefault(task.id, {})[family] = task
     if not tasks:
         raise SnapshotError(f"{snapshot.folder}: no task of any family in it, so there is nothing to score against")
     return tasks
@@ -76,7 +78,8 @@ def _tasks(snapshot: Snapshot, family: Family, facets: Collection[Facet], runnin
     declared = BY_NAME[family]
     needed = (declared.key, *declared.scoring, *(declared.running if running else ()))
     columns = {facet: declared.release_time if facet is Facet.YEAR else COLUMNS[facet] for facet in facets}
-    rows = rows_of(snapshot, declared.table, needed, columns.values())
+    others = (*columns.values(), *([COLUMNS[Facet.DISCRIMINATING]] if declared.has_discriminating else []))
+    rows = rows_of(snapshot, declared.table, needed, others)
     if declared.view_of is not None:
         rows = _with_viewed(snapshot, declared, rows, facets)
     if family is Family.SCENE and Facet.YEAR in facets:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
@@ -10,11 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pipeline.core.credentials import cut
 from pipeline.llm.client.ask import AskFailure, Failure, Form
 from pipeline.llm.client.client import FOREIGN, Foreign
-from pipeline.llm.client.rules import ModelRules, Tokens
+from pipeline.llm.client.rules import Tokens
 from pipeline.llm.client.store import Store
 
 _COMPLETE = "end_turn"
 _REASONS = {"refusal": AskFailure.REFUSED, "max_tokens": AskFailure.CUT_OFF}
+_OF_CHAT = {"stop": _COMPLETE, "length": "max_tokens", "content_filter": "refusal"}
 _Count = Annotated[int, Field(ge=0, le=10**9)]
 
 
@@ -29,6 +31,16 @@ class Answer(msgspec.Struct, frozen=True):
     cache_write_tokens: int
     cache_read_tokens: int
     nano_usd: int
+
+    @property
+    def counted(self) -> Tokens:
+        """The tokens by kind, as they are priced."""
+        return Tokens(
+            input=self.input_tokens,
+            output=self.output_tokens,
+            cache_write=self.cache_write_tokens,
+            cache_read=self.cache_read_tokens,
+        )
 
     @property
     def tokens(self) -> int:
@@ -61,8 +73,34 @@ class _Message(_Read):
     usage: _Usage
 
 
-def answer_of(message: Any, priced_model: str, rules: ModelRules, *, batch: bool) -> Answer:
-    """Return the answer that a message is, with what it cost; `asked` is the model by the name that has a price.
+class _CachedTokens(_Read):
+    cached_tokens: _Count | None = None
+
+
+class _ChatUsage(_Read):
+    prompt_tokens: _Count = 0
+    completion_tokens: _Count = 0
+    prompt_tokens_details: _CachedTokens | None = None
+
+
+class _ChatMessage(_Read):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _Choice(_Read):
+    message: _ChatMessage
+    finish_reason: str | None = None
+
+
+class _ChatCompletion(_Read):
+    model: str = ""
+    choices: list[_Choice] = Field(min_length=1)
+    usage: _ChatUsage | None = None
+
+
+def answer_of(message: Any, cost: Callable[[Tokens], int]) -> Answer:
+    """Return the answer that a message is, with its cost in nano-dollars.
 
     Errors: Foreign, where it is no message of the Messages API.
     """
@@ -86,7 +124,33 @@ def answer_of(message: Any, priced_model: str, rules: ModelRules, *, batch: bool
         output_tokens=tokens.output,
         cache_write_tokens=tokens.cache_write,
         cache_read_tokens=tokens.cache_read,
-        nano_usd=rules.cost(priced_model, tokens, batch=batch),
+        nano_usd=cost(tokens),
+    )
+
+
+def answer_of_chat(completion: Any, cost: Callable[[Tokens], int]) -> Answer:
+    """Return the answer that a chat completion of OpenAI's protocol is; stop reasons become those of Anthropic.
+
+    Servers that count no tokens cost nothing. Errors: Foreign.
+    """
+    try:
+        read = _ChatCompletion.model_validate(completion)
+    except ValidationError as error:
+        raise Foreign(FOREIGN) from error
+    choice, usage = read.choices[0], read.usage or _ChatUsage()
+    details = usage.prompt_tokens_details
+    cached = min((details and details.cached_tokens) or 0, usage.prompt_tokens)
+    tokens = Tokens(input=usage.prompt_tokens - cached, output=usage.completion_tokens, cache_read=cached)
+    reason = "refusal" if choice.message.refusal else str(choice.finish_reason)
+    return Answer(
+        text=cut((choice.message.content or "").encode(errors="replace").decode()),
+        stop_reason=cut(_OF_CHAT.get(reason, reason)),
+        model=cut(read.model),
+        input_tokens=tokens.input,
+        output_tokens=tokens.output,
+        cache_write_tokens=0,
+        cache_read_tokens=cached,
+        nano_usd=cost(tokens),
     )
 
 

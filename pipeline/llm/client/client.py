@@ -8,8 +8,6 @@ from typing import TypeVar
 
 import anthropic
 import httpx2
-from anthropic.types import Message
-from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 from anthropic.types.shared import ContractSpendLimitReachedError, EnforcedSpendLimitReachedError
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
@@ -27,6 +25,7 @@ _OWN_LIMIT = (
     "you have reached your specified workspace api usage",
     "your credit balance is too low",
 )
+_NO_CREDIT = "insufficient_quota"
 _AFTER = "retry-after"
 _OVERLOADED = 529
 _BAD_REQUEST = 400
@@ -38,7 +37,7 @@ _NOT_SENT = (
     httpx2.PoolTimeout,
     httpx2.UnsupportedProtocol,
 )
-FOREIGN = "what answers is not the Messages API: is ANTHROPIC_BASE_URL a server of this protocol?"
+FOREIGN = "the answer is not one of the protocol: is the base address (ANTHROPIC_BASE_URL) that of such a server?"
 # Of a batch's results: what the request itself is to blame for. The rest may pass, or is for a person to put right.
 _OF_THE_REQUEST = frozenset({"invalid_request_error", "request_too_large"})
 
@@ -66,16 +65,6 @@ class Client:
         self.sdk = sdk or _sdk()
         self.retries = 0
 
-    def message(
-        self, params: MessageCreateParamsNonStreaming, again: Callable[[BaseException], None] | None = None
-    ) -> Message:
-        """Ask for one message; `again` is told of each error before the request is sent once more.
-
-        It is what came: `answer_of` reads it. Errors: SpendLimit; Foreign; those of the SDK, and Broken, after the
-        rules' number of tries where trying again may help.
-        """
-        return self.call(lambda: self.sdk.messages.create(**params), again=again)
-
     def call(
         self,
         function: Callable[[], Result],
@@ -85,7 +74,9 @@ class Client:
     ) -> Result:
         """Call the API, again where that may help, waiting as long as it says or longer each time.
 
-        What must not arrive twice (`once`) is tried again only where it is certain that it did not arrive.
+        What must not arrive twice (`once`) is tried again only where it is certain that it did not arrive. `again` gets
+        each error before the request is sent once more. Errors: SpendLimit; Foreign; those of the SDK, and Broken,
+        after the rules' number of tries where trying again may help.
         """
 
         def before(state: RetryCallState) -> None:
@@ -104,21 +95,26 @@ class Client:
             done: Result = retrying(_whole, function)
             return done
         except anthropic.APIStatusError as error:
-            if _is_spend_limit(error):
+            if is_spend_limit(error):
                 raise SpendLimit(error_message(error)) from error
             raise
 
     def _pause(self, state: RetryCallState) -> float:
         """Return how long to wait, in seconds: what the answer asks for, else longer each time."""
         error = state.outcome.exception() if state.outcome else None
-        retry_after = error.response.headers.get(_AFTER) if isinstance(error, anthropic.APIStatusError) else None
-        try:
-            pause_s = float(retry_after) if retry_after is not None else None
-        except ValueError:
-            pause_s = None
+        pause_s = requested_pause(error)
         if pause_s is None:
             pause_s = wait_exponential_jitter(initial=1, max=self.rules.longest_pause_s)(state)
         return max(0.0, min(pause_s, self.rules.longest_pause_s))
+
+
+def requested_pause(error: BaseException | None) -> float | None:
+    """Return the pause in seconds that an error asks for, None where it does not."""
+    retry_after = error.response.headers.get(_AFTER) if isinstance(error, anthropic.APIStatusError) else None
+    try:
+        return max(0.0, float(retry_after)) if retry_after is not None else None
+    except ValueError:
+        return None
 
 
 def _sdk() -> anthropic.Anthropic:
@@ -138,7 +134,9 @@ def _whole(function: Callable[[], Result]) -> Result:
     except anthropic.APIConnectionError as error:
         if isinstance(error.__cause__, httpx2.LocalProtocolError):
             # what it says holds the key
-            raise Foreign("ANTHROPIC_API_KEY holds a blank or a line feed where none may be: correct it") from None
+            raise Foreign(
+                "the API key (ANTHROPIC_API_KEY, or OPENAI_API_KEY) holds a blank or a line feed where none may be"
+            ) from None
         raise
     if isinstance(done, str):
         raise Foreign(FOREIGN)
@@ -148,7 +146,7 @@ def _whole(function: Callable[[], Result]) -> Result:
 def _may_help(error: BaseException) -> bool:
     """Say whether the same request may succeed later; spending limits are asked for first, as they are 429 too."""
     if isinstance(error, anthropic.APIStatusError):
-        return not _is_spend_limit(error) and may_pass(error)
+        return not is_spend_limit(error) and may_pass(error)
     return _broke(error)
 
 
@@ -161,7 +159,12 @@ def may_have_arrived(error: BaseException) -> bool:
     """Say whether a request may have been taken, though no answer came of it: the line broke, or the server did."""
     if isinstance(error, anthropic.APIStatusError):
         return error.status_code >= 500 and error.status_code != _OVERLOADED
-    return _broke(error) and not isinstance(error.__cause__, _NOT_SENT)
+    return _broke(error) and not was_not_sent(error)
+
+
+def was_not_sent(error: BaseException) -> bool:
+    """Say whether no connection came about, so that nothing was sent."""
+    return isinstance(error.__cause__, _NOT_SENT)
 
 
 def may_be_charged(error: BaseException) -> bool:
@@ -173,12 +176,17 @@ def _broke(error: BaseException) -> bool:
     return isinstance(error, anthropic.APIConnectionError | Broken)
 
 
+def is_of_the_moment(error: BaseException) -> bool:
+    """Say whether the same request may succeed later."""
+    return _broke(error) or (isinstance(error, anthropic.APIStatusError) and may_pass(error))
+
+
 def is_to_blame(error: BaseException) -> bool:
     """Say whether a single request itself is to blame for an error, so that asking again would bring it once more.
 
     What the provider says of a key, an account or an address, or a proxy of anything, says nothing of the request.
     """
-    if not isinstance(error, anthropic.APIStatusError) or _is_spend_limit(error):
+    if not isinstance(error, anthropic.APIStatusError) or is_spend_limit(error):
         return False
     if error.status_code == _BAD_REQUEST:
         code = error.error_code
@@ -196,10 +204,13 @@ def is_money(kind: str, message: str) -> bool:
     return kind == "billing_error" or message.lower().startswith(_OWN_LIMIT)
 
 
-def _is_spend_limit(error: anthropic.APIStatusError) -> bool:
+def is_spend_limit(error: anthropic.APIStatusError) -> bool:
+    """Say whether the provider takes no more of our money."""
     own = error.status_code == _BAD_REQUEST and error_message(error).lower().startswith(_OWN_LIMIT)
     # 402: no credit, or the limit of an organization that this one is linked to
-    return isinstance(error, (*_SPEND_LIMITS, anthropic.PaymentRequiredError)) or own
+    # OpenAI's code of an account without credit, a 429
+    no_credit = isinstance(error.body, dict) and _NO_CREDIT in str(error.body.get("error"))
+    return isinstance(error, (*_SPEND_LIMITS, anthropic.PaymentRequiredError)) or own or no_credit
 
 
 def error_message(error: BaseException) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic
 
@@ -23,19 +24,16 @@ from pipeline.llm.client.answers import Answer, Answers, answer_of, form_of
 from pipeline.llm.client.ask import Ask, AskFailure, Failure, Form
 from pipeline.llm.client.batches import Batched, Batches
 from pipeline.llm.client.client import (
-    Broken,
     Client,
     Foreign,
     SpendLimit,
     error_message,
     is_money,
     is_of_the_request,
-    is_to_blame,
-    may_be_charged,
     may_have_arrived,
-    may_pass,
 )
 from pipeline.llm.client.ledger import BudgetReached, Ledger
+from pipeline.llm.client.paid import PaidClient
 from pipeline.llm.client.rules import ModelRules, Tokens
 from pipeline.llm.client.store import Store
 from pipeline.llm.client.tally import Tally, added
@@ -158,33 +156,20 @@ class ModelDrafter:
 
         Errors: those that say nothing of the request itself, and end asking.
         """
-        worst = self._worst(ask, batch=False)
-        reserved: list[str] = []
-
-        def again(error: BaseException) -> None:
-            if may_be_charged(error):
-                self.ledger.lose(reserved)
-                reserved[:] = [self.ledger.reserve(worst)]
-
+        paid = PaidClient(self.client, self.answers, self.ledger)
         try:
-            reserved.append(self.ledger.reserve(worst))
-            self.requests += 1
-            answer = answer_of(self.client.message(ask.params, again), ask.model, self.rules, batch=False)
+            answer = paid.ask(
+                ask.key,
+                self._worst(ask, batch=False),
+                lambda: self.client.sdk.messages.create(**ask.params),
+                lambda message: answer_of(message, self._cost(ask.model, batch=False)),
+            )
+            if isinstance(answer, Failure):
+                self._failures[ask.key] = answer
         except BudgetReached as error:
             self._stop(error)
-        except (SpendLimit, anthropic.AnthropicError) as error:
-            if may_be_charged(error):
-                self.ledger.lose(reserved)
-            else:
-                self._settle(reserved)
-            if not is_to_blame(error) and not _is_of_the_moment(error):
-                raise
-            kind = AskFailure.BAD_REQUEST if is_to_blame(error) else AskFailure.UNREACHABLE
-            self._failures[ask.key] = Failure(kind, error_message(error))
-        else:
-            with self.ledger.store.open():
-                self.answers.keep(ask.key, answer)
-                self.ledger.settle(reserved[0], answer.nano_usd)
+        finally:
+            self.requests += paid.requests
 
     def _send_batches(self, asks: dict[str, Ask[Any]]) -> None:
         for keys in self.batches.parts(asks):
@@ -246,7 +231,7 @@ class ModelDrafter:
         match result:
             case MessageBatchSucceededResult(message=message):
                 try:
-                    answer = answer_of(message, row.model, self.rules, batch=True)
+                    answer = answer_of(message, self._cost(row.model, batch=True))
                 except Foreign:
                     self._give_up([row])
                     return
@@ -278,6 +263,9 @@ class ModelDrafter:
         self.ledger.lose(row.reservation for row in rows)
         self.batches.forget(row.reservation for row in rows)
 
+    def _cost(self, model: str, *, batch: bool) -> Callable[[Tokens], int]:
+        return partial(self.rules.cost, model, batch=batch)
+
     def _worst(self, ask: Ask[Any], *, batch: bool) -> int:
         tokens = Tokens(cache_write=ask.most_input_tokens, output=ask.max_tokens)
         return self.rules.cost(ask.model, tokens, batch=batch)
@@ -297,10 +285,4 @@ class ModelDrafter:
 def model_drafter(store: Path, rules: ModelRules, run: str) -> ModelDrafter:
     """Return the drafter whose memory and ledger are in a file; what it spends counts for a run."""
     database, client = Store(store), Client(rules)
-    return ModelDrafter(client, Answers(database), Ledger(database, rules, run), Batches(database, client))
-
-
-def _is_of_the_moment(error: Exception) -> bool:
-    return isinstance(error, anthropic.APIConnectionError | Broken) or (
-        isinstance(error, anthropic.APIStatusError) and may_pass(error)
-    )
+    return ModelDrafter(client, Answers(database), Ledger(database, rules.limits, run), Batches(database, client))

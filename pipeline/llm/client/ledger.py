@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pipeline.core.errors import FatalError
-from pipeline.llm.client.rules import NANO, ModelRules
+from pipeline.llm.client.rules import NANO, Limit
 from pipeline.llm.client.store import Store
 from pipeline.llm.client.tally import usd
 
@@ -31,7 +31,7 @@ class Ledger:
     """
 
     store: Store
-    rules: ModelRules
+    limits: Sequence[Limit]
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
     now: Callable[[], datetime] = _now
 
@@ -42,19 +42,16 @@ class Ledger:
         """
         month = f"{self.now():%Y-%m}"
         with self.store.open() as database:
-            for column, value, limit, name in (
-                ("run", self.run, self.rules.run_usd, "run_usd"),
-                ("month", month, self.rules.month_usd, "month_usd"),
-            ):
+            for limit in self.limits:
+                column, value = limit.period, self.run if limit.period == "run" else month
                 (spent,) = database.execute(
                     f"SELECT COALESCE(SUM(nano_usd), 0) FROM ledger WHERE {column} = ?",  # noqa: S608 - one of two names
                     (value,),
                 ).fetchone()
-                if spent + nano_usd > limit * NANO:
+                if spent + nano_usd > limit.usd * NANO:
                     raise BudgetReached(
                         f"this {column} has cost {usd(spent)} (with what is reserved), the next request may cost"
-                        f" {usd(nano_usd)}, and {name} in curation_rules/models.yaml is {limit} US dollars: raise it,"
-                        " or let a later run draft the rest"
+                        f" {usd(nano_usd)}, and {limit.advice}"
                     )
             reservation = uuid.uuid4().hex
             database.execute("INSERT INTO ledger VALUES (?, ?, ?, ?, 0)", (reservation, self.run, month, nano_usd))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -25,6 +26,25 @@ class Price(Rule):
     output: Usd
     cache_write: Usd
     cache_read: Usd
+
+    def cost(self, tokens: Tokens, share: Decimal = Decimal(1)) -> int:
+        """Return what tokens cost at a share of the price, in nano-dollars, rounded up."""
+        usd = (
+            self.input * tokens.input
+            + self.output * tokens.output
+            + self.cache_write * tokens.cache_write
+            + self.cache_read * tokens.cache_read
+        ) / _TOKENS
+        return int((usd * share * NANO).to_integral_value(ROUND_CEILING))
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The most that a `run` or a `month` may cost in US dollars, and how a user raises it."""
+
+    period: Literal["run", "month"]
+    usd: Decimal
+    advice: str
 
 
 class ModelRules(Rule):
@@ -52,20 +72,21 @@ class ModelRules(Rule):
             raise ValueError(f"roles: {', '.join(missing)} has no price; models has {', '.join(sorted(self.models))}")
         return self
 
+    @property
+    def limits(self) -> tuple[Limit, Limit]:
+        """What one refresh and one month may cost."""
+        advice = "{} in curation_rules/models.yaml is {} US dollars: raise it, or let a later run draft the rest"
+        return (
+            Limit("run", self.run_usd, advice.format("run_usd", self.run_usd)),
+            Limit("month", self.month_usd, advice.format("month_usd", self.month_usd)),
+        )
+
     def cost(self, model: str, tokens: Tokens, *, batch: bool) -> int:
         """Return what tokens cost, in nano-dollars, rounded up.
 
         Errors: KeyError where the model has no price.
         """
-        price = self.models[model]
-        usd = (
-            price.input * tokens.input
-            + price.output * tokens.output
-            + price.cache_write * tokens.cache_write
-            + price.cache_read * tokens.cache_read
-        ) / _TOKENS
-        share = self.batch_price if batch else Decimal(1)
-        return int((usd * share * NANO).to_integral_value(ROUND_CEILING))
+        return self.models[model].cost(tokens, self.batch_price if batch else Decimal(1))
 
 
 class Tokens(Rule):

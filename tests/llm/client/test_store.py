@@ -18,7 +18,7 @@ RULES_OF_MODELS = load(RULES / "models.yaml", ModelRules)
 
 def test_nested_writes_are_committed_with_their_transaction(tmp_path: Path) -> None:
     store = Store(tmp_path / "deep" / "answers.sqlite")
-    answers, ledger = Answers(store), Ledger(store, RULES_OF_MODELS)
+    answers, ledger = Answers(store), Ledger(store, RULES_OF_MODELS.limits)
 
     def broken_off() -> None:
         with store.open():
