@@ -130,6 +130,7 @@ def _write(
     before: Path | None,
 ) -> tuple[dict[str, int], str]:
     """Write the files of a snapshot; return the rows of each configuration and the hash of the manifest."""
+    build = build_version()
     files = [_table(folder, DATA, config, tables.parts(config)) for config in tables]
     rows = {config: entry.rows or 0 for config, entry in zip(tables, files, strict=True)}
     files += [_table(folder, DEPRECATED, config, [gone]) for config, gone in deprecated.items()]
@@ -141,7 +142,7 @@ def _write(
         files.append(_entry(folder, folder / name))
     manifest = Manifest(
         format=FORMAT,
-        driftline=build_version(),
+        driftline=build,
         profile=profile,
         period=Covered(since=_iso(period.since), until=_iso(period.until)),
         rules_sha256=sha256_json(rules),

@@ -24,6 +24,8 @@ MANUAL = "manual__2026-11-18T10:00:00+00:00"
         (ONE, {SCHEDULED: {"turn": "success", "refreshed": None}}, SCHEDULED),
         (ONE, {MANUAL: {"turn": "success", "refreshed": "up_for_retry"}}, MANUAL),
         *((ONE, {MANUAL: {"turn": "success", "refreshed": end}}, None) for end in ("success", "failed", "skipped")),
+        # Of two with the same time neither waits: each would wait for the other.
+        (f"scheduled__{ONE[10:]}", {ONE: {"turn": "running"}}, None),
         # A run that failed before its turn, or from before there were turns.
         (TWO, {ONE: {"turn": "upstream_failed", "refreshed": "upstream_failed"}}, None),
         (TWO, {ONE: {"refreshed": "success"}}, None),

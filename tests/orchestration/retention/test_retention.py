@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from pipeline.core.settings import settings
 from pipeline.lake.run_records import RunRecord
@@ -21,6 +24,7 @@ from pipeline.orchestration.retention.snapshots import old_snapshots
 from tests.snapshots.lakes import stamp, write_columns
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
+SECOND = 1 / 86400
 TEN_DAYS = Age(days=10)
 RULES = RetentionRules(
     runs=AgeButNewest(days=10, keep=1), drafts=TEN_DAYS, logs=TEN_DAYS, metadata=None, snapshots=None
@@ -68,6 +72,84 @@ def test_logs_go_by_when_they_were_last_written(data: Path) -> None:
     aged(data / "logs" / "dag_id=refresh" / "run_id=a" / "attempt=1.log", 11)
     aged(data / "logs" / "scheduler.log", 1)
     assert found(data) == {"logs/dag_id=refresh/run_id=a/attempt=1.log"}
+
+
+def test_an_age_at_the_limit_stays_and_a_second_more_goes(data: Path) -> None:
+    for name, days in (("at", 10), ("over", 10 + SECOND)):
+        run(data, f"{name}-run", days)
+        aged(data / "drafts" / "starter" / name / "manifest.json", days)
+        aged(data / "logs" / f"{name}.log", days)
+        unrecorded = aged(data / "runs" / f"{name}-unrecorded" / "counts.json", days).parent
+        os.utime(unrecorded, (unrecorded / "counts.json").stat()[7:9])
+    run(data, "newest", 0)
+    assert found(data) == {"runs/over-run", "runs/over-unrecorded", "drafts/starter/over", "logs/over.log"}
+
+
+def test_a_snapshot_at_the_limit_stays_and_a_second_more_goes(data: Path) -> None:
+    snapshot(data, "2026-10-01", 30 + SECOND)
+    snapshot(data, "2026-10-08", 30)
+    snapshot(data, "2026-10-15", 0)
+    gone = old_snapshots(data / "snapshots", AgeButNewest(days=30, keep=1), NOW)
+    assert [path.name for path in gone] == ["starter-2026-10-01"]
+
+
+@pytest.mark.parametrize("keep", [1, 2, 3])
+def test_so_many_of_the_newest_stay_whatever_their_age(data: Path, keep: int) -> None:
+    for day in (1, 2, 3):
+        run(data, f"run-{day}", 900 - day)
+        snapshot(data, f"2020-01-0{day}", 900 - day)
+    newest = AgeButNewest(days=10, keep=keep)
+    rules = RULES.model_copy(update={"runs": newest, "snapshots": newest})
+    names = {path.rpartition("/")[2] for path in found(data, rules)}
+    assert names == {f"{name}{day}" for name in ("run-", "starter-2020-01-0") for day in range(1, 4 - keep)}
+
+
+def test_rules_keep_one_at_least_and_have_an_age() -> None:
+    assert AgeButNewest(days=0.001, keep=1).keep == 1
+    for wrong in ({"days": 0, "keep": 1}, {"days": 1, "keep": 0}):
+        with pytest.raises(ValidationError):
+            AgeButNewest(**wrong)
+
+
+def test_snapshots_and_drafts_go_while_nobody_else_works_on_the_profile_and_runs_are_forgotten(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[str] = []
+
+    @contextmanager
+    def locked(profile: str) -> Iterator[None]:
+        events.append(f"{profile} begins")
+        yield
+        events.append(f"{profile} ends")
+
+    monkeypatch.setattr("pipeline.orchestration.retention.leftovers.working_on_profile", locked)
+    monkeypatch.setattr("pipeline.orchestration.retention.leftovers.forget_run", lambda path: events.append(path.name))
+    run(data, "old", 99)
+    run(data, "newest", 0)
+    aged(data / "drafts" / "mine" / "a" / "manifest.json", 99)
+    aged(data / "logs" / "a.log", 99)
+    remove(list(leftovers(settings(), RULES, data / "logs", NOW)))
+    assert events == ["old", "mine begins", "mine ends"]
+
+
+def test_folders_of_logs_stay_while_something_is_in_them(data: Path, tmp_path: Path) -> None:
+    logs = tmp_path / "airflow" / "logs"
+    aged(logs / "both" / "old.log", 99)
+    aged(logs / "both" / "young.log", 1)
+    (logs / "empty" / "deeper").mkdir(parents=True)
+    (logs / "link").symlink_to(tmp_path)
+    clean({"AIRFLOW_HOME": str(tmp_path / "airflow")}, now=NOW)
+    assert sorted(path.name for path in logs.iterdir()) == ["both", "link"]
+    assert [path.name for path in (logs / "both").iterdir()] == ["young.log"]
+
+
+def test_the_age_counts_from_the_time_of_cleaning(data: Path, tmp_path: Path) -> None:
+    log = tmp_path / "airflow" / "logs" / "new.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("x")
+    airflow = {"AIRFLOW_HOME": str(tmp_path / "airflow")}
+    assert clean(airflow, dry_run=True).leftovers == []
+    assert [left.path for left in clean(airflow, dry_run=True, now=datetime(2200, 1, 1, tzinfo=UTC)).leftovers] == [log]
 
 
 def test_null_keeps_everything(data: Path) -> None:
@@ -131,3 +213,17 @@ def test_a_database_that_cannot_be_cleaned_says_where_to_do_it(tmp_path: Path) -
     }
     with pytest.raises(NotCleaned, match="run it where the scheduler runs"):
         clean_metadata(TEN_DAYS, NOW, environment, dry_run=True)
+
+
+@pytest.mark.parametrize(
+    ("script", "end"),
+    [("echo printed", "printed"), ("echo printed; echo failed >&2", "failed"), ("printf '%0700d' 0", "0" * 600)],
+)
+def test_the_error_has_the_end_of_what_airflow_reports(tmp_path: Path, script: str, end: str) -> None:
+    (tmp_path / "airflow.db").touch()
+    (tmp_path / "airflow").write_text(f"#!/bin/sh\n{script}\nexit 1\n")
+    (tmp_path / "airflow").chmod(0o755)
+    environment = {"AIRFLOW_HOME": str(tmp_path), "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    with pytest.raises(NotCleaned) as refused:
+        clean_metadata(TEN_DAYS, NOW, environment, dry_run=True)
+    assert str(refused.value).rpartition(" It said: ")[2] == end
