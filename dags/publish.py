@@ -14,7 +14,7 @@ from airflow.sdk.exceptions import AirflowException, AirflowFailException, Airfl
 
 from pipeline.orchestration.alerts.notifier import alerts, deadline
 from pipeline.orchestration.alerts.outcome import AlreadyReported, failed_tasks
-from pipeline.orchestration.publishing.approval import SignOff, answer, asked_about, newer
+from pipeline.orchestration.publishing.approval import SignOff, answer, newer, requested_snapshot
 
 FORM = {
     "profile": Param("starter", type="string", title="Profile", description="A file in curation_rules/profiles/."),
@@ -85,7 +85,7 @@ def end_publication() -> None:
     from pipeline.snapshots.publication import signature_of
 
     refresh = current_refresh()
-    ended = end_unsigned(refresh, asked_about(), signature_of(answer()), newer())
+    ended = end_unsigned(refresh, requested_snapshot(), signature_of(answer()), newer())
     reason = ended.reason if ended else ""
     failed = failed_tasks("draft", "sign_off", "place")
     try:

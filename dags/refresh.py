@@ -108,14 +108,14 @@ def end_refresh() -> None:
 
 def fail_with_libraries() -> None:
     """Fail with a line for each library that failed; a run that did not get as far as its libraries fails too."""
-    from pipeline.orchestration.failures import tell_failures
+    from pipeline.orchestration.failures import report_failures_of
 
     begun = task_states("plan", "turn")
     if begun.get("plan") != "success":
         raise AlreadyReported(UNPLANNED)
     if begun.get("turn") != "success":
         raise AlreadyReported("no library was run: see the log of the task `turn`")
-    told = tell_failures(current_refresh().folder, task_states(*(f"collect.{group}" for group in GROUPS)))
+    told = report_failures_of(current_refresh().folder, task_states(*(f"collect.{group}" for group in GROUPS)))
     if told is not None:
         raise AirflowFailException(f"these libraries failed, the others go on to be published:\n{told}")
 

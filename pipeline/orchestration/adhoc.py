@@ -34,7 +34,7 @@ DOWNLOADS = 4
 
 _STAGES = frozenset({"surface", "lifecycle"})
 
-Tell = Callable[[str, int, int], None]
+Reporter = Callable[[str, int, int], None]
 """Hears what is being done, how much of it is done, and how much there is."""
 
 
@@ -116,7 +116,7 @@ class Diff:
         return (before, after) if before is not None and after is not None else None
 
 
-def diff_releases(library: str, old: str, new: str, tell: Tell = lambda what, done, total: None) -> Diff:
+def diff_releases(library: str, old: str, new: str, report: Reporter = lambda what, done, total: None) -> Diff:
     """Return the changes between two releases of a library, which need not be neighbours; any that is named is taken.
 
     Errors: NoAnswerError where one of them cannot be had, or nothing of it can be read; those of the index.
@@ -124,12 +124,12 @@ def diff_releases(library: str, old: str, new: str, tell: Tell = lambda what, do
     house = House(settings(), profile_of(library), Period())
     releases, surfaces = [], []
     for version in (old, new):
-        tell(f"fetching {library} {version}", 0, 0)
+        report(f"fetching {library} {version}", 0, 0)
         releases.append(_release(house, house.profile.libraries[0].library, version))
     for release in releases:
-        tell(f"reading {library} {release['version']}", 0, 0)
+        report(f"reading {library} {release['version']}", 0, 0)
         surfaces.append(house.surface_of(release))
-    tell(f"comparing {library} {old} and {new}", 0, 0)
+    report(f"comparing {library} {old} and {new}", 0, 0)
     rejects: dict[Reject, None] = {}
     for version, surface in zip((release["version"] for release in releases), surfaces, strict=True):
         if surface.unread:
@@ -150,7 +150,9 @@ def _left_out(version: str, surface: Surface) -> Iterator[Reject]:
         yield Reject(version, RejectReason.COMPILED, surface.unread_compiled)
 
 
-def tables_from_index(library: str, tell: Tell, named: Sequence[str] = (), since: Sequence[Version] = ()) -> Tables:
+def tables_from_index(
+    library: str, report: Reporter, named: Sequence[str] = (), since: Sequence[Version] = ()
+) -> Tables:
     """Read all final releases of a library and those that are named, going on from what an earlier question has read.
 
     One of `since` may be no release at all.
@@ -158,12 +160,12 @@ def tables_from_index(library: str, tell: Tell, named: Sequence[str] = (), since
     Errors: NoAnswerError for a library without releases, and where one that is named cannot be had; those of the index.
     """
     versions = [_version(text) for text in named]
-    house = _Telling(profile_of(library), tell)
+    house = _Reporting(profile_of(library), report)
     name = house.profile.libraries[0].library
     root = house.settings.cache / "histories"
     lake = Lake(root)
     tables = Tables(lake, name, house)
-    tell(f"asking for {name}", 0, 1)
+    report(f"asking for {name}", 0, 1)
     crawl = Stage(
         "crawl",
         1,
@@ -187,24 +189,24 @@ def tables_from_index(library: str, tell: Tell, named: Sequence[str] = (), since
     return tables
 
 
-class _Telling(House):
+class _Reporting(House):
     """The stages over a library, which tell how many files are parsed and how many releases are read."""
 
-    def __init__(self, profile: Profile, tell: Tell) -> None:
+    def __init__(self, profile: Profile, report: Reporter) -> None:
         super().__init__(settings(), profile, Period())
         self._library = profile.libraries[0].library
-        self._tell = tell
+        self._report = report
         self._new: dict[str, int] = {}
 
-    def prepare(self, releases: Iterable[ReleaseRow], tell: Callable[[int, int], None] | None = None) -> None:
-        wanted = list(releases)
-        self._new = {release["version"]: number for number, release in enumerate(in_order(wanted), 1)}
-        super().prepare(wanted, tell or (lambda done, total: self._tell(f"parsing {self._library}", done, total)))
+    def prepare(self, releases: Iterable[ReleaseRow], report: Callable[[int, int], None] | None = None) -> None:
+        rows = list(releases)
+        self._new = {release["version"]: number for number, release in enumerate(in_order(rows), 1)}
+        super().prepare(rows, report or (lambda done, total: self._report(f"parsing {self._library}", done, total)))
 
     def surface_of(self, release: ReleaseRow) -> Surface:
         # the last one of an earlier question is read too, to go on from
         if number := self._new.get(release["version"]):
-            self._tell(f"reading {self._library}", number, len(self._new))
+            self._report(f"reading {self._library}", number, len(self._new))
         return super().surface_of(release)
 
 
@@ -218,19 +220,19 @@ def profile_of(library: str) -> Profile:
 
 
 def _crawl(house: House, library: str, versions: SpecifierSet, named: Iterable[Version] = ()) -> Output:
-    wanted = ReleaseRequest(library, versions, None, Period(), frozenset(named))
+    request = ReleaseRequest(library, versions, None, Period(), frozenset(named))
     return releases_stage(
-        wanted, [], index_url(), house.artifacts, house.rules.licences, DOWNLOADS, house.wanted_sources
+        request, [], index_url(), house.artifacts, house.rules.licences, DOWNLOADS, house.wanted_sources
     )
 
 
 def _release(house: House, library: str, version: str) -> ReleaseRow:
-    wanted = _version(version)
-    found = _crawl(house, library, SpecifierSet(f"=={wanted}"), [wanted])
-    rows = [row for row in found.tables["releases"] if Version(row["version"]) == wanted]
+    exact = _version(version)
+    output = _crawl(house, library, SpecifierSet(f"=={exact}"), [exact])
+    rows = [row for row in output.tables["releases"] if Version(row["version"]) == exact]
     if rows:
         return rows[0]
-    raise _no_release(house, library, version, found.rejects)
+    raise _no_release(house, library, version, output.rejects)
 
 
 def _version(text: str) -> Version:
@@ -242,16 +244,16 @@ def _version(text: str) -> Version:
 
 def _no_release(house: House, library: str, version: str, rejects: Sequence[Reject]) -> Exception:
     """Return the error that says why a release cannot be had."""
-    wanted = Version(version)
-    about = [reject for reject in rejects if reject.key == library or _is_version(reject.key, wanted)]
+    exact = Version(version)
+    about = [reject for reject in rejects if reject.key == library or _is_version(reject.key, exact)]
     if {reject.reason for reject in about} <= {RejectReason.NO_RELEASES}:
         return NoAnswerError(f"{library} {version}: the index has no such release; {_nearest(house, library, version)}")
     return _no_answer(f"{library} {version}", about)
 
 
-def _is_version(text: str, wanted: Version) -> bool:
+def _is_version(text: str, version: Version) -> bool:
     try:
-        return Version(text) == wanted
+        return Version(text) == version
     except InvalidVersion:
         return False
 
@@ -263,16 +265,16 @@ def _nearest(house: House, library: str, version: str) -> str:
     return f"the nearest are {', '.join(nearest)}" if nearest else "it has no final release"
 
 
-def _no_answer(what: str, rejects: Sequence[Reject]) -> Exception:
+def _no_answer(request: str, rejects: Sequence[Reject]) -> Exception:
     """Return the error that says why: an index that cannot be asked is no fault of the question."""
     if [reject.reason for reject in rejects] == [RejectReason.NO_SUCH_LIBRARY]:
         library = rejects[0].key
         return NoAnswerError(f"the index does not know {library}{did_you_mean(library)}")
     reasons = []
     for reject in rejects[:3]:
-        about = "" if reject.key in what.split() else f"{reject.key}: "
+        about = "" if reject.key in request.split() else f"{reject.key}: "
         detail = "" if reject.detail == reject.reason.meaning else f" ({reject.detail})"
         reasons.append(f"{about}{reject.reason.meaning}{detail}")
-    message = f"{what}: {'; '.join(reasons) or 'the index has no such release'}"
+    message = f"{request}: {'; '.join(reasons) or 'the index has no such release'}"
     errors = {RejectReason.INDEX_UNREACHABLE: Unreachable, RejectReason.BAD_INDEX_ANSWER: BadAnswer}
     return next((errors[reject.reason] for reject in rejects if reject.reason in errors), NoAnswerError)(message)

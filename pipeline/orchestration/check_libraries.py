@@ -22,8 +22,8 @@ def check_names(refresh: Refresh) -> None:
     """
     libraries = plan(refresh)  # reads every rule file before anything is made
     house = refresh.house()
-    known = {*house.lake.libraries("releases"), *house.rules.stack_overflow.foreign}
-    if unknown := _unknown(refresh, [library for library in libraries if library not in known]):
+    names = {*house.lake.libraries("releases"), *house.rules.stack_overflow.foreign}
+    if unknown := _unknown(refresh, [library for library in libraries if library not in names]):
         field = "libraries" if refresh.libraries else f"profile {refresh.profile}"
         named = ", ".join(f"{library}{did_you_mean(library)}" for library in unknown)
         raise BadForm(

@@ -34,10 +34,10 @@ class Draftable:
     detail: str
 
 
-Told = Iterator[tuple[str, DraftStanding, str]]
+Subjects = Iterator[tuple[str, DraftStanding, str]]
 """Subjects of a kind, each with how it stands and why; of one that is told twice the stronger standing counts."""
 
-OfKind = Callable[[Lake, str, "CurationRules"], Told]
+OfKind = Callable[[Lake, str, "CurationRules"], Subjects]
 
 _OF_MODELS: dict[str, DraftStanding] = {
     RejectReason.DRAFT_WAITING: DraftStanding.WAITING,
@@ -46,7 +46,7 @@ _OF_MODELS: dict[str, DraftStanding] = {
 _ORDER = {standing: place for place, standing in enumerate(DraftStanding)}
 
 
-def refused_by(lake: Lake, library: str, stages: Sequence[str], missing: Sequence[RejectReason] = ()) -> Told:
+def refused_by(lake: Lake, library: str, stages: Sequence[str], missing: Sequence[RejectReason] = ()) -> Subjects:
     """Tell what stages refused or noted: what a model has not answered, or not well; what is `missing` without one."""
     reasons: dict[str, DraftStanding] = _OF_MODELS | dict.fromkeys(missing, DraftStanding.MISSING)
     where = pc.field("stage").isin(stages) & pc.field("reason").isin(list(reasons))
@@ -54,7 +54,7 @@ def refused_by(lake: Lake, library: str, stages: Sequence[str], missing: Sequenc
         yield row["key"], reasons[row["reason"]], row["detail"]
 
 
-def redacted(lake: Lake, library: str, table: str, key: str, column: str = "redacted") -> Told:
+def redacted(lake: Lake, library: str, table: str, key: str, column: str = "redacted") -> Subjects:
     """Tell the rows of a table out of whose text a name had to be cut."""
     for row in lake.read(table, library, pc.field(column), (key,)):
         yield row[key], DraftStanding.REDACTED, DraftStanding.REDACTED.meaning
@@ -62,13 +62,13 @@ def redacted(lake: Lake, library: str, table: str, key: str, column: str = "reda
 
 def written(
     lake: Lake, library: str, table: str, key: str, column: str = "drafter", value: str = Drafter.MODEL
-) -> Told:
+) -> Subjects:
     """Tell the rows of a table that a model wrote."""
     for row in lake.read(table, library, pc.field(column) == value, (key,)):
         yield row[key], DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
 
 
-def _descriptions(lake: Lake, library: str, rules: CurationRules) -> Told:
+def _descriptions(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     yield from refused_by(lake, library, ("drafting", "controlled"), [RejectReason.NO_TEXT])
     yield from redacted(lake, library, "drafts", "subject_id")
     yield from redacted(lake, library, "controlled_completions", "id")
@@ -76,39 +76,39 @@ def _descriptions(lake: Lake, library: str, rules: CurationRules) -> Told:
     yield from _descriptions_of_functions(lake, library)
 
 
-def _descriptions_of_functions(lake: Lake, library: str) -> Told:
+def _descriptions_of_functions(lake: Lake, library: str) -> Subjects:
     # The stage tells what became of examples and tests, too: of these by the example, and by `ID tests`.
     examples = {row["id"] for row in lake.read("snippets", library, columns=("id",))}
-    told = refused_by(lake, library, ("functions",), [RejectReason.NO_TEXT])
-    yield from (one for one in told if " " not in one[0] and one[0] not in examples)
+    refused = refused_by(lake, library, ("functions",), [RejectReason.NO_TEXT])
+    yield from (one for one in refused if " " not in one[0] and one[0] not in examples)
     yield from redacted(lake, library, "functions", "id")
     yield from written(lake, library, "functions", "id")
 
 
-def _instructions(lake: Lake, library: str, rules: CurationRules) -> Told:
+def _instructions(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     yield from refused_by(lake, library, ("contexts",), [RejectReason.NO_TEXT])
     yield from redacted(lake, library, "published_contexts", "completion_id", "query_redacted")
     yield from written(lake, library, "published_contexts", "completion_id", "query_drafter")
 
 
-def _requirements(lake: Lake, library: str, rules: CurationRules) -> Told:
+def _requirements(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     yield from refused_by(lake, library, ("repository_tasks",))
     yield from written(lake, library, "repository_tasks", "function_id", "requirement_basis", RequirementBasis.MODEL)
     # Documented functions come first; a model is asked for others where they leave places.
     stage = pc.field("stage") == "repository_tasks"
     rejects = lake.read("rejects", library, stage, ("key", "reason"))
-    taken = len(lake.read("repository_tasks", library, columns=("id",)))
-    taken += sum(row["reason"] in (RejectReason.NOT_PROVEN, RejectReason.OVER_QUOTA) for row in rejects)
+    units = len(lake.read("repository_tasks", library, columns=("id",)))
+    units += sum(row["reason"] in (RejectReason.NOT_PROVEN, RejectReason.OVER_QUOTA) for row in rejects)
     silent = [row["key"] for row in rejects if row["reason"] == RejectReason.NO_TEXT]
-    if not silent or taken >= rules.repository.tasks:
+    if not silent or units >= rules.repository.tasks:
         return
     functions = lake.read("traced_functions", library, pc.field("id").isin(silent))
     files = lake.read("project_files", library)
-    for one in wanting_requirements(functions, taken, files, rules.repository):
+    for one in wanting_requirements(functions, units, files, rules.repository):
         yield one.id, DraftStanding.MISSING, f"{one.function['namespace']} has no docstring that says what it does"
 
 
-def _migrations(lake: Lake, library: str, rules: CurationRules) -> Told:
+def _migrations(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     """Tell the examples for which a model has written code for another release, or may be asked to.
 
     Whether they fail there is known only when a model is there to be asked: they are not run before.
@@ -121,7 +121,7 @@ def _migrations(lake: Lake, library: str, rules: CurationRules) -> Told:
         yield one.key, DraftStanding.MISSING, f"{one.path}: the example for {one.source} may fail in {one.target}"
 
 
-def _judgements(lake: Lake, library: str, rules: CurationRules) -> Told:
+def _judgements(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     yield from refused_by(lake, library, ("judgements",))
     for row in lake.read("judgements", library):
         key = f"{row['path']} {row['old_version']} {row['new_path']} {row['new_version']}"
@@ -131,11 +131,11 @@ def _judgements(lake: Lake, library: str, rules: CurationRules) -> Told:
         yield pair.key, DraftStanding.MISSING, f"{pair.path} to {pair.new_path} with confidence {pair.confidence:.2f}"
 
 
-def _task_functions(lake: Lake, library: str, rules: CurationRules) -> Told:
+def _task_functions(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     of_reference = (pc.field("role") == VerdictRole.REFERENCE) & (pc.field("outcome") == Outcome.PASSED)
     passed = {row["subject_id"] for row in lake.read("verdicts", library, of_reference, ("subject_id",))}
-    told = refused_by(lake, library, ("functions",), [RejectReason.NO_CHECK, RejectReason.NO_INPUT])
-    of_examples = ((key.partition(" ")[0], standing, why) for key, standing, why in told)
+    refused = refused_by(lake, library, ("functions",), [RejectReason.NO_CHECK, RejectReason.NO_INPUT])
+    of_examples = ((key.partition(" ")[0], standing, why) for key, standing, why in refused)
     silent = [one for one in of_examples if one[0] in passed]
     yield from (one for one in silent if one[1] != DraftStanding.MISSING)
     missing = [one for one in silent if one[1] == DraftStanding.MISSING]
@@ -143,10 +143,10 @@ def _task_functions(lake: Lake, library: str, rules: CurationRules) -> Told:
     yield from written(lake, library, "functions", "snippet_id", "code_drafter")
 
 
-def _function_tests(lake: Lake, library: str, rules: CurationRules) -> Told:
+def _function_tests(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     functions = lake.read("functions", library, columns=("id", "lacking"))
-    lacking = {row["id"]: ", ".join(row["lacking"]) for row in functions if row["lacking"]}
-    yield from ((key, DraftStanding.MISSING, f"no test of {kinds}") for key, kinds in lacking.items())
+    missing = {row["id"]: ", ".join(row["lacking"]) for row in functions if row["lacking"]}
+    yield from ((key, DraftStanding.MISSING, f"no test of {kinds}") for key, kinds in missing.items())
     # Tests that tell too little, of all functions.
     yield from refused_by(lake, library, ("functions_gate",), [RejectReason.NO_CHECK, RejectReason.NOT_COVERED])
     of_tests = (one for one in refused_by(lake, library, ("functions",)) if one[0].endswith(" tests"))
@@ -154,7 +154,7 @@ def _function_tests(lake: Lake, library: str, rules: CurationRules) -> Told:
     yield from written(lake, library, "functions", "id", "tests_drafter")
 
 
-def _problems(lake: Lake, library: str, rules: CurationRules) -> Told:
+def _problems(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     """Tell the changes about which a model has written problems, or may be asked to: so many as it is asked about."""
     yield from refused_by(lake, library, ("problems",))
     problems, kind = lake.read("problems", library), rules.drafts.problem
@@ -191,12 +191,12 @@ def draftable(lake: Lake, libraries: Iterable[str], rules: CurationRules) -> lis
     ]
 
 
-def _strongest(told: Told) -> dict[str, tuple[DraftStanding, str]]:
-    found: dict[str, tuple[DraftStanding, str]] = {}
-    for subject, standing, detail in told:
-        if subject not in found or _ORDER[standing] < _ORDER[found[subject][0]]:
-            found[subject] = standing, detail
-    return found
+def _strongest(subjects: Subjects) -> dict[str, tuple[DraftStanding, str]]:
+    strongest: dict[str, tuple[DraftStanding, str]] = {}
+    for subject, standing, detail in subjects:
+        if subject not in strongest or _ORDER[standing] < _ORDER[strongest[subject][0]]:
+            strongest[subject] = standing, detail
+    return strongest
 
 
 def counted(rows: Iterable[Draftable]) -> dict[DraftKind, dict[DraftStanding, int]]:

@@ -114,7 +114,7 @@ def advice_on(error: BaseException) -> str:
     return next((advice for types, advice in _by_type() if isinstance(error, types)), _OTHERS)
 
 
-def run_told(run: str, folder: Path, library: str, stage: str, work: Callable[[], Count]) -> Count:
+def run_recorded(run: str, folder: Path, library: str, stage: str, work: Callable[[], Count]) -> Count:
     """Run one stage so that its log lines name where they come from, and a failure is kept in the folder of the run.
 
     Errors: StageFailed for whatever exception the stage ends with.
@@ -128,8 +128,8 @@ def run_told(run: str, folder: Path, library: str, stage: str, work: Callable[[]
         except StageFailed as failed:
             log.error("%s", failed)
             raise
-        told = {"seen": count.seen, "made": count.made, "unchanged": count.unchanged}
-        with at(**told, rejected=dict(count.rejected), seconds=round(time.monotonic() - began, 3)):
+        numbers = {"seen": count.seen, "made": count.made, "unchanged": count.unchanged}
+        with at(**numbers, rejected=dict(count.rejected), seconds=round(time.monotonic() - began, 3)):
             log.info("stage done")
     return count
 
@@ -176,12 +176,12 @@ REPORT_IT = "a mistake in Driftline: report it with its trace; whatever else the
 def internal_errors(lake: Lake, libraries: Iterable[str]) -> list[InternalError]:
     """Return the exceptions that units of libraries raised when stages last looked at them, equal ones once."""
     where = pc.field("reason") == RejectReason.INTERNAL_ERROR
-    found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    errors: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for library in libraries:
         for row in lake.read("rejects", library, where):
-            found[library, row["stage"], row["detail"]].append(row["key"])
+            errors[library, row["stage"], row["detail"]].append(row["key"])
     return [
-        InternalError(library, stage, min(keys), trace, len(keys)) for (library, stage, trace), keys in found.items()
+        InternalError(library, stage, min(keys), trace, len(keys)) for (library, stage, trace), keys in errors.items()
     ]
 
 
@@ -192,28 +192,31 @@ def forget_failure(folder: Path, library: str) -> None:
 
 def failures_of(folder: Path) -> list[Failure]:
     """Return the failures of a run that stand, by library."""
-    kept = (read_state(path, _FIELDS) for path in sorted((folder / "failures").glob("*.json")))
-    return [Failure(**failure) for failure in kept if failure is not None]
+    states = (read_state(path, _FIELDS) for path in sorted((folder / "failures").glob("*.json")))
+    return [Failure(**failure) for failure in states if failure is not None]
 
 
-def tell_failures(folder: Path, states: Mapping[str, str | None]) -> str | None:
+def report_failures_of(folder: Path, states: Mapping[str, str | None]) -> str | None:
     """Return a line for each library that a run did not bring to the end, None where there is none.
 
     `states` are those of the tasks of libraries, whose names end in `_` and the library's place in the plan of the run.
     """
     read_run(folder)
-    told = [*failures_of(folder), *_killed(folder)]
-    return "\n".join(map(str, [*told, *_untold(folder, states, {failure.library for failure in told})])) or None
+    failures = [*failures_of(folder), *_killed(folder)]
+    return (
+        "\n".join(map(str, [*failures, *_unreported(folder, states, {failure.library for failure in failures})]))
+        or None
+    )
 
 
-def _untold(folder: Path, states: Mapping[str, str | None], told: Collection[str]) -> list[Failure]:
+def _unreported(folder: Path, states: Mapping[str, str | None], names: Collection[str]) -> list[Failure]:
     """Return the libraries whose tasks failed outside of any stage, as where the object store did not answer."""
     record = read_record(folder)
     places = {task.rpartition("_")[2] for task, state in states.items() if state == "failed"}
     red = {int(place) for place in places if place.isdecimal()}
     libraries = record.libraries if record else ()
     named = [libraries[place] if place < len(libraries) else f"library {place}" for place in sorted(red)]
-    return [Failure(one, "none", None, _OUTSIDE, _SEE_TASK, now(), "") for one in named if one not in told]
+    return [Failure(one, "none", None, _OUTSIDE, _SEE_TASK, now(), "") for one in named if one not in names]
 
 
 def _killed(folder: Path) -> list[Failure]:

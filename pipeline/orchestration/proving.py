@@ -13,13 +13,13 @@ from pipeline.execution.validation.probes import probe
 from pipeline.families.proof import Runs
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
-from pipeline.orchestration.adhoc import NoAnswerError, Tell
+from pipeline.orchestration.adhoc import NoAnswerError, Reporter
 from pipeline.orchestration.resources.resources import House
 from pipeline.quality.acceptance.changes import prove_changes
 
 
 def run_changes(
-    changes: Sequence[Row], house: House, tell: Tell = lambda what, done, total: None
+    changes: Sequence[Row], house: House, report: Reporter = lambda what, done, total: None
 ) -> list[Row | Reject]:
     """Return each change as running both releases shows it, or the reject LABEL_REFUTED, in the order given.
 
@@ -34,12 +34,12 @@ def run_changes(
     paths = sorted({path for change in changes for path in _paths(change)})
     verdicts: list[Row] = []
     for version in versions:
-        tell(f"running {library} {version}", 0, 0)
+        report(f"running {library} {version}", 0, 0)
         row = house.environments.build(EnvironmentRequest(library, version))
         if row["outcome"] != EnvironmentOutcome.BUILT:
             raise NoAnswerError(f"{library} {version} has no environment: {row['outcome']}: {row['detail']}")
-        found = probe(house.environments.open(row), paths, find_sandbox(), house.rules.validation)
-        for path, result in found.items():
+        probed = probe(house.environments.open(row), paths, find_sandbox(), house.rules.validation)
+        for path, result in probed.items():
             of_path = {"id": path, "subject_id": path, "version": version}
             verdicts.append(of_path | {"outcome": result.outcome, "seen": result.seen})
     return judge_runs(changes, Runs(verdicts))
@@ -50,7 +50,7 @@ def judge_runs(changes: Sequence[Row], runs: Runs) -> list[Row | Reject]:
 
     A new path or a replacement that the new release lacks is no advice: what moved there went, and it is not named.
     """
-    return prove_changes([_without_lacking(change, runs) for change in changes], runs)
+    return prove_changes([_without_missing(change, runs) for change in changes], runs)
 
 
 def _paths(change: Row) -> Iterator[str]:
@@ -66,15 +66,15 @@ def _is_own(path: str | None, change: Row) -> TypeGuard[str]:
     return path is not None and change["kind"] in RELOCATED | REPLACEABLE_APIS and path.startswith(top)
 
 
-def _without_lacking(change: Row, runs: Runs) -> Row:
+def _without_missing(change: Row, runs: Runs) -> Row:
     version = change["new_version"]
-    if change["kind"] in RELOCATED and _is_lacking(change["new"], runs, version):
+    if change["kind"] in RELOCATED and _is_missing(change["new"], runs, version):
         return change | {"kind": ChangeKind.REMOVED, "new": None, "replacement": None, "confidence": 1.0}
-    lacks = _is_own(change["replacement"], change) and _is_lacking(change["replacement"], runs, version)
+    lacks = _is_own(change["replacement"], change) and _is_missing(change["replacement"], runs, version)
     return change | {"replacement": None} if lacks else change
 
 
-def _is_lacking(path: str, runs: Runs, version: str) -> bool:
+def _is_missing(path: str, runs: Runs, version: str) -> bool:
     """Return whether a module lacks a name; attributes of objects cannot be seen on their class."""
     owner = runs.seen(path.rpartition(".")[0], version)
     return runs.outcome(path, version) == Outcome.API_MISSING and owner is not None and owner.kind == "module"

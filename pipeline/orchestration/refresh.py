@@ -28,7 +28,7 @@ from pipeline.lake.tables import Lake
 from pipeline.llm.client.tally import Tally
 from pipeline.llm.summary import Spent, keep_tallies, spent_by, tallies_of
 from pipeline.orchestration.draftable import counted, draftable
-from pipeline.orchestration.failures import forget_failure, run_told
+from pipeline.orchestration.failures import forget_failure, run_recorded
 from pipeline.orchestration.resources.resources import House
 from pipeline.orchestration.run_parameters import check_form
 from pipeline.orchestration.stages.all_stages import stages_of
@@ -171,7 +171,7 @@ def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
         for name in filter(chosen.__contains__, GROUPS[group]):
             try:
                 work = partial(run_stage, stages[name], library, house.lake, refresh.folder / "counts")
-                counts.append(run_told(refresh.run, refresh.folder, library, name, work))
+                counts.append(run_recorded(refresh.run, refresh.folder, library, name, work))
             finally:
                 _keep_asked(house, refresh.folder, library, name)
             commit()

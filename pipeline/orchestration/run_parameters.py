@@ -159,7 +159,7 @@ def _wrong_days(since: str | None, until: str | None) -> Iterable[str]:
         yield f"until: {until} is not after since ({since}); `until` is the day after the last one covered"
 
 
-def _wrong_terms(field: str, named: Iterable[str], known: Sequence[str]) -> Iterable[str]:
+def _wrong_terms(field: str, named: Iterable[str], terms: Sequence[str]) -> Iterable[str]:
     for name in named:
-        if name not in [str(one) for one in known]:
-            yield f"{field}: there is no {name!r}; there are {', '.join(known)}"
+        if name not in [str(one) for one in terms]:
+            yield f"{field}: there is no {name!r}; there are {', '.join(terms)}"

@@ -13,7 +13,7 @@ import pytest
 from pipeline.core.logs import log_to
 from pipeline.lake.place import at_release
 from pipeline.lake.runner import Count
-from pipeline.orchestration.failures import StageFailed, run_told
+from pipeline.orchestration.failures import StageFailed, run_recorded
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def broken() -> Count:
 def test_each_line_is_json_and_names_run_library_stage_and_release(tmp_path: Path) -> None:
     stream = io.StringIO()
     log_to(stream, "json")
-    run_told("r", tmp_path, "demo", "surface", work)
+    run_recorded("r", tmp_path, "demo", "surface", work)
     begins, read, done = (json.loads(line) for line in stream.getvalue().splitlines())
     place = {"run": "r", "library": "demo", "stage": "surface"}
     assert {key: begins[key] for key in place} == place
@@ -53,7 +53,7 @@ def test_a_failure_is_a_line_too(tmp_path: Path) -> None:
     stream = io.StringIO()
     log_to(stream, "json")
     with pytest.raises(StageFailed):
-        run_told("r", tmp_path, "demo", "surface", broken)
+        run_recorded("r", tmp_path, "demo", "surface", broken)
     last = json.loads(stream.getvalue().splitlines()[-1])
     assert (last["level"], last["stage"]) == ("error", "surface")
     assert "demo 1.3, stage surface: KeyError" in last["event"]
@@ -64,13 +64,13 @@ def test_off_says_nothing_and_text_is_for_people(tmp_path: Path, capsys: pytest.
     log_to(stream, "off")
     # wordllama does so when it is imported
     logging.basicConfig(level=logging.INFO)
-    run_told("r", tmp_path, "demo", "surface", work)
+    run_recorded("r", tmp_path, "demo", "surface", work)
     with pytest.raises(StageFailed):
-        run_told("r", tmp_path, "demo", "surface", broken)
+        run_recorded("r", tmp_path, "demo", "surface", broken)
     assert (stream.getvalue(), capsys.readouterr().err) == ("", "")
     logging.getLogger("anybody").warning("this is known")
     assert capsys.readouterr().err == "this is known\n"
     log_to(stream, "text")
-    run_told("r", tmp_path, "demo", "surface", work)
+    run_recorded("r", tmp_path, "demo", "surface", work)
     assert "stage done" in stream.getvalue()
     assert "library=demo" in stream.getvalue()

@@ -48,10 +48,10 @@ AT_MOST = {
     "dags": 5,
     "evaluation": 2,
     "execution": 8,
-    "families": 310,
+    "families": 158,
     "index": 4,
     "lake": 70,
-    "orchestration": 145,
+    "orchestration": 41,
     "quality": 1,
     "snapshots": 2,
 }

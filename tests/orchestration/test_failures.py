@@ -16,7 +16,7 @@ from pipeline.index.http import Unreachable
 from pipeline.lake.place import at_release, release_of
 from pipeline.lake.run_records import RunRecord, now
 from pipeline.lake.runner import Count, write_json
-from pipeline.orchestration.failures import StageFailed, advice_on, failures_of, run_told, tell_failures
+from pipeline.orchestration.failures import StageFailed, advice_on, failures_of, report_failures_of, run_recorded
 from pipeline.orchestration.refresh import Refresh, begin, run_group
 from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.orchestration.stages.groups import GROUPS
@@ -35,18 +35,18 @@ def work(error: BaseException | None = None) -> Count:
 def test_a_failure_is_kept_with_its_place_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "pipeline.orchestration.failures")
     with pytest.raises(StageFailed, match=r"^demo 1\.2, stage surface: KeyError: 'x'\. What to do: see the traceback"):
-        run_told("r", tmp_path, "demo", "surface", lambda: work(KeyError("x")))
+        run_recorded("r", tmp_path, "demo", "surface", lambda: work(KeyError("x")))
     (failure,) = failures_of(tmp_path)
     assert (failure.library, failure.stage, failure.release) == ("demo", "surface", "1.2")
     assert "raise error" in failure.trace
-    assert tell_failures(tmp_path, {}) == str(failure)
+    assert report_failures_of(tmp_path, {}) == str(failure)
     assert [record.levelname for record in caplog.records] == ["INFO", "ERROR"]
     assert get_contextvars() == {}
 
 
 def test_what_ends_a_stage_from_outside_is_kept_and_passes_on(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        run_told("r", tmp_path, "demo", "surface", lambda: work(KeyboardInterrupt()))
+        run_recorded("r", tmp_path, "demo", "surface", lambda: work(KeyboardInterrupt()))
     assert failures_of(tmp_path)[0].advice.startswith("it was ended from outside")
 
 
@@ -56,13 +56,13 @@ def test_a_library_that_was_killed_is_named_though_it_left_no_word(tmp_path: Pat
     for library, stage in (("a", "crawl"), ("a", "surface"), ("b", "crawl"), ("demo", "crawl")):
         write_json(tmp_path / "counts" / f"{library}.{stage}.json", asdict(Count(stage, library, 1, 1, {}, 0)))
     with pytest.raises(StageFailed):
-        run_told("r", tmp_path, "demo", "surface", lambda: work(KeyError("x")))
-    told = str(tell_failures(tmp_path, {})).splitlines()
+        run_recorded("r", tmp_path, "demo", "surface", lambda: work(KeyError("x")))
+    told = str(report_failures_of(tmp_path, {})).splitlines()
     assert [line.split(":")[0] for line in told] == ["demo 1.2, stage surface", "b, stage surface"]
     assert "memory, a signal" in told[1]
     states = {"collect.crawl_0": "failed", "collect.prove_0": "upstream_failed", "collect.crawl": "failed"}
     states |= {"collect.prove_1": "failed", "collect.prove_7": "failed"}
-    told = str(tell_failures(tmp_path, states)).splitlines()
+    told = str(report_failures_of(tmp_path, states)).splitlines()
     assert [line.split(":")[0] for line in told[2:]] == ["a, stage none", "library 7, stage none"]
     assert "the object store, the lease" in told[2]
 

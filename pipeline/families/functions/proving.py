@@ -23,7 +23,7 @@ from pipeline.families.functions.function import Function, Tests
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.testing import Evidence, Inputs, evidence_of, inputs_of, tested_cases, write_tests
 from pipeline.families.problems.mutating import Mutated, kills_of
-from pipeline.families.problems.recording import Tried, read_told, record
+from pipeline.families.problems.recording import Tried, read_records, record
 from pipeline.families.problems.running import Place
 from pipeline.families.problems.selecting import constant_parameters, score_of, unused
 from pipeline.lake.guard import guarded, parted
@@ -170,7 +170,7 @@ def ask_references(
 
 
 def _checked(choice: Choice, inputs: Inputs, result: Result, rules: FunctionRules) -> Checked | Reject:
-    recorded = read_told(result.output, inputs.all, rules.max_recorded_characters)
+    recorded = read_records(result.output, inputs.all, rules.max_recorded_characters)
     evidence = evidence_of(choice.shown.task, inputs, recorded, rules)
     constant = constant_parameters(evidence.all, choice.written.parameters)
     if evidence.values and constant:

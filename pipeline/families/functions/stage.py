@@ -18,8 +18,8 @@ from pipeline.families.functions.unused_examples import untaken_examples, versio
 from pipeline.families.functions.writing import Improved, Writers, improve
 from pipeline.families.problems.candidates import Candidates, show
 from pipeline.families.problems.library import Library
-from pipeline.families.problems.places import environments_with_tests, places_of
 from pipeline.families.problems.rules import ProblemRules
+from pipeline.families.problems.running import environments_with_tests, places_of
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import (
     FunctionRow,

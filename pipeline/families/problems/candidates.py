@@ -24,7 +24,7 @@ from pipeline.lake.rows import ChangeRow, RewriteRow, SnippetRow
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 
-_TELLING = [LibEvolutionEvalTag.INTRODUCED, LibEvolutionEvalTag.DEPRECATED, LibEvolutionEvalTag.MODIFIED]
+_TAG_ORDER = [LibEvolutionEvalTag.INTRODUCED, LibEvolutionEvalTag.DEPRECATED, LibEvolutionEvalTag.MODIFIED]
 _CATEGORIES = {
     LibEvolutionEvalTag.INTRODUCED: GitChameleonCategory.NEW_FEATURE,
     # Where it is gone, the same takes another dependency, or code of one's own.
@@ -98,34 +98,34 @@ class Candidate:
 
 def show(snippets: Iterable[SnippetRow], library: Library, rules: ProblemRules) -> Iterator[Shown | Reject]:
     """Yield the tasks of the examples that the rules take, and what makes none."""
-    taken = [row for row in snippets if row["source"] in rules.sources and row["language"] == Language.PYTHON]
+    samples = [row for row in snippets if row["source"] in rules.sources and row["language"] == Language.PYTHON]
 
     def tasks(snippet: SnippetRow) -> Iterator[Shown | Reject]:
-        told = tasks_of(snippet, library.roots(snippet["version"]))
-        if not told.tasks:
-            detail = told.unfit[0] if told.unfit else "no use of the library has a stated output to compare"
+        parts = tasks_of(snippet, library.roots(snippet["version"]))
+        if not parts.tasks:
+            detail = parts.unfit[0] if parts.unfit else "no use of the library has a stated output to compare"
             yield Reject(snippet["id"], RejectReason.NO_CHECK, detail)
-        for number, task in enumerate(told.tasks, 1):
-            shown = Shown(snippet, number, task)
-            yield _unfit(shown, rules) or shown
+        for number, task in enumerate(parts.tasks, 1):
+            example = Shown(snippet, number, task)
+            yield _unfit(example, rules) or example
 
-    yield from guarded(sorted(taken, key=_id), _id, tasks)
+    yield from guarded(sorted(samples, key=_id), _id, tasks)
 
 
 def _id(row: Row) -> str:
     return str(row["id"])
 
 
-def _unfit(shown: Shown, rules: ProblemRules) -> Reject | None:
-    task = shown.task
+def _unfit(example: Shown, rules: ProblemRules) -> Reject | None:
+    task = example.task
     statements = len(task.body) + 1
     if not task.variables:
-        return Reject(shown.key, RejectReason.NO_INPUT, task.returned)
+        return Reject(example.key, RejectReason.NO_INPUT, task.returned)
     if all(case.outcome.raises for case in task.cases):
-        return Reject(shown.key, RejectReason.NO_CHECK, f"{task.returned}: only exceptions are stated")
+        return Reject(example.key, RejectReason.NO_CHECK, f"{task.returned}: only exceptions are stated")
     if len(task.variables) > rules.max_parameters or statements > rules.max_statements:
         detail = f"{len(task.variables)} parameters, {statements} statements"
-        return Reject(shown.key, RejectReason.TOO_LONG, detail)
+        return Reject(example.key, RejectReason.TOO_LONG, detail)
     return None
 
 
@@ -133,7 +133,7 @@ class Candidates:
     """Finds the versions in which tasks say something, by the tags of what they use and by what other examples say."""
 
     def __init__(
-        self, shown: Sequence[Shown], rewrites: Iterable[RewriteRow], library: Library, rules: ProblemRules
+        self, examples: Sequence[Shown], rewrites: Iterable[RewriteRow], library: Library, rules: ProblemRules
     ) -> None:
         self.library = library
         self.rules = rules
@@ -141,26 +141,26 @@ class Candidates:
         for rewrite in sorted(rewrites, key=lambda row: str(row["id"])):
             self._rewrites[rewrite["snippet_id"], rewrite["version"]].append(rewrite)
         self._stating: Mapping[CaseOf, list[Shown]] = defaultdict(list)
-        for each in shown:
+        for each in examples:
             for case in each.task.cases:
                 self._stating[case].append(each)
 
-    def of(self, shown: Shown) -> Iterator[Candidate]:
+    def of(self, example: Shown) -> Iterator[Candidate]:
         """Yield a candidate for each version of the example's run where one of two neighbours is set apart."""
-        program = write(shown.task, (), self.rules).program
-        for version in self._versions(shown, program):
+        program = write(example.task, (), self.rules).program
+        for version in self._versions(example, program):
             uses = self.library.uses(program, version)
-            found = (
-                self._by_tags(shown, version, uses)
-                or self._by_runs(shown, version, uses)
-                or self._by_rewrites(shown, version, uses)
+            candidates = (
+                self._by_tags(example, version, uses)
+                or self._by_runs(example, version, uses)
+                or self._by_rewrites(example, version, uses)
             )
-            if found is not None:
-                yield found
+            if candidates is not None:
+                yield candidates
 
-    def _versions(self, shown: Shown, program: str) -> Iterator[str]:
+    def _versions(self, example: Shown, program: str) -> Iterator[str]:
         """Yield the versions of the run that may say something, so that uses are looked for in those alone."""
-        history, snippet = self.library.history, shown.snippet
+        history, snippet = self.library.history, example.snippet
         run = history.between(snippet["version"], snippet["last_version"])
         paths = {use.path for use in self.library.uses(program, run[0])}
         for version in run:
@@ -172,7 +172,7 @@ class Candidates:
             ):
                 yield version
 
-    def _by_tags(self, shown: Shown, version: str, uses: tuple[Use, ...]) -> Candidate | None:
+    def _by_tags(self, example: Shown, version: str, uses: tuple[Use, ...]) -> Candidate | None:
         """Return the candidate of the API that changed, best the one that the example documents."""
         history = self.library.history
         changed: dict[str, Tagging] = {}
@@ -182,7 +182,9 @@ class Candidates:
                 changed[use.path] = tags
         if not changed:
             return None
-        path = min(changed, key=lambda p: (p != shown.snippet["path"], _TELLING.index(changed[p][1]), -p.count("."), p))
+        path = min(
+            changed, key=lambda p: (p != example.snippet["path"], _TAG_ORDER.index(changed[p][1]), -p.count("."), p)
+        )
         tags = changed[path]
         change = history.change_behind(path, version, tags)
         gone = tags[1] == LibEvolutionEvalTag.DEPRECATED
@@ -191,86 +193,88 @@ class Candidates:
         category = GitChameleonCategory(stated) if stated else _CATEGORIES[tags[1]]
         if neighbour is not None and history.old_name(path, version, neighbour):
             category = GitChameleonCategory.NAME
-        return self._candidate(shown, version, _Target(path, tags, change, category), neighbour, uses)
+        return self._candidate(example, version, _Target(path, tags, change, category), neighbour, uses)
 
-    def _by_runs(self, shown: Shown, version: str, uses: tuple[Use, ...]) -> Candidate | None:
+    def _by_runs(self, example: Shown, version: str, uses: tuple[Use, ...]) -> Candidate | None:
         """Return the candidate of an API whose own example a neighbouring release does not fulfil, as it ran."""
-        path = shown.snippet["path"]
+        path = example.snippet["path"]
         if path not in {use.path for use in uses if use.name == use.path.rpartition(".")[2]}:
             return None
         history = self.library.history
         neighbour = history.previous(version)
-        if self.library.runs.outcome(shown.snippet["id"], neighbour) != Outcome.FAILED_ASSERTION:
+        if self.library.runs.outcome(example.snippet["id"], neighbour) != Outcome.FAILED_ASSERTION:
             return None
         target = _Target(path, PLAIN, None, GitChameleonCategory.SEMANTICS)
-        return self._candidate(shown, version, target, neighbour, uses)
+        return self._candidate(example, version, target, neighbour, uses)
 
-    def _by_rewrites(self, shown: Shown, version: str, uses: tuple[Use, ...]) -> Candidate | None:
+    def _by_rewrites(self, example: Shown, version: str, uses: tuple[Use, ...]) -> Candidate | None:
         """Return the candidate of an API that codemods write otherwise for the release after."""
         history = self.library.history
         following = history.next(version)
-        rewrites = self._rewrites.get((shown.snippet["id"], following), []) if following else []
+        rewrites = self._rewrites.get((example.snippet["id"], following), []) if following else []
         used = {use.path for use in uses}
         for edit in (edit for rewrite in rewrites for edit in rewrite["edits"] if edit["path"] in used):
             changes = (self.library.changes.get(key) for rewrite in rewrites for key in rewrite["changes"])
             change = next((row for row in changes if row and row["path"] == edit["path"]), None)
-            stated = change["gitchameleon_category"] if change else None
-            category = GitChameleonCategory(stated or GitChameleonCategory.ARGUMENT_OR_ATTRIBUTE)
+            named = change["gitchameleon_category"] if change else None
+            category = GitChameleonCategory(named or GitChameleonCategory.ARGUMENT_OR_ATTRIBUTE)
             tags = history.tags(edit["path"], version) or PLAIN
-            found = self._candidate(shown, version, _Target(edit["path"], tags, change, category), following, uses)
-            if found.other is not None:
-                return found
+            candidate = self._candidate(
+                example, version, _Target(edit["path"], tags, change, category), following, uses
+            )
+            if candidate.other is not None:
+                return candidate
         return None
 
     def _candidate(
-        self, shown: Shown, version: str, target: _Target, neighbour: str | None, uses: tuple[Use, ...]
+        self, example: Shown, version: str, target: _Target, neighbour: str | None, uses: tuple[Use, ...]
     ) -> Candidate:
-        paths = {shown.snippet["path"], target.path, *_counterparts(target.change)}
+        paths = {example.snippet["path"], target.path, *_counterparts(target.change)}
         other = None
         if neighbour is not None:
             other = (
-                self._example(shown, version, neighbour, paths)
-                or self._rewritten(shown, neighbour)
-                or self._under_old_name(shown, target.path, version, neighbour)
+                self._example(example, version, neighbour, paths)
+                or self._rewritten(example, neighbour)
+                or self._under_old_name(example, target.path, version, neighbour)
             )
-        outcome = self.library.runs.outcome(shown.snippet["id"], neighbour)
+        outcome = self.library.runs.outcome(example.snippet["id"], neighbour)
         apart = outcome not in (None, Outcome.PASSED)
-        return Candidate(shown, version, *target, neighbour, other, uses, apart)
+        return Candidate(example, version, *target, neighbour, other, uses, apart)
 
-    def _rewritten(self, shown: Shown, neighbour: str) -> Other | None:
+    def _rewritten(self, example: Shown, neighbour: str) -> Other | None:
         """Return what a codemod made of the task for the neighbour."""
-        for rewrite in self._rewrites.get((shown.snippet["id"], neighbour), []):
+        for rewrite in self._rewrites.get((example.snippet["id"], neighbour), []):
             for task in tasks_of(rewrite, self.library.roots(neighbour)).tasks:
-                if task.code != shown.task.code and set(task.cases) & set(shown.task.cases):
+                if task.code != example.task.code and set(task.cases) & set(example.task.cases):
                     return Other(task, ProblemRun.OTHER_CODEMOD)
         return None
 
-    def _under_old_name(self, shown: Shown, path: str, version: str, neighbour: str) -> Other | None:
+    def _under_old_name(self, example: Shown, path: str, version: str, neighbour: str) -> Other | None:
         """Return the task under the name that the neighbour has, if the new one is but another for the same."""
         names = self.library.history.old_name(path, version, neighbour)
-        return Other(renamed(shown.task, *names), ProblemRun.OTHER_CODEMOD) if names else None
+        return Other(renamed(example.task, *names), ProblemRun.OTHER_CODEMOD) if names else None
 
-    def _example(self, shown: Shown, version: str, neighbour: str, paths: Collection[str | None]) -> Other | None:
+    def _example(self, example: Shown, version: str, neighbour: str, paths: Collection[str | None]) -> Other | None:
         """Return what an example of the neighbour writes for one of the same inputs and results, and no example here.
 
         It is an example of one of the paths, or calls something of the core API's name.
         """
-        cases = set(shown.task.cases)
+        cases = set(example.task.cases)
         names = {path.rpartition(".")[2] for path in paths if path}
         for each in sorted((each for case in cases for each in self._stating[case]), key=lambda each: each.key):
             related = each.snippet["path"] in paths or any(
                 re.search(rf"\b{re.escape(n)}\b", each.task.code) for n in names
             )
-            if related and self._holds(each, neighbour) and not self._is_shown(each.task, version):
+            if related and self._holds(each, neighbour) and not self._is_documented(each.task, version):
                 return Other(each.task, ProblemRun.OTHER_EXAMPLE)
         return None
 
-    def _is_shown(self, task: Task, version: str) -> bool:
+    def _is_documented(self, task: Task, version: str) -> bool:
         """Say whether an example of a version writes the same."""
         return any(each.task.code == task.code and self._holds(each, version) for each in self._stating[task.cases[0]])
 
-    def _holds(self, shown: Shown, version: str) -> bool:
-        return self.library.history.within(version, shown.snippet["version"], shown.snippet["last_version"])
+    def _holds(self, example: Shown, version: str) -> bool:
+        return self.library.history.within(version, example.snippet["version"], example.snippet["last_version"])
 
 
 class _Target(NamedTuple):

@@ -6,13 +6,17 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from pipeline.api.history.change_text import signature
 from pipeline.core.vocabularies.changes import LAST_TO_WORK, OF_PARAMETERS, RELOCATED, ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.core.vocabularies.surface import SymbolKind
+from pipeline.execution.validation.cases import MODULE
 from pipeline.families.completions_and_migrations.history import Tagging
 from pipeline.families.problems.library import Library
-from pipeline.lake.rows import ChangeRow, ProblemRow
+from pipeline.lake.rows import AnyRow, ChangeRow, ProblemRow, SnippetRow
 from pipeline.lake.stage import Reject
 from pipeline.llm.tasks.rules import ProblemDraftRules
 
@@ -72,15 +76,15 @@ def changed_apis(
     Rejects: NO_PREDECESSOR where the lake lacks one of the releases, UNRESOLVED_NAME where the version does not define
     the path, UNFIT_NAME where a name is too short to be hidden or is that of the library, OVER_QUOTA.
     """
-    found: list[Changed] = []
+    apis: list[Changed] = []
     rejects: list[Reject] = []
     for result in (_changed(change, library, rules) for change in changes):
         if isinstance(result, Reject):
             rejects.append(result)
         else:
-            found.append(result)
-    kept, surplus = _within_quota(sorted(found, key=lambda one: _rank(one, library, rules)), rules)
-    return kept, [*rejects, *surplus]
+            apis.append(result)
+    chosen, surplus = _within_quota(sorted(apis, key=lambda one: _rank(one, library, rules)), rules)
+    return chosen, [*rejects, *surplus]
 
 
 def _place(change: ChangeRow) -> tuple[str, str]:
@@ -101,9 +105,9 @@ def _changed(change: ChangeRow, library: Library, rules: ProblemDraftRules) -> C
     hidden = tuple(dict.fromkeys(_hidden(change, path)))
     if unfit := [name for name in hidden if len(name.strip("_")) < rules.min_hidden or name.startswith("_")]:
         return Reject(change["id"], RejectReason.UNFIT_NAME, f"{path} in {version}: {unfit[0]!r}")
-    told = {_letters(name) for name in (library.name, *library.roots(version))}
-    if known := [name for name in hidden if _letters(name) in told]:
-        detail = f"{path} in {version}: {known[0]!r} is what the library is called, which every solver is told"
+    public = {_letters(name) for name in (library.name, *library.roots(version))}
+    if named := [name for name in hidden if _letters(name) in public]:
+        detail = f"{path} in {version}: {named[0]!r} is what the library is called, which every solver is told"
         return Reject(change["id"], RejectReason.UNFIT_NAME, detail)
     documented = bool(library.docstrings([path], version) or library.document(path, version))
     return Changed(change, path, version, other, tags, hidden, documented)
@@ -132,8 +136,8 @@ def _rank(one: Changed, library: Library, rules: ProblemDraftRules) -> tuple[obj
 
 
 def _within_quota(changed: Sequence[Changed], rules: ProblemDraftRules) -> tuple[list[Changed], list[Reject]]:
-    taken: Counter[tuple[str, ...]] = Counter()
-    kept: list[Changed] = []
+    counts: Counter[tuple[str, ...]] = Counter()
+    chosen: list[Changed] = []
     rejects: list[Reject] = []
     for one in changed:
         limits = {
@@ -141,11 +145,66 @@ def _within_quota(changed: Sequence[Changed], rules: ProblemDraftRules) -> tuple
             ("version", one.version): rules.max_per_version,
             ("library",): rules.max_per_library,
         }
-        full = next((kind for kind, limit in limits.items() if taken[kind] >= limit), None)
+        full = next((kind for kind, limit in limits.items() if counts[kind] >= limit), None)
         if full is not None:
             detail = f"{one.path} in {one.version}: a model is asked for {limits[full]} of {' '.join(full)}"
             rejects.append(Reject(one.id, RejectReason.OVER_QUOTA, detail))
         else:
-            taken.update(limits.keys())
-            kept.append(one)
-    return kept, rejects
+            counts.update(limits.keys())
+            chosen.append(one)
+    return chosen, rejects
+
+
+_ONE_LINE = 10_000
+_OWN = frozenset({SnippetSource.DOCSTRING, SnippetSource.DOCUMENTATION})
+
+
+def change_context(
+    changed: Changed, library: Library, snippets: Iterable[SnippetRow], function: str, rules: ProblemDraftRules
+) -> dict[str, Any]:
+    """Return what bears on a problem about a change, by field; all of it is crawled text but the names of fields."""
+    rows, kind = list(snippets), ChangeKind(changed.change["kind"])
+    change: AnyRow = changed.change
+    return {
+        "library": library.name,
+        "import_names": list(library.history.releases[changed.version]["import_names"]),
+        "version": changed.version,
+        "other_version": changed.other_version,
+        "path": changed.path,
+        "change": {
+            "kind": kind,
+            "meaning": kind.meaning,
+            **{name: change[name] for name in ("path", "parameter", "old", "new", "replacement")},
+        },
+        "here": _side(changed.path, changed.version, library, rows, rules),
+        "there": _side(changed.other_path, changed.other_version, library, rows, rules),
+        "hidden": list(changed.hidden),
+        "function": function,
+        "module": MODULE,
+    }
+
+
+def _side(
+    path: str, version: str, library: Library, snippets: Sequence[SnippetRow], rules: ProblemDraftRules
+) -> dict[str, object] | None:
+    """Return what a release has of an API; None where it does not have it."""
+    definition = library.history.definition(path, version)
+    if definition is None:
+        return None
+    paths = list(dict.fromkeys([path, definition["path"]]))
+    texts = library.docstrings(paths, version)
+    document = next(filter(None, (library.document(path, version) for path in paths)), None)
+    texts = texts or ((document["description"],) if document else ())
+    examples = [
+        f"{row['preamble']}{row['code']}"
+        for row in sorted(snippets, key=lambda row: str(row["id"]))
+        if row["path"] in paths
+        and row["source"] in _OWN
+        and library.history.within(version, row["version"], row["last_version"])
+    ]
+    return {
+        "path": path,
+        "signature": "".join(signature(definition, _ONE_LINE)),
+        "documentation": [text[: rules.max_context_characters] for text in texts],
+        "examples": [text[: rules.max_context_characters] for text in examples[: rules.max_examples]],
+    }

@@ -74,8 +74,8 @@ class Unwritten:
             path for program in programs for path in (*(use.path for use in self.uses(program)), *_imported(program))
         }
         used = {path for path in used if library.history.definition(path, changed.version) is not None}
-        lacking = {path for path in used if library.history.definition(path, other) is None}
-        return sorted(path for path in used & (breaking | lacking) if not self._is_of_core(path))
+        absent = {path for path in used if library.history.definition(path, other) is None}
+        return sorted(path for path in used & (breaking | absent) if not self._is_of_core(path))
 
     def _is_of_core(self, path: str) -> bool:
         """Say whether a path is the core API, a member of it, or what it stands in."""
@@ -137,7 +137,7 @@ class ProblemWriter(Protocol):
     def rules(self) -> ProblemDraftRules:
         """Which changes it is asked about, and what it is shown of them."""
 
-    def write(self, wanted: Sequence[Unwritten], places: Mapping[str, Place]) -> list[WrittenProblem]:
+    def write(self, requests: Sequence[Unwritten], places: Mapping[str, Place]) -> list[WrittenProblem]:
         """Write a problem for each change and run it in the places of both versions, in their order."""
 
 
@@ -150,40 +150,40 @@ def _imported(program: str) -> Iterator[str]:
             yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
 
 
-def problem_id(wanted: Unwritten, starting_code: str, solution: str) -> str:
+def problem_id(request: Unwritten, starting_code: str, solution: str) -> str:
     """Return the id of a problem about a change."""
-    changed = wanted.changed
-    return content_id("problem", wanted.library.name, changed.version, changed.path, starting_code, solution)
+    changed = request.changed
+    return content_id("problem", request.library.name, changed.version, changed.path, starting_code, solution)
 
 
-def tested(wanted: Unwritten, text: Text) -> Tested:
+def tested(request: Unwritten, text: Text) -> Tested:
     """Return a problem as it is to be run."""
     return Tested(
-        id=problem_id(wanted, text.starting_code, text.solution),
-        version=wanted.changed.version,
-        other_version=wanted.changed.other_version,
+        id=problem_id(request, text.starting_code, text.solution),
+        version=request.changed.version,
+        other_version=request.changed.other_version,
         starting_code=text.starting_code,
         solution=text.solution,
         visible=text.visible,
-        hidden=present(text.tests(wanted.roots)),
+        hidden=present(text.tests(request.roots)),
         module=MODULE,
         other=OtherCode(ProblemRun.OTHER_MODEL, text.other_solution) if text.other_solution else None,
     )
 
 
 def drafted_row(
-    wanted: Unwritten, text: Text, written: WrittenProblem, place: Place, rules: ProblemRules, score: MutationScore
+    request: Unwritten, text: Text, written: WrittenProblem, place: Place, rules: ProblemRules, score: MutationScore
 ) -> ProblemRow:
     """Return the row of a problem that was written about a change; `score` is that of its hidden tests."""
-    changed, library = wanted.changed, wanted.library
-    uses = wanted.uses(text.program)
+    changed, library = request.changed, request.library
+    uses = request.uses(text.program)
     calls = list(dict.fromkeys(use.path for use in uses if use.form == UsageForm.CALL))
     paths = list(dict.fromkeys([changed.path, *calls]))
     documents = [(path, found) for path in paths if (found := library.document(path, changed.version))]
-    tests = present(text.tests(wanted.roots))
+    tests = present(text.tests(request.roots))
     texts = [text.program, text.visible, tests]
-    pins = additional_dependencies(texts, wanted.roots | {MODULE}, place.row["lock"] or "", place.environment)
-    id_ = problem_id(wanted, text.starting_code, text.solution)
+    pins = additional_dependencies(texts, request.roots | {MODULE}, place.row["lock"] or "", place.environment)
+    id_ = problem_id(request, text.starting_code, text.solution)
     return {
         **head(id_, {"library": library.name, "id": ""}, changed.path, changed.version, changed.tags, library.history),
         "snippet_id": None,
@@ -200,7 +200,7 @@ def drafted_row(
         "category": str(changed.change["gitchameleon_category"]),
         "target_entity": changed.name,
         "api_calls": calls,
-        "solution_api_call": not wanted.paths.isdisjoint(calls),
+        "solution_api_call": not request.paths.isdisjoint(calls),
         "additional_dependencies": pins,
         "functional": True,
         "webdev": library.name in rules.webdev,
@@ -217,13 +217,13 @@ def drafted_row(
     }
 
 
-def refused_row(wanted: Unwritten, refusal: Refusal) -> RefusedProblemRow:
+def refused_row(request: Unwritten, refusal: Refusal) -> RefusedProblemRow:
     """Return the row of `refused_problems` of a change that nothing accepted was written about."""
     return {
-        "id": content_id(wanted.id, refusal.model, refusal.prompt_sha256),
-        "library": wanted.library.name,
-        "change_id": wanted.id,
-        "version": wanted.changed.version,
-        "path": wanted.changed.path,
+        "id": content_id(request.id, refusal.model, refusal.prompt_sha256),
+        "library": request.library.name,
+        "change_id": request.id,
+        "version": request.changed.version,
+        "path": request.changed.path,
         **refusal.columns,
     }

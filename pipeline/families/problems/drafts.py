@@ -18,7 +18,7 @@ from pipeline.families.problems.candidates import Candidate
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.program import Written, rewrite, write
 from pipeline.families.problems.rules import ProblemRules
-from pipeline.families.problems.statement import Source, describe, names_given_away
+from pipeline.families.problems.statement import Source, describe, names_revealed
 from pipeline.families.problems.tasks import CaseOf
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ProblemHead
@@ -77,12 +77,12 @@ def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting:
     Rejects: LEAKS_ANSWER where what is given names the core API; NO_TEXT where no sentence says what to do.
     """
     task, version = candidate.task, candidate.version
-    given = {keyword for use in candidate.uses if use.path == candidate.path for keyword in use.keywords}
-    hidden = (candidate.name, *sorted(given & library.changed_parameters(candidate.path, version)))
+    keywords = {keyword for use in candidate.uses if use.path == candidate.path for keyword in use.keywords}
+    hidden = (candidate.name, *sorted(keywords & library.changed_parameters(candidate.path, version)))
     key = f"{candidate.shown.key} {version}"
     written = write(task, hidden, rules)
-    if found := names_given_away([_without_library(written, library.roots(version))], hidden, drafting):
-        return Reject(key, RejectReason.LEAKS_ANSWER, f"the starting code has {found[0]!r}")
+    if names := names_revealed([_without_library(written, library.roots(version))], hidden, drafting):
+        return Reject(key, RejectReason.LEAKS_ANSWER, f"the starting code has {names[0]!r}")
     docstrings = library.docstrings(filter(None, (candidate.shown.snippet["path"], candidate.path)), version)
     source = Source(library.name, candidate.name, hidden, docstrings, library.document(candidate.path, version))
     if describe(source, drafting) is None:
@@ -142,8 +142,8 @@ def _imported(text: str) -> Iterator[str]:
 
 def _pins(lock: str) -> Iterator[str]:
     for line in lock.splitlines():
-        if found := re.match(r"([A-Za-z0-9][\w.-]*==[^\s;\\]+)", line):
-            yield found[1]
+        if match := re.match(r"([A-Za-z0-9][\w.-]*==[^\s;\\]+)", line):
+            yield match[1]
 
 
 def _distribution(pin: str) -> str:

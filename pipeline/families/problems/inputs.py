@@ -22,28 +22,28 @@ _EXCHANGED = 4
 
 
 def further_inputs(
-    stated: Sequence[tuple[str, ...]], changes: Sequence[InputChange], limit: int
+    documented: Sequence[tuple[str, ...]], changes: Sequence[InputChange], limit: int
 ) -> list[tuple[str, ...]]:
     """Return at most `limit` inputs, as source, that differ from a stated one in one argument; arguments take turns.
 
     An argument is changed, or that of another stated input.
     """
-    made = zip_longest(*(_varied(stated, number, changes) for number in range(len(stated[0]))))
-    further = dict.fromkeys(one for turn in made for one in turn if one is not None)
-    return [one for one in further if one not in set(stated)][:limit]
+    turns = zip_longest(*(_varied(documented, number, changes) for number in range(len(documented[0]))))
+    further = dict.fromkeys(one for turn in turns for one in turn if one is not None)
+    return [one for one in further if one not in set(documented)][:limit]
 
 
 def _varied(
-    stated: Sequence[tuple[str, ...]], number: int, changes: Sequence[InputChange]
+    documented: Sequence[tuple[str, ...]], number: int, changes: Sequence[InputChange]
 ) -> Iterator[tuple[str, ...]]:
     """Yield inputs that differ from a stated one in the argument of this number."""
     for change in changes:
-        for arguments in stated:
+        for arguments in documented:
             changed = changed_argument(arguments[number], change)
             if changed is not None:
                 yield (*arguments[:number], changed, *arguments[number + 1 :])
-    first = stated[0]
-    for other in stated[1 : 1 + _EXCHANGED]:
+    first = documented[0]
+    for other in documented[1 : 1 + _EXCHANGED]:
         yield (*first[:number], other[number], *first[number + 1 :])
 
 
@@ -56,22 +56,22 @@ def changed_argument(argument: str, change: InputChange) -> str | None:
         return None if argument == "None" else "None"
     node = ast.parse(argument, mode="eval").body
     try:
-        made = _changed(ast.literal_eval(node), change)
+        value = _changed(ast.literal_eval(node), change)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return _changed_call(node, change)
-    return None if made is None else repr(made)
+    return None if value is None else repr(value)
 
 
 def _changed_call(node: ast.expr, change: InputChange) -> str | None:
     if not isinstance(node, ast.Call):
         return None
     for number, argument in enumerate(node.args):
-        if not isinstance(argument, ast.Starred) and (made := changed_argument(ast.unparse(argument), change)):
-            node.args[number] = ast.parse(made, mode="eval").body
+        if not isinstance(argument, ast.Starred) and (source := changed_argument(ast.unparse(argument), change)):
+            node.args[number] = ast.parse(source, mode="eval").body
             return ast.unparse(node)
     for keyword in node.keywords:
-        if made := changed_argument(ast.unparse(keyword.value), change):
-            keyword.value = ast.parse(made, mode="eval").body
+        if source := changed_argument(ast.unparse(keyword.value), change):
+            keyword.value = ast.parse(source, mode="eval").body
             return ast.unparse(node)
     return None
 
@@ -82,28 +82,28 @@ def _changed(value: Any, change: InputChange) -> Any:
     if isinstance(value, int | float):
         return _number(value, change)
     if isinstance(value, str) and change in _NUMBERS:
-        made, found = _NUMBERS[change].subn(lambda number: str(int(number[0]) + 1), value, count=1)
-        return made if found else None
+        text, count = _NUMBERS[change].subn(lambda number: str(int(number[0]) + 1), value, count=1)
+        return text if count else None
     if isinstance(value, str | bytes | list | tuple):
         return _sequence(value, change)
     return {} if isinstance(value, dict) and value and change is InputChange.EMPTIED else None
 
 
 def _number(value: float, change: InputChange) -> float | None:
-    made = {InputChange.INCREASED: value + 1, InputChange.DOUBLED: value * 2, InputChange.NEGATED: -value}
+    values = {InputChange.INCREASED: value + 1, InputChange.DOUBLED: value * 2, InputChange.NEGATED: -value}
     if change is InputChange.ZEROED and value:
         return type(value)()
-    return made.get(change)
+    return values.get(change)
 
 
 def _sequence(value: Any, change: InputChange) -> Any:
     if not value:
         return None
-    made = {
+    values = {
         InputChange.REVERSED: value[::-1] if isinstance(value, list | tuple) else None,
         InputChange.SHORTENED: value[:-1],
         InputChange.CUT_IN_FRONT: value[1:],
         InputChange.REPEATED: value * 2,
         InputChange.EMPTIED: value[:0],
     }
-    return made.get(change)
+    return values.get(change)

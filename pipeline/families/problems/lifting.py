@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipeline.families.problems.slices import Slice, Unfit, names_in
+from pipeline.families.problems.slices import Program, Slice, Unfit, names_in
 from pipeline.families.problems.stated_values import plain_source
-from pipeline.families.problems.steps import Program
 
 _BUILTINS = frozenset(dir(builtins))
 _DISPLAYS = ast.List | ast.Tuple | ast.Set | ast.Dict
@@ -105,11 +104,11 @@ class _Lifter(ast.NodeTransformer):
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         """Go through the fields of a node in their order."""
-        for name, found in ast.iter_fields(node):
-            if isinstance(found, list):
-                setattr(node, name, [self._child(item) for item in found])
-            elif isinstance(found, ast.AST):
-                setattr(node, name, self._child(found))
+        for name, child in ast.iter_fields(node):
+            if isinstance(child, list):
+                setattr(node, name, [self._child(item) for item in child])
+            elif isinstance(child, ast.AST):
+                setattr(node, name, self._child(child))
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -144,7 +143,7 @@ class _Lifter(ast.NodeTransformer):
         return self.visit(node)
 
     def _is_value(self, node: ast.expr) -> bool:
-        if not _stands_alone(node) or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        if not _is_independent(node) or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
             return False
         names = names_in(node)
         return not names & (self.not_values | self.inner) and not _binds(node)
@@ -158,7 +157,7 @@ class _Lifter(ast.NodeTransformer):
         return ast.Name(parameter(len(self.arguments) - 1), ast.Load())
 
 
-def _stands_alone(node: ast.expr) -> bool:
+def _is_independent(node: ast.expr) -> bool:
     """Say whether an expression may stand outside of where it is found: `1:3`, also in `[1:3, 0]`, is an index only."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     return not isinstance(node, ast.Starred) and not any(isinstance(part, ast.Slice) for part in parts)

@@ -37,10 +37,10 @@ class ModelProblems:
     judge: RunJudge
     runner: Runner
 
-    def write(self, wanted: Sequence[Unwritten], places: Mapping[str, Place]) -> list[WrittenProblem]:
+    def write(self, requests: Sequence[Unwritten], places: Mapping[str, Place]) -> list[WrittenProblem]:
         """Write a problem for each change, in their order; none where no draft was accepted."""
-        court = _Court(self, {one.id: one for one in wanted}, places)
-        subjects = [Subject(one.id, one.facts) for one in wanted]
+        court = _Court(self, {one.id: one for one in requests}, places)
+        subjects = [Subject(one.id, one.facts) for one in requests]
         drafted = draft(subjects, ProblemText, self.rules, self.drafter, court.judge)
         return [_written(one, court.runs) for one in drafted]
 
@@ -61,77 +61,79 @@ class _Court:
     def judge(self, drafts: Sequence[tuple[Subject, ProblemText]]) -> list[str | None]:
         """Say what is wrong with each: by reading it, by what its tests tell, by whether the solution needs the core
         API, the library and each parameter, and by what both releases make of it."""
-        found: dict[str, str | None] = {}
+        problems: dict[str, str | None] = {}
         texts = [(self.wanted[subject.id], text_of(one)) for subject, one in drafts]
         for judged in (self._read, self._try, self._need, self._vary, self._prove):
-            found |= judged([(wanted, text) for wanted, text in texts if found.get(wanted.id) is None])
-        return [found[subject.id] for subject, _ in drafts]
+            problems |= judged([(request, text) for request, text in texts if problems.get(request.id) is None])
+        return [problems[subject.id] for subject, _ in drafts]
 
     def _read(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
-        return {wanted.id: self.kind.reader.problem(wanted, text) for wanted, text in drafts}
+        return {request.id: self.kind.reader.problem(request, text) for request, text in drafts}
 
     def _try(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
-        trials = [self._trial(wanted, text) for wanted, text in drafts]
-        return {trial.id: found.problem for trial, found in zip(trials, self.kind.judge.judge(trials), strict=True)}
+        trials = [self._trial(request, text) for request, text in drafts]
+        return {trial.id: verdict.problem for trial, verdict in zip(trials, self.kind.judge.judge(trials), strict=True)}
 
-    def _trial(self, wanted: Unwritten, text: Text) -> Trial:
-        place = self.places[wanted.changed.version]
+    def _trial(self, request: Unwritten, text: Text) -> Trial:
+        place = self.places[request.changed.version]
         other = text.starting_code + text.other_solution if text.other_solution else None
         names = place.row["import_names"]
-        return Trial(wanted.id, place.environment, MODULE, text.hidden, text.program, other, import_names=names)
+        return Trial(request.id, place.environment, MODULE, text.hidden, text.program, other, import_names=names)
 
     def _need(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
         """Run the hidden tests where the core API does nothing, and where each use of the library is to raise.
 
         A solution that passes the first, or fails the second, does the work by itself.
         """
-        idle = self._run([(wanted, {"": _without(wanted, text)}, text.hidden) for wanted, text in drafts])
-        whole = self._run([(wanted, {"": text.program}, present(text.tests(wanted.roots))) for wanted, text in drafts])
-        found: dict[str, str | None] = {}
-        for wanted, _ in drafts:
-            path, library = wanted.changed.path, whole[wanted.id, ""]
-            found[wanted.id] = None
-            if idle[wanted.id, ""].outcome is Outcome.PASSED:
-                found[wanted.id] = f"solution: the tests pass where {path} does nothing: use it"
+        idle = self._run([(request, {"": _without(request, text)}, text.hidden) for request, text in drafts])
+        whole = self._run(
+            [(request, {"": text.program}, present(text.tests(request.roots))) for request, text in drafts]
+        )
+        problems: dict[str, str | None] = {}
+        for request, _ in drafts:
+            path, library = request.changed.path, whole[request.id, ""]
+            problems[request.id] = None
+            if idle[request.id, ""].outcome is Outcome.PASSED:
+                problems[request.id] = f"solution: the tests pass where {path} does nothing: use it"
             elif library.outcome is not Outcome.PASSED:
-                found[wanted.id] = (
-                    f"solution: it must fail where each use of {wanted.library.name} raises: {library.detail}"
+                problems[request.id] = (
+                    f"solution: it must fail where each use of {request.library.name} raises: {library.detail}"
                 )
-        return found
+        return problems
 
     def _vary(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
         """Run the hidden tests with functions that ignore a parameter each: one that passes is not varied by a test."""
-        asked = []
-        for wanted, text in drafts:
+        runs = []
+        for request, text in drafts:
             names = enumerate(parameters_of(text.head))
             programs = {name: ignoring(text.program, text.head.name, number) for number, name in names}
-            asked.append((wanted, programs, text.hidden))
-        results = self._run(asked)
-        found: dict[str, str | None] = {}
-        for wanted, programs, _ in asked:
-            unused = [name for name in programs if results[wanted.id, name].outcome is Outcome.PASSED]
+            runs.append((request, programs, text.hidden))
+        results = self._run(runs)
+        problems: dict[str, str | None] = {}
+        for request, programs, _ in runs:
+            unused = [name for name in programs if results[request.id, name].outcome is Outcome.PASSED]
             detail = (
                 f"hidden_tests: a function that ignores {', '.join(unused)} passes: vary it alone, to other results"
             )
-            found[wanted.id] = detail if unused else None
-        return found
+            problems[request.id] = detail if unused else None
+        return problems
 
-    def _run(self, asked: Iterable[tuple[Unwritten, Mapping[str, str], str]]) -> dict[tuple[str, str], Result]:
+    def _run(self, trials: Iterable[tuple[Unwritten, Mapping[str, str], str]]) -> dict[tuple[str, str], Result]:
         """Run tests once with each of the programs of a draft, in its version; results by the draft and the program."""
         by_version: Mapping[str, list[Case]] = defaultdict(list)
         keys: dict[str, tuple[str, str]] = {}
-        for wanted, programs, tests in asked:
+        for request, programs, tests in trials:
             for name, program in programs.items():
-                case = Case(f"{wanted.id} {name}", "", program, test_file=tests)
-                keys[case.id] = wanted.id, name
-                by_version[wanted.changed.version].append(case)
+                case = Case(f"{request.id} {name}", "", program, test_file=tests)
+                keys[case.id] = request.id, name
+                by_version[request.changed.version].append(case)
         results: dict[str, Result] = {}
         for version, cases in sorted(by_version.items()):
             results |= self.kind.judge.run_once(self.places[version].environment, cases)
         return {keys[key]: result for key, result in results.items()}
 
     def _prove(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
-        problems = {wanted.id: tested(wanted, text) for wanted, text in drafts}
+        problems = {request.id: tested(request, text) for request, text in drafts}
         first = dict(self.taken)
         for problem in problems.values():
             first.setdefault(problem.id, problem)
@@ -163,9 +165,9 @@ _MUST_PASS = {
 }
 
 
-def _without(wanted: Unwritten, text: Text) -> str:
+def _without(request: Unwritten, text: Text) -> str:
     """Return the program of a problem where the core API does nothing."""
-    return doing_nothing(wanted.changed.path) + text.program
+    return doing_nothing(request.changed.path) + text.program
 
 
 def _written(one: Drafted[ProblemText], runs: Mapping[str, Sequence[ProblemRunRow]]) -> WrittenProblem:

@@ -11,7 +11,7 @@ from pipeline.execution.validation.cases import MODULE
 from pipeline.execution.validation.splitting import unparted
 from pipeline.families.llm_code_checks import BadCode, names_of_tests, names_used, read_code
 from pipeline.families.problems.drafted import Text, Unwritten
-from pipeline.families.problems.trivial import passed_by
+from pipeline.families.problems.selecting import passed_by
 from pipeline.llm.names import find_names
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.tasks.forms import ProblemText
@@ -38,23 +38,23 @@ class Reader:
     drafting: DraftingRules
     function: str
 
-    def problem(self, wanted: Unwritten, text: Text) -> str | None:
+    def problem(self, request: Unwritten, text: Text) -> str | None:
         """Say what is wrong with a draft; None where nothing is."""
         try:
-            return next(self._problems(wanted, text), None)
+            return next(self._problems(request, text), None)
         except BadCode as error:
             return str(error)
 
-    def _problems(self, wanted: Unwritten, text: Text) -> Iterator[str]:
+    def _problems(self, request: Unwritten, text: Text) -> Iterator[str]:
         yield from self._of_statement(text)
         yield from self._of_programs(text)
-        yield from self._of_tests(wanted, text)
-        yield from self._of_names(wanted, text)
-        if wanted.paths.isdisjoint(use.path for use in wanted.uses(text.program)):
-            yield f"solution: it does not use {wanted.changed.path}"
-        if found := wanted.also_decided_by([text.program, text.visible, text.hidden]):
-            core, other = wanted.changed.path, wanted.changed.other_version
-            yield f"{', '.join(found)}: changed in {other} too, and nothing but {core} may tell the releases apart"
+        yield from self._of_tests(request, text)
+        yield from self._of_names(request, text)
+        if request.paths.isdisjoint(use.path for use in request.uses(text.program)):
+            yield f"solution: it does not use {request.changed.path}"
+        if names := request.also_decided_by([text.program, text.visible, text.hidden]):
+            core, other = request.changed.path, request.changed.other_version
+            yield f"{', '.join(names)}: changed in {other} too, and nothing but {core} may tell the releases apart"
 
     def _of_statement(self, text: Text) -> Iterator[str]:
         words, rules = len(text.statement.split()), self.rules
@@ -65,19 +65,19 @@ class Reader:
 
     def _of_programs(self, text: Text) -> Iterator[str]:
         """Look at the shape: what is given ends with the head of a function, and what is written is its body."""
-        given = self._tree("starting_code", text.starting_code, after="    pass\n")
-        last = given.body[-1]
+        start = self._tree("starting_code", text.starting_code, after="    pass\n")
+        last = start.body[-1]
         if not isinstance(last, ast.FunctionDef) or last.name != self.function or len(last.body) != 1:
             yield f"starting_code: its last line must be the head of {self.function}, and nothing of its body"
         for name, body in _bodies(text):
             tree = self._tree(name, body, before=text.starting_code)
-            if ast.dump(_headed(tree)) != ast.dump(_headed(given)):
+            if ast.dump(_headed(tree)) != ast.dump(_headed(start)):
                 yield f"{name}: it must be the body of {self.function} alone, indented by four spaces"
             statements = sum(isinstance(node, ast.stmt) for node in ast.walk(tree.body[-1])) - 1
             if statements > self.rules.max_statements:
                 yield f"{name}: it has {statements} statements, at most {self.rules.max_statements} are taken"
 
-    def _of_tests(self, wanted: Unwritten, text: Text) -> Iterator[str]:
+    def _of_tests(self, request: Unwritten, text: Text) -> Iterator[str]:
         """Look at the tests: so many, of the function, and none that asks the library itself."""
         visible, hidden = self._tree("visible_test", text.visible), self._tree("hidden_tests", text.hidden)
         if not any(isinstance(node, ast.Assert) for node in visible.body) or self.function not in names_used(visible):
@@ -93,25 +93,25 @@ class Reader:
         for name, tests, module in (("visible_test", text.visible, None), ("hidden_tests", text.hidden, MODULE)):
             if problem := unparted(tests, module):
                 yield f"{name}: {problem}"
-        if (whole := text.tests(wanted.roots)) is None:
+        if (whole := text.tests(request.roots)) is None:
             yield f"hidden_tests: no test calls {self.function} in a plain statement with arguments that stand there"
         elif problem := unparted(whole, MODULE):
             yield f"hidden_tests: {problem}"
-        used = {use.path for tests in (text.visible, text.hidden) for use in wanted.uses(tests)}
-        if not wanted.paths.isdisjoint(used):
-            yield f"the tests use {wanted.changed.path} themselves: only the solution may"
+        used = {use.path for tests in (text.visible, text.hidden) for use in request.uses(tests)}
+        if not request.paths.isdisjoint(used):
+            yield f"the tests use {request.changed.path} themselves: only the solution may"
 
-    def _of_names(self, wanted: Unwritten, text: Text) -> Iterator[str]:
+    def _of_names(self, request: Unwritten, text: Text) -> Iterator[str]:
         """Look for hidden names in all that a solver is shown, and for names that would ask which release it is."""
-        modules = re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, wanted.roots)))})\b")
+        modules = re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, request.roots)))})\b")
         # The names of the library's modules everybody is told anyway.
-        shown = {"statement": text.statement, "starting_code": modules.sub(" ", text.starting_code)}
-        for name, said in (shown | {"visible_test": text.visible}).items():
-            if given := find_names(said, wanted.changed.hidden, self.drafting):
-                yield f"{name}: it gives a hidden name away: {said[slice(*given[0])]!r}"
+        visible = {"statement": text.statement, "starting_code": modules.sub(" ", text.starting_code)}
+        for name, words in (visible | {"visible_test": text.visible}).items():
+            if names := find_names(words, request.changed.hidden, self.drafting):
+                yield f"{name}: it gives a hidden name away: {words[slice(*names[0])]!r}"
         pieces = {name: text.starting_code + body for name, body in _bodies(text)}
         pieces |= {"visible_test": text.visible, "hidden_tests": text.hidden}
-        own = {name for path in wanted.paths for name in path.split(".")}
+        own = {name for path in request.paths for name in path.split(".")}
         for name, code in pieces.items():
             if foreign := sorted(names_used(ast.parse(code)) & (self.rules.not_used - own)):
                 yield f"{name}: it uses {', '.join(foreign)}, by which more than the program could be told apart"
@@ -144,5 +144,5 @@ def _headed(tree: ast.Module) -> ast.Module:
 
 
 def _lines(code: str) -> str:
-    kept = code.rstrip().lstrip("\n")
-    return f"{kept}\n" if kept.strip() else ""
+    stripped = code.rstrip().lstrip("\n")
+    return f"{stripped}\n" if stripped.strip() else ""

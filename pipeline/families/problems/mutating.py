@@ -12,7 +12,7 @@ from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.running import hurried
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.problems.program import Written
-from pipeline.families.problems.recording import Tried, gives, read_told, record
+from pipeline.families.problems.recording import Tried, gives, read_records, record
 from pipeline.families.problems.running import Place
 from pipeline.families.problems.selecting import Arguments
 from pipeline.families.problems.tasks import CaseOf, Task
@@ -52,13 +52,13 @@ def kills_of(
 
 
 def _mutants(written: Written, limit: int) -> Iterable[Written]:
-    given = written.starting_code.count("\n")
-    lines = range(given + 1, written.program.count("\n") + 2)
+    offset = written.starting_code.count("\n")
+    lines = range(offset + 1, written.program.count("\n") + 2)
     for mutant in mutants_of(written.program, lines, limit):
         yield replace(written, starting_code="", solution=mutant.text)
 
 
 def _kills(cases: Sequence[CaseOf], output: str) -> frozenset[Arguments]:
     inputs = [case.arguments for case in cases]
-    made = {one.case.arguments: one.case.outcome for one in read_told(output, inputs, _ANY_LENGTH)}
-    return frozenset(case.arguments for case in cases if not gives(made.get(case.arguments), case))
+    outcomes = {one.case.arguments: one.case.outcome for one in read_records(output, inputs, _ANY_LENGTH)}
+    return frozenset(case.arguments for case in cases if not gives(outcomes.get(case.arguments), case))

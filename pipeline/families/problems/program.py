@@ -44,11 +44,11 @@ def write(task: Task, hidden: Collection[str], rules: ProblemRules) -> Written:
     """
     names = parameter_names(task, hidden, rules)
     parted = [part for line in task.imports for part in _parts(line, hidden)]
-    given = [line for line in parted if not _mentions(line, hidden)]
+    prepared = [line for line in parted if not _mentions(line, hidden)]
     hiding = [line for line in parted if _mentions(line, hidden)]
     body = [*task.body, f"return {task.returned}"]
     head = _head(task, names, rules)
-    above = _blocks([_lines(given), *task.definitions])
+    above = _blocks([_lines(prepared), *task.definitions])
     if not task.own:
         starting = _blocks([above, head]) if above else head
         return Written(starting, _indented(_renamed([*hiding, *body], names)), rules.function, names, True)
@@ -92,15 +92,15 @@ def rewrite(written: Written, other: Task) -> str | None:
 
 def parameter_names(task: Task, hidden: Collection[str], rules: ProblemRules) -> tuple[str, ...]:
     """Return a name for each parameter: that of its variable in the example, else one for the type of its value."""
-    taken = {*hidden, *_names_of(task), rules.function, *dir(builtins)}
+    reserved = {*hidden, *_names_of(task), rules.function, *dir(builtins)}
     names: list[str] = []
     for variable, argument in zip(task.variables, task.cases[0].arguments, strict=True):
-        wanted = variable if variable and variable not in taken else name_for(argument, rules)
-        number, name = 1, wanted
-        while name in taken or keyword.iskeyword(name):
+        base = variable if variable and variable not in reserved else name_for(argument, rules)
+        number, name = 1, base
+        while name in reserved or keyword.iskeyword(name):
             number += 1
-            name = f"{wanted}_{number}"
-        taken.add(name)
+            name = f"{base}_{number}"
+        reserved.add(name)
         names.append(name)
     return tuple(names)
 
@@ -124,7 +124,7 @@ def visible_test(task: Task, written: Written, case: CaseOf) -> str:
 def hidden_tests(
     task: Task,
     written: Written,
-    stated: Sequence[CaseOf],
+    documented: Sequence[CaseOf],
     recorded: Sequence[CaseOf],
     module: str,
     roots: Iterable[str],
@@ -133,7 +133,7 @@ def hidden_tests(
 
     Its last test is passed only by a program that fails where each use of the library, its modules `roots`, raises.
     """
-    cases = [*((f"test_stated_{n}", case) for n, case in enumerate(stated, 1))]
+    cases = [*((f"test_stated_{n}", case) for n, case in enumerate(documented, 1))]
     cases += [(f"test_recorded_{n}", case) for n, case in enumerate(recorded, 1)]
     tests = {name: asserts(written, case) for name, case in cases}
     if first := next((case for _, case in cases if not case.outcome.raises), None):
@@ -160,24 +160,24 @@ def pytest_module(
 
 def asserts(written: Written, case: CaseOf) -> list[str]:
     """Return the statements that hold if the function does what a case says."""
-    outcome, made = case.outcome, call(written, case)
+    outcome, called = case.outcome, call(written, case)
     if outcome.raises is not None:
-        return [f"with pytest.raises({outcome.raises}):\n    {made}"]
+        return [f"with pytest.raises({outcome.raises}):\n    {called}"]
     if outcome.value in ("None", "True", "False"):
-        return [f"assert {made} is {outcome.value}"]
+        return [f"assert {called} is {outcome.value}"]
     if outcome.value is not None:
-        return [f"assert {made} == {outcome.value}"]
-    return [f"assert repr({made}).split() == {outcome.shown!r}.split()"]
+        return [f"assert {called} == {outcome.value}"]
+    return [f"assert repr({called}).split() == {outcome.shown!r}.split()"]
 
 
 def _names_of(task: Task) -> set[str]:
     """Return every name that stands in the code of a task."""
     tree = ast.parse("\n".join([*task.imports, *task.definitions, task.code]))
-    found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     aliases = [
         alias for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names
     ]
-    return found | {alias.asname or alias.name.split(".")[0] for alias in aliases}
+    return names | {alias.asname or alias.name.split(".")[0] for alias in aliases}
 
 
 def _mentions(line: str, hidden: Iterable[str]) -> bool:

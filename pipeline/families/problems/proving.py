@@ -137,33 +137,33 @@ def prove(
 
 def _record(drafts: Sequence[Draft], place: Place, runner: Runner, rules: ProblemRules) -> Iterator[Trial | Reject]:
     """Let the reference say what it makes of the stated inputs, and of others."""
-    asked, failed = parted(guarded(drafts, lambda draft: draft.id, lambda draft: [(draft, _inputs(draft, rules))]))
+    inputs, failed = parted(guarded(drafts, lambda draft: draft.id, lambda draft: [(draft, _inputs(draft, rules))]))
     yield from failed
-    wanted = [Tried(draft.id, draft.candidate.task, draft.written, tried) for draft, tried in asked]
-    results = record(wanted, place, runner)
+    requests = [Tried(draft.id, draft.candidate.task, draft.written, tried) for draft, tried in inputs]
+    results = record(requests, place, runner)
     roots = frozenset(name.split(".")[0] for name in place.row["import_names"])
 
     def judged(one: tuple[Draft, list[Arguments], Result]) -> Iterator[Trial | Reject]:
         draft, tried, result = one
         recorded = read_recorded(result.output, tried, rules)
-        made = {case.arguments: case.outcome for case in recorded}
-        stated = [case for case in draft.stated if case.outcome.raises or gives(made.get(case.arguments), case)]
-        shown = next((case for case in stated if not case.outcome.raises), None)
-        if shown is not None:
-            known = {case.arguments for case in draft.stated}
-            cases = [*stated, *(case for case in recorded if case.arguments not in known)]
-            yield Trial(draft, roots, shown, tuple(case for case in stated if case != shown), tuple(cases))
+        outcomes = {case.arguments: case.outcome for case in recorded}
+        documented = [case for case in draft.stated if case.outcome.raises or gives(outcomes.get(case.arguments), case)]
+        example = next((case for case in documented if not case.outcome.raises), None)
+        if example is not None:
+            covered = {case.arguments for case in draft.stated}
+            cases = [*documented, *(case for case in recorded if case.arguments not in covered)]
+            yield Trial(draft, roots, example, tuple(case for case in documented if case != example), tuple(cases))
         else:
-            said = result.detail or "the reference gives none of the stated values where it is called alone"
-            yield Reject(draft.id, RejectReason.NOT_PROVEN, f"{draft.row['version']}: {result.outcome}: {said}")
+            detail = result.detail or "the reference gives none of the stated values where it is called alone"
+            yield Reject(draft.id, RejectReason.NOT_PROVEN, f"{draft.row['version']}: {result.outcome}: {detail}")
 
-    answered = [(draft, tried, result) for (draft, tried), result in zip(asked, results, strict=True)]
+    answered = [(draft, tried, result) for (draft, tried), result in zip(inputs, results, strict=True)]
     yield from guarded(answered, lambda one: one[0].id, judged)
 
 
 def _inputs(draft: Draft, rules: ProblemRules) -> list[Arguments]:
-    stated = [case.arguments for case in draft.stated]
-    return [*stated, *further_inputs(stated, rules.changes, rules.max_tried)]
+    documented = [case.arguments for case in draft.stated]
+    return [*documented, *further_inputs(documented, rules.changes, rules.max_tried)]
 
 
 def _select(
@@ -197,8 +197,8 @@ def _repeatable(trial: Trial, place: Place, runner: Runner) -> tuple[CaseOf, ...
         for number, case in enumerate(trial.recorded)
     ]
     results = run_cases(place.environment, cases, runner.sandbox, runner.rules, runner.workers, memory=runner.memory)
-    told = zip(trial.recorded, results, strict=True)
-    return tuple(case for case, result in told if result.outcome is Outcome.PASSED)
+    compared = zip(trial.recorded, results, strict=True)
+    return tuple(case for case, result in compared if result.outcome is Outcome.PASSED)
 
 
 def _unused(trial: Trial, cases: Sequence[CaseOf]) -> str:

@@ -88,73 +88,73 @@ class Recorded:
 
 def read_recorded(output: str, inputs: Sequence[tuple[str, ...]], rules: ProblemRules) -> list[CaseOf]:
     """Read what a recorder printed: the cases with values that the rules keep."""
-    told = read_told(output, inputs, rules.max_recorded_characters)
-    return [one.case for one in told if not one.case.outcome.raises]
+    records = read_records(output, inputs, rules.max_recorded_characters)
+    return [one.case for one in records if not one.case.outcome.raises]
 
 
-def read_told(output: str, inputs: Sequence[tuple[str, ...]], max_characters: int) -> list[Recorded]:
+def read_records(output: str, inputs: Sequence[tuple[str, ...]], max_characters: int) -> list[Recorded]:
     """Read everything that a recorder printed, in its order; longer representations are left out."""
-    found: list[Recorded] = []
+    records: list[Recorded] = []
     for line in output.splitlines():
-        told = _told(line)
-        if told is None or not 0 <= told["number"] < len(inputs):
+        record = _record_of(line)
+        if record is None or not 0 <= record["number"] < len(inputs):
             continue
-        outcome = _outcome(told)
-        if outcome is not None and len(told.get("shown", "")) <= max_characters:
-            found.append(Recorded(CaseOf(inputs[told["number"]], outcome), _type(told)))
-    return found
+        outcome = _outcome(record)
+        if outcome is not None and len(record.get("shown", "")) <= max_characters:
+            records.append(Recorded(CaseOf(inputs[record["number"]], outcome), _type(record)))
+    return records
 
 
-def gives(made: Outcome | None, case: CaseOf) -> bool:
+def gives(outcome: Outcome | None, case: CaseOf) -> bool:
     """Say whether a recorded outcome is the stated one: equal values, or the same representation but for blanks."""
-    if made is None:
+    if outcome is None:
         return False
     if case.outcome.raises is not None:
-        return made.raises == case.outcome.raises
-    if case.outcome.value is not None and made.value is not None:
-        return bool(ast.literal_eval(case.outcome.value) == ast.literal_eval(made.value))
-    stated = case.outcome.shown or case.outcome.value or ""
-    return (made.shown or made.value or "").split() == stated.split()
+        return outcome.raises == case.outcome.raises
+    if case.outcome.value is not None and outcome.value is not None:
+        return bool(ast.literal_eval(case.outcome.value) == ast.literal_eval(outcome.value))
+    expected = case.outcome.shown or case.outcome.value or ""
+    return (outcome.shown or outcome.value or "").split() == expected.split()
 
 
-def choose(recorded: Sequence[CaseOf], stated: Sequence[CaseOf], limit: int) -> list[CaseOf]:
+def choose(recorded: Sequence[CaseOf], documented: Sequence[CaseOf], limit: int) -> list[CaseOf]:
     """Choose recorded cases to be tested: not what is stated, and new results first."""
-    known = {case.arguments for case in stated}
-    results = {case.outcome for case in stated}
+    covered = {case.arguments for case in documented}
+    results = {case.outcome for case in documented}
     fresh: list[CaseOf] = []
     same: list[CaseOf] = []
     for case in recorded:
-        if case.arguments in known:
+        if case.arguments in covered:
             continue
         (same if case.outcome in results else fresh).append(case)
-        known.add(case.arguments)
+        covered.add(case.arguments)
         results.add(case.outcome)
     return [*fresh, *same][:limit]
 
 
-def _told(line: str) -> Row | None:
+def _record_of(line: str) -> Row | None:
     if not line.startswith(_MARK):
         return None
     try:
-        told = json.loads(line.removeprefix(_MARK))
-        made = told["raises"] if "raises" in told else told["shown"]
-        fits = isinstance(told["number"], int) and isinstance(made, str)
+        record = json.loads(line.removeprefix(_MARK))
+        text = record["raises"] if "raises" in record else record["shown"]
+        fits = isinstance(record["number"], int) and isinstance(text, str)
     except (ValueError, TypeError, KeyError):
         return None
-    return told if fits else None
+    return record if fits else None
 
 
-def _outcome(told: Row) -> Outcome | None:
-    if "raises" in told:
-        return Outcome(raises=told["raises"]) if is_builtin_exception(told["raises"]) else None
-    return outcome_of_literal(told["shown"]) if told.get("is_literal") else _shown(told["shown"])
+def _outcome(record: Row) -> Outcome | None:
+    if "raises" in record:
+        return Outcome(raises=record["raises"]) if is_builtin_exception(record["raises"]) else None
+    return outcome_of_literal(record["shown"]) if record.get("is_literal") else _outcome_of(record["shown"])
 
 
-def _type(told: Row) -> str | None:
-    name = told.get("type")
+def _type(record: Row) -> str | None:
+    name = record.get("type")
     return name if isinstance(name, str) and name.isidentifier() else None
 
 
-def _shown(text: str) -> Outcome | None:
+def _outcome_of(text: str) -> Outcome | None:
     vague = not text or text.startswith("<") or "0x" in text or "…" in text
     return None if vague else Outcome(shown=text)

@@ -1,7 +1,8 @@
-"""Which inputs become hidden tests: so that every parameter is varied, and changed references fail."""
+"""Which inputs become hidden tests: every parameter is varied, changed references fail, and no trivial body passes."""
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
@@ -70,5 +71,32 @@ def score_of(
     own = {case.arguments for case in tested}
     killed = sum(not own.isdisjoint(kills) for kills in killing)
     unkilled = sum(not kills for kills in killing)
-    is_known = len(set(inputs) - own) >= further
-    return MutationScore(len(killing), killed, unkilled if is_known else 0)
+    is_decided = len(set(inputs) - own) >= further
+    return MutationScore(len(killing), killed, unkilled if is_decided else 0)
+
+
+def passed_by(tests: str) -> str | None:
+    """Return a body that passes a pytest module whatever the task is; None where that cannot be said.
+
+    Such a body returns one value, or a parameter.
+
+    All that counts are asserts of the form `f(…) == value` and `f(…) is value`, also `repr(f(…)).split() == …`.
+    """
+    module = ast.parse(tests)
+    asserts = [node for node in ast.walk(module) if isinstance(node, ast.Assert)]
+    read = [pair for node in asserts if (pair := _compared(node)) is not None]
+    if not asserts or len(read) < len(asserts) or any(isinstance(node, ast.With) for node in ast.walk(module)):
+        return None
+    if len({value for _, value in read}) == 1:
+        return f"return {read[0][1]}"
+    fewest = min(len(call.args) for call, _ in read)
+    same = (n for n in range(fewest) if all(ast.unparse(call.args[n]) == value for call, value in read))
+    return next((f"return parameter {n + 1}" for n in same), None)
+
+
+def _compared(node: ast.Assert) -> tuple[ast.Call, str] | None:
+    """Return the call of an assert, and the source of the value that it is to give."""
+    match node.test:
+        case ast.Compare(left=ast.Call() as call, ops=[ast.Eq() | ast.Is()], comparators=[value]):
+            return call, ast.unparse(value)
+    return None

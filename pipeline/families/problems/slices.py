@@ -1,11 +1,88 @@
-"""What an expression of an example needs of the statements before it."""
+"""The statements of an example, with what each binds and needs, and the part of them that an expression needs."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.families.problems.steps import Program, Step
+from pipeline.corpus.snippets.names import bound_by, needed_by, needed_later_by, parse
+from pipeline.lake.rows import RewriteRow, SnippetCheck, SnippetRow
+
+_DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A statement with the output that is stated for it, if any.
+
+    `of_library`: it imports the library, or uses a name that came from it.
+    """
+
+    node: ast.stmt
+    expected: str | None
+    options: frozenset[str]
+    binds: frozenset[str]
+    needs: frozenset[str]
+    of_library: bool
+
+    @property
+    def is_import(self) -> bool:
+        """Whether it imports something."""
+        return isinstance(self.node, ast.Import | ast.ImportFrom)
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether it defines a function or a class."""
+        return isinstance(self.node, _DEFINITIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The steps of an example, and the names that have to do with the library once it has run."""
+
+    steps: tuple[Step, ...]
+    of_library: frozenset[str]
+
+    def binder(self, name: str, before: int) -> int | None:
+        """Return the last step before a position that binds a name, or None."""
+        return next((i for i in reversed(range(before)) if name in self.steps[i].binds), None)
+
+
+def program_of(snippet: SnippetRow | RewriteRow, roots: Collection[str]) -> Program:
+    """Read the steps of a snippet: its preamble, then its code; `roots` are the modules of the library.
+
+    A name that is bound twice, once with and once without the library, counts as the library's from then on. A
+    snippet whose statements do not parse has no steps.
+    """
+    steps: list[Step] = []
+    foreign: set[str] = set()
+    for node, expected, options in _statements(snippet):
+        binds, needs = frozenset(bound_by(node)), frozenset(needed_by(node) | needed_later_by(node))
+        of_library = _imports(node, roots) or bool(needs & foreign)
+        foreign |= binds if of_library else set()
+        steps.append(Step(node, expected, frozenset(options), binds, needs, of_library))
+    return Program(tuple(steps), frozenset(foreign))
+
+
+def _statements(snippet: SnippetRow | RewriteRow) -> Iterator[tuple[ast.stmt, str | None, Sequence[str]]]:
+    for node in parse(snippet["preamble"]) or ():
+        yield node, None, ()
+    for check in snippet["checks"] or _as_checks(snippet["code"]):
+        nodes = parse(check["statement"]) or []
+        for node in nodes:
+            yield node, check["expected"] if node is nodes[-1] else None, check["options"]
+
+
+def _as_checks(code: str) -> list[SnippetCheck]:
+    """Return the statements of a program without stated outputs, as if each stood at a prompt."""
+    return [{"statement": ast.unparse(node), "expected": None, "options": []} for node in parse(code) or ()]
+
+
+def _imports(node: ast.stmt, roots: Collection[str]) -> bool:
+    if isinstance(node, ast.Import):
+        return any(alias.name.split(".")[0] in roots for alias in node.names)
+    return isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in roots
 
 
 @dataclass(slots=True)
@@ -35,26 +112,26 @@ def slice_of(program: Program, expression: ast.expr, at: int) -> Slice:
 
     Errors: Unfit.
     """
-    found = Slice()
-    wanted = [(name, at) for name in names_in(expression)]
-    seen: set[tuple[str, int]] = set()
-    while wanted:
-        name, before = wanted.pop()
+    needed_steps = Slice()
+    queue = [(name, at) for name in names_in(expression)]
+    done: set[tuple[str, int]] = set()
+    while queue:
+        name, before = queue.pop()
         position = program.binder(name, before)
-        if position is None or (name, position) in seen:
+        if position is None or (name, position) in done:
             continue
-        seen.add((name, position))
+        done.add((name, position))
         step = program.steps[position]
-        wanted += [(needed, position) for needed in step.needs]
-        _enter(found, name, position, step)
+        queue += [(needed, position) for needed in step.needs]
+        _enter(needed_steps, name, position, step)
         for effect in _effects(program, name, position, before):
             if step.is_import or step.is_definition:
                 continue
-            if name in found.data:
+            if name in needed_steps.data:
                 raise Unfit(f"{name} is changed after it was made")
-            found.body.add(effect)
-            wanted += [(needed, effect) for needed in program.steps[effect].needs]
-    return found
+            needed_steps.body.add(effect)
+            queue += [(needed, effect) for needed in program.steps[effect].needs]
+    return needed_steps
 
 
 def names_in(node: ast.AST) -> set[str]:
@@ -62,19 +139,19 @@ def names_in(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
-def _enter(found: Slice, name: str, position: int, step: Step) -> None:
+def _enter(needed_steps: Slice, name: str, position: int, step: Step) -> None:
     if step.is_import:
-        found.imports.add(position)
+        needed_steps.imports.add(position)
     elif step.is_definition:
-        (found.own if step.of_library else found.given).add(position)
+        (needed_steps.own if step.of_library else needed_steps.given).add(position)
     elif not _is_assignment(step.node):
         raise Unfit(f"{name} is made by a statement of several parts")
     elif step.of_library or not _of_one_name(step.node):
-        found.body.add(position)
+        needed_steps.body.add(position)
     else:
-        if found.data.get(name, position) != position:
+        if needed_steps.data.get(name, position) != position:
             raise Unfit(f"{name} is made twice")
-        found.data[name] = position
+        needed_steps.data[name] = position
 
 
 def _effects(program: Program, name: str, after: int, before: int) -> list[int]:

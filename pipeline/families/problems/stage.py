@@ -17,10 +17,9 @@ from pipeline.families.problems.candidates import Candidate, Candidates, Shown, 
 from pipeline.families.problems.drafted import ProblemWriter
 from pipeline.families.problems.drafts import Draft, additional_dependencies, draft
 from pipeline.families.problems.library import Library
-from pipeline.families.problems.places import environments_with_tests, places_of
 from pipeline.families.problems.proving import Trial, prove
 from pipeline.families.problems.rules import ProblemRules
-from pipeline.families.problems.running import Place
+from pipeline.families.problems.running import Place, environments_with_tests, places_of
 from pipeline.families.problems.statement import state
 from pipeline.families.problems.writing import WrittenRows, write_problems
 from pipeline.lake.guard import guarded, parted
@@ -59,9 +58,9 @@ def problems_stage(
         tagging,
         usage,
     )
-    shown, rejects = parted(show(tables["snippets"], library, rules))
-    found, unchanged = _candidates(Candidates(shown, tables["rewrites"], library, rules), shown)
-    chosen, surplus = _within_quota(found, rules)
+    examples, rejects = parted(show(tables["snippets"], library, rules))
+    candidates, unchanged = _candidates(Candidates(examples, tables["rewrites"], library, rules), examples)
+    chosen, surplus = _within_quota(candidates, rules)
     drafts, undrafted = parted(
         guarded(
             chosen,
@@ -70,8 +69,8 @@ def problems_stage(
         )
     )
     drafts, twice = _distinct(drafts)
-    wanted = {version for each in drafts for version in (each.row["version"], each.row["other_version"]) if version}
-    rows, unreachable = environments_with_tests(tables["releases"], wanted, runner)
+    versions = {version for each in drafts for version in (each.row["version"], each.row["other_version"]) if version}
+    rows, unreachable = environments_with_tests(tables["releases"], versions, runner)
     places, closed = places_of(rows, runner)
     trials, unproven = parted(prove(drafts, places, runner, rules, mutation))
     refused = [*rejects, *unchanged, *surplus, *undrafted, *twice, *unproven]
@@ -120,13 +119,13 @@ def _problem(
     mutation: MutationRules,
 ) -> ProblemRow:
     """Return the row of a problem whose tests are known."""
-    made = trial.draft
-    statement = state(made.candidate.task, made.written, trial.shown, made.source, rules.statement, drafting)
-    texts = [made.written.program, trial.visible, trial.hidden]
+    draft = trial.draft
+    statement = state(draft.candidate.task, draft.written, trial.shown, draft.source, rules.statement, drafting)
+    texts = [draft.written.program, trial.visible, trial.hidden]
     own = library.roots(trial.version) | {trial.module}
     pins = additional_dependencies(texts, own, place.row["lock"] or "", place.environment)
     return {
-        **made.row,
+        **draft.row,
         "problem": statement.text,
         "written_from": statement.written_from,
         "drafter": Drafter.OFFLINE,
@@ -145,18 +144,18 @@ def _problem(
     }
 
 
-def _candidates(finder: Candidates, shown: Iterable[Shown]) -> tuple[list[Candidate], list[Reject]]:
+def _candidates(finder: Candidates, examples: Iterable[Shown]) -> tuple[list[Candidate], list[Reject]]:
     def of_task(each: Shown) -> Iterable[Candidate | Reject]:
         run = f"{each.snippet['version']} to {each.snippet['last_version']}"
         return list(finder.of(each)) or [Reject(each.key, RejectReason.UNCHANGED, f"{run}: {each.task.returned}")]
 
-    return parted(guarded(shown, lambda each: each.key, of_task))
+    return parted(guarded(examples, lambda each: each.key, of_task))
 
 
 def _within_quota(candidates: Iterable[Candidate], rules: ProblemRules) -> tuple[list[Candidate], list[Reject]]:
     """Keep as many candidates as the rules take, the most telling first."""
-    taken: Counter[Hashable] = Counter()
-    kept: list[Candidate] = []
+    counts: Counter[Hashable] = Counter()
+    chosen: list[Candidate] = []
     rejects: list[Reject] = []
     for each in sorted(candidates, key=lambda candidate: candidate.rank):
         kinds = {
@@ -164,24 +163,24 @@ def _within_quota(candidates: Iterable[Candidate], rules: ProblemRules) -> tuple
             ("snippet", each.shown.snippet["id"], each.version): rules.max_per_snippet_and_version,
             ("library",): rules.max_per_library,
         }
-        full = next((kind for kind, limit in kinds.items() if taken[kind] >= limit), None)
+        full = next((kind for kind, limit in kinds.items() if counts[kind] >= limit), None)
         if full is not None:
             detail = f"the rule takes {kinds[full]} of {' '.join(full)}"
             rejects.append(Reject(f"{each.shown.key} {each.version}", RejectReason.OVER_QUOTA, detail))
         else:
-            taken.update(kinds.keys())
-            kept.append(each)
-    return kept, rejects
+            counts.update(kinds.keys())
+            chosen.append(each)
+    return chosen, rejects
 
 
 def _distinct(drafts: Iterable[Draft]) -> tuple[list[Draft], list[Reject]]:
     """Keep one draft of the same program in the same version."""
-    kept: dict[str, Draft] = {}
+    by_content: dict[str, Draft] = {}
     rejects: list[Reject] = []
     for each in drafts:
-        if each.id in kept:
-            detail = f"the same program as {kept[each.id].candidate.shown.key}"
+        if each.id in by_content:
+            detail = f"the same program as {by_content[each.id].candidate.shown.key}"
             key = f"{each.candidate.shown.key} {each.row['version']}"
             rejects.append(Reject(key, RejectReason.DUPLICATE, detail))
-        kept.setdefault(each.id, each)
-    return list(kept.values()), rejects
+        by_content.setdefault(each.id, each)
+    return list(by_content.values()), rejects

@@ -8,7 +8,7 @@ import doctest
 import re
 from dataclasses import dataclass
 
-from pipeline.families.problems.steps import Step
+from pipeline.families.problems.slices import Step
 
 _TRACEBACK = doctest.DocTestParser._EXCEPTION_RE  # type: ignore[attr-defined]
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+|\b0x[0-9a-f]{6,}")
@@ -75,7 +75,7 @@ def _outcome(expected: str) -> Outcome | None:
         return Outcome(raises=name) if is_builtin_exception(name) else None
     if _is_vague(expected):
         return None
-    return outcome_of_literal(expected) or (Outcome(shown=expected) if _is_shown(expected) else None)
+    return outcome_of_literal(expected) or (Outcome(shown=expected) if _is_representation(expected) else None)
 
 
 def _of_comparison(expression: ast.expr) -> Stated | None:
@@ -105,17 +105,17 @@ def _is_vague(expected: str) -> bool:
     return "..." in expected or _ADDRESS.search(expected) is not None
 
 
-def _is_shown(expected: str) -> bool:
+def _is_representation(expected: str) -> bool:
     """Say whether a representation tells the value: `<…>` tells only what it is."""
     return bool(expected) and not expected.startswith("<")
 
 
 def _raised(expected: str) -> str | None:
-    found = _TRACEBACK.match(expected + "\n")
-    return found["msg"].partition(":")[0].strip().rpartition(".")[2] if found else None
+    match = _TRACEBACK.match(expected + "\n")
+    return match["msg"].partition(":")[0].strip().rpartition(".")[2] if match else None
 
 
 def is_builtin_exception(name: str) -> bool:
     """Say whether a name is that of an exception that Python has without an import."""
-    found = getattr(builtins, name, None)
-    return isinstance(found, type) and issubclass(found, Exception)
+    value = getattr(builtins, name, None)
+    return isinstance(value, type) and issubclass(value, Exception)

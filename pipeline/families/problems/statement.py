@@ -38,7 +38,7 @@ class Statement:
 
 
 def state(
-    task: Task, written: Written, shown: CaseOf, source: Source, rules: StatementRules, drafting: DraftingRules
+    task: Task, written: Written, example: CaseOf, source: Source, rules: StatementRules, drafting: DraftingRules
 ) -> Statement:
     """Write the statement of a task that `describe` has a sentence for; `shown` is the case that it may show.
 
@@ -48,11 +48,11 @@ def state(
     if described is None:
         raise ValueError(f"nothing describes {source.name} of {source.library}")
     form = rules.functional if written.functional else rules.full
-    asked = form.format(signature=written.signature, library=source.library)
-    told = list(_parameters(task, written, source, rules, drafting))
-    about = list(_result(written, shown, source, rules, drafting))
-    blocks = [described.text, asked, "\n".join(told), " ".join(about)]
-    facts = sha256_json([described.prompt_sha256, source.document, asked, told, about])
+    task_text = form.format(signature=written.signature, library=source.library)
+    parameters = list(_parameters(task, written, source, rules, drafting))
+    about = list(_result(written, example, source, rules, drafting))
+    blocks = [described.text, task_text, "\n".join(parameters), " ".join(about)]
+    facts = sha256_json([described.prompt_sha256, source.document, task_text, parameters, about])
     return Statement("\n\n".join(block for block in blocks if block), facts)
 
 
@@ -70,8 +70,8 @@ def _parameters(
     for number, name in sorted(_passed_on(task, source.name, list(described)).items()):
         text = " ".join((described.get(name) or "").split())
         if text and len(text) <= rules.max_parameter_characters:
-            shown = redact(text, source.hidden, drafting)
-            yield rules.parameter.format(name=written.parameters[number], description=shown)
+            redacted = redact(text, source.hidden, drafting)
+            yield rules.parameter.format(name=written.parameters[number], description=redacted)
 
 
 def _documented(document: ApiDocumentRow | None) -> Sequence[ApiDocumentDocumentedParameter]:
@@ -82,15 +82,15 @@ def _documented(document: ApiDocumentRow | None) -> Sequence[ApiDocumentDocument
 def _passed_on(task: Task, name: str, documented: Sequence[str]) -> dict[int, str]:
     """Return which of the core API's parameters our parameters become, by number."""
     numbers = {parameter(number): number for number in range(len(task.variables))}
-    found: dict[int, str] = {}
+    parameters: dict[int, str] = {}
     for node in ast.walk(ast.parse("\n".join([*task.body, task.returned]))):
         if not isinstance(node, ast.Call) or _last_name(node.func) != name:
             continue
-        given = [*zip(documented, node.args, strict=False), *((k.arg, k.value) for k in node.keywords if k.arg)]
-        for theirs, value in given:
+        arguments = [*zip(documented, node.args, strict=False), *((k.arg, k.value) for k in node.keywords if k.arg)]
+        for theirs, value in arguments:
             if isinstance(value, ast.Name) and value.id in numbers and theirs is not None:
-                found.setdefault(numbers[value.id], theirs)
-    return found
+                parameters.setdefault(numbers[value.id], theirs)
+    return parameters
 
 
 def _last_name(node: ast.expr) -> str:
@@ -110,6 +110,6 @@ def _result(
         yield example
 
 
-def names_given_away(texts: Iterable[str], hidden: Sequence[str], drafting: DraftingRules) -> list[str]:
+def names_revealed(texts: Iterable[str], hidden: Sequence[str], drafting: DraftingRules) -> list[str]:
     """Return the hidden names as they can be read in texts that a solver sees; none is as it should be."""
     return sorted({text[start:end] for text in texts for start, end in find_names(text, hidden, drafting)})

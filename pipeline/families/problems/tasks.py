@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.families.problems.lifting import Lifted, lift
-from pipeline.families.problems.slices import Slice, Unfit, names_in, slice_of
+from pipeline.families.problems.slices import Program, Slice, Step, Unfit, names_in, program_of, slice_of
 from pipeline.families.problems.stated_values import Outcome, stated_by
-from pipeline.families.problems.steps import Program, Step, program_of
 from pipeline.lake.rows import RewriteRow, SnippetRow
 
 
@@ -61,17 +60,17 @@ def tasks_of(snippet: SnippetRow | RewriteRow, roots: Collection[str]) -> Told:
     groups: dict[tuple[object, ...], list[tuple[Slice, Lifted, Outcome]]] = {}
     unfit: list[str] = []
     for position, step in enumerate(program.steps):
-        stated = stated_by(step) if step.of_library else None
-        if stated is None:
+        outcome = stated_by(step) if step.of_library else None
+        if outcome is None:
             continue
         try:
-            needed = slice_of(program, stated.expression, position)
-            lifted = lift(program, needed, stated.expression)
+            needed = slice_of(program, outcome.expression, position)
+            lifted = lift(program, needed, outcome.expression)
         except Unfit as error:
-            unfit.append(f"{ast.unparse(stated.expression)}: {error}")
+            unfit.append(f"{ast.unparse(outcome.expression)}: {error}")
             continue
         key = (lifted.shape, tuple(sorted(needed.own)), len(lifted.arguments))
-        groups.setdefault(key, []).append((needed, lifted, stated.outcome))
+        groups.setdefault(key, []).append((needed, lifted, outcome.outcome))
     return Told(tuple(_task(program, group) for group in groups.values()), tuple(unfit))
 
 
@@ -113,10 +112,10 @@ def _task(program: Program, group: Sequence[tuple[Slice, Lifted, Outcome]]) -> T
 
 def _without_duplicates(cases: Iterable[CaseOf]) -> tuple[CaseOf, ...]:
     """Keep the first case of the same arguments."""
-    kept: dict[tuple[str, ...], CaseOf] = {}
+    by_arguments: dict[tuple[str, ...], CaseOf] = {}
     for case in cases:
-        kept.setdefault(case.arguments, case)
-    return tuple(kept.values())
+        by_arguments.setdefault(case.arguments, case)
+    return tuple(by_arguments.values())
 
 
 def _import_lines(steps: Iterable[Step], names: Collection[str]) -> tuple[str, ...]:
@@ -128,9 +127,9 @@ def _import_lines(steps: Iterable[Step], names: Collection[str]) -> tuple[str, .
 def _narrowed(node: ast.stmt, names: Collection[str]) -> str | None:
     if not isinstance(node, ast.Import | ast.ImportFrom):
         return None
-    kept = [a for a in node.names if (a.asname or a.name.split(".")[0]) in names or a.name == "*"]
-    if not kept:
+    aliases = [a for a in node.names if (a.asname or a.name.split(".")[0]) in names or a.name == "*"]
+    if not aliases:
         return None
     if isinstance(node, ast.Import):
-        return ast.unparse(ast.Import(kept))
-    return ast.unparse(ast.ImportFrom(node.module, kept, node.level))
+        return ast.unparse(ast.Import(aliases))
+    return ast.unparse(ast.ImportFrom(node.module, aliases, node.level))

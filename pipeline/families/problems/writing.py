@@ -13,13 +13,11 @@ from pipeline.execution.mutation.running import score_by_tests
 from pipeline.execution.mutation.score import MutationScore
 from pipeline.execution.validation.cases import MODULE, Case
 from pipeline.execution.validation.stage import Runner
-from pipeline.families.problems.change_context import told
-from pipeline.families.problems.changed import Changed, changed_apis, undecided
+from pipeline.families.problems.changed import Changed, change_context, changed_apis, undecided
 from pipeline.families.problems.drafted import ProblemWriter, Unwritten, WrittenProblem, drafted_row, refused_row
 from pipeline.families.problems.library import Library
-from pipeline.families.problems.places import environments_with_tests, places_of
 from pipeline.families.problems.rules import ProblemRules
-from pipeline.families.problems.running import Place
+from pipeline.families.problems.running import Place, environments_with_tests, places_of
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.rows import EnvironmentRow, ProblemRow, ProblemRunRow, RefusedProblemRow, SnippetRow
 from pipeline.lake.schema import Row
@@ -61,22 +59,22 @@ def write_problems(
     opened, closed = places_of(environments, runner)
     everywhere = {**places, **opened}
     runnable = [one for one in chosen if {one.version, one.other_version} <= everywhere.keys()]
-    wanted, failed = parted(
+    requests, failed = parted(
         guarded(
             runnable,
             lambda one: one.id,
-            lambda one: [Unwritten(one, told(one, library, snippets, rules.function, writer.rules), library)],
+            lambda one: [Unwritten(one, change_context(one, library, snippets, rules.function, writer.rules), library)],
         )
     )
     refused = [*rejects, *_homeless(chosen, runnable), *failed]
-    found = WrittenRows(environments=environments, rejects=refused, notes=[*unreachable, *closed])
-    known = {row["id"] for row in have}
-    for asked, written in zip(wanted, writer.write(wanted, everywhere), strict=True):
-        place = everywhere[asked.changed.version]
-        score = partial(_score, asked, written, place, runner, mutation)
-        if broken := attempt(asked.id, _enter, found, asked, written, place, rules, score, known):
-            found.rejects.append(broken)
-    return found
+    rows = WrittenRows(environments=environments, rejects=refused, notes=[*unreachable, *closed])
+    ids = {row["id"] for row in have}
+    for request, written in zip(requests, writer.write(requests, everywhere), strict=True):
+        place = everywhere[request.changed.version]
+        score = partial(_score, request, written, place, runner, mutation)
+        if broken := attempt(request.id, _enter, rows, request, written, place, rules, score, ids):
+            rows.rejects.append(broken)
+    return rows
 
 
 def _homeless(chosen: Iterable[Changed], runnable: Collection[Changed]) -> list[Reject]:
@@ -88,43 +86,43 @@ def _homeless(chosen: Iterable[Changed], runnable: Collection[Changed]) -> list[
 
 
 def _score(
-    wanted: Unwritten, written: WrittenProblem, place: Place, runner: Runner, rules: MutationRules
+    request: Unwritten, written: WrittenProblem, place: Place, runner: Runner, rules: MutationRules
 ) -> MutationScore:
     """Return how many mutants of the reference the hidden tests kill that were written."""
     text = written.text
     if text is None:
         return MutationScore()
     names = place.row["import_names"]
-    case = Case(wanted.id, "", text.program, import_names=names, test_file=text.tests(wanted.roots), module=MODULE)
-    given = text.starting_code.count("\n")
-    lines = range(given + 1, text.program.count("\n") + 2)
+    case = Case(request.id, "", text.program, import_names=names, test_file=text.tests(request.roots), module=MODULE)
+    offset = text.starting_code.count("\n")
+    lines = range(offset + 1, text.program.count("\n") + 2)
     return score_by_tests(case, lines, Family.PROBLEM, place.environment, runner, rules)
 
 
 def _enter(
-    found: WrittenRows,
-    wanted: Unwritten,
+    rows: WrittenRows,
+    request: Unwritten,
     written: WrittenProblem,
     place: Place,
     rules: ProblemRules,
     score: Callable[[], MutationScore],
-    known: set[str],
+    ids: set[str],
 ) -> None:
     """Take in what was written about one change."""
-    changed = wanted.changed
+    changed = request.changed
     if written.text is None:
         refusal = written.refusal
         assert refusal is not None
         reason = RejectReason.DRAFT_WAITING if refusal.waiting else RejectReason.DRAFT_REFUSED
-        found.rejects.append(Reject(wanted.id, reason, f"{changed.path} in {changed.version}: {refusal.problem}"))
-        found.refused += [] if refusal.waiting else [refused_row(wanted, refusal)]
+        rows.rejects.append(Reject(request.id, reason, f"{changed.path} in {changed.version}: {refusal.problem}"))
+        rows.refused += [] if refusal.waiting else [refused_row(request, refusal)]
         return
-    row = drafted_row(wanted, written.text, written, place, rules, score())
-    if row["id"] in known:
+    row = drafted_row(request, written.text, written, place, rules, score())
+    if row["id"] in ids:
         detail = f"{changed.path} in {changed.version}: the same program as another problem"
-        found.rejects.append(Reject(wanted.id, RejectReason.DUPLICATE, detail))
-        found.refused.append(refused_row(wanted, written.refused_as("the same program as another problem")))
+        rows.rejects.append(Reject(request.id, RejectReason.DUPLICATE, detail))
+        rows.refused.append(refused_row(request, written.refused_as("the same program as another problem")))
         return
-    known.add(row["id"])
-    found.problems.append(row)
-    found.runs += written.runs
+    ids.add(row["id"])
+    rows.problems.append(row)
+    rows.runs += written.runs

@@ -32,7 +32,7 @@ class Alert:
         return f'<pre style="white-space: pre-wrap">{escape(self.text)}</pre>{link}'
 
 
-def alert_of(kind: AlertKind, context: Mapping[str, Any], told: str | None = None) -> Alert:
+def alert_of(kind: AlertKind, context: Mapping[str, Any], detail: str | None = None) -> Alert:
     """Return the alert of a callback's context; `told` are the failures that the run keeps, if it keeps any."""
     dag, run = _where(context)
     instance = context.get("ti")
@@ -45,10 +45,10 @@ def alert_of(kind: AlertKind, context: Mapping[str, Any], told: str | None = Non
         return Alert(kind, f"driftline: {dag} is late", f"{text} {_LATE}", link)
     if kind is AlertKind.WAITING:
         operator = context.get("task")
-        asked = "\n\n".join(str(part) for name in ("subject", "body") if (part := getattr(operator, name, None)))
-        return Alert(kind, f"driftline: {dag} waits for you", f"{run}, task {task}\n\n{asked}"[:LONGEST], link)
+        request = "\n\n".join(str(part) for name in ("subject", "body") if (part := getattr(operator, name, None)))
+        return Alert(kind, f"driftline: {dag} waits for you", f"{run}, task {task}\n\n{request}"[:LONGEST], link)
     error = str(context.get("exception") or context.get("reason") or "see the log")
-    text = error if told is None or told in error else f"{error}\n\n{told}"
+    text = error if detail is None or detail in error else f"{error}\n\n{detail}"
     return Alert(kind, f"driftline: {dag} failed", f"{run}, task {task}\n\n{text}"[:LONGEST], link)
 
 

@@ -41,7 +41,7 @@ class Alerts(BaseNotifier):
         """
         if isinstance(context.get("exception"), AlreadyReported):
             return
-        alert = alert_of(self.kind, context, _kept(context))
+        alert = alert_of(self.kind, context, _stored(context))
         self.log.error("%s: %s", alert.title, alert.text)
         keep_alert(settings().alerts, alert)
         receivers = [receiver for receiver in alert_rules().receivers if self.kind in receiver.kinds]
@@ -83,7 +83,7 @@ def _send(path: str, arguments: Mapping[str, Any], alert: Alert, context: Mappin
     notifier({**context, "alert": alert})
 
 
-def _kept(context: Mapping[str, Any]) -> str | None:
+def _stored(context: Mapping[str, Any]) -> str | None:
     """Return what the folder of the run keeps of failures, if the run has one."""
     from pipeline.orchestration.failures import failures_of
     from pipeline.orchestration.refresh import Refresh

@@ -34,8 +34,8 @@ def choose(
         if chosen == rules.wanted:
             break
         fact = facts.get(ranked.library)
-        found = _unsuited(ranked, fact, rules, licences)
-        reason, detail = found or (None, "")
+        unsuited = _unsuited(ranked, fact, rules, licences)
+        reason, detail = unsuited or (None, "")
         considered.append(Considered(ranked, reason, detail, fact))
         chosen += reason is None
     return considered

@@ -22,21 +22,21 @@ def ask(
     Errors: NotFound where the index does not know it, Unreachable, BadAnswer.
     """
     finals, _ = finals_of(project(fetcher, index_url, library), SpecifierSet())
-    taken = [(final, final.file) for final in finals if final.file]
-    if not taken:
+    files = [(final, final.file) for final in finals if final.file]
+    if not files:
         return None
-    newest, newest_file = taken[-1]
-    days = [final.uploaded.date() for final, _ in taken]
+    newest, newest_file = files[-1]
+    days = [final.uploaded.date() for final, _ in files]
     return Fact(
         library=library,
         asked=today,
         since=since,
         releases=sum(day >= since for day in days),
-        all_releases=len(taken),
+        all_releases=len(files),
         first=min(days),
         last=max(days),
         pure=_is_pure(newest_file),
-        bytes=sum(file.size for _, file in taken),
+        bytes=sum(file.size for _, file in files),
         licence=_licence(fetcher, index_url, library, licences),
         licence_of=newest.version,
     )

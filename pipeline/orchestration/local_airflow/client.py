@@ -29,7 +29,7 @@ class Client:
         self.session = requests.Session()
         user = "admin"
         password = json.loads(server.passwords.read_text())[user]
-        token = self._told("POST", "auth/token", {"username": user, "password": password})
+        token = self._send("POST", "auth/token", {"username": user, "password": password})
         self.session.headers["Authorization"] = f"Bearer {token['access_token']}"
 
     def call(self, method: str, path: str, body: object = None) -> Any:
@@ -37,9 +37,9 @@ class Client:
 
         Errors: AirflowError with the status and what Airflow says, or with the log of a server that says nothing.
         """
-        return self._told(method, f"api/v2/{path}", body)
+        return self._send(method, f"api/v2/{path}", body)
 
-    def _told(self, method: str, path: str, body: object) -> Any:
+    def _send(self, method: str, path: str, body: object) -> Any:
         answer = self._answer(method, path, body)
         if not answer.ok:
             raise AirflowError(f"{method} {path}: status {answer.status_code}: {answer.text[:300]}")
@@ -62,8 +62,8 @@ class Client:
         """Start a run of a DAG as soon as the DAG is known, and return its id."""
         deadline = time.monotonic() + READY_S
         while time.monotonic() < deadline:
-            found = self._answer("GET", f"api/v2/dags/{dag}")
-            if found.ok and not found.json().get("is_paused"):
+            answer = self._answer("GET", f"api/v2/dags/{dag}")
+            if answer.ok and not answer.json().get("is_paused"):
                 run = self.call("POST", f"dags/{dag}/dagRuns", {"logical_date": None, "conf": dict(conf)})
                 return str(run["dag_run_id"])
             time.sleep(POLL_S)
@@ -79,8 +79,8 @@ class Client:
 
         Errors: AirflowError where it has told, and no run begins.
         """
-        told = self.call("GET", f"dags/{dag}/dagRuns/{quote(run, safe='')}/taskInstances/{task}")
-        if told["state"] != "success":
+        answer = self.call("GET", f"dags/{dag}/dagRuns/{quote(run, safe='')}/taskInstances/{task}")
+        if answer["state"] != "success":
             return None
         deadline = time.monotonic() + READY_S
         while time.monotonic() < deadline:
@@ -92,8 +92,8 @@ class Client:
 
     def open_requests(self, dag: str) -> list[dict[str, Any]]:
         """Return what people are asked to answer by runs of a DAG."""
-        found = self.call("GET", f"dags/{dag}/dagRuns/~/hitlDetails?response_received=false&state=awaiting_input")
-        requests_: list[dict[str, Any]] = found["hitl_details"]
+        answer = self.call("GET", f"dags/{dag}/dagRuns/~/hitlDetails?response_received=false&state=awaiting_input")
+        requests_: list[dict[str, Any]] = answer["hitl_details"]
         return requests_
 
     def follow(self, dag: str, run: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:

@@ -61,25 +61,25 @@ def _process(entry: Mapping[str, Any]) -> psutil.Process | None:
     return process if same else None
 
 
-def up(folder: Path, port: int, tell: Callable[[str], None], *, scheduled: bool = True) -> Server:
+def up(folder: Path, port: int, report: Callable[[str], None], *, scheduled: bool = True) -> Server:
     """Start Airflow on a home folder and wait until it answers.
 
     One that is not `scheduled` runs only what it is asked to, and not first the week that has just ended.
 
     Errors: AirflowError where one runs there already, the port is taken, or a component ends or stays silent.
     """
-    if found := running(folder):
-        raise AirflowError(f"Airflow runs already at {found.url}; end it with `driftline airflow down`")
+    if process := running(folder):
+        raise AirflowError(f"Airflow runs already at {process.url}; end it with `driftline airflow down`")
     server = Server(folder, port, scheduled)
     with socket.socket() as probe:
         if probe.connect_ex(("127.0.0.1", port)) == 0:
             raise AirflowError(f"port {port} is taken; choose another with --port")
     server.log("").parent.mkdir(parents=True, exist_ok=True)
     if scheduled and (announced := starts_at_once()):
-        tell(announced)
-    tell("preparing the database")
+        report(announced)
+    report("preparing the database")
     _migrate(server)
-    tell("starting Airflow")
+    report("starting Airflow")
     started = {name: _start(server, name, arguments) for name, arguments in COMPONENTS.items()}
     entries = [{"pid": p.pid, "created": psutil.Process(p.pid).create_time()} for p in started.values()]
     write_json(server.state, {"port": port, "processes": entries})
@@ -108,8 +108,8 @@ def starts_at_once() -> str | None:
 def _migrate(server: Server) -> None:
     """Make or upgrade the database, once for each version of Airflow: even a check costs seconds."""
     stamp = server.home / "database_version"
-    wanted = version("apache-airflow")
-    if stamp.is_file() and stamp.read_text() == wanted:
+    installed = version("apache-airflow")
+    if stamp.is_file() and stamp.read_text() == installed:
         return
     log = server.log("database")
     with log.open("ab") as file:
@@ -118,7 +118,7 @@ def _migrate(server: Server) -> None:
         )
     if done.returncode:
         raise AirflowError(f"`airflow db migrate` failed; its log is {log}")
-    stamp.write_text(wanted)
+    stamp.write_text(installed)
 
 
 def _start(server: Server, name: str, arguments: tuple[str, ...]) -> subprocess.Popen[bytes]:
@@ -172,13 +172,13 @@ def down(folder: Path) -> bool:
 
 
 @contextmanager
-def serving(folder: Path, tell: Callable[[str], None]) -> Iterator[Server]:
+def serving(folder: Path, report: Callable[[str], None]) -> Iterator[Server]:
     """Use the Airflow that runs on a home folder, or one that lives as long as the block."""
-    if found := running(folder):
-        tell(f"using the Airflow at {found.url}")
-        yield found
+    if process := running(folder):
+        report(f"using the Airflow at {process.url}")
+        yield process
         return
-    server = up(folder, free_port(), tell, scheduled=False)
+    server = up(folder, free_port(), report, scheduled=False)
     try:
         yield server
     finally:

@@ -31,8 +31,8 @@ def judge_again(house: House, lake: Lake, libraries: Iterable[str], counts: Path
     """
     stages = stages_of(house)
     after = [stages[name] for name in stages_after(_REVIEWS, stages)]
-    kept = [library for library in libraries if lake.parts("releases", library)]
-    return [library for library in kept if not _judged(stages[_REVIEWS], after, library, lake, counts)]
+    crawled = [library for library in libraries if lake.parts("releases", library)]
+    return [library for library in crawled if not _judged(stages[_REVIEWS], after, library, lake, counts)]
 
 
 def stages_after(table: str, stages: Mapping[str, Stage]) -> list[str]:
@@ -62,7 +62,7 @@ def _judged(reviews: Stage, after: Iterable[Stage], library: str, lake: Lake, co
             if not is_done(stage, library, lake):
                 run_stage(stage, library, lake, counts)
     except Exception as error:
-        told = f"what people decided of {library} could not be taken in, stage {stage.name}"
-        raise NotJudged(f"{told}: {type(error).__name__}: {error}. What to do: {advice_on(error)}") from error
+        message = f"what people decided of {library} could not be taken in, stage {stage.name}"
+        raise NotJudged(f"{message}: {type(error).__name__}: {error}. What to do: {advice_on(error)}") from error
     begun.unlink()
     return True

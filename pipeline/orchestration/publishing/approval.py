@@ -13,7 +13,7 @@ from pipeline.snapshots.release_checks.approval_rules import signing
 
 TASK = "sign_off"
 _LOOKS_EVERY = timedelta(hours=1)
-_ASKED, _ANSWER, _NEWER = "asked", "answer", "newer"
+_REQUEST, _ANSWER, _NEWER = "asked", "answer", "newer"
 
 
 class SignOff(ApprovalOperator):
@@ -33,37 +33,37 @@ class SignOff(ApprovalOperator):
         if not draft["asks"]:
             self.log.info("no gate asks for a person")
             return None
-        asked = {name: draft[name] for name in ("profile", "run", "draft")}
-        context["ti"].xcom_push(_ASKED, asked | {"at": datetime.now(UTC).isoformat()})
+        request = {name: draft[name] for name in ("profile", "run", "draft")}
+        context["ti"].xcom_push(_REQUEST, request | {"at": datetime.now(UTC).isoformat()})
         return super().execute(context)
 
     def execute_complete(self, context: Any, event: dict[str, Any]) -> Any:
         """Take the answer; or, if there is none yet, wait on where it is still wanted and not too late."""
-        asked = context["ti"].xcom_pull(task_ids=TASK, key=_ASKED)
+        request = context["ti"].xcom_pull(task_ids=TASK, key=_REQUEST)
         if event.get("error_type") == "timeout":
-            event = self._without_answer(context, asked, event)
+            event = self._without_answer(context, request, event)
         elif "error" not in event:
             context["ti"].xcom_push(
-                _ANSWER, event | {"responded_at": str(event["responded_at"]), "draft": asked["draft"]}
+                _ANSWER, event | {"responded_at": str(event["responded_at"]), "draft": request["draft"]}
             )
         return super().execute_complete(context, event)
 
-    def _without_answer(self, context: Any, asked: dict[str, str], event: dict[str, Any]) -> dict[str, Any]:
+    def _without_answer(self, context: Any, request: dict[str, str], event: dict[str, Any]) -> dict[str, Any]:
         """Return what it ends with: a no where it is not wanted any more, the timeout where it is too late."""
         # heavy to import, and Airflow reads DAG files often
         from pipeline.lake.objects import StoreError
         from pipeline.orchestration.publishing.publish_snapshot import last_refresh
         from pipeline.orchestration.publishing.superseding import newer_than, waits
 
-        profile, run, now = asked["profile"], asked["run"], datetime.now(UTC)
-        waited = now - datetime.fromisoformat(asked["at"])
+        profile, run, now = request["profile"], request["run"], datetime.now(UTC)
+        waited = now - datetime.fromisoformat(request["at"])
         try:
             newer = newer_than(last_refresh(profile, run)) if waited >= signing().gives_way_after else None
-            wanted = not newer and waits(profile, run, asked["draft"])
+            pending = not newer and waits(profile, run, request["draft"])
         except (OSError, StoreError) as error:
             self.log.warning("whether an answer is still wanted is not known, it is waited for: %s", error)
-            newer, wanted = None, True
-        if not wanted:
+            newer, pending = None, True
+        if not pending:
             self.log.info("no answer is wanted any more: %s", newer or "its draft is not the one that waits")
             context["ti"].xcom_push(_NEWER, newer)
             return {"chosen_options": [self.REJECT], "params_input": {}, "responded_at": now, "responded_by_user": None}
@@ -82,13 +82,13 @@ def answer() -> Any:
     return get_current_context()["ti"].xcom_pull(task_ids=TASK, key=_ANSWER)
 
 
-def asked_about() -> str:
+def requested_snapshot() -> str:
     """Return the draft that a person was asked about (sha256 of its manifest), empty where nobody was asked."""
-    asked = get_current_context()["ti"].xcom_pull(task_ids=TASK, key=_ASKED)
-    return asked["draft"] if asked else ""
+    request = get_current_context()["ti"].xcom_pull(task_ids=TASK, key=_REQUEST)
+    return request["draft"] if request else ""
 
 
 def newer() -> str | None:
     """Return the run that ended the wait for an answer, None where none did."""
-    found: str | None = get_current_context()["ti"].xcom_pull(task_ids=TASK, key=_NEWER)
-    return found
+    name: str | None = get_current_context()["ti"].xcom_pull(task_ids=TASK, key=_NEWER)
+    return name

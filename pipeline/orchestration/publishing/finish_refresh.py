@@ -62,10 +62,10 @@ def _must_be_whole(refresh: Refresh, house: House, libraries: Sequence[str]) -> 
             " `driftline doctor` says whether it answers now; then run the same refresh again"
         )
     if stale := _stale(refresh, house, libraries):
-        told = "; ".join(f"{library}: {', '.join(stages)}" for library, stages in sorted(stale.items()))
+        listed = "; ".join(f"{library}: {', '.join(stages)}" for library, stages in sorted(stale.items()))
         raise NotWhole(
             f"the lake has the {', '.join(refresh.families)} of this refresh, but nothing is published: other families"
-            f" are older than what they are made of ({told}). Refresh the same libraries without naming families"
+            f" are older than what they are made of ({listed}). Refresh the same libraries without naming families"
         )
     others = [library for library in libraries if library not in plan(refresh)]
     if behind := [library for library in others if is_behind(house.lake, library, refresh.period.until)]:

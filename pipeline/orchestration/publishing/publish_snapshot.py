@@ -70,11 +70,11 @@ def publish_last(refresh: Refresh, signed_by: str | None = None) -> Published:
     Errors: as `publish_refresh`.
     """
     read_run(refresh.folder)
-    seen = publication_of(refresh)
+    before = publication_of(refresh)
     publication = draft_refresh(refresh)
     if not signed_by or not publication.asks:
         return place_refresh(refresh)
-    draft = seen.draft if seen and seen.asks else publication.draft
+    draft = before.draft if before and before.asks else publication.draft
     digest = draft.manifest_sha256 if draft else ""
     return place_refresh(refresh, Signature(signed_by, approved=True, when=now(), draft=digest))
 
@@ -87,7 +87,7 @@ def draft_refresh(refresh: Refresh) -> Publication:
     Errors: NothingToPublish, OutdatedTables, NotWhole, NotJudged; RuleError for gates that are wrong.
     """
     with working_on_run(refresh.folder, "draft"), working_on_profile(refresh.profile):
-        with _told(refresh, Publication(refresh.run, refresh.profile, PublicationState.NOTHING)):
+        with _recording(refresh, Publication(refresh.run, refresh.profile, PublicationState.NOTHING)):
             publication = _drafted(refresh, gates())
         write_publication(refresh.folder, publication)
     return publication
@@ -102,8 +102,8 @@ def request_of(publication: Publication, airflow: str) -> dict[str, Any]:
         ("Report", f"{airflow}/driftline-report/{quote(publication.run, safe='')}"),
     ]
     body = request_text(draft, publication.gates, publication.changes, links)
-    asked = {"profile": publication.profile, "run": publication.run, "draft": draft.manifest_sha256}
-    return asked | {"asks": publication.asks, "subject": f"Publish {draft.name}?", "body": body}
+    request = {"profile": publication.profile, "run": publication.run, "draft": draft.manifest_sha256}
+    return request | {"asks": publication.asks, "subject": f"Publish {draft.name}?", "body": body}
 
 
 def place_refresh(refresh: Refresh, signature: Signature | None = None) -> Published:
@@ -118,7 +118,7 @@ def place_refresh(refresh: Refresh, signature: Signature | None = None) -> Publi
             raise NotPlaced(f"the run {refresh.run} has no draft: driftline publish --profile {refresh.profile}")
         draft, publication = publication.draft, replace(publication, signature=signature or publication.signature)
         _must_be_free(publication)
-        with _told(refresh, publication):
+        with _recording(refresh, publication):
             published = place(draft, settings().snapshots)
         _keep_published(refresh, published)
         done = replace(publication, state=PublicationState.PUBLISHED, reason="", snapshot=published.path.name)
@@ -147,8 +147,8 @@ def end_unsigned(
             days = gates().signing.within_days
             state, reason = PublicationState.UNANSWERED, f"nobody answered within {days:g} days, or `sign_off` broke"
         else:
-            said = f": {signature.note}" if signature.note else ""
-            state, reason = PublicationState.REFUSED, f"{signature.signer} refused to sign it off{said}"
+            note = f": {signature.note}" if signature.note else ""
+            state, reason = PublicationState.REFUSED, f"{signature.signer} refused to sign it off{note}"
         ended = replace(publication, state=state, reason=f"{reason}; `latest` stays as it was", signature=signature)
         write_publication(refresh.folder, ended)
     return ended
@@ -161,11 +161,11 @@ def publication_of(refresh: Refresh) -> Publication | None:
 
 def published_of(refresh: Refresh) -> Published | None:
     """Return what a refresh published, None if it did not come to that, or its record is damaged."""
-    kept = read_state(refresh.folder / _PUBLISHED, frozenset(field.name for field in fields(Published)))
-    if kept is None:
+    state = read_state(refresh.folder / _PUBLISHED, frozenset(field.name for field in fields(Published)))
+    if state is None:
         return None
     # Where the snapshots are may differ from worker to worker; an older driftline kept a whole path.
-    return Published(**kept | {"path": settings().snapshots / refresh.profile / Path(kept["path"]).name})
+    return Published(**state | {"path": settings().snapshots / refresh.profile / Path(state["path"]).name})
 
 
 def last_refresh(profile: str, run: str | None = None) -> Refresh:
@@ -192,7 +192,7 @@ def _keep_published(refresh: Refresh, published: Published) -> None:
 
 
 @contextmanager
-def _told(refresh: Refresh, publication: Publication) -> Iterator[None]:
+def _recording(refresh: Refresh, publication: Publication) -> Iterator[None]:
     """Keep with the run why it came to no snapshot, but not in the place of a draft that waits to be answered."""
     try:
         yield
@@ -233,19 +233,19 @@ def _drafted(refresh: Refresh, rules: ReleaseCheckRules) -> Publication:
     hashes = {name: sha256_json(plain(rule)) for name, rule in vars(house.rules).items()}
     places = settings().drafts, settings().snapshots
     record = read_record(refresh.folder)
-    made = datetime.fromisoformat(record.began) if record else None
-    draft = make_candidate(lake, *places, refresh.profile, libraries, refresh.period, hashes, made)
+    began = datetime.fromisoformat(record.began) if record else None
+    draft = make_candidate(lake, *places, refresh.profile, libraries, refresh.period, hashes, began)
     last = places[1] / refresh.profile / draft.last if draft.last else None
     comparison = compare_snapshots(last, draft.path) if last else None
-    weighed = weigh(_known(house, lake, libraries, draft, last, comparison), rules)
+    weighed = weigh(_publication(house, lake, libraries, draft, last, comparison), rules)
     placed = is_placed(draft, settings().snapshots)
     # What is published already was weighed before, and signed off if need be.
-    standing = CheckStatus.PASSED if placed else overall_status(weighed)
+    status = CheckStatus.PASSED if placed else overall_status(weighed)
     return Publication(
         run=refresh.run,
         profile=refresh.profile,
-        state=_STATES[standing],
-        reason="\n".join(filter(None, [describe_checks(draft, weighed, standing), *left_out])),
+        state=_STATES[status],
+        reason="\n".join(filter(None, [describe_checks(draft, weighed, status), *left_out])),
         draft=draft,
         gates=weighed,
         changes=[*(describe_changes(comparison) if comparison else ()), *left_out],
@@ -259,7 +259,7 @@ _STATES: Mapping[CheckStatus, PublicationState] = {
 }
 
 
-def _known(
+def _publication(
     house: House,
     lake: Lake,
     libraries: Sequence[str],

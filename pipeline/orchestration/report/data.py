@@ -87,10 +87,10 @@ class Report:
 
     def as_json(self) -> dict[str, Any]:
         """Return it for a program."""
-        told = asdict(self)
+        document = asdict(self)
         if self.drafts is not None:
-            told["drafts"]["asked"] = {kind: tally.as_json() for kind, tally in self.drafts.asked.items()}
-        return told
+            document["drafts"]["asked"] = {kind: tally.as_json() for kind, tally in self.drafts.asked.items()}
+        return document
 
 
 def report_of(
@@ -108,11 +108,11 @@ def report_of(
 
     Errors: SnapshotError.
     """
-    known = Snapshot(snapshot) if snapshot else None
-    known_before = Snapshot(snapshot_before) if snapshot_before else None
-    manifest, older = known.manifest if known else None, known_before.manifest if known_before else None
-    past = {figure.name: figure for figure in snapshot_figures(known_before)} if known_before else {}
-    figures = [_compared(figure, past) for figure in snapshot_figures(known)] if known else []
+    current = Snapshot(snapshot) if snapshot else None
+    previous = Snapshot(snapshot_before) if snapshot_before else None
+    manifest, older = current.manifest if current else None, previous.manifest if previous else None
+    past = {figure.name: figure for figure in snapshot_figures(previous)} if previous else {}
+    figures = [_compared(figure, past) for figure in snapshot_figures(current)] if current else []
     named = {figure.name: figure for figure in figures}
     totals_before = before.totals if before else ()
     record = ran.record if ran else None
@@ -181,27 +181,27 @@ def _headlines(
     ran: Ran | None, named: Mapping[str, Figure], drafts: DraftsTold | None, review: ReviewTold | None
 ) -> dict[str, str]:
     """Return the few numbers that say how it went."""
-    told: dict[str, str] = {}
+    headlines: dict[str, str] = {}
     if ran is not None and ran.publication is not None:
-        told["publication"] = str(ran.publication.state)
+        headlines["publication"] = str(ran.publication.state)
     if "evidence" in named:
-        executed, known = _part(named["evidence"], Evidence.EXECUTED), _total(named["evidence"])
-        told["instances"] = f"{_total(named['library']):,}"
-        told["executed"] = f"{executed / known:.1%} of {known:,}"
+        executed, total = _part(named["evidence"], Evidence.EXECUTED), _total(named["evidence"])
+        headlines["instances"] = f"{_total(named['library']):,}"
+        headlines["executed"] = f"{executed / total:.1%} of {total:,}"
     if "environments" in named:
         good, all_ = _good(named["environments"]), _total(named["environments"])
-        told["environments"] = f"{good / all_:.1%} of {all_:,} built"
+        headlines["environments"] = f"{good / all_:.1%} of {all_:,} built"
     if "survival" in named and (last := named["survival"].bars[0]).total:
-        told["survival"] = f"{last.parts.get(SURVIVES, 0) / last.total:.1%} of {last.total:,}"
+        headlines["survival"] = f"{last.parts.get(SURVIVES, 0) / last.total:.1%} of {last.total:,}"
     if review is not None and review.trouble is None:
-        told["to review"] = f"{review.open:,} of {review.samples:,}"
+        headlines["to review"] = f"{review.open:,} of {review.samples:,}"
     elif "review" in named:
-        told["to review"] = f"{_part(named['review'], ReviewStatus.PENDING):,}"
+        headlines["to review"] = f"{_part(named['review'], ReviewStatus.PENDING):,}"
     if ran is not None and ran.record.seconds is not None:
-        told["time"] = f"{ran.record.seconds / 60:.1f} min"
+        headlines["time"] = f"{ran.record.seconds / 60:.1f} min"
     if drafts is not None and drafts.asked:
-        told["cost of drafts"] = usd(drafts.spent.run)
-    return told
+        headlines["cost of drafts"] = usd(drafts.spent.run)
+    return headlines
 
 
 def _total(figure: Figure) -> int:

@@ -29,12 +29,12 @@ def troubles_of(
     """Return what a run left undone: first what failed, then what broke off untold or may pass, then what raised."""
     failed = [Trouble([f.library], f.stage, f.release, f.error, f.advice) for f in failures]
     told = {failure.library for failure in failures}
-    found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    libraries: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for library in record.libraries:
         own = [count for count in counts if count.library == library]
         for trouble in (*_broken_off(record, library, own, told), *_passing(own)):
-            found[trouble].append(library)
-    left = [Trouble(who, stage, None, why, advice) for (stage, why, advice), who in sorted(found.items())]
+            libraries[trouble].append(library)
+    left = [Trouble(names, stage, None, why, advice) for (stage, why, advice), names in sorted(libraries.items())]
     return [*failed, *left, *map(_raised, errors)]
 
 
@@ -45,11 +45,11 @@ def _raised(error: InternalError) -> Trouble:
 
 
 def _broken_off(
-    record: RunRecord, library: str, counts: Sequence[Count], told: set[str]
+    record: RunRecord, library: str, counts: Sequence[Count], failed: set[str]
 ) -> Iterator[tuple[str, str, str]]:
     done = {count.stage for count in counts}
     missing = [stage for stage in record.stages if stage not in done]
-    if missing and library not in told:
+    if missing and library not in failed:
         how = "broke off" if record.ended else "the run goes on, or was killed,"
         yield missing[0], f"{how} before this stage ended; what the library had before stands", KILLED
 

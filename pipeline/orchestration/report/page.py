@@ -33,9 +33,9 @@ class Piece:
     colour: int
 
 
-def page_of(told: Report) -> str:
+def page_of(report: Report) -> str:
     """Return the page of a report. All text in it is escaped: libraries and crawled text are anybody's."""
-    return _templates.get_template("page.html.jinja").render(report=told, pieces=pieces, funnel=funnel, colour=colour)
+    return _templates.get_template("page.html.jinja").render(report=report, pieces=pieces, funnel=funnel, colour=colour)
 
 
 def pieces(figure: Figure, bar: Bar) -> Iterator[Piece]:

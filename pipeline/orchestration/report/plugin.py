@@ -58,11 +58,11 @@ def guarded(app: FastAPI) -> FastAPI:
     @app.middleware("http")
     async def with_headers(request: Request, answer: RequestResponseEndpoint) -> Response:
         if is_embedded(request):
-            made: Response = PlainTextResponse("this page is not for other sites", 403)
+            response: Response = PlainTextResponse("this page is not for other sites", 403)
         else:
-            made = await answer(request)
-        made.headers.update(HEADERS)
-        return made
+            response = await answer(request)
+        response.headers.update(HEADERS)
+        return response
 
     return app
 
@@ -75,8 +75,8 @@ def _published_by(run: str) -> str | None:
 
     about = select(DagRun.partition_key, DagRun.conf).where(DagRun.dag_id == PUBLISH, DagRun.run_id == run)
     with create_session() as session:
-        found = session.execute(about).first()
-    return (found.partition_key or (found.conf or {}).get("run")) if found else None
+        row = session.execute(about).first()
+    return (row.partition_key or (row.conf or {}).get("run")) if row else None
 
 
 def page_of_run(run: str) -> Path:

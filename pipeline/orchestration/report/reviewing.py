@@ -28,7 +28,7 @@ class ReviewTold:
     pairs: int = 0
 
 
-def review_told(settings: Settings, rules: AnnotationRules) -> ReviewTold | None:
+def review_figures(settings: Settings, rules: AnnotationRules) -> ReviewTold | None:
     """Return how the review goes, None where there is no review database yet."""
     if settings.reviews is None and not settings.reviews_file.is_file():
         return None
@@ -38,23 +38,23 @@ def review_told(settings: Settings, rules: AnnotationRules) -> ReviewTold | None
     from pipeline.quality.annotation.store import StoreError
 
     try:
-        return _asked(settings, rules)
+        return _figures(settings, rules)
     except (SQLAlchemyError, StoreError, OSError) as error:
         return ReviewTold(f"the review database did not answer: {type(error).__name__}; see DRIFTLINE_REVIEWS")
 
 
-def _asked(settings: Settings, rules: AnnotationRules) -> ReviewTold:
+def _figures(settings: Settings, rules: AnnotationRules) -> ReviewTold:
     from pipeline.quality.annotation.agreement import agreement
     from pipeline.quality.annotation.pace import pace
     from pipeline.quality.annotation.queue import OPEN, Filter, choices, progress
     from pipeline.quality.annotation.store import open_store
 
     store = open_store(settings.reviews_url, rules)
-    known, of_all = choices(store), progress(store)
+    counts, of_all = choices(store), progress(store)
     families = [
-        Bar(family, family.meaning, _parts(progress(store, Filter(family=family)))) for family in known.families
+        Bar(family, family.meaning, _parts(progress(store, Filter(family=family)))) for family in counts.families
     ]
-    flags = [Bar(flag, flag.meaning, _parts(progress(store, Filter(flag=flag)))) for flag in known.flags]
+    flags = [Bar(flag, flag.meaning, _parts(progress(store, Filter(flag=flag)))) for flag in counts.flags]
     speed, agreed = pace(store), agreement(store)
     note = "Samples of the queue as it is now, by where their review stands."
     statuses = [status for status in QueueStatus if of_all[status]]

@@ -19,7 +19,7 @@ from pipeline.orchestration.publishing.publish_snapshot import publication_of, p
 from pipeline.orchestration.refresh import Refresh, counts_of, empty_of, sources_left_out, totals
 from pipeline.orchestration.report.data import DraftsTold, Ran, Report, report_of
 from pipeline.orchestration.report.page import page_of
-from pipeline.orchestration.report.reviewing import review_told
+from pipeline.orchestration.report.reviewing import review_figures
 from pipeline.quality.all_rules import CurationRules
 from pipeline.snapshots.format.names import latest
 
@@ -50,7 +50,7 @@ def find(name: str | None) -> Meant:
     runs = recorded_runs(settings().runs)
     if (profile := _profile_of(name, runs)) is not None:
         read_profile(profile)
-    return _found(name, runs)
+    return _run_of(name, runs)
 
 
 def _is(name: str | None, folder: Path, record: RunRecord) -> bool:
@@ -61,11 +61,11 @@ def _is(name: str | None, folder: Path, record: RunRecord) -> bool:
 def _profile_of(name: str | None, runs: Sequence[tuple[Path, RunRecord]]) -> str | None:
     """Return the profile whose snapshots a name leads to, None where it is a place, or nothing that is known."""
     of_runs = [record.profile for folder, record in runs if _is(name, folder, record)]
-    known = {*profile_names(), *(record.profile for _, record in runs)}
-    return of_runs[-1] if of_runs else name if name in known else None
+    profiles = {*profile_names(), *(record.profile for _, record in runs)}
+    return of_runs[-1] if of_runs else name if name in profiles else None
 
 
-def _found(name: str | None, runs: Sequence[tuple[Path, RunRecord]]) -> Meant:
+def _run_of(name: str | None, runs: Sequence[tuple[Path, RunRecord]]) -> Meant:
     if name is None:
         if not runs:
             raise NoReportError(
@@ -81,8 +81,8 @@ def _found(name: str | None, runs: Sequence[tuple[Path, RunRecord]]) -> Meant:
         if Path(name).name in unrecorded_runs(settings().runs):
             raise NoReportError(f"{name}: this run {_NO_RECORD}; name the snapshot that it published, or a later run")
         named = ", ".join(record.run for _, record in runs[-3:])
-        known = f"the last runs are {named}" if named else "no run has a record yet"
-        raise NoReportError(f"{name}: no run, no snapshot's folder, and no profile with a snapshot; {known}")
+        listed = f"the last runs are {named}" if named else "no run has a record yet"
+        raise NoReportError(f"{name}: no run, no snapshot's folder, and no profile with a snapshot; {listed}")
     return Meant(_writer_of(snapshot.resolve(), runs), snapshot)
 
 
@@ -132,7 +132,7 @@ def report(meant: Meant) -> Report:
     drafts = _drafts(ran.record) if ran else None
     sources = sources_left_out(Lake(settings().lake), ran.record.libraries) if ran else {}
     errors = internal_errors(Lake(settings().lake), ran.record.libraries) if ran else []
-    review = review_told(settings(), CurationRules.read().annotation)
+    review = review_figures(settings(), CurationRules.read().annotation)
     empty = empty_of(_refresh(ran.record)) if ran and ran.record.profile in profile_names() else []
     return report_of(ran, meant.snapshot, before, older, drafts, sources, review, empty, errors)
 
@@ -150,10 +150,10 @@ def write_report(refresh: Refresh) -> Path | None:
         return path
 
 
-def write_page(told: Report, path: Path) -> None:
+def write_page(report: Report, path: Path) -> None:
     """Write a report as a page, whole or not at all."""
     with replacing(path) as temporary:
-        temporary.write_text(page_of(told), encoding="utf-8")
+        temporary.write_text(page_of(report), encoding="utf-8")
 
 
 def _refresh(record: RunRecord) -> Refresh:
@@ -166,8 +166,8 @@ def _ran(folder: Path) -> Ran:
     refresh = _refresh(record)
     counts = counts_of(refresh)
     spent = spent_by(settings().answers, CurationRules.read().models, record.run).run
-    told = failures_of(folder), publication_of(refresh)
-    return Ran(record, counts, totals(counts), _snapshot_of(folder), *told, spent)
+    states = failures_of(folder), publication_of(refresh)
+    return Ran(record, counts, totals(counts), _snapshot_of(folder), *states, spent)
 
 
 def _before(record: RunRecord) -> Ran | None:
@@ -202,6 +202,6 @@ def _order(snapshot: Path) -> tuple[str, int]:
 
 def _drafts(record: RunRecord) -> DraftsTold:
     rules = CurationRules.read()
-    standing = counted(draftable(Lake(settings().lake), record.libraries, rules))
+    numbers = counted(draftable(Lake(settings().lake), record.libraries, rules))
     folder = _refresh(record).folder
-    return DraftsTold(tallies_of(folder), spent_by(settings().answers, rules.models, record.run), standing)
+    return DraftsTold(tallies_of(folder), spent_by(settings().answers, rules.models, record.run), numbers)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pipeline.lake.runner import Count
 from pipeline.orchestration.report.figures import Bar, Figure
 
-_STAGES_SHOWN = 7
+_MAX_STAGES = 7
 _OTHERS = "other stages"
 
 
@@ -50,14 +50,14 @@ def stage_lines(totals: Sequence[Count], before: Sequence[Count]) -> list[StageL
 
 def _line(count: Count, before: Count | None) -> StageLine:
     rejected = _together(count.rejected, count.rejected_before)
-    made = count.made + count.made_before
+    produced = count.made + count.made_before
     return StageLine(
         stage=count.stage,
         seen=count.seen,
-        made=made,
+        made=produced,
         rejected=rejected,
         noted=_together(count.noted, count.noted_before),
-        untold=max(0, count.seen - made - sum(rejected.values())),
+        untold=max(0, count.seen - produced - sum(rejected.values())),
         looked_at=count.seen - count.unchanged,
         seconds=count.seconds,
         peak_memory_bytes=count.peak_memory_bytes,
@@ -74,27 +74,27 @@ def _together(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int
 def seconds_by_stage(totals: Sequence[Count], before: Sequence[Count]) -> Figure:
     """Return the wall seconds of each stage over all libraries, the longest first."""
     bars = [Bar(count.stage, "", {"seconds": round(count.seconds)}) for count in totals]
-    shown = sorted((bar for bar in bars if bar.total), key=lambda bar: (-bar.total, bar.label))
+    slowest = sorted((bar for bar in bars if bar.total), key=lambda bar: (-bar.total, bar.label))
     note = "Wall seconds of this run, over all libraries."
-    known = {count.stage: round(count.seconds) for count in before} if before else None
-    return Figure("stage_seconds", "Seconds by stage", note, ["seconds"], shown, known)
+    earlier = {count.stage: round(count.seconds) for count in before} if before else None
+    return Figure("stage_seconds", "Seconds by stage", note, ["seconds"], slowest, earlier)
 
 
 def seconds_by_library(
     libraries: Sequence[str], counts: Sequence[Count], totals: Sequence[Count], before: Sequence[Count]
 ) -> Figure:
     """Return the seconds that each library took, by the stages that took the most; the slowest library first."""
-    slowest = sorted(totals, key=lambda count: -count.seconds)[:_STAGES_SHOWN]
-    shown = [count.stage for count in totals if count in slowest]
+    slowest = sorted(totals, key=lambda count: -count.seconds)[:_MAX_STAGES]
+    columns = [count.stage for count in totals if count in slowest]
     took: dict[str, Counter[str]] = defaultdict(Counter)
     for count in counts:
-        took[count.library][count.stage if count.stage in shown else _OTHERS] += round(count.seconds)
-    parts = [*shown, _OTHERS]
+        took[count.library][count.stage if count.stage in columns else _OTHERS] += round(count.seconds)
+    parts = [*columns, _OTHERS]
     bars = [Bar(library, "", {part: took[library][part] for part in parts}) for library in libraries]
     ordered = sorted(bars, key=lambda bar: (-bar.total, bar.label))
-    known: Counter[str] = Counter()
+    seconds: Counter[str] = Counter()
     for count in before:
-        known[count.library] += round(count.seconds)
+        seconds[count.library] += round(count.seconds)
     note = "Wall seconds of this run."
     return Figure(
         "seconds",
@@ -102,5 +102,5 @@ def seconds_by_library(
         note,
         parts,
         [bar for bar in ordered if bar.total],
-        dict(known) if before else None,
+        dict(seconds) if before else None,
     )

@@ -36,15 +36,15 @@ def clean(airflow: Mapping[str, str], *, dry_run: bool = False, now: datetime | 
     """
     rules, now = retention_rules(), now or datetime.now(UTC)
     logs = Path(airflow.get("AIRFLOW__LOGGING__BASE_LOG_FOLDER") or Path(airflow["AIRFLOW_HOME"]) / "logs")
-    found = list(leftovers(settings(), rules, logs, now))
+    items = list(leftovers(settings(), rules, logs, now))
     if not dry_run:
-        remove(found)
+        remove(items)
         sweep_store()
         without_empty_folders(logs)
     here = settings()
     caches = clear_caches(here.cache, rules.caches, here.environments_bytes, dry_run=dry_run) if rules.caches else []
-    told = clean_metadata(rules.metadata, now, airflow, dry_run=dry_run) if rules.metadata else None
-    return Cleaned(found, told, caches)
+    metadata = clean_metadata(rules.metadata, now, airflow, dry_run=dry_run) if rules.metadata else None
+    return Cleaned(items, metadata, caches)
 
 
 def clean_here() -> Cleaned:

@@ -40,9 +40,9 @@ def leftovers(settings: Settings, rules: RetentionRules, logs: Path, now: dateti
             yield _leftover("snapshot", folder, f"older than {rules.snapshots.days:g} days, and nothing refers to it")
 
 
-def remove(found: Iterable[Leftover]) -> None:
+def remove(items: Iterable[Leftover]) -> None:
     """Remove what was found; what is gone already, or whose folder was taken meanwhile, is no trouble."""
-    for leftover in found:
+    for leftover in items:
         of_profile = leftover.kind in ("draft", "snapshot")
         with working_on_profile(leftover.path.parent.name) if of_profile else nullcontext():
             _remove(leftover.path)

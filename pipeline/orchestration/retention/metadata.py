@@ -39,18 +39,18 @@ def clean_metadata(rule: Age, now: datetime, environment: Mapping[str, str], *, 
         check=False,
     )
     if done.returncode:
-        said = (done.stderr or done.stdout).strip()[-600:]
-        raise NotCleaned(f"`{' '.join(command)}` failed; run it where the scheduler runs. It said: {said}")
+        output = (done.stderr or done.stdout).strip()[-600:]
+        raise NotCleaned(f"`{' '.join(command)}` failed; run it where the scheduler runs. It said: {output}")
     return done.stdout
 
 
 def _reaching(environment: Mapping[str, str]) -> dict[str, str] | None:
     """Return an environment in which the command reaches the database, None where none is known."""
     named = os.environ.get(DATABASE)
-    known = environment.get(_CONNECTION, "")
+    connection = environment.get(_CONNECTION, "")
     plain = {name: value for name, value in environment.items() if name not in _OF_TASKS}
     if named:
         return plain | {_CONNECTION: named}
-    if known and not known.startswith("airflow-db-not-allowed"):
-        return plain | {_CONNECTION: known}
+    if connection and not connection.startswith("airflow-db-not-allowed"):
+        return plain | {_CONNECTION: connection}
     return plain if (Path(environment.get("AIRFLOW_HOME", "")) / "airflow.db").is_file() else None

@@ -22,12 +22,12 @@ def stages_for(families: Collection[str], stages: Mapping[str, Stage]) -> frozen
     makers = {table: stage for stage in stages.values() for table in stage.writes}
     needed: set[str] = set()
     published = {family.table: family.published for family in FAMILIES}
-    wanted = [published[family] for family in families]
-    while wanted:
-        maker = makers[wanted.pop()]
+    tables = [published[family] for family in families]
+    while tables:
+        maker = makers[tables.pop()]
         if maker.name not in needed:
             needed.add(maker.name)
-            wanted += [table for table in maker.reads if table not in _OF_ALL]
+            tables += [table for table in maker.reads if table not in _OF_ALL]
     if makers["completions"].name in needed:
         needed.add(_OF_FLAGS)
     return frozenset(needed | set(_ALWAYS))

@@ -15,7 +15,7 @@ from pipeline.core.vocabularies.samples import Drafter, Evidence
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.families.problems.rules import ProblemRules
-from pipeline.families.problems.trivial import passed_by
+from pipeline.families.problems.selecting import passed_by
 from pipeline.lake.rows import (
     ProblemRow,
     ProblemRunRow,

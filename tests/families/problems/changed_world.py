@@ -7,8 +7,7 @@ from typing import Any
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.corpus.usages.rules import UsageRules
-from pipeline.families.problems.change_context import told
-from pipeline.families.problems.changed import changed_apis
+from pipeline.families.problems.changed import change_context, changed_apis
 from pipeline.families.problems.drafted import Unwritten
 from pipeline.families.problems.library import Library
 from pipeline.lake.schema import Row
@@ -116,4 +115,4 @@ def unwritten(path: str, snippets: list[Row] | None = None) -> Unwritten:
     known = library()
     changed, _ = changed_apis([RENAMED, INTRODUCED, NARROWED], known, KIND)
     (one,) = [each for each in changed if each.path == path]
-    return Unwritten(one, told(one, known, snippets or TABLES["snippets"], "solve", KIND), known)
+    return Unwritten(one, change_context(one, known, snippets or TABLES["snippets"], "solve", KIND), known)

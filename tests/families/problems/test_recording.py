@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pipeline.core.vocabularies.problems import InputChange
 from pipeline.families.problems.inputs import changed_argument, further_inputs
 from pipeline.families.problems.program import write
-from pipeline.families.problems.recording import choose, read_recorded, read_told, recorder
+from pipeline.families.problems.recording import choose, read_recorded, read_records, recorder
 from pipeline.families.problems.stated_values import Outcome
 from pipeline.families.problems.tasks import CaseOf, tasks_of
 from tests.families.problems.examples import RULES_OF_PROBLEMS, example
@@ -100,7 +100,7 @@ def test_an_argument_that_cannot_be_made_is_no_result_of_the_function() -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(written.program + recorder(task.tasks[0], written, inputs), {})
-    told = read_told(printed.getvalue(), inputs, 100)
+    told = read_records(printed.getvalue(), inputs, 100)
     assert [one.case for one in told] == [CaseOf(("'1/'",), Outcome(raises="ValueError"))]
 
 

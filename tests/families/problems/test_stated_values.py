@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.families.problems.slices import Step
 from pipeline.families.problems.stated_values import Outcome, outcome_of_literal, stated_by
-from pipeline.families.problems.steps import Step
 
 STATED = {
     "a literal": ("f(1)", "[1, 2]\n", "f(1)", Outcome(value="[1, 2]")),

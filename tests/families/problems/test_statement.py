@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.core.rules.load import RULES, load
 from pipeline.families.problems.program import write
-from pipeline.families.problems.statement import Source, Statement, describe, names_given_away, state
+from pipeline.families.problems.statement import Source, Statement, describe, names_revealed, state
 from pipeline.families.problems.tasks import tasks_of
 from pipeline.lake.ids import sha256_json
 from pipeline.lake.schema import Row
@@ -30,7 +30,7 @@ def stated(docstring: str, name: str = "metric", **columns: Any) -> Statement:
         **{"library": "lib", "name": name, "hidden": (name,), "docstrings": (DOCSTRING,), "document": None} | columns
     )
     statement = state(task, written, task.cases[0], source, RULES_OF_PROBLEMS.statement, DRAFTING)
-    assert names_given_away([statement.text], (name,), DRAFTING) == []
+    assert names_revealed([statement.text], (name,), DRAFTING) == []
     return statement
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.families.problems.trivial import passed_by
+from pipeline.families.problems.selecting import passed_by
 
 HEAD = "from sample import solve\n\n\n"
 
