@@ -11,6 +11,7 @@ from pipeline.execution.environments.resolution.request import EnvironmentReques
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.probes import probe
 from pipeline.families.proof import Runs
+from pipeline.lake.rows import ChangeRow, PublishedChangeRow
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.orchestration.adhoc import NoAnswerError, Reporter
@@ -19,8 +20,8 @@ from pipeline.quality.acceptance.changes import prove_changes
 
 
 def run_changes(
-    changes: Sequence[Row], house: House, report: Reporter = lambda what, done, total: None
-) -> list[Row | Reject]:
+    changes: Sequence[ChangeRow], house: House, report: Reporter = lambda what, done, total: None
+) -> list[PublishedChangeRow | Reject]:
     """Return each change as running both releases shows it, or the reject LABEL_REFUTED, in the order given.
 
     Paths are imported in both releases, and calls are bound to the signatures that stand there (`prove_changes`). What
@@ -45,7 +46,7 @@ def run_changes(
     return judge_runs(changes, Runs(verdicts))
 
 
-def judge_runs(changes: Sequence[Row], runs: Runs) -> list[Row | Reject]:
+def judge_runs(changes: Sequence[ChangeRow], runs: Runs) -> list[PublishedChangeRow | Reject]:
     """Return each change as the runs of its paths show it; see `run_changes`.
 
     A new path or a replacement that the new release lacks is no advice: what moved there went, and it is not named.
@@ -53,20 +54,20 @@ def judge_runs(changes: Sequence[Row], runs: Runs) -> list[Row | Reject]:
     return prove_changes([_without_missing(change, runs) for change in changes], runs)
 
 
-def _paths(change: Row) -> Iterator[str]:
+def _paths(change: ChangeRow) -> Iterator[str]:
     yield change["path"]
     for path in (change["new"] if change["kind"] in RELOCATED else None, change["replacement"]):
         if _is_own(path, change):
             yield from (path, path.rpartition(".")[0])
 
 
-def _is_own(path: str | None, change: Row) -> TypeGuard[str]:
+def _is_own(path: str | None, change: ChangeRow) -> TypeGuard[str]:
     """Return whether what to use instead is a path of the same package: other words cannot be imported."""
     top = f"{change['path'].partition('.')[0]}."
     return path is not None and change["kind"] in RELOCATED | REPLACEABLE_APIS and path.startswith(top)
 
 
-def _without_missing(change: Row, runs: Runs) -> Row:
+def _without_missing(change: ChangeRow, runs: Runs) -> ChangeRow:
     version = change["new_version"]
     if change["kind"] in RELOCATED and _is_missing(change["new"], runs, version):
         return change | {"kind": ChangeKind.REMOVED, "new": None, "replacement": None, "confidence": 1.0}
@@ -74,7 +75,9 @@ def _without_missing(change: Row, runs: Runs) -> Row:
     return change | {"replacement": None} if lacks else change
 
 
-def _is_missing(path: str, runs: Runs, version: str) -> bool:
+def _is_missing(path: str | None, runs: Runs, version: str) -> bool:
     """Return whether a module lacks a name; attributes of objects cannot be seen on their class."""
+    if path is None:
+        return False
     owner = runs.seen(path.rpartition(".")[0], version)
     return runs.outcome(path, version) == Outcome.API_MISSING and owner is not None and owner.kind == "module"

@@ -40,9 +40,8 @@ UNTYPED = {
     "cli": 6,
     "corpus": 1,
     "evaluation": 47,
-    "families": 27,
+    "families": 25,
     "llm": 1,
-    "orchestration": 8,
     "quality": 33,
     "snapshots": 62,
 }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pipeline.execution.validation.cases import Case, Result
 from pipeline.execution.validation.running import run_cases
@@ -15,7 +16,6 @@ from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.running import Place
 from pipeline.families.problems.stated_values import Outcome, is_builtin_exception, outcome_of_literal
 from pipeline.families.problems.tasks import CaseOf, Task
-from pipeline.lake.schema import Row
 
 _MARK = "driftline-recorded "
 _RECORDED_CHARACTERS = 1 << 19
@@ -132,7 +132,7 @@ def choose(recorded: Sequence[CaseOf], documented: Sequence[CaseOf], limit: int)
     return [*fresh, *same][:limit]
 
 
-def _record_of(line: str) -> Row | None:
+def _record_of(line: str) -> Mapping[str, Any] | None:
     if not line.startswith(_MARK):
         return None
     try:
@@ -144,13 +144,13 @@ def _record_of(line: str) -> Row | None:
     return record if fits else None
 
 
-def _outcome(record: Row) -> Outcome | None:
+def _outcome(record: Mapping[str, Any]) -> Outcome | None:
     if "raises" in record:
         return Outcome(raises=record["raises"]) if is_builtin_exception(record["raises"]) else None
     return outcome_of_literal(record["shown"]) if record.get("is_literal") else _outcome_of(record["shown"])
 
 
-def _type(record: Row) -> str | None:
+def _type(record: Mapping[str, Any]) -> str | None:
     name = record.get("type")
     return name if isinstance(name, str) and name.isidentifier() else None
 
