@@ -1105,7 +1105,7 @@ class WitnessCheck(TypedDict):
     options: Sequence[str]
 
 class WitnessRow(TypedDict):
-    """Two forms of a library's own test, cut down to one assertion, of which running shows a change of the library."""
+    """A library's own test, cut down to one assertion, of which running shows a change; one form that passes on one side of the change alone, or two that do the same on either side."""
 
     id: str
     library: str
@@ -1113,22 +1113,24 @@ class WitnessRow(TypedDict):
     new_version: str
     test_id: str
     test: str
-    old_snippet_id: str
-    new_snippet_id: str
+    old_snippet_id: str | None
+    new_snippet_id: str | None
     change_id: str
-    old_path: str
-    new_path: str
-    old_code: str
-    new_code: str
+    old_path: str | None
+    new_path: str | None
+    old_code: str | None
+    new_code: str | None
     old_checks: Sequence[WitnessCheck]
     new_checks: Sequence[WitnessCheck]
-    old_in_new: str  # Outcome
-    new_in_old: str  # Outcome
-    similarity: float
-    old_file: str
-    old_line: int
-    new_file: str
-    new_line: int
+    old_in_new: str | None  # Outcome
+    new_in_old: str | None  # Outcome
+    similarity: float | None
+    old_test_version: str | None
+    new_test_version: str | None
+    old_file: str | None
+    old_line: int | None
+    new_file: str | None
+    new_line: int | None
 
 class DraftedDescriptionRow(DraftRow):
     """What a migration does that a model wrote one side of, in the words of the same answer; tokens and cost are those of the code."""

@@ -121,6 +121,21 @@ def test_prove(case: str) -> None:
     assert prove(instance(tag), None, "1.2", Runs(verdicts), {MISMATCH}) == expected
 
 
+AFTER = change(ChangeKind.PARAMETER_REMOVED, "lib.fetch", "1.1", "1.2", parameter="size")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        ([ran("1.1", PASSED), ran("1.2", MISMATCH)], Proof(EXECUTED, "1.2", MISMATCH)),
+        ([ran("1.1", PASSED), ran("1.2", PASSED)], Proof(STATIC, "1.2", PASSED)),
+        ([ran("1.1", PASSED), ran("1.0", MISMATCH)], Proof(STATIC)),
+    ],
+)
+def test_of_a_change_of_the_release_after_the_run_there_tells(verdicts: list[Row], expected: Proof) -> None:
+    assert prove(instance("unchanged"), AFTER, "1.2", Runs(verdicts), {MISMATCH}) == expected
+
+
 ARRIVED = [probe("lib.Client", "1.1", PASSED), probe("lib.Client", "1.0", MISSING)]
 GONE = [probe("lib.Client", "1.1", PASSED), probe("lib.Client", "1.2", MISSING)]
 WHOLES = {

@@ -79,6 +79,8 @@ class RejectReason(Term):
     NO_INPUT = "no_input", "nothing in the example can be given to a function from outside"
     UNCHANGED = "unchanged", "no change between releases bears on it"
     UNLISTED_CHANGE = "unlisted_change", "running shows a change of the library that the catalogue lacks"
+    UNTESTED = "untested", "no test of the release uses what changed"
+    OTHER_CAUSE = "other_cause", "it fails in the other release for another reason than the change"
     NOT_COVERED = "not_covered", "the tests leave too much of the reference unexecuted"
     NO_FIXTURE = "no_fixture", "a fixture that the suite does not define: a plugin of pytest brings it"
     NAME_CONFLICT = "name_conflict", "two modules bind one name, so that they cannot stand in one file"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packaging.version import Version
 
 from pipeline.core.vocabularies.changes import RELOCATED, WHOLE
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.corpus.own_tests.changed_uses import imported, sides_of, tells, uses_by_line
 from pipeline.corpus.own_tests.scripts import Line, slice_to
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.find import scan
@@ -31,6 +33,15 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """How the old form fails in the new release, and the place of its line that does."""
+
+    place: int
+    outcome: Outcome
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cause:
     """The change of the library that lines which differ have to do with, and the API of either side."""
 
@@ -39,7 +50,7 @@ class Cause:
     new_path: str
 
 
-def candidates(old: Sequence[Line], new: Sequence[Line], most: int) -> list[Candidate]:
+def candidates(old: Sequence[Line], new: Sequence[Line]) -> list[Candidate]:
     """Return what may show a change, the shortest first; where both sides are the same lines, nothing can.
 
     Sides with other strings or numbers show another example, whatever they print.
@@ -53,7 +64,7 @@ def candidates(old: Sequence[Line], new: Sequence[Line], most: int) -> list[Cand
             texts = text_of(one.old), text_of(one.new)
             if texts[0] != texts[1] and "pytest" not in "".join(texts) and _values(one.old) == _values(one.new):
                 found.setdefault(texts, one)
-    return sorted(found.values(), key=lambda one: one.size)[:most]
+    return sorted(found.values(), key=lambda one: one.size)
 
 
 def text_of(lines: Iterable[Line]) -> str:
@@ -136,28 +147,43 @@ class Catalogue:
         return found
 
     def cause(
-        self, one: Candidate, apis: Mapping[str, Api], old_version: str, new_version: str
+        self, one: Candidate, apis: Mapping[str, Api], old_version: str, new_version: str, failure: Failure
     ) -> Cause | frozenset[str]:
-        """Return the change behind lines that differ, a breaking one first; else the paths that they use."""
-        old_all, old_own = _uses(one.old, one.new, apis[old_version])
+        """Return the change behind the line of the old form that fails, a breaking one first; else the paths in it.
+
+        Where an exception names what is gone or not taken, it is the change of that.
+        """
+        old_all, _ = _uses(one.old, one.new, apis[old_version])
         new_all, new_own = _uses(one.new, one.old, apis[new_version])
-        paths, apis_of = old_own | new_own, (apis[old_version], apis[new_version])
+        line = one.old[failure.place]
+        used = uses_by_line(one.old, apis[old_version])[failure.place]
+        paths = frozenset({*(use.path for use in used), *imported(line.node)})
+        keywords: set[str | None] = {word for use in used for word in use.keywords}
         concerned = [
-            (not change["breaking"], path not in old_own, -path.count("."), path, change["id"], change)
+            (not change["breaking"], -path.count("."), path, change["id"], change)
             for path in sorted(paths)
-            for name in dict.fromkeys((path, *(_canonical(path, api) for api in apis_of)))
+            for name in dict.fromkeys((path, *(_canonical(path, api) for api in apis.values())))
             for change in self.touching(name, old_version, new_version)
+            if sides_of(change)
+            and tells(change, _gone(change, path), _taken(change, keywords), failure.outcome, failure.message)
         ]
         if not concerned or not old_all or not new_all:
             return paths
-        change = min(concerned, key=lambda each: each[:5])[-1]
-        path = min(concerned, key=lambda each: each[:5])[3]
-        old_path = path if path in old_all else _nearest(path, old_own or old_all)
+        *_, path, _, change = min(concerned, key=lambda each: each[:4])
         destinations = {str(change["new"])} & new_all if change["kind"] in RELOCATED else set()
         new_path = (
             min(destinations) if destinations else path if path in new_all else _nearest(path, new_own or new_all)
         )
-        return Cause(change, old_path, new_path)
+        return Cause(change, path if path in old_all else _nearest(path, old_all), new_path)
+
+
+def _gone(change: ChangeRow, path: str) -> str:
+    """Return the path that an exception names: that of the class or module, where it went as a whole."""
+    return change["path"] if change["kind"] in WHOLE else path
+
+
+def _taken(change: ChangeRow, keywords: Container[str | None]) -> str | None:
+    return change["parameter"] if change["parameter"] in keywords else None
 
 
 def _uses(lines: Sequence[Line], others: Sequence[Line], api: Api) -> tuple[frozenset[str], frozenset[str]]:

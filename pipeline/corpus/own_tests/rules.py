@@ -19,6 +19,8 @@ class WitnessRules(Rule):
     max_lines: int = Field(ge=1)
     max_columns: int = Field(ge=1)
     candidates: int = Field(ge=1)
+    tests_per_change: int = Field(ge=1)
+    programs_per_change: int = Field(ge=1)
     per_release: int = Field(ge=0)
     per_change: int = Field(ge=1)
 
@@ -27,6 +29,7 @@ class OwnTestRules(Rule):
     """The rules of `curation_rules/own_tests.yaml`; sizes in bytes."""
 
     enabled: bool
+    run_all: bool
     max_sdist_bytes: int = Field(gt=0)
     max_unpacked_bytes: int = Field(gt=0)
     max_ratio: int = Field(gt=0)

@@ -88,10 +88,12 @@ def own_test_runs_stage(tables: Tables, runner: Runner, rules: OwnTestRules, mis
     """Run programs of tests at home and in the neighbouring releases; the unit is a program that is to be run.
 
     A program that does not pass at home is a reject, by its exception, or NOT_PROVEN; its runs are rows all the same.
-    A release whose environment cannot be built is a note.
+    A release whose environment cannot be built is a note. Unless the rules ask for all runs nothing is run.
 
     Errors: those of `EnvironmentStore.open`.
     """
+    if not rules.run_all:
+        return Output({"own_test_runs": [], "own_test_environments": []}, 0, 0)
     releases = tables["releases"]
     programs = {row["id"]: row for row in tables["own_tests"]}
     by_version: dict[str, list[PlannedRun]] = defaultdict(list)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.corpus.own_tests.functions import Function
+from pipeline.corpus.own_tests.functions import Function, fixture_decorator, parameters
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.suite import dotted_name, root_name
 from pipeline.corpus.snippets.names import bound_by, needed_by, needed_later_by
@@ -46,7 +46,17 @@ def script_of(test: OwnTestRow) -> list[Line]:
     """
     if test["entry"] is None:
         raise Refused(RejectReason.NO_FIXTURE, "only pytest can run it")
-    before = ast.parse(test["preamble"]).body
+    return loose_script_of(test)[0]
+
+
+def loose_script_of(test: OwnTestRow) -> tuple[list[Line], frozenset[str]]:
+    """Return a test as lines without the fixtures that only pytest runs, and the names that these would bind.
+
+    Whether a part of it does without them is for a run to say.
+
+    Errors: Refused, where it is no function, or its names would not stand beside those of its module.
+    """
+    before = [each for each in ast.parse(test["preamble"]).body if not _is_for_pytest(each)]
     *helpers, function = ast.parse(test["code"]).body
     if not isinstance(function, ast.FunctionDef):
         raise Refused(RejectReason.NO_FIXTURE, "only pytest can run it")
@@ -73,11 +83,20 @@ def script_of(test: OwnTestRow) -> list[Line]:
     lines: list[Line] = []
     for statement in (*imports, *others):
         lines += _lines(statement, in_test=any(statement is each for each in body))
-    return [
+    unique = [
         line
         for number, line in enumerate(lines)
         if line.text not in {each.text for each in lines[:number]} or not isinstance(line.node, _IMPORT)
     ]
+    return unique, frozenset(parameters(function))
+
+
+def _is_for_pytest(statement: ast.stmt) -> bool:
+    """Say whether a statement of a module is a fixture, or a word to pytest about the whole module."""
+    if fixture_decorator(statement) is not None:
+        return True
+    value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+    return value is not None and root_name(value) == "pytest"
 
 
 def _defaults(function: ast.FunctionDef) -> list[ast.stmt]:
@@ -171,6 +190,11 @@ def _line(node: ast.stmt, expectation: str | None = None, compares: bool = False
     )
 
 
+def rewritten(line: Line) -> Line:
+    """Return a line with the text of its node, which was changed."""
+    return _line(copy.deepcopy(line.node), line.expectation, line.compares)
+
+
 def _changed(node: ast.stmt) -> Iterator[str]:
     """Yield the names whose objects a statement may change: what it calls methods of, or hands to calls."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -257,11 +281,13 @@ def _printing(value: ast.expr) -> ast.stmt:
     return ast.Expr(ast.Call(ast.Name("print", ast.Load()), [value], []))
 
 
-def slice_to(lines: Sequence[Line], last: int) -> list[Line]:
+def slice_to(lines: Sequence[Line], last: int, *, tight: bool = False) -> list[Line]:
     """Return the lines that one needs, itself included: those that bind its names, or may change what they stand for.
 
-    Other assertions stay out, whatever they call.
+    Other assertions stay out, whatever they call. A tight slice takes modules and what they hold as never changed.
     """
+    of_imports = frozenset(name for line in lines if isinstance(line.node, _IMPORT) for name in line.binds)
+    lasting = {"", *(of_imports if tight else ())}
     names, chosen = set(lines[last].needs), {last}
     before = -1
     while before != len(chosen):
@@ -270,7 +296,7 @@ def slice_to(lines: Sequence[Line], last: int) -> list[Line]:
             line = lines[place]
             if place in chosen or (line.expectation is not None and not line.binds):
                 continue
-            if line.binds & names or line.changes & names - {""}:
+            if line.binds & names or line.changes & names - lasting:
                 chosen.add(place)
                 names |= line.needs
     return [lines[place] for place in sorted(chosen)]

@@ -1,4 +1,4 @@
-"""The stage `witnesses`: the smallest parts of two forms of a test of which running shows a change of the library."""
+"""The stage `witnesses`: the smallest programs of tests of which running shows a change of the library."""
 
 from __future__ import annotations
 
@@ -7,36 +7,34 @@ import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packaging.version import Version
 
+from pipeline.core.vocabularies.changes import OF_PARAMETERS, WHOLE
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
-from pipeline.corpus.own_tests.candidates import Candidate, Catalogue, Cause, candidates, text_of
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.corpus.own_tests.candidates import Candidate, Catalogue, Cause, Failure, candidates, text_of
+from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, blamed, sides_of, tells
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.rules import OwnTestRules, WitnessRules
-from pipeline.corpus.own_tests.scripts import Line, script_of
+from pipeline.corpus.own_tests.script_runs import ScriptRuns, described, failing_place, outcome_of, outputs
+from pipeline.corpus.own_tests.scripts import Line, loose_script_of
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.rules import UsageRules
-from pipeline.execution.environments.resolution.failures import IndexUnreachable
-from pipeline.execution.environments.resolution.request import request_of
-from pipeline.execution.validation.cases import Case, Result
-from pipeline.execution.validation.running import run_cases
+from pipeline.corpus.usages.uses import Use
 from pipeline.execution.validation.stage import Runner
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import chains, holding_at
-from pipeline.lake.place import at_release
-from pipeline.lake.rows import ChangeRow, EnvironmentRow, OwnTestRow, ReleaseRow, SnippetCheck, Tables, WitnessRow
+from pipeline.lake.rows import ChangeRow, OwnTestRow, ReleaseRow, SnippetCheck, Tables, WitnessRow
 from pipeline.lake.stage import Output, Reject
-
-_MARK = "=====8<====="
-"""A program prints it after each of its lines, so that the outputs of lines can be separated."""
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}|/tmp/")
 """Parts of an output that differ in each run."""
+
+_LONGEST_OUTPUT = 120
+"""Characters of an output that a comment may hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +72,15 @@ def changed_forms(
 
 
 def witnesses_stage(tables: Tables, runner: Runner, rules: OwnTestRules, usage: UsageRules) -> Output:
-    """Run what may show a change in both releases, and keep the smallest programs that do.
+    """Run what may show a change in the releases on either side of it, and keep the smallest programs that do.
 
-    The unit is a test with another program in the next release. It is a row where the old program fails in the new
-    release, the new program prints there what the old one printed in its own, and lines that differ use an API that
-    the catalogue says to have changed. Where the catalogue says nothing of it, it is the reject UNLISTED_CHANGE.
+    One unit is a change that running can show. Of the tests of either release those are cut down that use the API, or
+    give the parameter. One that passes at home is a row where it fails in the other release at the line of the use,
+    and the failure names what changed.
+
+    The other unit is a test with another program in the next release. It is a row where the old program fails in the
+    new release, the new program prints there what the old one printed in its own, and the line that fails uses an API
+    that the catalogue says to have changed. Where the catalogue says nothing of it, it is the reject UNLISTED_CHANGE.
     A release without an environment is a note.
 
     Errors: those of `EnvironmentStore.open`.
@@ -86,40 +88,51 @@ def witnesses_stage(tables: Tables, runner: Runner, rules: OwnTestRules, usage: 
     if not rules.enabled:
         return Output({"witnesses": []}, 0, 0)
     releases = {row["version"]: row for row in tables["releases"]}
-    pairs = list(changed_forms(tables["releases"], tables["own_tests"]))
-    forms, rejects = parted(guarded(pairs, lambda pair: pair[1]["id"], lambda pair: [_forms(*pair, rules.witness)]))
-    catalogue = Catalogue(tables["changes"])
-    forms, over = _within_quota(forms, tables["changes"], rules.witness)
-    rejects += over
-    versions = sorted({version for each in forms for version in each.versions}, key=Version)
     library = next((row["library"] for row in releases.values()), None)
     returns = usage.returns_of(library) if library else {}
+    pairs = list(changed_forms(tables["releases"], tables["own_tests"]))
+    forms, rejects = parted(guarded(pairs, lambda pair: pair[1]["id"], lambda pair: [_forms(*pair, rules.witness)]))
+    forms, over = _within_quota(forms, tables["changes"], rules.witness)
+    rejects += over
+    changes = [change for change in sorted(tables["changes"], key=lambda row: row["id"]) if sides_of(change)]
+    sides = [side for change in changes for side in sides_of(change)]
+    versions = {side.home for side in sides} | {version for each in forms for version in each.versions}
     apis = {
         version: Api(
             {row["path"]: row for row in holding_at(tables["symbols"], version)},
             releases[version]["import_names"],
             returns,
         )
-        for version in versions
+        for version in sorted(versions, key=Version)
     }
-    runs, notes = _run(forms, releases, runner)
-    shown, refused = parted(
-        guarded(forms, lambda each: each.key, lambda each: [_shown(each, runs, catalogue, apis, releases)])
+    runs = ScriptRuns(releases, runner)
+    search = _Search(
+        TestScripts(tables["own_tests"], apis, releases), apis, Catalogue(tables["changes"]), runs, rules.witness
     )
-    rows, surplus = _one_of_each(shown, rules.witness.per_change)
+    shown, refused = search.of_changes(changes)
+    rejects += refused
+    _run_forms(forms, runs)
+    of_pairs, refused = parted(guarded(forms, lambda each: each.key, lambda each: [search.of_forms(each)]))
+    rows, surplus = _one_of_each([*shown, *of_pairs], rules.witness.per_change)
     rejects += [*refused, *surplus]
-    return Output({"witnesses": rows}, len(rows) + len(rejects), len(rows), rejects, notes)
+    return Output({"witnesses": rows}, len(rows) + len(rejects), len(rows), rejects, runs.notes)
 
 
 def _forms(old: OwnTestRow, new: OwnTestRow, rules: WitnessRules) -> Forms | Reject:
     without = Forms(old, new, ())
     try:
-        scripts = script_of(old), script_of(new)
+        scripts, unbound = zip(*(loose_script_of(form) for form in (old, new)), strict=True)
     except Refused as refused:
         return Reject(without.key, refused.reason, str(refused))
     if not all(any(line.expectation is not None for line in script) for script in scripts):
         return Reject(without.key, RejectReason.NO_CHECK, "nothing in it can be printed and compared")
-    found = candidates(*scripts, most=rules.candidates)
+    found = [
+        one
+        for one in candidates(*scripts)
+        if not any(
+            line.needs & names for lines, names in zip((one.old, one.new), unbound, strict=True) for line in lines
+        )
+    ][: rules.candidates]
     fitting = tuple(each for each in found if _fits(each.old, rules) and _fits(each.new, rules))
     if not found:
         return Reject(
@@ -142,179 +155,316 @@ def _fits(lines: Sequence[Line], rules: WitnessRules) -> bool:
 def _within_quota(
     forms: Sequence[Forms], changes: Iterable[ChangeRow], rules: WitnessRules
 ) -> tuple[list[Forms], list[Reject]]:
-    """Keep so many tests of a release: first those that use an API that changed in it."""
+    """Keep the tests that use an API that changed between their releases, so many of a release."""
     changed: dict[str, set[str]] = defaultdict(set)
     for change in changes:
-        changed[change["new_version"]].add(change["path"])
+        if sides_of(change):
+            changed[change["new_version"]] |= {change["path"], change["canonical_path"], change["new"] or ""}
 
-    def order(each: Forms) -> tuple[bool, str]:
+    def touches(each: Forms) -> bool:
         uses = {*each.old["apis"], *each.new["apis"]}
-        return changed[each.versions[1]].isdisjoint(uses), content_id(each.key)
+        parents = {parent for path in uses for parent in itertools.accumulate(path.split("."), "{}.{}".format)}
+        return not changed[each.versions[1]].isdisjoint(parents)
 
     taken: Counter[str] = Counter()
     kept: list[Forms] = []
     rejects: list[Reject] = []
-    for each in sorted(forms, key=order):
-        taken[each.versions[1]] += 1
-        if taken[each.versions[1]] <= rules.per_release:
-            kept.append(each)
-        else:
+    for each in sorted(forms, key=lambda each: content_id(each.key)):
+        version = each.versions[1]
+        if not touches(each):
+            detail = f"it uses no API that the catalogue says to have changed in {version}"
+            rejects.append(Reject(each.key, RejectReason.UNCHANGED, detail))
+        elif taken[version] >= rules.per_release:
             detail = f"the rule takes {rules.per_release} tests of a release"
             rejects.append(Reject(each.key, RejectReason.OVER_QUOTA, detail))
+        else:
+            taken[version] += 1
+            kept.append(each)
     return kept, rejects
 
 
-Runs = Mapping[tuple[str, str], Result]
-"""Results by the text of a program and the release in which it ran."""
-
-
-def _run(
-    forms: Iterable[Forms], releases: Mapping[str, ReleaseRow], runner: Runner
-) -> tuple[dict[tuple[str, str], Result], list[Reject]]:
-    programs: dict[str, dict[str, str]] = defaultdict(dict)
-    for each in forms:
-        for one in each.candidates:
-            for lines in (one.old, one.new):
-                for version in each.versions:
-                    programs[version][text_of(lines)] = _marked(lines)
-
-    def build(version: str) -> EnvironmentRow | Reject:
-        return attempt(version, _build, releases[version], runner)
-
-    with ThreadPoolExecutor(runner.store.workers) as pool:
-        built = dict(zip(programs, pool.map(build, programs), strict=True))
-    found: dict[tuple[str, str], Result] = {}
-    notes: list[Reject] = []
-    for version, environment in built.items():
-        if isinstance(environment, Reject):
-            notes.append(environment)
-        elif environment["outcome"] != EnvironmentOutcome.BUILT:
-            notes.append(Reject(version, RejectReason.NO_ENVIRONMENT, str(environment["outcome"])))
-        else:
-            with at_release(version):
-                results = attempt(version, _run_in, programs[version], environment, releases[version], runner)
-            if isinstance(results, Reject):
-                notes.append(results)
-            else:
-                found |= {(text, version): result for text, result in zip(programs[version], results, strict=True)}
-    return found, notes
-
-
-def _build(release: ReleaseRow, runner: Runner) -> EnvironmentRow | Reject:
-    try:
-        with at_release(release["version"]):
-            return runner.store.build(request_of(release))
-    except IndexUnreachable as error:
-        return Reject(release["version"], RejectReason.INDEX_UNREACHABLE, str(error))
-
-
-def _run_in(
-    programs: Mapping[str, str], environment_row: EnvironmentRow, release: ReleaseRow, runner: Runner
-) -> list[Result]:
-    environment = runner.store.open(environment_row)
-    names = tuple(release["import_names"])
-    cases = [Case(content_id(text), "", marked, import_names=names) for text, marked in programs.items()]
-    return run_cases(environment, cases, runner.sandbox, runner.rules.once, runner.workers, None, runner.memory)
-
-
-def _marked(lines: Sequence[Line]) -> str:
-    # What a deprecated API warns of would stand among what is printed.
-    quiet = "import warnings\nwarnings.simplefilter('ignore')\n"
-    return ("" if any(map(_is_future, lines)) else quiet) + "".join(
-        f"{line.text}\n" if _is_future(line) else f"{line.text}\nprint({_MARK!r})\n" for line in lines
+def _same_outputs(one: Candidate, versions: tuple[str, str], runs: ScriptRuns) -> tuple[list[str], list[str]] | None:
+    """Return what the forms print at home, by line, where both pass and print the same."""
+    old, new = (
+        outputs(lines, runs.results.get((text_of(lines), version)))
+        for lines, version in zip((one.old, one.new), versions, strict=True)
     )
+    return (old, new) if old is not None and new is not None and "".join(old) == "".join(new) else None
 
 
-def _is_future(line: Line) -> bool:
-    return line.text.startswith("from __future__ ")
+def _run_forms(forms: Iterable[Forms], runs: ScriptRuns) -> None:
+    """Run both forms of tests at home, and those that print the same in the other release too."""
+    for beside in (False, True):
+        scripts: dict[str, dict[str, Sequence[Line]]] = defaultdict(dict)
+        for each in forms:
+            for one in each.candidates:
+                if not beside or _same_outputs(one, each.versions, runs):
+                    for lines, version in zip((one.old, one.new), each.versions[:: -1 if beside else 1], strict=True):
+                        scripts[version][text_of(lines)] = lines
+        runs.run(scripts)
 
 
-def _outputs(lines: Sequence[Line], result: Result | None) -> list[str] | None:
-    """Return what each line of a program printed; None where it did not run to its end."""
-    if result is None or result.outcome is not Outcome.PASSED:
-        return None
-    *printed, last = result.output.rstrip("\n").split(_MARK)
-    texts = [text.removeprefix("\n") for text in printed]
-    running = [line for line in lines if not _is_future(line)]
-    if last.strip() or len(texts) != len(running):
-        return None
-    by_line = iter(texts)
-    return ["" if _is_future(line) else next(by_line, "") for line in lines]
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A program that may show a change, from one of its sides."""
+
+    side: ChangeSide
+    program: UsingProgram
+
+    @property
+    def use(self) -> tuple[str, str, str, Use]:
+        """The use of what changed for which it was cut out."""
+        return self.side.change["id"], self.side.home, self.program.test["id"], self.program.core
+
+    @property
+    def text(self) -> str:
+        return text_of(self.program.lines)
 
 
-def _shown(
-    forms: Forms, runs: Runs, catalogue: Catalogue, apis: Mapping[str, Api], releases: Mapping[str, ReleaseRow]
-) -> WitnessRow | Reject:
-    """Return the smallest candidate that shows a change, or the reason for which the one that got furthest does not."""
-    old_version, new_version = forms.versions
-    reached: list[tuple[int, RejectReason, str]] = []
-    for one in forms.candidates:
-        old, new = text_of(one.old), text_of(one.new)
-        old_runs, new_runs = ([runs.get((text, version)) for version in forms.versions] for text in (old, new))
-        stated, same = _outputs(one.old, old_runs[0]), _outputs(one.new, new_runs[1])
-        if stated is None or same is None:
-            failed = old_runs[0] if stated is None else new_runs[1]
-            reached.append((0, RejectReason.NOT_PROVEN, f"it fails at home: {_told(failed)}"))
-        elif "".join(stated) != "".join(same) or _ADDRESS.search("".join(stated)):
-            reached.append((1, RejectReason.NO_PARTNER, "the new form does not give what the old one gave"))
-        elif _outputs(one.old, old_runs[1]) == stated:
-            reached.append((2, RejectReason.UNCHANGED, f"the old form passes in {new_version} too"))
-        elif not isinstance(cause := catalogue.cause(one, apis, old_version, new_version), Cause):
-            detail = f"{_told(old_runs[1])}; the lines that differ use {', '.join(sorted(cause)) or 'no public API'}"
-            reached.append((3, RejectReason.UNLISTED_CHANGE, detail))
-        else:
-            downwards = _outputs(one.new, new_runs[0]) == same
-            outcomes = _outcome(old_runs[1]), Outcome.PASSED if downwards else _outcome(new_runs[0])
-            return _row(forms, one, cause, (stated, same), outcomes, releases)
-    _, reason, detail = max(reached, key=lambda each: each[0])
-    return Reject(forms.key, reason, detail)
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The search for witnesses in the tests of a library."""
+
+    tests: TestScripts
+    apis: Mapping[str, Api]
+    catalogue: Catalogue
+    runs: ScriptRuns
+    rules: WitnessRules
+
+    def of_changes(self, changes: Sequence[ChangeRow]) -> tuple[list[WitnessRow], list[Reject]]:
+        """Return the witnesses of changes by programs that use what changed, and a reject for each without one."""
+        found: dict[str, list[_Found]] = {}
+        reached: dict[str, list[tuple[int, RejectReason, str]]] = {}
+        rejects: list[Reject] = []
+        for change in changes:
+            result = attempt(change["id"], self._candidates, change)
+            if isinstance(result, Reject):
+                rejects.append(result)
+            else:
+                found[change["id"]], reached[change["id"]] = result
+        every = [each for of_change in found.values() for each in of_change]
+        self._run([(each.side.home, each) for each in every])
+        # Of one use the shortest program that passes stands for the longer ones.
+        passing = {each.use: each for each in reversed(every) if self._stated(each) is not None}
+        at_home = [each for each in every if passing.get(each.use) is each]
+        # A failure costs a process of its own, so only the shortest programs are run where they may fail.
+        taken: Counter[tuple[str, str]] = Counter()
+        beside: list[_Found] = []
+        for each in at_home:
+            taken[each.side.change["id"], each.side.home] += 1
+            if taken[each.side.change["id"], each.side.home] <= self.rules.candidates:
+                beside.append(each)
+        self._run([(each.side.other, each) for each in beside])
+        rows: list[WitnessRow] = []
+        ran = {id(each) for each in beside}
+        for key, of_change in found.items():
+            results, failed = parted(
+                guarded(
+                    of_change,
+                    lambda each: each.side.change["id"],
+                    lambda each: [self._judged(each, ran=id(each) in ran)],
+                )
+            )
+            rows += results
+            if not results:
+                reasons = reached[key] + [
+                    (_ORDER.get(one.reason, 9), RejectReason(one.reason), one.detail) for one in failed
+                ]
+                _, reason, detail = max(reasons, key=lambda each: each[0])
+                rejects.append(Reject(key, reason, detail))
+        return rows, rejects
+
+    def _candidates(self, change: ChangeRow) -> tuple[list[_Found], list[tuple[int, RejectReason, str]]]:
+        found: list[_Found] = []
+        reached: list[tuple[int, RejectReason, str]] = []
+        for side in sides_of(change):
+            tests = self.tests.using(side)
+            if not tests:
+                reached.append(
+                    (0, RejectReason.UNTESTED, f"no test of {side.home} that can be cut out uses {side.path}")
+                )
+            programs: dict[str, UsingProgram] = {}
+            for test in tests[: self.rules.tests_per_change]:
+                try:
+                    for program in self.tests.programs(test, side):
+                        programs.setdefault(program.size[1], program)
+                except Refused as refused:
+                    reached.append((1, refused.reason, f"{test['test']}: {refused}"))
+            fitting = [each for each in programs.values() if _fits(each.lines, self.rules)]
+            if programs and not fitting:
+                reached.append((2, RejectReason.TOO_LONG, f"over {self.rules.max_lines} lines"))
+            fitting.sort(key=lambda each: (side.keyword not in each.core.keywords, each.size))
+            found += [_Found(side, program) for program in fitting[: self.rules.programs_per_change]]
+        return found, reached
+
+    def _run(self, asked: Iterable[tuple[str, _Found]]) -> None:
+        scripts: dict[str, dict[str, Sequence[Line]]] = defaultdict(dict)
+        for version, each in asked:
+            scripts[version][each.text] = each.program.lines
+        self.runs.run(scripts)
+
+    def _stated(self, each: _Found) -> list[str] | None:
+        stated = outputs(each.program.lines, self.runs.results.get((each.text, each.side.home)))
+        return None if stated is None or _ADDRESS.search("".join(stated)) else stated
+
+    def _judged(self, each: _Found, *, ran: bool) -> WitnessRow | Reject:
+        """Return the witness that a program is, or why it is none."""
+        side, program = each.side, each.program
+        key, change = side.change["id"], side.change
+        here, there = (self.runs.results.get((each.text, version)) for version in (side.home, side.other))
+        stated = self._stated(each)
+        if stated is None:
+            return Reject(key, RejectReason.NOT_PROVEN, f"{program.test['test']} in {side.home}: {described(here)}")
+        if there is None or not ran:
+            return Reject(key, RejectReason.OVER_QUOTA, f"{program.test['test']}: not run in {side.other}")
+        place = failing_place(program.lines, stated, there)
+        where = f"{program.test['test']} of {side.home} in {side.other}"
+        if place is None:
+            return Reject(key, RejectReason.UNCHANGED, f"{where}: passes too")
+        names = side.names(self.apis[side.home])
+        outcome, message = outcome_of(there), there.detail or ""
+        line = program.lines[place].text.partition("\n")[0]
+        path = program.core.path if side.concerns(program.core.path, names) else side.path
+        whole = side.path if change["kind"] in WHOLE else path
+        if not blamed(side, program, place, names) or not tells(change, whole, side.keyword, outcome, message):
+            return Reject(key, RejectReason.OTHER_CAUSE, f"{where}: {line}: {described(there)}")
+        if not _by_exception(change) and len(self._changed(side, program, place)) > 1:
+            return Reject(key, RejectReason.OTHER_CAUSE, f"{where}: several changes bear on {line}")
+        release = self.tests.nearest(program.test, side) or side.home
+        written = _Form(
+            _commented(program.lines, stated), _checks(program.lines, stated), path, program.test, release, outcome
+        )
+        return _row(change, written if side.is_old else None, None if side.is_old else written)
+
+    def _changed(self, side: ChangeSide, program: UsingProgram, place: int) -> set[str]:
+        paths = {use.path for use in program.uses[place]}
+        paths |= {row["canonical_path"] for path in paths if (row := self.apis[side.home].symbols.get(path))}
+        versions = side.change["old_version"], side.change["new_version"]
+        return {row["id"] for path in paths for row in self.catalogue.touching(path, *versions) if sides_of(row)}
+
+    def of_forms(self, forms: Forms) -> WitnessRow | Reject:
+        """Return the smallest candidate that shows a change, or why the one that got furthest does not."""
+        old_version, new_version = forms.versions
+        runs = self.runs.results
+        reached: list[tuple[int, RejectReason, str]] = []
+        for one in forms.candidates:
+            old, new = text_of(one.old), text_of(one.new)
+            old_runs, new_runs = ([runs.get((text, version)) for version in forms.versions] for text in (old, new))
+            stated, same = outputs(one.old, old_runs[0]), outputs(one.new, new_runs[1])
+            if stated is None or same is None:
+                failed = old_runs[0] if stated is None else new_runs[1]
+                reached.append((0, RejectReason.NOT_PROVEN, f"it fails at home: {described(failed)}"))
+                continue
+            place = failing_place(one.old, stated, old_runs[1])
+            if "".join(stated) != "".join(same) or _ADDRESS.search("".join(stated)):
+                reached.append((1, RejectReason.NO_PARTNER, "the new form does not give what the old one gave"))
+            elif place is None:
+                reached.append((2, RejectReason.UNCHANGED, f"the old form passes in {new_version} too"))
+            else:
+                failure = Failure(place, outcome_of(old_runs[1]), (old_runs[1] and old_runs[1].detail) or "")
+                cause = self.catalogue.cause(one, self.apis, old_version, new_version, failure)
+                if not isinstance(cause, Cause):
+                    line = one.old[place].text.partition("\n")[0]
+                    detail = f"{line}: {described(old_runs[1])}; it uses {', '.join(sorted(cause)) or 'no public API'}"
+                    reached.append((3, RejectReason.UNLISTED_CHANGE, detail))
+                    continue
+                downwards = outputs(one.new, new_runs[0]) == same
+                outcome = Outcome.PASSED if downwards else outcome_of(new_runs[0])
+                return _row(
+                    cause.change,
+                    _Form(
+                        _commented(one.old, stated),
+                        _checks(one.old, stated),
+                        cause.old_path,
+                        forms.old,
+                        old_version,
+                        failure.outcome,
+                    ),
+                    _Form(
+                        _commented(one.new, same),
+                        _checks(one.new, same),
+                        cause.new_path,
+                        forms.new,
+                        new_version,
+                        outcome,
+                    ),
+                    forms.versions,
+                )
+        _, reason, detail = max(reached, key=lambda each: each[0])
+        return Reject(forms.key, reason, detail)
 
 
-def _outcome(result: Result | None) -> Outcome:
-    """Return how a program failed; one that ran to its end printed something else."""
-    if result is None:
-        return Outcome.NO_ENVIRONMENT
-    return Outcome.FAILED_ASSERTION if result.outcome is Outcome.PASSED else result.outcome
+_ORDER = {
+    RejectReason.NOT_PROVEN: 3,
+    RejectReason.OVER_QUOTA: 4,
+    RejectReason.UNCHANGED: 5,
+    RejectReason.OTHER_CAUSE: 6,
+}
+"""How far a program came that is no witness."""
 
 
-def _told(result: Result | None) -> str:
-    return f"{_outcome(result)}: {(result.detail if result else None) or ''}"[-300:]
+def _by_exception(change: ChangeRow) -> bool:
+    return change["kind"] in WHOLE or change["kind"] in OF_PARAMETERS
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A program of a witness: outputs, API, test, the release of that, and how it comes out in the other one."""
+
+    code: str
+    checks: list[SnippetCheck]
+    path: str
+    test: OwnTestRow
+    release: str
+    elsewhere: Outcome
 
 
 def _row(
-    forms: Forms,
-    one: Candidate,
-    cause: Cause,
-    printed: tuple[Sequence[str], Sequence[str]],
-    outcomes: tuple[Outcome, Outcome],
-    releases: Mapping[str, ReleaseRow],
+    change: ChangeRow, old: _Form | None, new: _Form | None, versions: tuple[str, str] | None = None
 ) -> WitnessRow:
-    library, (old_version, new_version) = forms.old["library"], forms.versions
-    old, new = text_of(one.old), text_of(one.new)
+    library = change["library"]
+    old_version, new_version = versions or (change["old_version"], change["new_version"])
+    latest = new or old
+    assert latest is not None
+    codes = [form.code if form else "" for form in (old, new)]
     return {
-        "id": content_id("witness", library, old_version, new_version, old, new),
+        "id": content_id("witness", library, old_version, new_version, *codes),
         "library": library,
         "old_version": old_version,
         "new_version": new_version,
-        "test_id": forms.old["test_id"],
-        "test": forms.new["test"],
-        "old_snippet_id": content_id(library, old_version, "own_test", old),
-        "new_snippet_id": content_id(library, new_version, "own_test", new),
-        "change_id": cause.change["id"],
-        "old_path": cause.old_path,
-        "new_path": cause.new_path,
-        "old_code": old,
-        "new_code": new,
-        "old_checks": _checks(one.old, printed[0]),
-        "new_checks": _checks(one.new, printed[1]),
-        "old_in_new": outcomes[0],
-        "new_in_old": outcomes[1],
-        "similarity": round(difflib.SequenceMatcher(None, old, new, autojunk=False).ratio(), 4),
-        "old_file": forms.old["file"],
-        "old_line": forms.old["line"],
-        "new_file": forms.new["file"],
-        "new_line": forms.new["line"],
+        "test_id": (old or latest).test["test_id"],
+        "test": latest.test["test"],
+        "old_snippet_id": content_id(library, old_version, "own_test", old.code) if old else None,
+        "new_snippet_id": content_id(library, new_version, "own_test", new.code) if new else None,
+        "change_id": change["id"],
+        "old_path": old.path if old else None,
+        "new_path": new.path if new else None,
+        "old_code": old.code if old else None,
+        "new_code": new.code if new else None,
+        "old_checks": old.checks if old else [],
+        "new_checks": new.checks if new else [],
+        "old_in_new": old.elsewhere if old else None,
+        "new_in_old": new.elsewhere if new else None,
+        "similarity": round(difflib.SequenceMatcher(None, codes[0], codes[1], autojunk=False).ratio(), 4)
+        if old and new
+        else None,
+        "old_test_version": old.release if old else None,
+        "new_test_version": new.release if new else None,
+        "old_file": old.test["file"] if old else None,
+        "old_line": old.test["line"] if old else None,
+        "new_file": new.test["file"] if new else None,
+        "new_line": new.test["line"] if new else None,
     }
+
+
+def _commented(lines: Sequence[Line], printed: Sequence[str]) -> str:
+    """Return a program in which comments say what is printed, as the test's assertions did."""
+    texts = [text.rstrip("\n") for text in printed]
+    short = [bool(text) and "\n" not in text and len(text) <= _LONGEST_OUTPUT for text in texts]
+    return text_of(
+        replace(line, text=f"{line.text}  # {text}") if fits and "\n" not in line.text else line
+        for line, text, fits in zip(lines, texts, short, strict=True)
+    )
 
 
 def _checks(lines: Sequence[Line], printed: Sequence[str]) -> list[SnippetCheck]:
@@ -324,14 +474,15 @@ def _checks(lines: Sequence[Line], printed: Sequence[str]) -> list[SnippetCheck]
     ]
 
 
-def _one_of_each(rows: Iterable[WitnessRow], most: int) -> tuple[list[WitnessRow], list[Reject]]:
-    """Keep so many of the shortest programs for a change, and one of those that are the same."""
+def _one_of_each(rows: Sequence[WitnessRow], most: int) -> tuple[list[WitnessRow], list[Reject]]:
+    """Keep so many of the shortest programs and pairs for a side of a change, and one of those that are the same."""
     taken: Counter[str] = Counter()
     kept: dict[str, WitnessRow] = {}
     rejects: list[Reject] = []
-    for row in sorted(rows, key=lambda row: (len(row["old_code"]) + len(row["new_code"]), row["id"], row["test_id"])):
+    size = {row["id"]: sum(len(row[side] or "") for side in ("old_code", "new_code")) for row in rows}
+    for row in sorted(rows, key=lambda row: (size[row["id"]], row["id"], row["test_id"])):
         key = f"{row['test']} {row['old_version']} {row['new_version']}"
-        change = str(row["change_id"])
+        change = f"{row['change_id']} {bool(row['old_code'])} {bool(row['new_code'])}"
         if row["id"] in kept:
             rejects.append(Reject(key, RejectReason.DUPLICATE, "another test has the same program"))
         elif taken[change] >= most:

@@ -95,20 +95,23 @@ def snippets_stage(
 
 
 def of_witnesses(witnesses: Iterable[WitnessRow], by_version: Mapping[str, ReleaseRow]) -> list[SnippetRow]:
-    """Return both sides of witnesses as snippets of the one release in which each was run."""
+    """Return the forms of witnesses as snippets of the release in which each was run; its source is where it stands."""
     found: dict[str, SnippetRow] = {}
     shown: dict[str, set[str]] = defaultdict(set)
     for row in witnesses:
-        for key, version, path, code, checks, file, line in (
+        forms = [
             (
                 *(row["old_snippet_id"], row["old_version"], row["old_path"], row["old_code"]),
-                *(row["old_checks"], row["old_file"], row["old_line"]),
+                *(row["old_checks"], row["old_test_version"], row["old_file"], row["old_line"]),
             ),
             (
                 *(row["new_snippet_id"], row["new_version"], row["new_path"], row["new_code"]),
-                *(row["new_checks"], row["new_file"], row["new_line"]),
+                *(row["new_checks"], row["new_test_version"], row["new_file"], row["new_line"]),
             ),
-        ):
+        ]
+        for key, version, path, code, checks, written, file, line in forms:
+            if key is None or path is None or code is None or written is None or file is None or line is None:
+                continue
             shown[key].add(path)
             found[key] = {
                 "id": key,
@@ -119,7 +122,9 @@ def of_witnesses(witnesses: Iterable[WitnessRow], by_version: Mapping[str, Relea
                 "checks": checks,
                 "file": file,
                 "line": line,
-                **_of_release(by_version[version]),
+                **_of_release(by_version[written]),
+                "version": version,
+                "stated": f"{file} of {written}, run in {version}" if written != version else None,
                 "last_version": version,
                 "source": SnippetSource.OWN_TEST,
                 "example_of": sorted(shown[key]),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 
+from pipeline.core.vocabularies.changes import OF_PARAMETERS, WHOLE, ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.families.completions_and_migrations.head import Made, head, tags_of, within_quota
@@ -14,7 +16,7 @@ from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.source import Source, Span
 from pipeline.lake.guard import guarded
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import CompletionRow, SnippetRow, UsageRow
+from pipeline.lake.rows import ChangeRow, CompletionRow, SnippetRow, UsageRow, WitnessRow
 from pipeline.lake.stage import Reject
 
 
@@ -23,8 +25,11 @@ def make_completions(
     usages: Mapping[str, Sequence[UsageRow]],
     history: History,
     rules: MaskingRules,
+    shown: Mapping[str, ChangeRow] = MappingProxyType({}),
 ) -> Made[CompletionRow]:
     """Make the completion instances of snippets with their parsed programs; `usages` are keyed by snippet id.
+
+    `shown` are the changes that running a snippet showed: of it nothing is masked but what the other release lacks.
 
     A candidate is an API of a snippet (its first use under its own name; of code of others one that no other snippet of
     the same origin stands for), a version and a level. The versions are,
@@ -35,10 +40,14 @@ def make_completions(
     documented: dict[str, str | None] = {}
     for snippet, source in programs:
         documented[snippet["id"]] = snippet["path"]
-        examples, unfit = core_usages(usages.get(snippet["id"], ()), rules)
+        change, uses = shown.get(snippet["id"]), usages.get(snippet["id"], ())
+        if change is not None:
+            uses = [use for use in uses if _bears(change, use)] or uses
+        examples, unfit = core_usages(uses, rules)
         made.notes += unfit
         suitable = [usage for usage in examples if _is_example(snippet, usage["path"])]
-        work = partial(_of_usage, snippet, source, uses=usages.get(snippet["id"], ()), history=history, rules=rules)
+        every = usages.get(snippet["id"], ())
+        work = partial(_of_usage, snippet, source, uses=every, history=history, rules=rules, change=change)
         for result in guarded(suitable, _candidate, work):
             made.add(result)
     made.rows, surplus = within_quota(
@@ -54,6 +63,25 @@ def make_completions(
 def _is_example(snippet: SnippetRow, path: str) -> bool:
     """Say whether a snippet may stand for an API: code of others shows each API once for each of its authors."""
     return snippet["example_of"] is None or path in snippet["example_of"]
+
+
+def shown_changes(witnesses: Iterable[WitnessRow], changes: Iterable[ChangeRow]) -> dict[str, ChangeRow]:
+    """Return the change that a snippet shows, by its id."""
+    by_id = {change["id"]: change for change in changes}
+    ordered = sorted(witnesses, key=lambda row: row["id"], reverse=True)
+    keys = ((key, row["change_id"]) for row in ordered for key in (row["old_snippet_id"], row["new_snippet_id"]))
+    return {key: by_id[change] for key, change in keys if key}
+
+
+def _keywords(change: ChangeRow) -> Collection[str]:
+    """Return the names by which the parameter that a change is about is given on either side of it."""
+    if change["kind"] not in OF_PARAMETERS or change["parameter"] is None:
+        return ()
+    return {change["parameter"], *([str(change["new"])] if change["kind"] == ChangeKind.PARAMETER_RENAMED else [])}
+
+
+def _bears(change: ChangeRow, usage: UsageRow) -> bool:
+    return not frozenset(_keywords(change)).isdisjoint(usage["keywords"])
 
 
 def core_usages(usages: Iterable[UsageRow], rules: MaskingRules) -> tuple[list[UsageRow], list[Reject]]:
@@ -84,28 +112,43 @@ def _of_usage(
     uses: Sequence[UsageRow],
     history: History,
     rules: MaskingRules,
+    change: ChangeRow | None,
 ) -> Iterator[CompletionRow | Reject]:
     spans = [_name_span(use) for use in uses]
     versions = _versions(snippet, usage["path"], history)
-    for level in rules.granularities:
-        masked = _mask(source, usage, spans, level, rules)
+    span = _name_span(usage)
+    if source.text_of(span) != usage["name"]:
+        raise ValueError(f"usage {usage['id']}: {usage['name']!r} does not stand at bytes {span} of its snippet")
+    levels = list(rules.granularities)
+    if change is not None:
+        # A block of a test has more in it than what differs.
+        levels = [level for level in levels if level != Granularity.BLOCK]
+    if change is not None and change["kind"] not in WHOLE:
+        # The name of the API is the same in the other release: what differs is the argument, or the call.
+        given = _given(source, usage, _keywords(change))
+        span = given or span
+        levels = [level for level in levels if level != Granularity.TOKEN or given]
+    for level in levels:
+        masked = mask(source, span, spans, level, rules)
         for version in versions:
-            yield _instance(snippet, usage, version, level, source.text, masked, history)
+            yield _instance(snippet, usage, version, level, source, span, masked, history, change)
+
+
+def _given(source: Source, usage: UsageRow, keywords: Collection[str]) -> Span | None:
+    """Return where a call gives one of some arguments by name."""
+    at = usage["name_end_byte"]
+    names = (span for keyword in keywords for span in source.names.get(keyword, ()) if span[0] >= at)
+    return min((span for span in names if _is_argument(source, span)), default=None)
+
+
+def _is_argument(source: Source, span: Span) -> bool:
+    return source.data[span[1] :].lstrip().startswith(b"=") and not source.data[span[1] :].lstrip().startswith(b"==")
 
 
 def _versions(snippet: SnippetRow, path: str, history: History) -> list[str]:
     run = history.between(snippet["version"], snippet["last_version"])
     compared = [version for version in run if history.previous(version)]
     return [*(compared or run)[:1], *(v for v in compared[1:] if (history.tags(path, v) or PLAIN) != PLAIN)]
-
-
-def _mask(
-    source: Source, usage: UsageRow, uses: Sequence[Span], level: Granularity, rules: MaskingRules
-) -> Masked | Reject:
-    use = _name_span(usage)
-    if source.text_of(use) != usage["name"]:
-        raise ValueError(f"usage {usage['id']}: {usage['name']!r} does not stand at bytes {use} of its snippet")
-    return mask(source, use, uses, level, rules)
 
 
 def _name_span(usage: UsageRow) -> Span:
@@ -117,9 +160,11 @@ def _instance(
     usage: UsageRow,
     version: str,
     level: Granularity,
-    code: str,
+    source: Source,
+    span: Span,
     masked: Masked | Reject,
     history: History,
+    change: ChangeRow | None,
 ) -> CompletionRow | Reject:
     path = usage["path"]
     key = f"{snippet['id']} {path} {version} {level}"
@@ -128,14 +173,16 @@ def _instance(
     tags = tags_of(key, path, version, history)
     if isinstance(tags, Reject):
         return tags
-    id_ = content_id("completion", snippet["library"], version, path, level, code, masked.masked_code)
+    id_ = content_id("completion", snippet["library"], version, path, level, source.text, masked.masked_code)
+    common = head(id_, snippet, path, version, tags, history)
     return {
-        **head(id_, snippet, path, version, tags, history),
+        **common,
+        "change_id": change["id"] if change else common["change_id"],
         "usage_id": usage["id"],
         "granularity": level,
-        "code": code,
+        "code": source.text,
         "masked_code": masked.masked_code,
         "answer": masked.answer,
-        "core_token": usage["name"],
+        "core_token": source.text_of(span),
         "access": usage["access"],
     }

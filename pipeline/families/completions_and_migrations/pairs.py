@@ -97,12 +97,14 @@ class Corpus:
 
 
 def changed_tests(witnesses: Iterable[WitnessRow], snippets: Mapping[str, SnippetRow]) -> Iterator[Pair]:
-    """Yield the pair of each witness."""
+    """Yield the pair of each witness that has both forms."""
     for row in sorted(witnesses, key=lambda row: row["id"]):
+        if row["old_snippet_id"] is None or row["new_snippet_id"] is None:
+            continue
         old, new = snippets[row["old_snippet_id"]], snippets[row["new_snippet_id"]]
-        sides = Side(old, row["old_version"], row["old_path"]), Side(new, row["new_version"], row["new_path"])
+        sides = Side(old, row["old_version"], str(row["old_path"])), Side(new, row["new_version"], str(row["new_path"]))
         passes = row["new_in_old"] == Outcome.PASSED
-        yield Pair(*sides, MigrationBasis.TEST_CHANGED, row["similarity"], row["change_id"], passes)
+        yield Pair(*sides, MigrationBasis.TEST_CHANGED, row["similarity"] or 0, row["change_id"], passes)
 
 
 def changed_examples(corpus: Corpus, rules: MigrationRules) -> Iterator[Pair | Reject]:

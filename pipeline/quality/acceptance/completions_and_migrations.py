@@ -123,7 +123,10 @@ class _Facts:
         """Return the proof of an instance's tag by the runs."""
         change = self.changes.get(instance["change_id"] or "")
         following = self.following.get(instance["version"])
-        return prove(instance, change, following, self.runs, self.reviews.rules.modified_proven_by)
+        rules, source = self.reviews.rules, self.snippets[instance["snippet_id"]]["source"]
+        # Of these the line that fails was found to be that of the change.
+        proving = rules.fails_in_target if source == SnippetSource.OWN_TEST else rules.modified_proven_by
+        return prove(instance, change, following, self.runs, proving)
 
     def reviewed(self, family: Family, instance: R) -> tuple[Reviewed[R], _Facts]:
         """Return an instance with the decision on it, and the facts with the runs of its edit."""

@@ -10,6 +10,7 @@ from typing import Any
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import MigrationBasis, SnippetSource
 from pipeline.core.vocabularies.scenes import BlockType
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.all_families import INSTANCE_TABLES
@@ -118,7 +119,8 @@ class Subjects:
             visible=(row["masked_code"], self._texts.get(row["id"], "")),
             names=(row["core_token"],),
             runs=self._of_run(row["snippet_id"]),
-            drafted=True,
+            # A test says in comments what comes out, in place of a description.
+            drafted=self._snippets[row["snippet_id"]]["source"] != SnippetSource.OWN_TEST,
         )
 
     def _migration(self, row: MigrationRow) -> Subject:
@@ -134,7 +136,7 @@ class Subjects:
             (row["snippet_id"], row["target_snippet_id"]),
             codes=(row["source_code"], row["target_code"]),
             runs=self._of_run(*subjects),
-            drafted=True,
+            drafted=row["basis"] != MigrationBasis.TEST_CHANGED,
             undecided=f"the code for {row['version']} passes in {row['target_version']}" if passes else None,
         )
 

@@ -10,7 +10,9 @@ import pytest
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome, VerdictRole
 from pipeline.corpus.own_tests.running import exception_of, not_proven, own_test_runs_stage, plan
-from tests.corpus.own_tests.suites import RULE
+from tests.corpus.own_tests.suites import RULE as SHIPPED
+
+RULE = SHIPPED.model_copy(update={"run_all": True})
 
 RELEASES: Any = [
     {"version": "1.0", "predecessor": None},

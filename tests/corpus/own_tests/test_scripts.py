@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.changes import ChangeKind, Reach
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.corpus.own_tests.candidates import Catalogue, Cause, candidates, matched, text_of
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.corpus.own_tests.candidates import Catalogue, Cause, Failure, candidates, matched, text_of
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.scripts import Line, script_of, slice_to
 from pipeline.corpus.usages.api import Api
@@ -78,35 +79,49 @@ def test_assertions_that_expect_the_same_are_one_test(old: str, new: str, count:
 
 def test_forms_that_differ_in_what_no_assertion_needs_show_nothing() -> None:
     old, new = lines_of("x = f(1)\nassert x == 2"), lines_of("x = f(1)\nassert x == 2\nassert y == 3")
-    assert candidates(old, new, 4) == []
+    assert candidates(old, new) == []
 
 
 def test_forms_with_other_values_are_another_example() -> None:
     old, new = lines_of("x = f(1)\nassert x.y == 2"), lines_of("x = g(3)\nassert x.y == 2")
-    assert candidates(old, new, 4) == []
-    assert len(candidates(old, lines_of("x = g(1)\nassert x.y == 2"), 4)) == 1
+    assert candidates(old, new) == []
+    assert len(candidates(old, lines_of("x = g(1)\nassert x.y == 2"))) == 1
 
 
-def test_the_cause_is_a_change_of_what_lines_use_that_differ() -> None:
-    def symbol(path: str, kind: str) -> Any:
-        row: Any = {"path": path, "canonical_path": path, "kind": kind, "labels": [], "bases": [], "returns": None}
-        return row | {"file": "demo/__init__.py"}
+def symbol(path: str, kind: str, *parameters: str) -> Any:
+    row: Any = {"path": path, "canonical_path": path, "kind": kind, "labels": [], "bases": [], "returns": None}
+    return row | {"file": "demo/__init__.py", "parameters": [{"name": name} for name in parameters]}
 
-    def api(name: str) -> Api:
-        rows = [symbol("demo", "module"), symbol("demo.both", "function"), symbol(f"demo.{name}", "function")]
-        return Api({row["path"]: row for row in rows}, ["demo"], {})
 
-    def change(path: str, kind: ChangeKind, new: str | None) -> Any:
-        row: Any = {"id": path, "path": path, "canonical_path": path, "kind": kind, "new": new, "breaking": True}
-        return row | {"new_version": "2.0"}
+def change(path: str, kind: ChangeKind, new: str | None, parameter: str | None = None) -> Any:
+    row: Any = {"id": path, "path": path, "canonical_path": path, "kind": kind, "new": new, "breaking": True}
+    row |= {"old": None, "reach": Reach.LISTED, "parameter": parameter, "library": "demo"}
+    return row | {"old_version": "1.0", "new_version": "2.0"}
 
+
+def api(*names: str) -> Api:
+    rows = [symbol("demo", "module"), *(symbol(f"demo.{name}", "function", "a", "b") for name in names)]
+    return Api({row["path"]: row for row in rows}, ["demo"], {})
+
+
+GONE = "AttributeError: module 'demo' has no attribute 'before'"
+RENAMED = change("demo.before", ChangeKind.RENAMED, "demo.after")
+CAUSES: dict[str, tuple[Any, int, str, tuple[str, str] | set[str]]] = {
+    "the failing line uses what the exception names": (RENAMED, 2, GONE, ("demo.before", "demo.after")),
+    "another line fails": (RENAMED, 1, GONE, {"demo.both"}),
+    "the exception names something else": (RENAMED, 2, "AttributeError: 'x' has no attribute 'y'", {"demo.before"}),
+    "the catalogue has no change of it": (change("demo.both", ChangeKind.REMOVED, None), 2, GONE, {"demo.before"}),
+    "an annotation changed": (change("demo.before", ChangeKind.RETURNS, "int"), 2, GONE, {"demo.before"}),
+}
+
+
+@pytest.mark.parametrize("case", CAUSES)
+def test_the_cause_is_the_change_of_what_the_failing_line_uses(case: str) -> None:
+    changed, place, message, expected = CAUSES[case]
     texts = "x = demo.both()\nassert demo.{}(x) == 2"
     old, new = (lines_of(texts.format(name), "import demo\n") for name in ("before", "after"))
-    (one, *_) = candidates(old, new, 4)
-    apis = {"1.0": api("before"), "2.0": api("after")}
-    renamed = Catalogue([change("demo.before", ChangeKind.RENAMED, "demo.after")])
-    cause = renamed.cause(one, apis, "1.0", "2.0")
-    assert isinstance(cause, Cause)
-    assert (cause.old_path, cause.new_path) == ("demo.before", "demo.after")
-    unlisted = Catalogue([change("demo.both", ChangeKind.RENAMED, "demo.x")])
-    assert unlisted.cause(one, apis, "1.0", "2.0") == frozenset({"demo.before", "demo.after"})
+    (one, *_) = candidates(old, new)
+    apis = {"1.0": api("both", "before"), "2.0": api("both", "after")}
+    failure = Failure(place, Outcome.API_MISSING, message)
+    cause = Catalogue([changed]).cause(one, apis, "1.0", "2.0", failure)
+    assert ((cause.old_path, cause.new_path) if isinstance(cause, Cause) else set(cause)) == expected

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.changes import ChangeKind, Reach
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.corpus.own_tests import witnesses
+from pipeline.corpus.own_tests import script_runs, witnesses
+from pipeline.corpus.own_tests.script_runs import ScriptRuns
 from pipeline.corpus.own_tests.witnesses import changed_forms, witnesses_stage
 from pipeline.corpus.snippets.stage import of_witnesses
 from pipeline.execution.validation.cases import Result
@@ -44,7 +46,7 @@ def own_test(version: str, name: str) -> Any:
 
 def symbol(path: str, kind: str, first: str, last: str | None) -> Any:
     row: Any = {"path": path, "canonical_path": path, "kind": kind, "labels": [], "bases": [], "returns": None}
-    return row | {"file": "demo/__init__.py", "first_version": first, "last_version": last}
+    return row | {"file": "demo/__init__.py", "first_version": first, "last_version": last, "parameters": []}
 
 
 SYMBOLS = [
@@ -54,22 +56,25 @@ SYMBOLS = [
 ]
 CHANGE: Any = {"id": "c", "path": "demo.old", "canonical_path": "demo.old", "kind": ChangeKind.RENAMED}
 CHANGE |= {"new": "demo.new", "new_version": "2.0", "old_version": "1.0", "breaking": True}
-NO = Result("", Outcome.API_MISSING, "it is gone", 0.1, None)
+CHANGE |= {"old": "demo.old", "reach": Reach.LISTED, "parameter": None, "library": "demo"}
+NO = Result("", Outcome.API_MISSING, "module 'demo' has no attribute 'old'", 0.1, None, output=f"{script_runs.MARK}\n")
+
+OTHER = Result("", Outcome.WRONG_EXCEPTION, "ZeroDivisionError", 0.1, None, output=f"{script_runs.MARK}\n")
 
 
 def printing(text: str) -> Result:
-    mark = witnesses._MARK
+    mark = script_runs.MARK
     return Result("", Outcome.PASSED, None, 0.1, None, output=f"{mark}\n{text}\n{mark}\n")
 
 
 def stage(runs: dict[tuple[str, str], Result], changes: list[Any], monkeypatch: pytest.MonkeyPatch) -> Any:
     """Run the stage where the old and the new form come out so in the old and the new release."""
 
-    def run(*_: Any) -> Any:
+    def run(self: ScriptRuns, _: Any) -> None:
         text = "import demo\n\nprint(demo.{}())\n"
-        return {(text.format(name), version): result for (name, version), result in runs.items()}, []
+        self.results |= {(text.format(name), version): result for (name, version), result in runs.items()}
 
-    monkeypatch.setattr(witnesses, "_run", run)
+    monkeypatch.setattr(ScriptRuns, "run", run)
     tables: Any = {"releases": RELEASES, "symbols": SYMBOLS, "changes": changes}
     tables["own_tests"] = [own_test("1.0", "old"), own_test("2.0", "new")]
     runner: Any = SimpleNamespace()
@@ -89,7 +94,7 @@ def test_the_old_form_fails_and_the_new_one_prints_the_same(
         ("new", "1.0"): new_in_old,
     }
     output = stage(runs, [CHANGE], monkeypatch)
-    (row,) = output.tables["witnesses"]
+    (row,) = (row for row in output.tables["witnesses"] if row["old_code"] and row["new_code"])
     assert (row["old_path"], row["new_path"], row["change_id"]) == ("demo.old", "demo.new", "c")
     assert (row["old_in_new"], row["new_in_old"]) == (Outcome.API_MISSING, outcome)
     assert [check["expected"] for check in row["new_checks"]] == [None, "2\n"]
@@ -109,7 +114,8 @@ def test_the_old_form_fails_and_the_new_one_prints_the_same(
         (printing("2"), NO, printing("3"), [CHANGE], RejectReason.NO_PARTNER),
         (printing("<x at 0x7f1234567890>"), NO, printing("<x at 0x7f1234567890>"), [CHANGE], RejectReason.NO_PARTNER),
         (printing("2"), printing("2"), printing("2"), [CHANGE], RejectReason.UNCHANGED),
-        (printing("2"), NO, printing("2"), [], RejectReason.UNLISTED_CHANGE),
+        (printing("2"), NO, printing("2"), [], RejectReason.UNCHANGED),
+        (printing("2"), OTHER, printing("2"), [CHANGE], RejectReason.UNLISTED_CHANGE),
     ],
 )
 def test_what_shows_no_change_is_a_reject(
@@ -122,9 +128,34 @@ def test_what_shows_no_change_is_a_reject(
 ) -> None:
     runs = {("old", "1.0"): old, ("old", "2.0"): old_later, ("new", "2.0"): new, ("new", "1.0"): NO}
     output = stage(runs, changes, monkeypatch)
-    assert output.tables["witnesses"] == []
-    assert [reject.reason for reject in output.rejects] == [reason]
-    assert (output.seen, output.made) == (1, 0)
+    assert [row for row in output.tables["witnesses"] if row["old_code"] and row["new_code"]] == []
+    assert [reject.reason for reject in output.rejects if reject.key != "c"] == [reason]
+    assert output.seen == len(output.rejects) + output.made
+
+
+REMOVED = CHANGE | {"kind": ChangeKind.REMOVED, "new": None}
+ALONE: dict[str, tuple[Result, Result, RejectReason | None]] = {
+    "passes before, and fails after as the change says": (printing("2"), NO, None),
+    "fails at home": (NO, NO, RejectReason.NOT_PROVEN),
+    "passes after as well": (printing("2"), printing("2"), RejectReason.UNCHANGED),
+    "prints something else after, though the API is gone": (printing("2"), printing("3"), RejectReason.OTHER_CAUSE),
+    "fails after for another reason": (printing("2"), OTHER, RejectReason.OTHER_CAUSE),
+    "fails at the import": (printing("2"), replace(NO, output=""), RejectReason.OTHER_CAUSE),
+}
+
+
+@pytest.mark.parametrize("case", ALONE)
+def test_one_form_alone_shows_a_change(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, after, reason = ALONE[case]
+    output = stage({("old", "1.0"): before, ("old", "2.0"): after}, [REMOVED], monkeypatch)
+    assert [reject.reason for reject in output.rejects if reject.key == "c"] == ([reason] if reason else [])
+    rows = output.tables["witnesses"]
+    assert [(row["old_path"], row["new_path"], row["old_in_new"]) for row in rows] == (
+        [] if reason else [("demo.old", None, Outcome.API_MISSING)]
+    )
+    (snippet, *_) = [*of_witnesses(rows, {each["version"]: each for each in RELEASES}), None]
+    code = "import demo\n\nprint(demo.old())  # 2\n"
+    assert (snippet and (snippet["version"], snippet["code"])) == (None if reason else ("1.0", code))
 
 
 def test_neighbouring_forms_of_a_test_in_one_run_of_releases() -> None:
@@ -139,6 +170,6 @@ def test_a_form_that_raises_is_a_reject(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(witnesses, "candidates", raising)
     output = stage({}, [CHANGE], monkeypatch)
-    assert [(reject.reason, "planted" in reject.detail) for reject in output.rejects] == [
+    assert [(each.reason, "planted" in each.detail) for each in output.rejects if each.key != "c"] == [
         (RejectReason.INTERNAL_ERROR, True)
     ]

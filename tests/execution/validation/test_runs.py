@@ -25,7 +25,7 @@ def function(*parameters: str, known_from: str = "signature") -> Row:
 
 def change(kind: str, path: str, new: str | None = None, parameter: str | None = None) -> Row:
     versions = {"old_version": "1.0", "new_version": "2.0"}
-    return {"kind": kind, "path": path, "new": new, "parameter": parameter, **versions}
+    return {"id": path, "kind": kind, "path": path, "new": new, "parameter": parameter, **versions}
 
 
 SNIPPETS = [snippet("s", "1.0", "2.0"), snippet("t", "3.0", "3.0")]
@@ -33,7 +33,9 @@ SNIPPETS = [snippet("s", "1.0", "2.0"), snippet("t", "3.0", "3.0")]
 
 def test_each_snippet_runs_where_it_is_used_and_once() -> None:
     pairs = (("1.0", None), ("2.0", "1.0"), ("2.0", "1.0"))
-    completions: list[Any] = [{"snippet_id": "s", "version": v, "previous_version": before} for v, before in pairs]
+    completions: list[Any] = [
+        {"snippet_id": "s", "version": v, "previous_version": before, "change_id": None} for v, before in pairs
+    ]
     written: Any = {"source_rewrite_id": None, "target_rewrite_id": None}
     migration = written | {"snippet_id": "s", "version": "2.0", "target_snippet_id": "t", "target_version": "3.0"}
     back = written | {"snippet_id": "t", "version": "3.0", "target_snippet_id": "s", "target_version": "2.0"}
@@ -46,11 +48,18 @@ def test_each_snippet_runs_where_it_is_used_and_once() -> None:
     )
 
 
+def test_a_snippet_runs_in_the_release_of_the_change_behind_its_completion() -> None:
+    completion: Row = {"snippet_id": "s", "version": "1.0", "previous_version": None, "change_id": "c"}
+    changes = [change("parameter_removed", "lib.f", parameter="a") | {"id": "c"}]
+    runs = plan_runs([snippet("s", "1.0", "1.0")], [completion], [], changes, [], EXECUTABLE_SOURCES)
+    assert runs == (Run("s", "1.0", Role.REFERENCE), Run("s", "2.0", Role.OTHER_VERSION))
+
+
 def test_what_is_part_of_a_project_is_not_run_and_what_it_uses_is_probed() -> None:
     completions: list[Row] = [
-        {"snippet_id": "s", "version": "1.0", "previous_version": None, "path": "lib.f"},
-        {"snippet_id": "s", "version": "2.0", "previous_version": "1.0", "path": "lib.f"},
-        {"snippet_id": "s", "version": "2.0", "previous_version": "1.0", "path": "lib.Box.size"},
+        {"snippet_id": "s", "version": "1.0", "previous_version": None, "path": "lib.f", "change_id": None},
+        {"snippet_id": "s", "version": "2.0", "previous_version": "1.0", "path": "lib.f", "change_id": None},
+        {"snippet_id": "s", "version": "2.0", "previous_version": "1.0", "path": "lib.Box.size", "change_id": None},
     ]
     symbols = [symbol("lib.f", "function"), symbol("lib.Box.size", "attribute"), symbol("lib.Box", "class")]
     runs = plan_runs([snippet("s", "1.0", "2.0", "github")], completions, [], [], symbols, EXECUTABLE_SOURCES)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.changes import ChangeKind, LibEvolutionEvalTag, VersiCodeTag
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.core.vocabularies.samples import Granularity
+from pipeline.core.vocabularies.samples import Granularity, SnippetSource
 from pipeline.families.completions_and_migrations.masks import unmask
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.stage import instances_stage
@@ -221,3 +222,55 @@ def test_without_the_release_before_nobody_knows_what_is_new() -> None:
     assert [i["version"] for i in whole_run.tables["completions"]] == ["1.1"]
     only_first = run([snippet(CODE, "lib.fetch", "1.0", preamble=PREAMBLE)], lives, versions=("1.0", "1.1"))
     assert refused(only_first) == ["no_predecessor"]
+
+
+def shown(kind: ChangeKind, code: str, **columns: Any) -> list[Row]:
+    """The completions of a test in 1.0 that shows a change of `lib.fetch` in 1.1."""
+    row = snippet(code, "lib.fetch", "1.0") | {"source": SnippetSource.OWN_TEST, "path": None}
+    row["example_of"] = ["lib.fetch"]
+    changed = change(kind, "lib.fetch", "1.0", "1.1", **columns)
+    witness: Any = {"id": "w", "change_id": changed["id"], "old_snippet_id": row["id"], "new_snippet_id": None}
+    found = [use | {"keywords": ["size"] if "size" in code else []} for use in usages(row, {"fetch": "lib.fetch"})]
+    output = instances_stage(
+        {
+            "releases": releases("0.9", "1.0", "1.1"),
+            "snippets": [row],
+            "usages": found,
+            "symbols": [],
+            "changes": [changed],
+            "lifecycles": [life("lib.fetch", "0.9", None)],
+            "witnesses": [witness | {"old_version": "1.0", "new_version": "1.1"}],
+        },
+        TAGGING,
+        RULES_FILE,
+        {},
+        CODEMODS,
+        EXECUTABLE_SOURCES,
+    )
+    rows = list(output.tables["completions"])
+    assert {row["change_id"] for row in rows} == {changed["id"]}
+    return rows
+
+
+SHOWN: dict[str, tuple[ChangeKind, str, dict[str, str]]] = {
+    "the name, of what went": (ChangeKind.REMOVED, "fetch(1)", {"token": "fetch", "line": "x = fetch(1)"}),
+    "the argument, of a parameter that went": (
+        ChangeKind.PARAMETER_REMOVED,
+        "fetch(1, size=2)",
+        {"token": "size", "line": "x = fetch(1, size=2)"},
+    ),
+    "the line alone, where an argument is given by position": (
+        ChangeKind.PARAMETER_REMOVED,
+        "fetch(1, 2)",
+        {"line": "x = fetch(1, 2)"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SHOWN)
+def test_of_a_test_that_shows_a_change_is_masked_what_differs(case: str) -> None:
+    kind, call, expected = SHOWN[case]
+    columns = {"parameter": "size"} if kind is ChangeKind.PARAMETER_REMOVED else {}
+    rows = shown(kind, f"x = {call}\nprint(x)\n", **columns)
+    assert {row["granularity"]: row["answer"] for row in rows} == expected
+    assert {row["core_token"] for row in rows if row["granularity"] == "token"} <= {expected.get("token")}

@@ -1,0 +1,165 @@
+"""Change coverage: which changes of the libraries in a lake have an executed row that tells the releases apart.
+
+    python -m benchmarks.change_coverage --json coverage.json
+    python -m benchmarks.change_coverage flask --list
+
+It reads the lake (DRIFTLINE_DATA) as a refresh left it. A change counts if running can show it and the API is listed or
+documented. It is covered by a published completion or migration whose right code was run and fails in the other
+release, or by a discriminating problem or function. For the others the reason is that of the stage `witnesses`, or
+tells how far a row came. Changes that no run shows (annotations, marks of deprecation) stand aside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.samples import Evidence
+from pipeline.corpus.own_tests.changed_uses import sides_of
+from pipeline.lake.rows import ChangeRow
+from pipeline.lake.tables import Lake
+from pipeline.quality.acceptance.quality import QualityRules
+
+COVERED = "covered"
+GROUPS = ("breaking", "introduced", "other")
+
+
+def group_of(change: ChangeRow) -> str:
+    """Return the group of a change: breaking, an introduction, or what may come out otherwise."""
+    if change["breaking"]:
+        return "breaking"
+    return "introduced" if change["kind"] == ChangeKind.INTRODUCED else "other"
+
+
+class Coverage:
+    """What became of the changes of one library."""
+
+    def __init__(self, lake: Lake, library: str, fails: frozenset[str]) -> None:
+        self._lake, self._library, self._fails = lake, library, fails
+        self.changes = [row for row in lake.read("changes", library) if sides_of(row)]
+        self.rows: Counter[str] = Counter()
+        """Discriminating rows by family."""
+        self.covered: dict[str, set[str]] = defaultdict(set)
+        """Families with such a row, by change."""
+        for family, change in self._discriminating():
+            self.rows[family] += 1
+            if change:
+                self.covered[change].add(family)
+        self.reasons = self._reasons()
+
+    def _discriminating(self) -> Iterator[tuple[str, str | None]]:
+        for row in self._lake.read("published_completions", self._library):
+            if row["evidence"] == Evidence.EXECUTED and row["neighbour_outcome"] in self._fails:
+                yield "completion", row["change_id"]
+        for table in ("migrations", "problems", "functions"):
+            for other in self._lake.read(f"published_{table}", self._library):
+                if other["discriminating"]:
+                    yield table[:-1], other["change_id"]
+
+    def _reasons(self) -> Mapping[str, str]:
+        made = {
+            row["change_id"] for name in ("completions", "migrations") for row in self._lake.read(name, self._library)
+        }
+        shown = {row["change_id"] for row in self._lake.read("witnesses", self._library)}
+        refused = {
+            row["key"]: row["reason"]
+            for row in self._lake.read("rejects", self._library)
+            if row["stage"] == "witnesses"
+        }
+        found: dict[str, str] = {}
+        for change in self.changes:
+            key = change["id"]
+            if self.covered[key]:
+                found[key] = COVERED
+            elif key in shown:
+                found[key] = "witness without row"
+            elif key in made:
+                found[key] = f"row not proven; {refused.get(key, 'no witness')}"
+            else:
+                found[key] = refused.get(key, "not searched")
+        return found
+
+    def shares(self) -> Iterator[tuple[str, str, int, int]]:
+        """Yield group, kind, and how many changes there are and are covered."""
+        total, covered = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+        for change in self.changes:
+            key = group_of(change), str(change["kind"])
+            total[key] += 1
+            covered[key] += self.reasons[change["id"]] == COVERED
+        for key in sorted(total, key=lambda each: (GROUPS.index(each[0]), each[1])):
+            yield *key, total[key], covered[key]
+
+
+def measure(libraries: Sequence[str]) -> dict[str, Coverage]:
+    """Return the coverage of libraries of the lake, all of them if none is named."""
+    lake, fails = Lake(settings().lake), load(RULES / "quality.yaml", QualityRules).fails_in_target
+    named = libraries or sorted(lake.libraries("changes"))
+    return {name: Coverage(lake, name, frozenset(map(str, fails))) for name in named}
+
+
+def tables(found: Mapping[str, Coverage]) -> Iterator[Table]:
+    """Yield the tables of the report: by library, by kind, and the reasons for the rest."""
+    by_library = Table("library", *(f"{group}, covered" for group in GROUPS), "discriminating rows")
+    by_kind: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
+    reasons: dict[str, Counter[str]] = {group: Counter() for group in GROUPS}
+    for name, coverage in found.items():
+        of_group = {group: [0, 0] for group in GROUPS}
+        for group, kind, total, covered in coverage.shares():
+            for counts in (of_group[group], by_kind[group, kind]):
+                counts[0] += total
+                counts[1] += covered
+        for change in coverage.changes:
+            reasons[group_of(change)][coverage.reasons[change["id"]]] += 1
+        shares = (f"{covered} of {total}" for total, covered in of_group.values())
+        by_library.add_row(name, *shares, ", ".join(f"{n} {family}s" for family, n in sorted(coverage.rows.items())))
+    yield by_library
+    kinds = Table("group", "kind", "changes", "covered", "share")
+    for (group, kind), (total, covered) in sorted(
+        by_kind.items(), key=lambda each: (GROUPS.index(each[0][0]), each[0])
+    ):
+        kinds.add_row(group, kind, str(total), str(covered), f"{covered / total:.2f}")
+    yield kinds
+    why = Table("reason", *GROUPS)
+    for reason in sorted({reason for of_group in reasons.values() for reason in of_group}):
+        why.add_row(reason, *(str(reasons[group][reason]) for group in GROUPS))
+    yield why
+
+
+def main() -> None:
+    """Measure, and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("libraries", nargs="*", help="libraries of the lake, all if none is named")
+    parser.add_argument("--list", action="store_true", help="each breaking change with what became of it")
+    parser.add_argument("--json", type=Path, help="file for what became of each change")
+    arguments = parser.parse_args()
+    found, console = measure(arguments.libraries), Console()
+    for table in tables(found):
+        console.print(table)
+    every = [(coverage, change) for coverage in found.values() for change in coverage.changes]
+    if arguments.list:
+        for coverage, change in every:
+            if change["breaking"]:
+                place = f"{change['library']} {change['new_version']} {change['kind']} {change['path']}"
+                console.print(f"{place} {change['parameter'] or ''}: {coverage.reasons[change['id']]}", highlight=False)
+    if arguments.json:
+        columns = ("library", "new_version", "kind", "path", "parameter", "breaking")
+        rows = [
+            {name: change[name] for name in columns}  # type: ignore[literal-required]
+            | {"id": change["id"], "reason": coverage.reasons[change["id"]]}
+            | {"families": sorted(coverage.covered[change["id"]])}
+            for coverage, change in every
+        ]
+        arguments.json.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,304 @@
+"""Programs that use what changed, cut out of the tests of a release in which it works."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from packaging.version import Version
+
+from pipeline.core.vocabularies.changes import MARKED, OF_PARAMETERS, OF_TYPES, RELOCATED, WHOLE, ChangeKind, Reach
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import UsageForm
+from pipeline.corpus.own_tests.refusal import Refused
+from pipeline.corpus.own_tests.scripts import Line, loose_script_of, rewritten, slice_to
+from pipeline.corpus.usages.api import Api
+from pipeline.corpus.usages.find import scan
+from pipeline.corpus.usages.uses import Use
+from pipeline.lake.rows import ChangeRow, OwnTestRow
+
+_WORKS_BEFORE = frozenset({ChangeKind.REMOVED, ChangeKind.PARAMETER_REMOVED})
+_WORKS_AFTER = frozenset({ChangeKind.INTRODUCED, ChangeKind.PARAMETER_ADDED_OPTIONAL})
+_NO_RUN_SHOWS = OF_TYPES | MARKED | {ChangeKind.UNDEPRECATED}
+_LEFT_OUT = frozenset({ChangeKind.PARAMETER_DEFAULT, ChangeKind.PARAMETER_OPTIONAL, ChangeKind.PARAMETER_REQUIRED})
+"""Only calls that do not give the parameter come out otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSide:
+    """A change from one of its two releases: `home`, in which a use is right, and `other`, in which it may fail.
+
+    `keyword` is the name of the parameter at home that `other` does not take.
+    """
+
+    change: ChangeRow
+    home: str
+    other: str
+    path: str
+    keyword: str | None = None
+
+    @property
+    def is_old(self) -> bool:
+        """Whether home is the release before the change."""
+        return self.home == self.change["old_version"]
+
+    def names(self, api: Api) -> frozenset[str]:
+        """Return the public paths at home that mean the API; a place that came or went is meant by itself alone."""
+        if self.change["kind"] in WHOLE:
+            return frozenset({self.path})
+        canonical = self.change["canonical_path"]
+        same = (path for path, row in api.symbols.items() if row["canonical_path"] == canonical)
+        return frozenset({self.path, *same})
+
+    def concerns(self, path: str, names: frozenset[str]) -> bool:
+        """Say whether a path is the API, or a member of what came or went."""
+        return path in names or (self.change["kind"] in WHOLE and path.startswith(f"{self.path}."))
+
+    def is_use(self, use: Use, names: frozenset[str]) -> bool:
+        """Say whether a use is one that the change can break."""
+        if not self.concerns(use.path, names):
+            return False
+        if self.change["kind"] not in OF_PARAMETERS:
+            return True
+        given = self.change["parameter"] in use.keywords
+        return use.form is UsageForm.CALL and not (given and self.change["kind"] in _LEFT_OUT)
+
+
+def sides_of(change: ChangeRow) -> list[ChangeSide]:
+    """Return the releases from which running can show a change: none for annotations, marks and what is unlisted."""
+    kind, parameter = ChangeKind(change["kind"]), change["parameter"]
+    if kind in _NO_RUN_SHOWS or change["reach"] == Reach.UNLISTED:
+        return []
+    by_name = kind in OF_PARAMETERS and parameter and not str(change["old"] or change["new"]).startswith("*")
+    taken = {ChangeKind.PARAMETER_REMOVED, ChangeKind.PARAMETER_RENAMED, *_WORKS_AFTER}
+    taken |= {ChangeKind.PARAMETER_ADDED_REQUIRED}
+    keyword = parameter if by_name and kind in taken else None
+    new_path = str(change["new"]) if kind in RELOCATED else change["path"]
+    new_keyword = change["new"] if kind is ChangeKind.PARAMETER_RENAMED else keyword
+    old_keyword = None if kind is ChangeKind.PARAMETER_ADDED_REQUIRED else keyword
+    before, after = change["old_version"], change["new_version"]
+    old = ChangeSide(change, before, after, change["path"], old_keyword)
+    new = ChangeSide(change, after, before, new_path, new_keyword)
+    return [old] if kind in _WORKS_BEFORE else [new] if kind in _WORKS_AFTER else [old, new]
+
+
+@dataclass(frozen=True, slots=True)
+class UsingProgram:
+    """An assertion of a test with the lines that it needs, among them a use of what changed; `uses` are by line."""
+
+    test: OwnTestRow
+    lines: tuple[Line, ...]
+    uses: tuple[tuple[Use, ...], ...]
+    core: Use
+
+    @property
+    def size(self) -> tuple[int, str]:
+        """What it is ordered by."""
+        text = "".join(line.text for line in self.lines)
+        return len(text), text
+
+
+class TestScripts:
+    """The tests of a library as scripts, by the release in which they hold; each is read once a release."""
+
+    __test__ = False
+
+    def __init__(self, tests: Iterable[OwnTestRow], apis: Mapping[str, Api], versions: Iterable[str]) -> None:
+        self._apis = apis
+        ordered = sorted(tests, key=lambda row: (len(row["preamble"]) + len(row["code"]), row["id"]))
+        self._rank = {row["id"]: place for place, row in enumerate(ordered)}
+        self._place = {version: place for place, version in enumerate(sorted(versions, key=Version))}
+        self._by_path: dict[str, list[OwnTestRow]] = defaultdict(list)
+        for row in ordered:
+            for path in row["apis"]:
+                self._by_path[path].append(row)
+        self._scripts: dict[tuple[str, str], _Script | Refused] = {}
+
+    def using(self, side: ChangeSide) -> list[OwnTestRow]:
+        """Return the tests that use the API: of home and, as the suite may have dropped it early, of releases beyond.
+
+        Those come first that give the parameter by name, then those of the nearest release, then the shortest.
+        """
+        names = side.names(self._apis[side.home])
+        found = {row["id"]: row for path in self._by_path if side.concerns(path, names) for row in self._by_path[path]}
+        given = re.compile(rf"\b{re.escape(side.keyword)}\s*=") if side.keyword else re.compile("")
+        near = {row["id"]: self.nearest(row, side) for row in found.values()}
+
+        def order(row: OwnTestRow) -> tuple[bool, int, int]:
+            distance = abs(self._place[str(near[row["id"]])] - self._place[side.home])
+            return not given.search(row["preamble"] + row["code"]), distance, self._rank[row["id"]]
+
+        return sorted((row for row in found.values() if near[row["id"]]), key=order)
+
+    def nearest(self, row: OwnTestRow, side: ChangeSide) -> str | None:
+        """Return the release with a test that is nearest to home on its side of the change, if there is one."""
+        first, home, last = (self._place[version] for version in (row["version"], side.home, row["last_version"]))
+        if first <= home <= last:
+            return side.home
+        if side.is_old:
+            return row["last_version"] if last < home else None
+        return row["version"] if first > home else None
+
+    def programs(self, test: OwnTestRow, side: ChangeSide) -> list[UsingProgram]:
+        """Return the programs of a test that use what changed: for each use the first assertions that need it.
+
+        Errors: Refused, where the test is no script, or nothing that it prints depends on the use.
+        """
+        script = self._script(test, side.home)
+        names = side.names(self._apis[side.home])
+        places = [(place, use) for place, each in enumerate(script.uses) for use in each if side.is_use(use, names)]
+        places.sort(key=lambda each: (side.keyword not in each[1].keywords, each[0]))
+        found: dict[str, UsingProgram] = {}
+        for place, use in places:
+            for tight in (True, False):
+                if (program := script.first(test, place, use, tight=tight)) is not None:
+                    found.setdefault(program.size[1], program)
+        for program in list(found.values()):
+            if side.keyword and (by_name := self._by_name(program, side)) is not None:
+                found.setdefault(by_name.size[1], by_name)
+        if not places:
+            raise Refused(RejectReason.UNTESTED, "the test does not use it in a way that the change concerns")
+        if not found:
+            raise Refused(RejectReason.NO_CHECK, "nothing that can be printed without fixtures depends on the use")
+        return list(found.values())
+
+    def _by_name(self, program: UsingProgram, side: ChangeSide) -> UsingProgram | None:
+        """Return a program in which the call gives the parameter by name, where it gives it by position."""
+        api = self._apis[side.home]
+        row = api.symbols.get(api.preferred(program.core.path))
+        names = [each["name"] for each in row["parameters"]] if row else []
+        if side.keyword not in names:
+            return None
+        place = next(number for number, uses in enumerate(program.uses) if program.core in uses)
+        start = sum(len(line.text.encode()) + 1 for line in program.lines[:place])
+        line = program.lines[place]
+        core = next((use for use in uses_by_line(program.lines, api)[place] if use.path == program.core.path), None)
+        call = core and _call_at(line, core.end_byte - start)
+        first = names.index(side.keyword)
+        if (
+            not call
+            or any(isinstance(each, ast.Starred) for each in call.args)
+            or not first < len(call.args) <= len(names)
+        ):
+            return None
+        was = call.args, call.keywords
+        given = [ast.keyword(name, value) for name, value in zip(names[first:], call.args[first:], strict=False)]
+        call.args, call.keywords = call.args[:first], [*given, *call.keywords]
+        written = rewritten(line)
+        call.args, call.keywords = was
+        lines = (*program.lines[:place], written, *program.lines[place + 1 :])
+        uses = tuple(uses_by_line(lines, api))
+        named = next((use for use in uses[place] if side.keyword in use.keywords), None)
+        return UsingProgram(program.test, lines, uses, named) if named else None
+
+    def _script(self, test: OwnTestRow, version: str) -> _Script:
+        key = test["id"], version
+        if key not in self._scripts:
+            try:
+                lines, unbound = loose_script_of(test)
+                self._scripts[key] = _Script(lines, uses_by_line(lines, self._apis[version]), unbound)
+            except Refused as refused:
+                self._scripts[key] = refused
+        found = self._scripts[key]
+        if isinstance(found, Refused):
+            raise found
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Script:
+    """The lines of a test with the uses in each, and the names that only fixtures bind."""
+
+    lines: Sequence[Line]
+    uses: Sequence[tuple[Use, ...]]
+    unbound: frozenset[str]
+
+    def first(self, test: OwnTestRow, place: int, use: Use, *, tight: bool) -> UsingProgram | None:
+        """Return the first assertion that needs a line, with all that it needs, if it does without pytest."""
+        for end in range(place, len(self.lines)):
+            if self.lines[end].expectation is None:
+                continue
+            needed = {id(line) for line in slice_to(self.lines, end, tight=tight)}
+            if id(self.lines[place]) not in needed:
+                continue
+            chosen = [number for number, line in enumerate(self.lines) if id(line) in needed]
+            lines = tuple(self.lines[number] for number in chosen)
+            if not any(line.needs & self.unbound or "pytest" in line.text for line in lines):
+                return UsingProgram(test, lines, tuple(self.uses[number] for number in chosen), use)
+        return None
+
+
+def _call_at(line: Line, end: int) -> ast.Call | None:
+    """Return the call of the line whose function ends at a byte of it."""
+    starts = list(itertools.accumulate((len(each.encode()) for each in line.text.splitlines(True)), initial=0))
+    for node in ast.walk(line.node):
+        if (
+            isinstance(node, ast.Call)
+            and starts[(node.func.end_lineno or 1) - 1] + (node.func.end_col_offset or 0) == end
+        ):
+            return node
+    return None
+
+
+def uses_by_line(lines: Sequence[Line], api: Api) -> list[tuple[Use, ...]]:
+    """Return the uses of the library in each line of a script."""
+    text, ends = "", []
+    for line in lines:
+        text += f"{line.text}\n"
+        ends.append(len(text.encode()))
+    found: list[list[Use]] = [[] for _ in lines]
+    place = 0
+    for use in scan(text, api).uses:
+        while use.name_start_byte >= ends[place]:
+            place += 1
+        found[place].append(use)
+    return [tuple(each) for each in found]
+
+
+def blamed(side: ChangeSide, program: UsingProgram, place: int, names: frozenset[str]) -> bool:
+    """Say whether the line at which a program fails uses what changed, imports it, or calls what uses it."""
+    line = program.lines[place]
+    if any(side.is_use(use, names) for use in program.uses[place]):
+        return True
+    if any(side.concerns(path, names) for path in imported(line.node)):
+        return True
+    return any(
+        other.binds & line.needs and any(side.is_use(use, names) for use in program.uses[number])
+        for number, other in enumerate(program.lines[:place])
+        if isinstance(other.node, ast.FunctionDef | ast.ClassDef)
+    )
+
+
+def imported(node: ast.stmt) -> Iterator[str]:
+    """Yield the dotted paths that an import statement names."""
+    if isinstance(node, ast.ImportFrom):
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    elif isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+
+
+def tells(change: ChangeRow, path: str, keyword: str | None, outcome: Outcome, message: str) -> bool:
+    """Say whether a failure is the one that a change leads to: it names what is gone or not taken.
+
+    Of a change of behaviour no exception tells; that the failing line uses nothing else that changed is for the caller.
+    """
+    kind = change["kind"]
+    if kind in WHOLE:
+        name = path.rpartition(".")[2]
+        return outcome in (Outcome.API_MISSING, Outcome.IMPORT_ERROR) and _word(name, message)
+    if kind in OF_PARAMETERS and kind not in _LEFT_OUT:
+        named = _word(keyword, message) if keyword else False
+        function = _word(f"{path.rpartition('.')[2]}()", message) or (
+            path.rpartition(".")[2][:1].isupper() and _word("__init__()", message)
+        )
+        return "TypeError" in message and (named or (function and "argument" in message))
+    return True
+
+
+def _word(name: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None

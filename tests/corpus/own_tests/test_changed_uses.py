@@ -1,0 +1,162 @@
+"""Programs of tests that use what changed, and which failures a change leads to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline.core.vocabularies.changes import ChangeKind, Reach
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.corpus.own_tests.candidates import text_of
+from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, blamed, sides_of, tells
+from pipeline.corpus.own_tests.refusal import Refused
+from tests.corpus.own_tests.test_scripts import api, change
+
+API = api("total", "other")
+
+
+def own_test(
+    body: str, first: str = "1.0", last: str = "1.0", preamble: str = "import demo\n", head: str = "()"
+) -> Any:
+    code = f"def test_it{head}:\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    row: Any = {"id": body + first, "version": first, "last_version": last, "preamble": preamble, "code": code}
+    return row | {"test": "test_it", "entry": None, "apis": ["demo.other", "demo.total"]}
+
+
+def side(kind: ChangeKind = ChangeKind.REMOVED, new: str | None = None, parameter: str | None = None) -> ChangeSide:
+    return sides_of(change("demo.total", kind, new, parameter))[0]
+
+
+def programs(test: Any, of: ChangeSide) -> list[str]:
+    scripts = TestScripts([test], {"1.0": API, "2.0": API}, ("1.0", "2.0"))
+    return [text_of(each.lines) for each in scripts.programs(test, of)]
+
+
+BY_NAME = side(ChangeKind.PARAMETER_RENAMED, "c", "a")
+PROGRAMS: dict[str, tuple[Any, ChangeSide, list[str]]] = {
+    "an assertion on the use": (
+        own_test("x = 1\nassert demo.other() == 3\nassert demo.total(2) == 4"),
+        side(),
+        ["import demo\n\nprint(demo.total(2))\n"],
+    ),
+    "the first assertion that depends on it": (
+        own_test("x = demo.total(2)\nassert demo.other() == 3\nassert x == 4\nassert x + 1 == 5"),
+        side(),
+        ["import demo\n\nx = demo.total(2)\nprint(x)\n", "import demo\n\nx = demo.total(2)\nprint(demo.other())\n"],
+    ),
+    "fixtures that only pytest runs are left out": (
+        own_test("assert demo.total(2) == 4", preamble="import demo\n@pytest.fixture\ndef f():\n    yield\n"),
+        side(),
+        ["import demo\n\nprint(demo.total(2))\n"],
+    ),
+    "a parameter by name, as written": (
+        own_test("assert demo.total(a=2) == 4"),
+        BY_NAME,
+        ["import demo\n\nprint(demo.total(a=2))\n"],
+    ),
+    "a parameter by name, where it is given by position": (
+        own_test("assert demo.total(2, 3) == 4"),
+        BY_NAME,
+        ["import demo\n\nprint(demo.total(2, 3))\n", "import demo\n\nprint(demo.total(a=2, b=3))\n"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PROGRAMS)
+def test_programs(case: str) -> None:
+    test, of, expected = PROGRAMS[case]
+    assert programs(test, of) == expected
+
+
+@pytest.mark.parametrize(
+    ("test", "of", "reason"),
+    [
+        (own_test("demo.total(2)\nassert len([]) == 0"), side(), RejectReason.NO_CHECK),
+        (own_test("assert demo.total(client) == 3", head="(client)"), side(), RejectReason.NO_CHECK),
+        (own_test("assert demo.total(pytest) == 3"), side(), RejectReason.NO_CHECK),
+        (own_test("f = demo.total\nassert f == 3"), BY_NAME, RejectReason.UNTESTED),
+    ],
+)
+def test_no_program(test: Any, of: ChangeSide, reason: RejectReason) -> None:
+    with pytest.raises(Refused) as refused:
+        programs(test, of)
+    assert refused.value.reason is reason
+
+
+def test_tests_of_home_go_first_and_those_beyond_the_change_are_none() -> None:
+    before, home, after = (own_test("assert demo.total(2) == 4", version, version) for version in ("0.9", "1.0", "2.0"))
+    scripts = TestScripts([after, before, home], {"1.0": API, "2.0": API}, ("0.9", "1.0", "2.0", "3.0"))
+    old, new = side(), sides_of(change("demo.total", ChangeKind.INTRODUCED, None))[0]
+    assert [row["version"] for row in scripts.using(old)] == ["1.0", "0.9"]
+    assert [row["version"] for row in scripts.using(new)] == ["2.0"]
+
+
+SIDES: dict[ChangeKind, list[tuple[str, str, str | None]]] = {
+    ChangeKind.REMOVED: [("1.0", "demo.total", None)],
+    ChangeKind.INTRODUCED: [("2.0", "demo.total", None)],
+    ChangeKind.RENAMED: [("1.0", "demo.total", None), ("2.0", "c", None)],
+    ChangeKind.PARAMETER_REMOVED: [("1.0", "demo.total", "a")],
+    ChangeKind.PARAMETER_ADDED_OPTIONAL: [("2.0", "demo.total", "a")],
+    ChangeKind.PARAMETER_RENAMED: [("1.0", "demo.total", "a"), ("2.0", "demo.total", "c")],
+    ChangeKind.PARAMETER_DEFAULT: [("1.0", "demo.total", None), ("2.0", "demo.total", None)],
+    ChangeKind.RETURNS: [],
+    ChangeKind.DEPRECATED: [],
+}
+
+
+@pytest.mark.parametrize("kind", SIDES)
+def test_sides(kind: ChangeKind) -> None:
+    found = sides_of(change("demo.total", kind, "c", "a"))
+    assert [(each.home, each.path, each.keyword) for each in found] == SIDES[kind]
+
+
+def test_what_is_unlisted_has_no_side() -> None:
+    assert sides_of(change("demo.total", ChangeKind.REMOVED, None) | {"reach": Reach.UNLISTED}) == []
+
+
+MISSING, MISMATCH, OTHER = Outcome.API_MISSING, Outcome.SIGNATURE_MISMATCH, Outcome.WRONG_EXCEPTION
+
+
+@pytest.mark.parametrize(
+    ("kind", "keyword", "outcome", "message", "expected"),
+    [
+        (ChangeKind.REMOVED, None, MISSING, "AttributeError: module 'demo' has no attribute 'total'", True),
+        (ChangeKind.REMOVED, None, MISSING, "ImportError: cannot import name 'total' from 'demo'", True),
+        (ChangeKind.REMOVED, None, MISSING, "AttributeError: module 'demo' has no attribute 'totals'", False),
+        (ChangeKind.REMOVED, None, OTHER, "ValueError: total", False),
+        (
+            ChangeKind.PARAMETER_REMOVED,
+            "a",
+            MISMATCH,
+            "TypeError: total() got an unexpected keyword argument 'a'",
+            True,
+        ),
+        (ChangeKind.PARAMETER_REMOVED, "a", MISMATCH, "TypeError: f() got an unexpected keyword argument 'b'", False),
+        (ChangeKind.PARAMETER_KIND, None, MISMATCH, "TypeError: total() takes 1 positional argument but 2 were", True),
+        (ChangeKind.PARAMETER_KIND, None, MISMATCH, "TypeError: f() takes 1 positional argument but 2 were", False),
+        (ChangeKind.PARAMETER_REMOVED, "a", OTHER, "ValueError: a", False),
+        (ChangeKind.ATTRIBUTE_VALUE, None, Outcome.FAILED_ASSERTION, "", True),
+    ],
+)
+def test_the_failure_names_what_changed(
+    kind: ChangeKind, keyword: str | None, outcome: Outcome, message: str, expected: bool
+) -> None:
+    assert tells(change("demo.total", kind, None, keyword), "demo.total", keyword, outcome, message) is expected
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "expected"),
+    [
+        ("x = 1\nassert demo.total(x) == 4", 2, True),
+        ("x = 1\nassert demo.total(x) == 4", 1, False),
+        ("from demo import total\nassert total(1) == 4", 1, True),
+        ("def f():\n    return demo.total(1)\nassert f() == 4", 2, True),
+    ],
+)
+def test_the_line_that_fails_bears_on_the_change(body: str, place: int, expected: bool) -> None:
+    test = own_test(body)
+    scripts = TestScripts([test], {"1.0": API}, ("1.0",))
+    (program, *_) = scripts.programs(test, side())
+    assert blamed(side(), program, place, frozenset({"demo.total"})) is expected

@@ -1,0 +1,100 @@
+"""Witnesses of a made-up library whose releases are installed from an index on loopback and run in the sandbox."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.corpus.own_tests.witnesses import witnesses_stage
+from pipeline.execution.environments.resolution.rules import environment_rules
+from pipeline.execution.environments.store import EnvironmentStore
+from pipeline.execution.sandbox.probe import find_sandbox
+from pipeline.execution.validation.rules import ValidationRules
+from pipeline.execution.validation.stage import Runner
+from pipeline.lake.schema import table
+from pipeline.lake.stage import Output
+from tests.corpus.own_tests.suites import RULE
+from tests.corpus.own_tests.test_stage import USAGE
+from tests.families.completions_and_migrations.rows import change, releases, symbol
+from tests.index_server import Index
+
+OLD = "def load(path): return path\ndef dump(x, indent=0): return [x, indent]\ndef both(x): return x\n"
+NEW = "def read(path): return path\ndef dump(x, width=0): return [x, width]\ndef both(x): return -x\n"
+PARAMETERS = {"load": ("path",), "read": ("path",), "dump": ("x", "indent"), "both": ("x",)}
+
+
+def own_test(version: str, body: str, *names: str) -> Any:
+    code = "def test_it():\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    row: Any = {"id": version + body, "library": "lib", "version": version, "last_version": version, "test_id": body}
+    row |= {
+        "test": "tests/test_a.py::test_it",
+        "case": "",
+        "preamble": "import lib\n",
+        "code": code,
+        "entry": "test_it()",
+    }
+    return row | {"apis": [f"lib.{name}" for name in names], "file": "tests/test_a.py", "line": 3}
+
+
+def function(name: str, first: str, last: str | None, *parameters: str) -> Any:
+    taken = [{"name": each, "kind": "positional_or_keyword", "known_from": "signature"} for each in parameters]
+    return symbol(f"lib.{name}", first, last) | {"parameters": taken}
+
+
+@pytest.fixture
+def output(index: Index, tmp_path: Path) -> Output:
+    """Search for witnesses of what went, came and got another parameter between two releases."""
+    for version, text in (("1", OLD), ("2", NEW)):
+        index.add_wheel("lib", version, {"lib.py": text}, f"2020-01-0{version}T00:00:00Z")
+    shipped = environment_rules().model_copy(update={"gaps": (), "interpreters_tried": 1})
+    sandbox = find_sandbox()
+    store = EnvironmentStore(tmp_path, index_url=index.simple, rules=shipped, workers=2, sandbox=sandbox)
+    changes = [
+        change(ChangeKind.REMOVED, "lib.load", "1", "2", id="gone"),
+        change(ChangeKind.INTRODUCED, "lib.read", "1", "2", id="came"),
+        change(ChangeKind.PARAMETER_RENAMED, "lib.dump", "1", "2", id="renamed", parameter="indent", new="width"),
+        change(ChangeKind.REMOVED, "lib.both", "1", "2", id="untrue"),
+    ]
+    tests = [
+        own_test("1", "x = lib.both(1)\nassert lib.load('a') == 'a'", "load", "both"),
+        own_test("1", "assert lib.dump(1, 2) == [1, 2]", "dump"),
+        own_test("1", "assert lib.both(1) == 1", "both"),
+        own_test("2", "assert lib.read('b') == 'b'", "read"),
+        own_test("2", "assert lib.dump(1, width=2) == [1, 2]", "dump"),
+    ]
+    tables: Any = {
+        "releases": releases("1", "2"),
+        "changes": changes,
+        "own_tests": tests,
+        "symbols": [
+            symbol("lib", "1", None, kind="module"),
+            function("load", "1", "1", "path"),
+            function("read", "2", None, "path"),
+            function("dump", "1", "1", "x", "indent"),
+            function("dump", "2", None, "x", "width"),
+            function("both", "1", None, "x"),
+        ],
+    }
+    rules = load(RULES / "validation.yaml", ValidationRules)
+    return witnesses_stage(tables, Runner(store, sandbox, rules, 2), RULE, USAGE)
+
+
+def test_each_side_of_a_change_has_its_program_and_other_failures_are_rejects(output: Output) -> None:
+    rows = output.tables["witnesses"]
+    for row in rows:
+        table("witnesses").check(row)
+    found = {(row["change_id"], row["old_code"], row["old_in_new"], row["new_code"], row["new_in_old"]) for row in rows}
+    assert found == {
+        ("gone", "import lib\n\nprint(lib.load('a'))  # a\n", Outcome.API_MISSING, None, None),
+        ("came", None, None, "import lib\n\nprint(lib.read('b'))  # b\n", Outcome.API_MISSING),
+        ("renamed", "import lib\n\nprint(lib.dump(1, indent=2))  # [1, 2]\n", Outcome.SIGNATURE_MISMATCH, None, None),
+        ("renamed", None, None, "import lib\n\nprint(lib.dump(1, width=2))  # [1, 2]\n", Outcome.SIGNATURE_MISMATCH),
+    }
+    # The API is still there, and gives something else.
+    assert [(reject.key, reject.reason) for reject in output.rejects] == [("untrue", RejectReason.OTHER_CAUSE)]
