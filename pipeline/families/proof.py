@@ -82,8 +82,7 @@ def prove(
     introduced: a probe finds the API in its version, and finds it missing in the release before;
     deprecated: a probe finds it in its version, and finds it missing in the release after (`following`);
     modified: the reference ends in the release before in a way that `modified_proven_by` lists;
-    unchanged: the reference passes in the release before as well;
-    of an instance whose change is that of the release after: the reference ends there so.
+    unchanged: the reference passes in the release before as well.
     Of a reference that is not run, being a part of something larger, probes tell: modified if they see the API in both
     releases and not alike, unchanged if alike.
     A probe that finds an API where the tag says it is missing contradicts the tag. Whatever else: static.
@@ -94,16 +93,19 @@ def prove(
         return _prove_absence(instance, change, previous, runs, "is there already in")
     if tag == LibEvolutionEvalTag.DEPRECATED:
         return _prove_absence(instance, change, following, runs, "is still there in")
-    if change is not None and change["old_version"] == instance["version"]:
-        outcome = runs.outcome(instance["snippet_id"], change["new_version"])
-        evidence = Evidence.EXECUTED if outcome in modified_proven_by else Evidence.STATIC
-        return Proof(evidence, change["new_version"] if outcome else None, outcome)
     if runs.of(instance["snippet_id"], instance["version"]) is None:
         return _prove_by_probes(instance, runs)
     outcome = runs.outcome(instance["snippet_id"], previous)
     proving = modified_proven_by if tag == LibEvolutionEvalTag.MODIFIED else (Outcome.PASSED,)
     evidence = Evidence.EXECUTED if outcome in proving else Evidence.STATIC
     return Proof(evidence, previous if outcome else None, outcome)
+
+
+def prove_witness(instance: Tagged, change: ChangeRow, runs: Runs, proven_by: Collection[Outcome]) -> Proof:
+    """Say what running shows of an instance whose code was found to show a change: it fails on the other side."""
+    other = change["old_version"] if instance["version"] == change["new_version"] else change["new_version"]
+    outcome = runs.outcome(instance["snippet_id"], other)
+    return Proof(Evidence.EXECUTED if outcome in proven_by else Evidence.STATIC, other if outcome else None, outcome)
 
 
 def _prove_by_probes(instance: Tagged, runs: Runs) -> Proof:

@@ -44,7 +44,7 @@ AT_MOST = {
     "api": 8,
     "cli": 6,
     "core": 5,
-    "corpus": 92,
+    "corpus": 89,
     "dags": 5,
     "evaluation": 2,
     "execution": 8,

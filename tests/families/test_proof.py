@@ -7,7 +7,7 @@ import pytest
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.running import Outcome, VerdictRole
 from pipeline.core.vocabularies.samples import Evidence
-from pipeline.families.proof import Proof, Runs, followers, prove
+from pipeline.families.proof import Proof, Runs, followers, prove, prove_witness
 from pipeline.lake.schema import Row
 from tests.families.completions_and_migrations.rows import change, probe, releases, verdict
 
@@ -121,19 +121,19 @@ def test_prove(case: str) -> None:
     assert prove(instance(tag), None, "1.2", Runs(verdicts), {MISMATCH}) == expected
 
 
-AFTER = change(ChangeKind.PARAMETER_REMOVED, "lib.fetch", "1.1", "1.2", parameter="size")
+SHOWN = {
+    "it fails in the release after": ("1.1", "1.2", [ran("1.2", MISMATCH)], Proof(EXECUTED, "1.2", MISMATCH)),
+    "it passes in the release after": ("1.1", "1.2", [ran("1.2", PASSED)], Proof(STATIC, "1.2", PASSED)),
+    "it fails in the release before": ("1.0", "1.1", [ran("1.0", MISMATCH)], Proof(EXECUTED, "1.0", MISMATCH)),
+    "it was not run on the other side": ("1.1", "1.2", [ran("1.0", MISMATCH)], Proof(STATIC)),
+}
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "expected"),
-    [
-        ([ran("1.1", PASSED), ran("1.2", MISMATCH)], Proof(EXECUTED, "1.2", MISMATCH)),
-        ([ran("1.1", PASSED), ran("1.2", PASSED)], Proof(STATIC, "1.2", PASSED)),
-        ([ran("1.1", PASSED), ran("1.0", MISMATCH)], Proof(STATIC)),
-    ],
-)
-def test_of_a_change_of_the_release_after_the_run_there_tells(verdicts: list[Row], expected: Proof) -> None:
-    assert prove(instance("unchanged"), AFTER, "1.2", Runs(verdicts), {MISMATCH}) == expected
+@pytest.mark.parametrize("case", SHOWN)
+def test_of_code_that_shows_a_change_the_run_on_its_other_side_tells(case: str) -> None:
+    old, new, verdicts, expected = SHOWN[case]
+    changed = change(ChangeKind.PARAMETER_REMOVED, "lib.fetch", old, new, parameter="size")
+    assert prove_witness(instance("unchanged"), changed, Runs(verdicts), {MISMATCH}) == expected
 
 
 ARRIVED = [probe("lib.Client", "1.1", PASSED), probe("lib.Client", "1.0", MISSING)]

@@ -12,7 +12,7 @@ from packaging.version import Version
 
 from pipeline.core.vocabularies.changes import RELOCATED, WHOLE
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.corpus.own_tests.changed_uses import imported, sides_of, tells, uses_by_line
+from pipeline.corpus.own_tests.changed_uses import imported, is_symptom, sides_of, uses_by_line
 from pipeline.corpus.own_tests.scripts import Line, slice_to
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.find import scan
@@ -165,7 +165,7 @@ class Catalogue:
             for name in dict.fromkeys((path, *(_canonical(path, api) for api in apis.values())))
             for change in self.touching(name, old_version, new_version)
             if sides_of(change)
-            and tells(change, _gone(change, path), _taken(change, keywords), failure.outcome, failure.message)
+            and is_symptom(change, _gone(change, path), _taken(change, keywords), failure.outcome, failure.message)
         ]
         if not concerned or not old_all or not new_all:
             return paths

@@ -65,8 +65,8 @@ class ChangeSide:
             return False
         if self.change["kind"] not in OF_PARAMETERS:
             return True
-        given = self.change["parameter"] in use.keywords
-        return use.form is UsageForm.CALL and not (given and self.change["kind"] in _LEFT_OUT)
+        is_passed = self.change["parameter"] in use.keywords
+        return use.form is UsageForm.CALL and not (is_passed and self.change["kind"] in _LEFT_OUT)
 
 
 def sides_of(change: ChangeRow) -> list[ChangeSide]:
@@ -75,9 +75,9 @@ def sides_of(change: ChangeRow) -> list[ChangeSide]:
     if kind in _NO_RUN_SHOWS or change["reach"] == Reach.UNLISTED:
         return []
     by_name = kind in OF_PARAMETERS and parameter and not str(change["old"] or change["new"]).startswith("*")
-    taken = {ChangeKind.PARAMETER_REMOVED, ChangeKind.PARAMETER_RENAMED, *_WORKS_AFTER}
-    taken |= {ChangeKind.PARAMETER_ADDED_REQUIRED}
-    keyword = parameter if by_name and kind in taken else None
+    named = {ChangeKind.PARAMETER_REMOVED, ChangeKind.PARAMETER_RENAMED, *_WORKS_AFTER}
+    named |= {ChangeKind.PARAMETER_ADDED_REQUIRED}
+    keyword = parameter if by_name and kind in named else None
     new_path = str(change["new"]) if kind in RELOCATED else change["path"]
     new_keyword = change["new"] if kind is ChangeKind.PARAMETER_RENAMED else keyword
     old_keyword = None if kind is ChangeKind.PARAMETER_ADDED_REQUIRED else keyword
@@ -125,15 +125,17 @@ class TestScripts:
         Those come first that give the parameter by name, then those of the nearest release, then the shortest.
         """
         names = side.names(self._apis[side.home])
-        found = {row["id"]: row for path in self._by_path if side.concerns(path, names) for row in self._by_path[path]}
-        given = re.compile(rf"\b{re.escape(side.keyword)}\s*=") if side.keyword else re.compile("")
-        near = {row["id"]: self.nearest(row, side) for row in found.values()}
+        matching = {
+            row["id"]: row for path in self._by_path if side.concerns(path, names) for row in self._by_path[path]
+        }
+        by_name = re.compile(rf"\b{re.escape(side.keyword)}\s*=") if side.keyword else re.compile("")
+        near = {row["id"]: self.nearest(row, side) for row in matching.values()}
 
         def order(row: OwnTestRow) -> tuple[bool, int, int]:
             distance = abs(self._place[str(near[row["id"]])] - self._place[side.home])
-            return not given.search(row["preamble"] + row["code"]), distance, self._rank[row["id"]]
+            return not by_name.search(row["preamble"] + row["code"]), distance, self._rank[row["id"]]
 
-        return sorted((row for row in found.values() if near[row["id"]]), key=order)
+        return sorted((row for row in matching.values() if near[row["id"]]), key=order)
 
     def nearest(self, row: OwnTestRow, side: ChangeSide) -> str | None:
         """Return the release with a test that is nearest to home on its side of the change, if there is one."""
@@ -153,19 +155,19 @@ class TestScripts:
         names = side.names(self._apis[side.home])
         places = [(place, use) for place, each in enumerate(script.uses) for use in each if side.is_use(use, names)]
         places.sort(key=lambda each: (side.keyword not in each[1].keywords, each[0]))
-        found: dict[str, UsingProgram] = {}
+        programs: dict[str, UsingProgram] = {}
         for place, use in places:
             for tight in (True, False):
                 if (program := script.first(test, place, use, tight=tight)) is not None:
-                    found.setdefault(program.size[1], program)
-        for program in list(found.values()):
+                    programs.setdefault(program.size[1], program)
+        for program in list(programs.values()):
             if side.keyword and (by_name := self._by_name(program, side)) is not None:
-                found.setdefault(by_name.size[1], by_name)
+                programs.setdefault(by_name.size[1], by_name)
         if not places:
             raise Refused(RejectReason.UNTESTED, "the test does not use it in a way that the change concerns")
-        if not found:
+        if not programs:
             raise Refused(RejectReason.NO_CHECK, "nothing that can be printed without fixtures depends on the use")
-        return list(found.values())
+        return list(programs.values())
 
     def _by_name(self, program: UsingProgram, side: ChangeSide) -> UsingProgram | None:
         """Return a program in which the call gives the parameter by name, where it gives it by position."""
@@ -187,8 +189,8 @@ class TestScripts:
         ):
             return None
         was = call.args, call.keywords
-        given = [ast.keyword(name, value) for name, value in zip(names[first:], call.args[first:], strict=False)]
-        call.args, call.keywords = call.args[:first], [*given, *call.keywords]
+        keywords = [ast.keyword(name, value) for name, value in zip(names[first:], call.args[first:], strict=False)]
+        call.args, call.keywords = call.args[:first], [*keywords, *call.keywords]
         written = rewritten(line)
         call.args, call.keywords = was
         lines = (*program.lines[:place], written, *program.lines[place + 1 :])
@@ -204,10 +206,10 @@ class TestScripts:
                 self._scripts[key] = _Script(lines, uses_by_line(lines, self._apis[version]), unbound)
             except Refused as refused:
                 self._scripts[key] = refused
-        found = self._scripts[key]
-        if isinstance(found, Refused):
-            raise found
-        return found
+        script = self._scripts[key]
+        if isinstance(script, Refused):
+            raise script
+        return script
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,13 +253,13 @@ def uses_by_line(lines: Sequence[Line], api: Api) -> list[tuple[Use, ...]]:
     for line in lines:
         text += f"{line.text}\n"
         ends.append(len(text.encode()))
-    found: list[list[Use]] = [[] for _ in lines]
+    of_lines: list[list[Use]] = [[] for _ in lines]
     place = 0
     for use in scan(text, api).uses:
         while use.name_start_byte >= ends[place]:
             place += 1
-        found[place].append(use)
-    return [tuple(each) for each in found]
+        of_lines[place].append(use)
+    return [tuple(each) for each in of_lines]
 
 
 def blamed(side: ChangeSide, program: UsingProgram, place: int, names: frozenset[str]) -> bool:
@@ -282,7 +284,7 @@ def imported(node: ast.stmt) -> Iterator[str]:
         yield from (alias.name for alias in node.names)
 
 
-def tells(change: ChangeRow, path: str, keyword: str | None, outcome: Outcome, message: str) -> bool:
+def is_symptom(change: ChangeRow, path: str, keyword: str | None, outcome: Outcome, message: str) -> bool:
     """Say whether a failure is the one that a change leads to: it names what is gone or not taken.
 
     Of a change of behaviour no exception tells; that the failing line uses nothing else that changed is for the caller.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -106,6 +107,26 @@ def outputs(lines: Sequence[Line], result: Result | None) -> list[str] | None:
         return None
     by_line = iter(texts)
     return ["" if _is_future(line) else next(by_line, "") for line in lines]
+
+
+def as_asserted(lines: Sequence[Line], printed: Sequence[str]) -> bool:
+    """Say whether the assertions of a program hold: without what was left out of the test they may not."""
+    return all(
+        _holds(line, text.rstrip("\n"))
+        for line, text in zip(lines, printed, strict=True)
+        if line.expectation is not None and isinstance(line.node, ast.Expr)
+    )
+
+
+def _holds(line: Line, text: str) -> bool:
+    if not line.compares or line.expectation is None:
+        return text == "True"
+    expected = ast.literal_eval(line.expectation)
+    try:
+        return text == str(expected) or bool(ast.literal_eval(text) == expected)
+    except (ValueError, SyntaxError):
+        # an object of a class of its own, which equals the literal
+        return not isinstance(expected, str | bytes)
 
 
 def failing_place(lines: Sequence[Line], stated: Sequence[str], result: Result | None) -> int | None:

@@ -15,10 +15,10 @@ from pipeline.core.vocabularies.changes import OF_PARAMETERS, WHOLE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.corpus.own_tests.candidates import Candidate, Catalogue, Cause, Failure, candidates, text_of
-from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, blamed, sides_of, tells
+from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, blamed, is_symptom, sides_of
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.rules import OwnTestRules, WitnessRules
-from pipeline.corpus.own_tests.script_runs import ScriptRuns, described, failing_place, outcome_of, outputs
+from pipeline.corpus.own_tests.script_runs import ScriptRuns, as_asserted, described, failing_place, outcome_of, outputs
 from pipeline.corpus.own_tests.scripts import Line, loose_script_of
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.rules import UsageRules
@@ -109,11 +109,11 @@ def witnesses_stage(tables: Tables, runner: Runner, rules: OwnTestRules, usage: 
     search = _Search(
         TestScripts(tables["own_tests"], apis, releases), apis, Catalogue(tables["changes"]), runs, rules.witness
     )
-    shown, refused = search.of_changes(changes)
+    of_changes, refused = search.of_changes(changes)
     rejects += refused
     _run_forms(forms, runs)
     of_pairs, refused = parted(guarded(forms, lambda each: each.key, lambda each: [search.of_forms(each)]))
-    rows, surplus = _one_of_each([*shown, *of_pairs], rules.witness.per_change)
+    rows, surplus = _one_of_each([*of_changes, *of_pairs], rules.witness.per_change)
     rejects += [*refused, *surplus]
     return Output({"witnesses": rows}, len(rows) + len(rejects), len(rows), rejects, runs.notes)
 
@@ -205,7 +205,7 @@ def _run_forms(forms: Iterable[Forms], runs: ScriptRuns) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Candidate:
     """A program that may show a change, from one of its sides."""
 
     side: ChangeSide
@@ -233,7 +233,7 @@ class _Search:
 
     def of_changes(self, changes: Sequence[ChangeRow]) -> tuple[list[WitnessRow], list[Reject]]:
         """Return the witnesses of changes by programs that use what changed, and a reject for each without one."""
-        found: dict[str, list[_Found]] = {}
+        by_change: dict[str, list[_Candidate]] = {}
         reached: dict[str, list[tuple[int, RejectReason, str]]] = {}
         rejects: list[Reject] = []
         for change in changes:
@@ -241,23 +241,23 @@ class _Search:
             if isinstance(result, Reject):
                 rejects.append(result)
             else:
-                found[change["id"]], reached[change["id"]] = result
-        every = [each for of_change in found.values() for each in of_change]
+                by_change[change["id"]], reached[change["id"]] = result
+        every = [each for of_change in by_change.values() for each in of_change]
         self._run([(each.side.home, each) for each in every])
         # Of one use the shortest program that passes stands for the longer ones.
-        passing = {each.use: each for each in reversed(every) if self._stated(each) is not None}
+        passing = {each.use: each for each in reversed(every) if self._expected(each) is not None}
         at_home = [each for each in every if passing.get(each.use) is each]
         # A failure costs a process of its own, so only the shortest programs are run where they may fail.
-        taken: Counter[tuple[str, str]] = Counter()
-        beside: list[_Found] = []
+        counts: Counter[tuple[str, str]] = Counter()
+        beside: list[_Candidate] = []
         for each in at_home:
-            taken[each.side.change["id"], each.side.home] += 1
-            if taken[each.side.change["id"], each.side.home] <= self.rules.candidates:
+            counts[each.side.change["id"], each.side.home] += 1
+            if counts[each.side.change["id"], each.side.home] <= self.rules.candidates:
                 beside.append(each)
         self._run([(each.side.other, each) for each in beside])
         rows: list[WitnessRow] = []
         ran = {id(each) for each in beside}
-        for key, of_change in found.items():
+        for key, of_change in by_change.items():
             results, failed = parted(
                 guarded(
                     of_change,
@@ -274,8 +274,8 @@ class _Search:
                 rejects.append(Reject(key, reason, detail))
         return rows, rejects
 
-    def _candidates(self, change: ChangeRow) -> tuple[list[_Found], list[tuple[int, RejectReason, str]]]:
-        found: list[_Found] = []
+    def _candidates(self, change: ChangeRow) -> tuple[list[_Candidate], list[tuple[int, RejectReason, str]]]:
+        collected: list[_Candidate] = []
         reached: list[tuple[int, RejectReason, str]] = []
         for side in sides_of(change):
             tests = self.tests.using(side)
@@ -294,30 +294,32 @@ class _Search:
             if programs and not fitting:
                 reached.append((2, RejectReason.TOO_LONG, f"over {self.rules.max_lines} lines"))
             fitting.sort(key=lambda each: (side.keyword not in each.core.keywords, each.size))
-            found += [_Found(side, program) for program in fitting[: self.rules.programs_per_change]]
-        return found, reached
+            collected += [_Candidate(side, program) for program in fitting[: self.rules.programs_per_change]]
+        return collected, reached
 
-    def _run(self, asked: Iterable[tuple[str, _Found]]) -> None:
+    def _run(self, asked: Iterable[tuple[str, _Candidate]]) -> None:
         scripts: dict[str, dict[str, Sequence[Line]]] = defaultdict(dict)
         for version, each in asked:
             scripts[version][each.text] = each.program.lines
         self.runs.run(scripts)
 
-    def _stated(self, each: _Found) -> list[str] | None:
-        stated = outputs(each.program.lines, self.runs.results.get((each.text, each.side.home)))
-        return None if stated is None or _ADDRESS.search("".join(stated)) else stated
+    def _expected(self, each: _Candidate) -> list[str] | None:
+        printed = outputs(each.program.lines, self.runs.results.get((each.text, each.side.home)))
+        if printed is None or _ADDRESS.search("".join(printed)) or not as_asserted(each.program.lines, printed):
+            return None
+        return printed
 
-    def _judged(self, each: _Found, *, ran: bool) -> WitnessRow | Reject:
+    def _judged(self, each: _Candidate, *, ran: bool) -> WitnessRow | Reject:
         """Return the witness that a program is, or why it is none."""
         side, program = each.side, each.program
         key, change = side.change["id"], side.change
         here, there = (self.runs.results.get((each.text, version)) for version in (side.home, side.other))
-        stated = self._stated(each)
-        if stated is None:
+        expected = self._expected(each)
+        if expected is None:
             return Reject(key, RejectReason.NOT_PROVEN, f"{program.test['test']} in {side.home}: {described(here)}")
         if there is None or not ran:
             return Reject(key, RejectReason.OVER_QUOTA, f"{program.test['test']}: not run in {side.other}")
-        place = failing_place(program.lines, stated, there)
+        place = failing_place(program.lines, expected, there)
         where = f"{program.test['test']} of {side.home} in {side.other}"
         if place is None:
             return Reject(key, RejectReason.UNCHANGED, f"{where}: passes too")
@@ -326,13 +328,13 @@ class _Search:
         line = program.lines[place].text.partition("\n")[0]
         path = program.core.path if side.concerns(program.core.path, names) else side.path
         whole = side.path if change["kind"] in WHOLE else path
-        if not blamed(side, program, place, names) or not tells(change, whole, side.keyword, outcome, message):
+        if not blamed(side, program, place, names) or not is_symptom(change, whole, side.keyword, outcome, message):
             return Reject(key, RejectReason.OTHER_CAUSE, f"{where}: {line}: {described(there)}")
         if not _by_exception(change) and len(self._changed(side, program, place)) > 1:
             return Reject(key, RejectReason.OTHER_CAUSE, f"{where}: several changes bear on {line}")
         release = self.tests.nearest(program.test, side) or side.home
         written = _Form(
-            _commented(program.lines, stated), _checks(program.lines, stated), path, program.test, release, outcome
+            _commented(program.lines, expected), _checks(program.lines, expected), path, program.test, release, outcome
         )
         return _row(change, written if side.is_old else None, None if side.is_old else written)
 
@@ -350,13 +352,13 @@ class _Search:
         for one in forms.candidates:
             old, new = text_of(one.old), text_of(one.new)
             old_runs, new_runs = ([runs.get((text, version)) for version in forms.versions] for text in (old, new))
-            stated, same = outputs(one.old, old_runs[0]), outputs(one.new, new_runs[1])
-            if stated is None or same is None:
-                failed = old_runs[0] if stated is None else new_runs[1]
+            before, after = outputs(one.old, old_runs[0]), outputs(one.new, new_runs[1])
+            if before is None or after is None:
+                failed = old_runs[0] if before is None else new_runs[1]
                 reached.append((0, RejectReason.NOT_PROVEN, f"it fails at home: {described(failed)}"))
                 continue
-            place = failing_place(one.old, stated, old_runs[1])
-            if "".join(stated) != "".join(same) or _ADDRESS.search("".join(stated)):
+            place = failing_place(one.old, before, old_runs[1])
+            if "".join(before) != "".join(after) or _ADDRESS.search("".join(before)):
                 reached.append((1, RejectReason.NO_PARTNER, "the new form does not give what the old one gave"))
             elif place is None:
                 reached.append((2, RejectReason.UNCHANGED, f"the old form passes in {new_version} too"))
@@ -368,21 +370,21 @@ class _Search:
                     detail = f"{line}: {described(old_runs[1])}; it uses {', '.join(sorted(cause)) or 'no public API'}"
                     reached.append((3, RejectReason.UNLISTED_CHANGE, detail))
                     continue
-                downwards = outputs(one.new, new_runs[0]) == same
+                downwards = outputs(one.new, new_runs[0]) == after
                 outcome = Outcome.PASSED if downwards else outcome_of(new_runs[0])
                 return _row(
                     cause.change,
                     _Form(
-                        _commented(one.old, stated),
-                        _checks(one.old, stated),
+                        _commented(one.old, before),
+                        _checks(one.old, before),
                         cause.old_path,
                         forms.old,
                         old_version,
                         failure.outcome,
                     ),
                     _Form(
-                        _commented(one.new, same),
-                        _checks(one.new, same),
+                        _commented(one.new, after),
+                        _checks(one.new, after),
                         cause.new_path,
                         forms.new,
                         new_version,

@@ -54,12 +54,12 @@ def plan_runs(
 ) -> tuple[Run, ...]:
     """Return every run that a library's instances need, each once, in a fixed order.
 
-    A snippet runs in its own version, and in those of the completions made from it, the release before each, and that
-    of the change behind each; both sides of a migration run in both versions; a path that changed in a way that can be
-    seen by importing it is probed in both releases of the change, and so is the path that it has afterwards. Of a
-    snippet whose source is none of `executable_sources`, the path that a completion hides is probed where the snippet
-    would have run; so is that of a controlled completion, which has no snippet. Other languages than Python are not
-    run. Code of a codemod runs as its migrations ask.
+    A snippet runs in its own version, and in those of the completions made from it, the release before each, and both
+    releases of the change behind each; both sides of a migration run in both versions; a path that changed in a way
+    that can be seen by importing it is probed in both releases of the change, and so is the path that it has
+    afterwards. Of a snippet whose source is none of `executable_sources`, the path that a completion hides is probed
+    where the snippet would have run; so is that of a controlled completion, which has no snippet. Other languages than
+    Python are not run. Code of a codemod runs as its migrations ask.
     """
     index = _Symbols(symbols)
     by_id = {
@@ -69,11 +69,12 @@ def plan_runs(
     span = {subject: (row["version"], row["last_version"]) for subject, row in by_id.items()}
     span |= {row["id"]: (row["version"], row["version"]) for row in rewrites}
     changes = list(changes)
-    after = {change["id"]: change["new_version"] for change in changes}
+    around = {change["id"]: (change["old_version"], change["new_version"]) for change in changes}
     probes = list(_probes(changes, index))
     for row in completions:
-        beside = row["previous_version"], after.get(row["change_id"] or "")
-        versions = [version for version in dict.fromkeys((row["version"], *beside)) if version]
+        versions = [version for version in (row["version"], row["previous_version"]) if version]
+        if row["version"] in (sides := around.get(row["change_id"] or "", ())):
+            versions += [version for version in sides if version not in versions]
         if row["snippet_id"] in span:
             subjects += [(row["snippet_id"], version) for version in versions]
         elif index.reachable(row["path"], row["version"]):

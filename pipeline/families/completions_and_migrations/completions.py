@@ -25,11 +25,11 @@ def make_completions(
     usages: Mapping[str, Sequence[UsageRow]],
     history: History,
     rules: MaskingRules,
-    shown: Mapping[str, ChangeRow] = MappingProxyType({}),
+    witnessed: Mapping[str, ChangeRow] = MappingProxyType({}),
 ) -> Made[CompletionRow]:
     """Make the completion instances of snippets with their parsed programs; `usages` are keyed by snippet id.
 
-    `shown` are the changes that running a snippet showed: of it nothing is masked but what the other release lacks.
+    `witnessed` are the changes that running a snippet showed: of it nothing is masked but what the other release lacks.
 
     A candidate is an API of a snippet (its first use under its own name; of code of others one that no other snippet of
     the same origin stands for), a version and a level. The versions are,
@@ -40,7 +40,7 @@ def make_completions(
     documented: dict[str, str | None] = {}
     for snippet, source in programs:
         documented[snippet["id"]] = snippet["path"]
-        change, uses = shown.get(snippet["id"]), usages.get(snippet["id"], ())
+        change, uses = witnessed.get(snippet["id"]), usages.get(snippet["id"], ())
         if change is not None:
             uses = [use for use in uses if _bears(change, use)] or uses
         examples, unfit = core_usages(uses, rules)
@@ -65,7 +65,7 @@ def _is_example(snippet: SnippetRow, path: str) -> bool:
     return snippet["example_of"] is None or path in snippet["example_of"]
 
 
-def shown_changes(witnesses: Iterable[WitnessRow], changes: Iterable[ChangeRow]) -> dict[str, ChangeRow]:
+def witnessed_changes(witnesses: Iterable[WitnessRow], changes: Iterable[ChangeRow]) -> dict[str, ChangeRow]:
     """Return the change that a snippet shows, by its id."""
     by_id = {change["id"]: change for change in changes}
     ordered = sorted(witnesses, key=lambda row: row["id"], reverse=True)
@@ -125,16 +125,20 @@ def _of_usage(
         levels = [level for level in levels if level != Granularity.BLOCK]
     if change is not None and change["kind"] not in WHOLE:
         # The name of the API is the same in the other release: what differs is the argument, or the call.
-        given = _given(source, usage, _keywords(change))
-        span = given or span
-        levels = [level for level in levels if level != Granularity.TOKEN or given]
+        argument = _argument_span(source, usage, _keywords(change))
+        if argument and any(not _is_argument(source, other) for other in source.names[source.text_of(argument)]):
+            key = f"{snippet['id']} {usage['path']}"
+            yield Reject(key, RejectReason.UNFIT_NAME, f"{source.text_of(argument)} is a variable, too")
+            return
+        span = argument or span
+        levels = [level for level in levels if level != Granularity.TOKEN or argument]
     for level in levels:
         masked = mask(source, span, spans, level, rules)
         for version in versions:
             yield _instance(snippet, usage, version, level, source, span, masked, history, change)
 
 
-def _given(source: Source, usage: UsageRow, keywords: Collection[str]) -> Span | None:
+def _argument_span(source: Source, usage: UsageRow, keywords: Collection[str]) -> Span | None:
     """Return where a call gives one of some arguments by name."""
     at = usage["name_end_byte"]
     names = (span for keyword in keywords for span in source.names.get(keyword, ()) if span[0] >= at)
@@ -142,7 +146,8 @@ def _given(source: Source, usage: UsageRow, keywords: Collection[str]) -> Span |
 
 
 def _is_argument(source: Source, span: Span) -> bool:
-    return source.data[span[1] :].lstrip().startswith(b"=") and not source.data[span[1] :].lstrip().startswith(b"==")
+    """Say whether a name is that of an argument: `unparse` writes spaces around other equals signs alone."""
+    return source.data[span[1] : span[1] + 1] == b"="
 
 
 def _versions(snippet: SnippetRow, path: str, history: History) -> list[str]:

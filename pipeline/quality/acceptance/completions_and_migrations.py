@@ -14,7 +14,7 @@ from pipeline.core.vocabularies.samples import Direction, Drafter, Evidence, Sni
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.execution.validation.runs import subjects_of
-from pipeline.families.proof import Proof, Runs, followers, prove
+from pipeline.families.proof import Proof, Runs, followers, prove, prove_witness
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import (
     AnyRow,
@@ -124,9 +124,9 @@ class _Facts:
         change = self.changes.get(instance["change_id"] or "")
         following = self.following.get(instance["version"])
         rules, source = self.reviews.rules, self.snippets[instance["snippet_id"]]["source"]
-        # Of these the line that fails was found to be that of the change.
-        proving = rules.fails_in_target if source == SnippetSource.OWN_TEST else rules.modified_proven_by
-        return prove(instance, change, following, self.runs, proving)
+        if change is not None and source == SnippetSource.OWN_TEST:
+            return prove_witness(instance, change, self.runs, rules.fails_in_target)
+        return prove(instance, change, following, self.runs, rules.modified_proven_by)
 
     def reviewed(self, family: Family, instance: R) -> tuple[Reviewed[R], _Facts]:
         """Return an instance with the decision on it, and the facts with the runs of its edit."""

@@ -10,9 +10,10 @@ from pipeline.core.vocabularies.changes import ChangeKind, Reach
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.corpus.own_tests.candidates import text_of
-from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, blamed, sides_of, tells
+from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, blamed, is_symptom, sides_of
 from pipeline.corpus.own_tests.refusal import Refused
-from tests.corpus.own_tests.test_scripts import api, change
+from pipeline.corpus.own_tests.script_runs import as_asserted
+from tests.corpus.own_tests.test_scripts import api, change, lines_of
 
 API = api("total", "other")
 
@@ -143,7 +144,7 @@ MISSING, MISMATCH, OTHER = Outcome.API_MISSING, Outcome.SIGNATURE_MISMATCH, Outc
 def test_the_failure_names_what_changed(
     kind: ChangeKind, keyword: str | None, outcome: Outcome, message: str, expected: bool
 ) -> None:
-    assert tells(change("demo.total", kind, None, keyword), "demo.total", keyword, outcome, message) is expected
+    assert is_symptom(change("demo.total", kind, None, keyword), "demo.total", keyword, outcome, message) is expected
 
 
 @pytest.mark.parametrize(
@@ -160,3 +161,22 @@ def test_the_line_that_fails_bears_on_the_change(body: str, place: int, expected
     scripts = TestScripts([test], {"1.0": API}, ("1.0",))
     (program, *_) = scripts.programs(test, side())
     assert blamed(side(), program, place, frozenset({"demo.total"})) is expected
+
+
+@pytest.mark.parametrize(
+    ("body", "printed", "expected"),
+    [
+        ("assert f() == 2", "2", True),
+        ("assert f() == 2", "3", False),
+        ("assert f() == 'a'", "a", True),
+        ("assert f() == 'a'", "b", False),
+        ("assert f() == {1: 2}", "Box({1: 2})", True),
+        ("assert f() == g()", "True", True),
+        ("assert f() == g()", "False", False),
+        ("assert f()", "False", False),
+        ("f()", "anything", True),
+        ("for x in f():\n    assert x == 1", "1", True),
+    ],
+)
+def test_what_is_printed_is_what_the_test_asserts(body: str, printed: str, expected: bool) -> None:
+    assert as_asserted(lines_of(body), [f"{printed}\n"]) is expected
