@@ -238,7 +238,7 @@ def shown(kind: ChangeKind, code: str, **columns: Any) -> list[Row]:
             "usages": found,
             "symbols": [],
             "changes": [changed],
-            "lifecycles": [life("lib.fetch", "0.9", None)],
+            "lifecycles": [life("lib.fetch", "0.9", "1.1")],
             "witnesses": [witness | {"old_version": "1.0", "new_version": "1.1"}],
         },
         TAGGING,
