@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
 from pipeline.core.vocabularies.surface import ArtifactKind
 from pipeline.index.index import IndexFile, Project
-from pipeline.index.period_coverage import as_progress, cover, periods_of
+from pipeline.index.period_coverage import CoveredPeriod, as_progress, cover, periods_of, with_withdrawn
 from pipeline.index.release_selection import Period, ReleaseRequest
 from pipeline.lake.schema import Row
 
@@ -146,3 +147,44 @@ def test_a_release_that_was_withdrawn_since_stays_where_it_was() -> None:
         list(lake.taken.values()),
     )
     assert dict(covered.predecessors) == {row["version"]: row["predecessor"] for row in before}
+
+
+def moment(day: float) -> datetime:
+    return START + timedelta(days=day)
+
+
+@pytest.mark.parametrize(
+    ("until", "is_open", "end", "cut", "as_of"),
+    [
+        (7, False, None, 7, 7),
+        (7, True, None, 7, None),
+        (7, True, 7, 7, None),
+        (7, True, 6, 6, 6),
+        (None, True, None, None, None),
+        (None, True, 7, 7, 7),
+    ],
+)
+def test_an_open_period_is_as_of_an_end_only_where_that_cuts_it(
+    until: float | None, is_open: bool, end: float | None, cut: float | None, as_of: float | None
+) -> None:
+    period = CoveredPeriod(None, None if until is None else moment(until), is_open)
+    at_end = None if end is None else moment(end)
+    assert period.cut(at_end) == (None if cut is None else moment(cut))
+    assert period.as_of(at_end) == (None if as_of is None else moment(as_of))
+
+
+@pytest.mark.parametrize(("uploaded", "is_retained"), [(6.999, True), (7, False), (7.001, False)])
+def test_what_the_lake_has_from_the_end_on_is_no_part_of_a_past_week(uploaded: float, is_retained: bool) -> None:
+    row: Any = {"version": "1.0", "release_time": moment(uploaded)}
+    narrow = ReleaseRequest("demo", SpecifierSet(">=2"), None, Period(START, moment(7)))
+    covered = cover(Project("demo", {}), narrow, periods_of(None, narrow.period, False), [row])
+    assert (covered.retained == {"1.0"}) is is_retained
+    assert [final.version for final in with_withdrawn([], [row], moment(7))] == (["1.0"] if is_retained else [])
+
+
+@pytest.mark.parametrize(("end", "as_of"), [(365, 365), (365.001, None)])
+def test_a_release_is_settled_after_a_year(end: float, as_of: float | None) -> None:
+    project = Project("demo", {"1.0": (index_file("1.0", ArtifactKind.SDIST, 0),)})
+    request = ReleaseRequest("demo", SpecifierSet(), None, Period(None, moment(end)))
+    covered = cover(project, request, periods_of(None, request.period, False), [])
+    assert covered.releases["1.0"].as_of == (None if as_of is None else moment(as_of))

@@ -113,3 +113,22 @@ def test_chosen_releases_stay_or_give_way_to_new_ones(days: list[int], most: int
     new = after.keys() - before.keys()
     assert len(before.keys() - after.keys()) <= len(new)
     assert all(int(version.split(".")[1]) >= today for version in new)
+
+
+def test_a_release_is_the_newest_from_the_moment_of_its_upload() -> None:
+    days, moment = Days(HISTORY), timedelta(microseconds=1)
+    assert days.newest_at(FIRST - moment) is None
+    assert days.newest_at(FIRST) == "1.0"
+    assert days.newest_at(FIRST + timedelta(10) - moment) == "1.0"
+    assert days.newest_at(FIRST + timedelta(10)) == "1.1"
+
+
+def test_a_dependent_of_the_first_moment_counts_and_one_of_the_end_does_not() -> None:
+    week = Period(FIRST + timedelta(1), FIRST + timedelta(9))
+    assert chosen(project(v1_0=1), period=week) == ["1.0"]
+    assert chosen(project(v1_0=9), period=week) == []
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 3])
+def test_so_many_are_read_and_no_more(most: int) -> None:
+    assert len(chosen(project(v1_0=1, v1_1=11, v1_2=21), most=most)) == most

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -156,3 +156,16 @@ def test_a_fact_that_cannot_be_read_is_told_with_its_line(tmp_path: Path) -> Non
     (tmp_path / "facts.jsonl").write_text('{"library": "a"}\n')
     with pytest.raises(ValueError, match=r"facts\.jsonl:1: .*asked"):
         read_facts(tmp_path / "facts.jsonl")
+
+
+@pytest.mark.parametrize(("releases", "verdict"), [(-1, "few_releases"), (0, "chosen"), (1, "chosen")])
+def test_as_many_releases_as_the_rule_names_are_enough(releases: int, verdict: str) -> None:
+    facts = {"a": fact("a", releases=SHIPPED.min_releases + releases)}
+    assert verdicts(choose(ranked("a"), facts, rules(), LICENCES)) == {"a": verdict}
+
+
+def test_the_month_of_the_rule_is_late_enough_and_the_one_before_is_not() -> None:
+    day = SHIPPED.since.replace(day=1)
+    months = {day.isoformat()[:7]: "chosen", (day - timedelta(days=1)).isoformat()[:7]: "few_releases", "": "chosen"}
+    for month, verdict in months.items():
+        assert verdicts(choose(ranked("a", month=month), {}, rules(), LICENCES)) == {"a": verdict}

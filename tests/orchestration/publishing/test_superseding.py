@@ -34,3 +34,13 @@ def test_what_leaves_a_newer_lake(data: Path, until: str | None, finished: bool,
         if finished:
             write_json(one.folder / FINISHED, {})
     assert newer_than(waiting) == ("later" if found else None)
+
+
+@pytest.mark.parametrize(("second", "found"), [(-1, None), (0, None), (1, "other")])
+def test_a_run_that_began_at_the_same_time_is_no_later_one(data: Path, second: int, found: str | None) -> None:
+    waiting, other = Refresh("waiting", libraries=(LIBRARY,)), Refresh("other", libraries=(LIBRARY,))
+    for run, at in ((waiting, 30), (other, 30 + second)):
+        began = f"2026-11-20T03:00:{at}+00:00"
+        record_beginning(run.folder, RunRecord(run.run, run.profile, run.libraries, (), None, None, began))
+        write_json(run.folder / FINISHED, {})
+    assert newer_than(waiting) == found

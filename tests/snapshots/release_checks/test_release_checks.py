@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from pipeline.core.rules.load import RULES, RuleError
 from pipeline.core.vocabularies.gates import CheckKind, CheckStatus
-from pipeline.core.vocabularies.review import ReviewStatus
+from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.index.release_selection import Period
 from pipeline.lake.runner import Count
@@ -68,11 +70,48 @@ def of(gates: list[CheckResult], kind: CheckKind, what: str) -> CheckResult:
         (Least(sign_off_below=0.9, hold_below=0.5), 0.9, CheckStatus.PASSED),
         (Least(sign_off_below=0.9, hold_below=0.5), 0.89, CheckStatus.SIGN_OFF),
         (Least(sign_off_below=0.9, hold_below=0.5), 0.49, CheckStatus.HOLD),
+        (Least(sign_off_below=0.9, hold_below=0.5), 0.5, CheckStatus.SIGN_OFF),
+        (Least(hold_below=0.5), 0.5, CheckStatus.PASSED),
         (Least(hold_below=0.5), 0.6, CheckStatus.PASSED),
+        (Least(sign_off_below=0.9), 0.0, CheckStatus.SIGN_OFF),
+        (Most(sign_off_above=0.1, hold_above=0.5), 0.5, CheckStatus.SIGN_OFF),
     ],
 )
 def test_what_a_share_means(rule: Most | Least, measured: float, standing: CheckStatus) -> None:
     assert rule.status(measured) == standing
+
+
+@pytest.mark.parametrize(
+    ("rule", "limits", "fits"),
+    [
+        (Most, {"sign_off_above": 0.5, "hold_above": 0.5}, True),
+        (Most, {"sign_off_above": 0.6, "hold_above": 0.5}, False),
+        (Least, {"sign_off_below": 0.5, "hold_below": 0.5}, True),
+        (Least, {"sign_off_below": 0.4, "hold_below": 0.5}, False),
+        (Most, {"hold_above": 1}, True),
+        (Most, {"hold_above": 1.01}, False),
+        (Most, {"hold_above": -0.01}, False),
+        (Least, {"hold_below": -1}, True),
+        (Least, {"hold_below": -1.01}, False),
+        (Least, {}, False),
+    ],
+)
+def test_limits_that_meet_are_in_order(rule: type[Most | Least], limits: dict[str, float], fits: bool) -> None:
+    with nullcontext() if fits else pytest.raises(ValidationError):
+        rule(**limits)
+
+
+@pytest.mark.parametrize(
+    ("seen", "errors", "measured"),
+    [(10, 1, 0.1), (10, 10, 1.0), (10, 25, 1.0), (0, 1, 1.0), (10, 0, 0.0), (0, 0, None)],
+)
+def test_internal_errors_are_a_share_of_the_units_and_never_more_than_all(
+    draft: Candidate, seen: int, errors: int, measured: float | None
+) -> None:
+    count = counts(seen)[0]
+    failed = replace(count, seen=seen, rejected={RejectReason.INTERNAL_ERROR: errors} if errors else {})
+    result = of(weigh(CheckInputs(draft.path, None, [failed]), SHIPPED), CheckKind.INTERNAL_ERRORS, "")
+    assert (result.measured, result.of) == (measured, seen)
 
 
 @pytest.mark.parametrize(
