@@ -31,6 +31,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
         "evaluate": "evaluate:evaluate_model",
         "prompts": "prompts:write_prompts",
         "score": "score:score",
+        "compare-scores": "compare_scores:compare_scores",
         "export": "export:export",
         "report": "report:write_report",
         "compare": "compare:compare",

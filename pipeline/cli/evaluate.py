@@ -24,7 +24,7 @@ from pipeline.evaluation.asking.report import report_of
 from pipeline.evaluation.prompts.rules import prompt_rules
 from pipeline.evaluation.scores.result import Measured, result_of, write_result
 from pipeline.evaluation.scores.running import runners_at
-from pipeline.evaluation.scores.score import score_predictions, write
+from pipeline.evaluation.scores.score import REFERENCE_RUNS, score_predictions, write
 from pipeline.execution.caches.using import use_caches
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.rules import MaskingRules
@@ -127,7 +127,16 @@ def evaluate_model(
         runners = runners_at(settings().cache) if run and BY_NAME[family].running else None
         if runners:
             use_caches(settings().cache, runners)
-        scored = score_predictions(snapshot_folder, file, rules, runners, folder / "runs.jsonl", report, view=view)
+        scored = score_predictions(
+            snapshot_folder,
+            file,
+            rules,
+            runners,
+            folder / "runs.jsonl",
+            report,
+            view=view,
+            references=settings().cache / REFERENCE_RUNS,
+        )
     summary = measured(evaluation, target, samples, client)
     result = result_of(snapshot_folder, scored, view, runners, summary, to_ask.hashes)
     write(scored, folder, f"{snapshot_folder.name}, {model}", rules)

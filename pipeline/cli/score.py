@@ -23,7 +23,7 @@ from pipeline.core.vocabularies.scores import Facet, Metric
 from pipeline.evaluation.scores.result import result_of, write_result
 from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.running import runners_at
-from pipeline.evaluation.scores.score import Scored, score_predictions, write
+from pipeline.evaluation.scores.score import REFERENCE_RUNS, Scored, score_predictions, write
 from pipeline.execution.caches.using import use_caches
 from pipeline.families.all_families import BY_NAME
 from pipeline.lake.rows import ScoreRow
@@ -66,7 +66,15 @@ def score(
             if runners:
                 use_caches(settings().cache, runners)
             scored = score_predictions(
-                snapshot_folder, file, rules, runners, runs, report, unnoticed=unnoticed, view=view
+                snapshot_folder,
+                file,
+                rules,
+                runners,
+                runs,
+                report,
+                unnoticed=unnoticed,
+                view=view,
+                references=settings().cache / REFERENCE_RUNS,
             )
     except SnapshotError as error:
         fail(str(error), BAD_USAGE)
@@ -126,6 +134,7 @@ def print_scored(scored: Scored, rules: ScoreRules, by: Facet | None, folder: Pa
             _print_group(name.replace("_", " "), [row for row in rows if row["value"] == value], rules.k)
     _report_short(scored.rows)
     _report_open(scored.rows)
+    _report_references(scored)
     for family, (done, of) in scored.answered.items():
         say(f"{family}: {done} of {of} tasks answered")
     _print_excluded(scored)
@@ -181,6 +190,18 @@ def _report_open(rows: Sequence[ScoreRow]) -> None:
         if waiting:
             name = Metric(metric).meaning.partition(":")[0]
             say(f"{family}: {waiting} samples have no {name} yet; run the command again with the same --out")
+
+
+def _report_references(scored: Scored) -> None:
+    """Report references that are slow on this machine, or fail."""
+    failing = [run for run in scored.references if not run.passed]
+    slow = [run for run in scored.references if run.passed]
+    if failing:
+        first = f"{failing[0].family} {failing[0].id}: {failing[0].outcome}"
+        say(f"{len(failing)} references fail on this machine, so Pass@k of their tasks says nothing; first {first}")
+    if slow:
+        alone = sum(run.slow for run in slow)
+        say(f"{len(slow)} references took over half the time limit, {alone} of them also alone; result.json has them")
 
 
 def _print_excluded(scored: Scored) -> None:

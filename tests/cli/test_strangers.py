@@ -32,6 +32,7 @@ READERS: Mapping[str, Sequence[Sequence[str]]] = {
     "evaluate": [["{snapshot}", "--setting", setting, *NO_MODEL, "--out", "{out}/model"] for setting in SETTINGS],
     "prompts": [["{snapshot}", "--setting", setting, "--out", "{out}/prompts"] for setting in SETTINGS],
     "score": [["{snapshot}", "{predictions}", "--run", "--out", "{out}/scores"]],
+    "compare-scores": [["{predictions}", "{predictions}", "--errata", "{snapshot}"]],
     "export": [["{snapshot}", "--format", format_, "--out", f"{{out}}/{format_}"] for format_ in ExportFormat],
     "report": [["{snapshot}", "--out", "{out}/report.html"]],
     "compare": [["{snapshot}", "{whole}"], ["{whole}", "{snapshot}"]],

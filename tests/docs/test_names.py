@@ -31,7 +31,7 @@ OF_OTHERS = {
     "report.md",
 }
 """Files in projects of others, and files that a command writes."""
-COMMAND = re.compile(r"(?<![\w/.-])(?<!-n )(?:\.venv/bin/)?driftline ([a-z]+)(.*)")
+COMMAND = re.compile(r"(?<![\w/.-])(?<!-n )(?:\.venv/bin/)?driftline ([a-z]+(?:-[a-z]+)*)(.*)")
 SETTING = re.compile(r"\bDRIFTLINE_[A-Z_]+[A-Z]\b(?!_)")
 TARGET = re.compile(r"(?:^|[;&] *)make ((?:[a-z]+|\.venv/\w+)(?: [a-z]+)*)(?= |$)")
 ARGUMENTS = {name for panel in PANELS.values() for name in panel}

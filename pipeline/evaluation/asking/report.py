@@ -9,6 +9,7 @@ from typing import Any
 from pipeline.core.printable import printable
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Facet, Metric
+from pipeline.evaluation.scores.references import ReferenceRun
 from pipeline.evaluation.scores.result import Machine, Measured, Result
 from pipeline.families.all_families import BY_NAME
 
@@ -31,7 +32,10 @@ def report_of(result: Result) -> str:
         parts.append("## Answers\n\n" + _table(("", "samples"), _answers(measured)))
     if result.machine:
         parts.append("## Machine\n\n" + _table(("", ""), _machine(result.machine)))
-    parts.append("Intervals are 95%, by bootstrap over tasks.")
+    parts.append(
+        "Intervals are 95%, by bootstrap over tasks. `driftline compare-scores THIS OTHER` compares two such folders,"
+        " in pairs, on the tasks that both have."
+    )
     return "\n\n".join(parts) + "\n"
 
 
@@ -113,6 +117,16 @@ def _machine(machine: Machine) -> Iterator[tuple[object, ...]]:
     yield "sandbox", machine.sandbox
     yield "limits of a run", f"{machine.time_s:g} s, {machine.memory_mib} MiB, {machine.repeats} repeats"
     yield "limit of a test of a project", f"{machine.test_time_s:g} s"
+    for run in machine.references:
+        yield f"reference of {run.family} {run.id}", reference_note(run)
+
+
+def reference_note(run: ReferenceRun) -> str:
+    """Return what a slow or failing reference means for its task."""
+    if not run.passed:
+        return f"{run.outcome} on this machine, so Pass@k of its task says nothing: {run.detail[:200]}"
+    load = "the machine is too slow for the limit" if run.slow else "the machine was loaded"
+    return f"{run.time_s:g} s of at most {run.limit_s:g} s, alone {run.alone_s:g} s: {load}"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

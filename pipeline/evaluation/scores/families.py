@@ -11,7 +11,13 @@ from pipeline.evaluation.scores.api import api_f1, api_hit
 from pipeline.evaluation.scores.critical import critical_diff, exact_match, holds
 from pipeline.evaluation.scores.filling import beyond, inside
 from pipeline.evaluation.scores.retrieval import mentioned, recall
-from pipeline.evaluation.scores.similarity import identifier_sequence_match, prefix_match
+from pipeline.evaluation.scores.similarity import (
+    identifier_f1,
+    identifier_sequence_match,
+    prefix_match,
+    published_prefix_match,
+    published_sequence_match,
+)
 from pipeline.lake.rows import (
     PublishedBlockCompletionRow,
     PublishedCompletionRow,
@@ -52,6 +58,8 @@ def fragment(sample: str, reference: str, core_token: str, block: bool) -> Value
         Metric.EM: diff.core_token,
         Metric.ISM: identifier_sequence_match(sample, reference) if counts else 0.0,
         Metric.PM: prefix_match(sample, reference) if counts else 0.0,
+        Metric.ISM_PUBLISHED: published_sequence_match(sample, reference) if counts else 0.0,
+        Metric.PM_PUBLISHED: published_prefix_match(sample, reference) if counts else 0.0,
         Metric.CDC: diff.passed,
         Metric.CDC_CORE_TOKEN: diff.core_token,
         Metric.CDC_VALID: diff.valid,
@@ -69,13 +77,19 @@ def block_completion(task: PublishedBlockCompletionRow, sample: str) -> Values:
         Metric.EM: named,
         Metric.ISM: identifier_sequence_match(sample, task["answer"]) if named else 0.0,
         Metric.PM: prefix_match(sample, task["answer"]) if named else 0.0,
+        Metric.ISM_PUBLISHED: published_sequence_match(sample, task["answer"]) if named else 0.0,
+        Metric.PM_PUBLISHED: published_prefix_match(sample, task["answer"]) if named else 0.0,
     }
 
 
 def expression(task: PublishedContextRow, sample: str) -> Values:
     """Score the code after the hint, up to the next line of the context (LibEvolutionEval, 2412.04478, section 3)."""
     hint, below = task["hint"], task.get("right_context_few_lines") or ""
-    return {Metric.API_F1: api_f1(_before(sample, below), task["reference_call"].removeprefix(hint), hint)}
+    predicted, reference = _before(sample, below), task["reference_call"].removeprefix(hint)
+    return {
+        Metric.API_F1: api_f1(predicted, reference, hint),
+        Metric.IDENTIFIER_F1: identifier_f1(predicted, reference),
+    }
 
 
 def _before(sample: str, below: str) -> str:

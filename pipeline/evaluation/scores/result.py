@@ -15,6 +15,7 @@ from pipeline.core.printable import printable
 from pipeline.core.vocabularies.evaluation import Protocol, View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Exclusion, Metric
+from pipeline.evaluation.scores.references import ReferenceRun
 from pipeline.evaluation.scores.running import Runners
 from pipeline.evaluation.scores.score import Scored
 from pipeline.lake.runner import write_json
@@ -53,7 +54,10 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """The machine that ran answers, and the limits of a run there; null where nothing was run."""
+    """The machine that ran answers, and the limits of a run there; null where nothing was run.
+
+    `references` took over half the time limit there, or failed.
+    """
 
     system: str
     processors: int
@@ -63,6 +67,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     memory_mib: int
     repeats: int
     test_time_s: float
+    references: Sequence[ReferenceRun] = ()
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,14 +126,14 @@ def result_of(
         view=view,
         unnoticed=unnoticed,
         measured=measured,
-        machine=_machine(runners) if runners else None,
+        machine=_machine(runners, scored) if runners else None,
         scores=scored.rows,
         excluded=dict(sorted(scored.reasons.items())),
         tasks=verdicts,
     )
 
 
-def _machine(runners: Runners) -> Machine:
+def _machine(runners: Runners, scored: Scored) -> Machine:
     rules = runners.engine.rules
     return Machine(
         system=f"{platform.system()} {platform.machine()}",
@@ -139,6 +144,7 @@ def _machine(runners: Runners) -> Machine:
         memory_mib=rules.memory_mib,
         repeats=rules.repeats,
         test_time_s=runners.workshop.rules.test_time_s,
+        references=list(scored.references),
     )
 
 

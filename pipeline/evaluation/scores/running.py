@@ -144,7 +144,7 @@ def _run_in_environment(row: Row | None, runs: Sequence[Run], runners: Runners, 
         engine.sandbox,
         engine.rules,
         engine.workers,
-        lambda result: file.keep(by_key[result.id], result.outcome, result.detail),
+        lambda result: file.keep(by_key[result.id], result.outcome, result.detail, result.duration_s),
     )
 
 
@@ -161,7 +161,7 @@ def _run_in_project(row: Row | None, runs: Sequence[Run], runners: Runners, file
         outcome = ran.outcome
         if outcome is Outcome.PASSED and ran.worst is not TestOutcome.PASSED:
             outcome = Outcome.TIMED_OUT if ran.worst is TestOutcome.TIMED_OUT else Outcome.FAILED_ASSERTION
-        file.keep(run, outcome, ran.detail)
+        file.keep(run, outcome, ran.detail, ran.duration_s)
 
 
 def _answer(project: Project, run: ProjectRun) -> Answer:

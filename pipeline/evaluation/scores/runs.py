@@ -56,6 +56,7 @@ class RunFile:
     def __init__(self, own: Path | None, controls: Path | None) -> None:
         self.outcomes: dict[str, Outcome] = {}
         self.details: dict[str, str] = {}
+        self.times_s: dict[str, float] = {}
         self._writing = threading.Lock()
         self._files = {True: self._open(controls), False: self._open(own)}
 
@@ -79,20 +80,27 @@ class RunFile:
                 record = json.loads(line)
                 self.outcomes[str(record["key"])] = by_name[record["outcome"]]
                 self.details[str(record["key"])] = str(record.get("detail") or "")
+                self.times_s[str(record["key"])] = float(record.get("duration_s") or 0.0)
             except (ValueError, KeyError, TypeError):
                 continue
         if line and not line.endswith(b"\n"):
             file.write(b"\n")
         return file
 
-    def keep(self, run: Run, outcome: Outcome, detail: str | None) -> None:
-        """Store the outcome of a run; the file gets it unless another try may change it."""
+    def keep(self, run: Run, outcome: Outcome, detail: str | None, duration_s: float = 0.0) -> None:
+        """Store the outcome of a run and its time; the file gets it unless another try may change it."""
         family, of = run.answered
         record = {"key": run.key, "id": of, "family": family, "metric": run.metric, "outcome": outcome}
         with self._writing:
             self.outcomes[run.key] = outcome
             self.details[run.key] = detail or ""
+            self.times_s[run.key] = duration_s
             file = self._files[run.control]
             if file and outcome not in UNJUDGED:
-                file.write(json.dumps(record | {"detail": detail, "sample": run.sample}).encode() + b"\n")
+                file.write(
+                    json.dumps(
+                        record | {"detail": detail, "duration_s": round(duration_s, 3), "sample": run.sample}
+                    ).encode()
+                    + b"\n"
+                )
                 file.flush()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
@@ -16,8 +16,10 @@ from pipeline.core.settings import settings
 from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Exclusion, Metric
+from pipeline.evaluation.scores.errata import Errata, read_errata
 from pipeline.evaluation.scores.planning import Sources
 from pipeline.evaluation.scores.predictions import Excluded, read_predictions
+from pipeline.evaluation.scores.references import ReferenceRun, doubtful_references
 from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.running import Runners, run_samples
 from pipeline.evaluation.scores.runs import RunFile
@@ -33,6 +35,9 @@ from pipeline.snapshots.format.reader import Snapshot
 FILES = ("scores.parquet", "scores.csv", "excluded.csv", "scores.svg")
 """What `write` leaves in a folder; runs are in `runs.jsonl`."""
 
+REFERENCE_RUNS = Path("scores", "references.jsonl")
+"""Below the cache: outcomes and times of references on this machine."""
+
 CONTROLS = Path("scores", "controls.jsonl")
 """Below the cache: outcomes of empty answers, which are the same for every model."""
 
@@ -40,6 +45,7 @@ _TASKS_ONLY = frozenset(
     {
         *(Exclusion.NOT_PREDICTED, Exclusion.NO_DOCUMENT, Exclusion.NOT_RUNNABLE, Exclusion.NOT_DISCRIMINATING),
         Exclusion.TESTS_NOT_PARTED,
+        Exclusion.WITHDRAWN,
     }
 )
 
@@ -48,7 +54,7 @@ _TASKS_ONLY = frozenset(
 class Scored:
     """Result of a scoring: rows of `scores`, exclusions, number of samples, and answered of all tasks by family.
 
-    `verdicts` are the scores of each sample of each task by metric.
+    `verdicts` are the scores of each sample of each task by metric. `references` are slow on this machine, or fail.
     """
 
     rows: Sequence[ScoreRow]
@@ -58,6 +64,7 @@ class Scored:
     verdicts: Scores
     tasks: Tasks
     runs: int | None = None
+    references: Sequence[ReferenceRun] = ()
 
     @property
     def reasons(self) -> Mapping[Exclusion, int]:
@@ -80,10 +87,12 @@ def score_predictions(
     *,
     unnoticed: bool = False,
     view: View = View.ALL,
+    references: Path | None = None,
 ) -> Scored:
     """Score a file of predictions for a view; with runners, run them too. `runs` is the file that stores outcomes.
 
-    Tasks whose tests do not notice an empty answer count only if `unnoticed`.
+    Tasks whose tests do not notice an empty answer count only if `unnoticed`. With a file of `references`, those of the
+    tasks are run once on this machine, and those that are slow or fail here are in the result.
 
     Errors: SnapshotError.
     """
@@ -93,12 +102,17 @@ def score_predictions(
     answers = read_predictions(predictions, rules)
     counted = tally(tasks, answers, rules, documents.of, keep, unnoticed=unnoticed)
     scores: dict[Any, dict[Metric, Sequence[float]]] = {key: dict(values) for key, values in counted.scores.items()}
-    excluded, ran = counted.excluded, None
+    withdrawn = read_errata(reader)
+    excluded, ran = [_withdrawn(each, withdrawn) for each in counted.excluded], None
     unjudged: Open = {}
+    doubtful: Sequence[ReferenceRun] = ()
     if runners is not None:
         sources = Sources.read(reader, [runners.engine.settings, plain(runners.workshop.rules)])
         with RunFile(runs, settings().cache / CONTROLS) as file:
             passes = run_samples(counted.samples, tasks, sources, runners, file, report, unnoticed=unnoticed)
+        if references:
+            executed = [tasks[of][family] for family, of in passes.scores]
+            doubtful = doubtful_references(executed, sources, runners, references, report)
         for key, values in passes.scores.items():
             scores.setdefault(key, {}).update(values)
         excluded, ran, unjudged = excluded + passes.excluded, passes.runs, passes.open
@@ -107,7 +121,13 @@ def score_predictions(
     answered = Counter(family for family, _ in {answered for answered, _ in counted.answers})
     rows = score_rows(scores, tasks, rules.k, rules.resamples, unjudged)
     of = {family: (answered[family], there[family]) for family in Family if answered[family]}
-    return Scored(rows, excluded, counted.counted, of, scores, tasks, ran)
+    return Scored(rows, excluded, counted.counted, of, scores, tasks, ran, doubtful)
+
+
+def _withdrawn(excluded: Excluded, errata: Errata) -> Excluded:
+    """Return the exclusion of an unknown task with its erratum, if it has one."""
+    erratum = errata.get(excluded.id or "") if excluded.reason is Exclusion.UNKNOWN_ID else None
+    return replace(excluded, reason=Exclusion.WITHDRAWN, detail=erratum) if erratum else excluded
 
 
 class _Documents:

@@ -39,6 +39,17 @@ COLUMNS: Mapping[Facet, str] = {
 """The column that a facet is read from."""
 
 
+REFERENCES: Mapping[Family, str] = {
+    Family.COMPLETION: "answer",
+    Family.FUNCTION: "answer",
+    Family.MIGRATION: "target_code",
+    Family.PROBLEM: "solution",
+    Family.REPOSITORY_TASK: "reference",
+    Family.SCENE: "middle",
+}
+"""The column with the right answer, of families whose answers are run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """A row that a prediction can answer, and its groups."""
@@ -79,6 +90,7 @@ def _tasks(snapshot: Snapshot, family: Family, facets: Collection[Facet], runnin
     needed = (declared.key, *declared.scoring, *(declared.running if running else ()))
     columns = {facet: declared.release_time if facet is Facet.YEAR else COLUMNS[facet] for facet in facets}
     others = (*columns.values(), *([COLUMNS[Facet.DISCRIMINATING]] if declared.has_discriminating else []))
+    others = (*others, *([REFERENCES[family]] if running and family in REFERENCES else []))
     rows = rows_of(snapshot, declared.table, needed, others)
     if declared.view_of is not None:
         rows = _with_viewed(snapshot, declared, rows, facets)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -210,3 +211,27 @@ def test_a_run_that_breaks_is_no_failure_of_the_prediction(
         passes(scored(folder, runners, {"id": "line", "completions": ["lines = ['a', 'b']"]}))["completion", 1][0]
         == 1.0
     )
+
+
+def test_references_that_fail_or_are_slow_here_are_run_again_alone(folder: Path, runners: Runners) -> None:
+    """The example of `line` takes half a second longer than the limit allows for its half; that of `body` is wrong."""
+    wrong = {"answer": "return text", "masked_code": f"{SOLVE}    [block-mask]\n"}
+    slow = {"answer": "import time; time.sleep(0.7); return wrap(text, 1)", "masked_code": f"{SOLVE}    [block-mask]\n"}
+    fine = TABLES_OF_WRAP["functions"][0]
+    tables = TABLES_OF_WRAP | {"functions": [fine, fine | {"id": "wrong"} | wrong, fine | {"id": "slow"} | slow]}
+    other = snapshot(folder.parent / "other", tables)
+    limited = replace(
+        runners, engine=replace(runners.engine, rules=runners.engine.rules.model_copy(update={"time_s": 1.2}))
+    )
+    path = folder.parent / "references.jsonl"
+    predictions = [{"id": of, "completions": ["return wrap(text, 1)"]} for of in ("body", "wrong", "slow")]
+    for _ in range(2):
+        found = score_predictions(
+            other, io.BytesIO(lines(*predictions)), RULES_OF_SCORES, limited, None, references=path
+        )
+        doubtful = {run.id: run for run in found.references}
+        assert set(doubtful) == {"wrong", "slow"}
+        assert (doubtful["wrong"].passed, doubtful["slow"].passed, doubtful["slow"].slow) == (False, True, True)
+        assert doubtful["slow"].limit_s == 1.2
+        assert passes(found)["function", 1][0] == 1.0, "verdicts on answers stay"
+    assert len(path.read_bytes().splitlines()) == 3, "measured once on a machine"
