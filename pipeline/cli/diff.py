@@ -194,5 +194,6 @@ def as_json(change: Row) -> dict[str, Any]:
         "reach",
         "replacement",
         "evidence",
+        "confidence",
     )
     return {name: change[name] for name in columns} | {"tag": change["libevolutioneval_tag"]}

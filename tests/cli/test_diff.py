@@ -116,7 +116,7 @@ def test_json_has_the_promised_form(driftline: Driftline, at_demo: Index) -> Non
     found = driftline("diff", "demo", "1.0", "2.0", "--json").json
     assert {key: found[key] for key in ("library", "old", "new")} == {"library": "demo", "old": "1.0", "new": "2.0"}
     keys = ["path", "canonical_path", "kind", "parameter", "old", "new", "breaking", "reach", "tag", "replacement"]
-    keys += ["evidence"]
+    keys += ["evidence", "confidence"]
     assert all(set(each) == set(keys) for each in found["changes"])
     assert {(each["path"], each["kind"], each["tag"], each["breaking"]) for each in found["changes"]} == {
         ("demo.greet", "parameter_renamed", "modified", True),

@@ -213,7 +213,8 @@ class _Writer:
         state = index.find(path)
         mark = index.rows[path]["deprecation"] or (state["deprecation"] if state else None)
         row = self._row(path, index, ChangeKind.REMOVED, Difference(ChangeKind.REMOVED, _described(state)))
-        row["replacement"] = self._replacement(path, mark["replacement"] if mark else None)
+        replacement = (mark["replacement"] if mark else None) or self.comparison.new.advice(path)
+        row["replacement"] = self._replacement(path, replacement)
         if row["replacement"]:
             row["gitchameleon_category"] = self.rules.removed_with_replacement
         elif state and state["kind"] in _ATTRIBUTES:
@@ -249,8 +250,10 @@ class _Writer:
         """Return a stated replacement as a public path of the new release if it is one, else as stated."""
         if not name:
             return None
-        parent = path.rpartition(".")[0]
-        places = [f"{parent}.{name}", f"{parent.rpartition('.')[0]}.{name}", f"{path.split('.')[0]}.{name}"]
+        parent, top = path.rpartition(".")[0], path.split(".")[0]
+        places = [f"{parent}.{name}", f"{parent.rpartition('.')[0]}.{name}", f"{top}.{name}"]
+        # `np.float64` is `numpy.float64`
+        places += [f"{top}.{name.partition('.')[2]}"] if "." in name and top.startswith(name[0]) else []
         public = (place for place in [name, *places] if place != path and self.comparison.new.alive(place))
         return next(public, name)
 

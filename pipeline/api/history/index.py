@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from pipeline.api.surface.parse.module_model import PATCHED_BY
+from pipeline.api.surface.parse.module_model import INSTEAD, PATCHED_BY
 from pipeline.api.surface.resolve.labels import DYNAMIC, EXTENDS, OPAQUE, STARS, UNPARSED, UNPARSED_MODULE
 from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
 from pipeline.lake.rows import SymbolState
@@ -145,6 +145,15 @@ class Index:
             named = (label.removeprefix(STARS) for label in labels if label.startswith(STARS) or label == DYNAMIC)
             self._sources[path] = frozenset(named)
         return self._sources[path]
+
+    def advice(self, path: str) -> str | None:
+        """Return what a module says to use instead of a name that it does not have any more."""
+        parent, _, name = path.rpartition(".")
+        module = self.find(parent)
+        if module is None or module["kind"] != SymbolKind.MODULE:
+            return None
+        advice = (label.partition("=") for label in _labelled(module, INSTEAD))
+        return next((other for removed, _, other in advice if removed == name), None)
 
     def below(self, path: str) -> list[SymbolState]:
         """Return the rows of the public members right below a path."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pipeline.api.history.index import Index
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.similarity import confidence, likeness
+from pipeline.api.surface.extract.stubs import STUB_ONLY
+from pipeline.api.surface.resolve.labels import OPAQUE
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
@@ -66,11 +68,19 @@ def _still_there(path: str, old: Index, new: Index) -> Match | None:
         return None
     owner = new.owners.get(before["canonical_path"])
     others = {owner["path"]} if owner is not None else set()
-    others |= {name for name in old.named(before["canonical_path"]) if new.alive(name) and not _inherited(name, old)}
+    others |= {
+        name for name in old.named(before["canonical_path"]) if _is_defined(name, new) and not _inherited(name, old)
+    }
     if not others - {path}:
         return None
     other = min(others - {path}, key=lambda name: _distance(path, name))
     return Match(path, other, _kind(path, other), 1.0, Evidence.STATIC)
+
+
+def _is_defined(path: str, index: Index) -> bool:
+    """Return whether a path is there and its definition seen: nobody goes to what a star import may bring."""
+    row = index.find(path)
+    return row is not None and not {OPAQUE, STUB_ONLY} & {*row["labels"]}
 
 
 def _distance(path: str, other: str) -> tuple[bool, bool, int, str]:

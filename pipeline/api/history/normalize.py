@@ -11,11 +11,14 @@ from typing import Any
 
 from pipeline.core.folding import Folding
 
-_MODERN = {name: name.lower() for name in ("List", "Dict", "Tuple", "Set", "FrozenSet", "Type", "Deque", "DefaultDict")}
+_MODERN = {"Text": "str"} | {
+    name: name.lower() for name in ("List", "Dict", "Tuple", "Set", "FrozenSet", "Type", "Deque", "DefaultDict")
+}
 """Names of typing for builtins and classes of collections (PEP 585)."""
 
 _BUILTINS = frozenset(dir(builtins))
 _MODULE = re.compile(r"_*[a-z][a-z0-9_]*")
+_EMPTY = {"dict()": "{}", "list()": "[]", "tuple()": "()", "str()": "''", "bytes()": "b''", "int()": "0"}
 _UNREADABLE = (SyntaxError, ValueError, MemoryError, RecursionError)
 
 
@@ -153,7 +156,7 @@ def literal(text: str | None) -> tuple[Any] | None:
     if text is None:
         return None
     try:
-        expression = ast.parse(text.strip(), mode="eval")
+        expression = ast.parse(_EMPTY.get(text.strip(), text.strip()), mode="eval")
         return (ast.literal_eval(_Arithmetic().visit(expression)),)
     except (*_UNREADABLE, TypeError, ArithmeticError):
         # what is no literal is compared as text: nothing is lost

@@ -9,6 +9,7 @@ from pipeline.api.history.index import Index
 from pipeline.api.history.normalize import base_names, literal, same_overloads, same_value
 from pipeline.api.history.parameters import Difference, annotations_differ, compare_parameters, written
 from pipeline.api.history.rules import LifecycleRules
+from pipeline.api.history.uses import compare_uses
 from pipeline.api.surface.parse.module_model import UNSEEN_SIGNATURE
 from pipeline.api.surface.resolve.labels import EXTENDS, OPAQUE, UNPARSED
 from pipeline.core.vocabularies.changes import ChangeKind
@@ -37,6 +38,7 @@ def compare_states(old: SymbolState, new: SymbolState, new_index: Index, rules: 
         yield from _attribute(old, new, rules)
     if old["kind"] == new["kind"] == SymbolKind.CLASS:
         yield from _bases(old, new, new_index)
+    yield from compare_uses(old, new, rules)
 
 
 def compare_alike(row: SymbolState, other: SymbolState) -> bool:

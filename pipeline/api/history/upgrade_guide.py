@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from pipeline.api.history.change_text import Phrase, phrases
 from pipeline.core.vocabularies.changes import APART, OF_PARAMETERS, Reach, Work, group_of
+from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.lake.rows import ChangeRow
 
 
@@ -32,8 +33,9 @@ class Block:
 def grouped(changes: Iterable[ChangeRow]) -> list[tuple[Work, list[Block]]]:
     """Sort changes into the groups of a user's work, a block per API; empty groups are left out.
 
-    In a group those of the farthest reach come first, of these those with a replacement, and else in order of path. An
-    API belongs to the most urgent group of its changes; those of groups that stand apart have a block of their own.
+    In a group those of the farthest reach come first, of these those with a replacement, then what is called before
+    constants, and short paths before long ones. An API belongs to the most urgent group of its changes; those of groups
+    that stand apart have a block of their own.
     """
     together: dict[tuple[str, str], list[ChangeRow]] = {}
     for change in changes:
@@ -45,9 +47,16 @@ def grouped(changes: Iterable[ChangeRow]) -> list[tuple[Work, list[Block]]]:
     return [(work, sorted(blocks, key=_order)) for work, blocks in groups.items() if blocks]
 
 
-def _order(block: Block) -> tuple[int, bool, str]:
+def _order(block: Block) -> tuple[int, bool, bool, int, str]:
     reach = min(list(Reach).index(Reach(change["reach"])) for change in block.changes)
-    return reach, not any(change["replacement"] for change in block.changes), block.path
+    without_advice = not any(change["replacement"] for change in block.changes)
+    states = (change["old"] or change["new"] or "" for change in block.changes)
+    return reach, without_advice, all(map(_is_constant, states)), block.path.count("."), block.path
+
+
+def _is_constant(state: str) -> bool:
+    """Return whether a described state is one of a constant: more code calls functions and classes."""
+    return state.startswith((SymbolKind.ATTRIBUTE, SymbolKind.LAZY))
 
 
 class Part(StrEnum):

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from pipeline.api.surface.extract.bindings import bind_names
 from pipeline.api.surface.extract.class_calls import write_classes
 from pipeline.api.surface.extract.definitions import read_members
-from pipeline.api.surface.extract.deprecations import directive_mark, warning_mark
+from pipeline.api.surface.extract.deprecations import directive_mark, read_advice, warning_mark
 from pipeline.api.surface.extract.exports import read_exports, read_parts
 from pipeline.api.surface.extract.functions import Visited
 from pipeline.api.surface.extract.lazy_globals import binds_dynamically, binds_unseen, listed_names
@@ -185,6 +185,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
         docstring_line=line,
         deprecation=warned or directive_mark(docstring, rules),
         lines=file.lines,
+        advice=read_advice(tree.body, rules),
         unread=sorted(file.unread),
     )
     record.deprecators = [

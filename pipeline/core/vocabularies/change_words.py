@@ -94,6 +94,12 @@ def awaited(change: Change) -> str:
     return "must be awaited now" if change["new"] == "async" else "is no coroutine any more: do not await it"
 
 
+def use(change: Change) -> str:
+    """Say which code works no longer, and which works now."""
+    lost = [f"no longer possible: {change['old']}"] if change["old"] else []
+    return "; ".join([*lost, *([f"possible now: {change['new']}"] if change["new"] else [])])
+
+
 def moved_parameters(_: Change) -> str:
     """Head the parameters that have another position."""
     return "position changed"

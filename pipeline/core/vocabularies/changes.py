@@ -327,6 +327,16 @@ class ChangeKind(Term):
             probe=Probe.STATE,
         ),
     )
+    USE = (
+        "use",
+        "a way to use the API came or went: by syntax, on the class, by assignment, by making instances or subclasses",
+        Behaviour(
+            words=words.use,
+            work=Work.NOTHING,
+            probe=Probe.NOTHING,
+            last_to_work=True,
+        ),
+    )
     DEPRECATED = (
         "deprecated",
         "the API is marked as deprecated from this release on",

@@ -42,6 +42,23 @@ CASES = {
         {**STARRED, "pkg/__init__.py": "from ._core import Limits\nMade = 1\n", "pkg/__init__.pyi": ""},
         ["kind pkg.Made"],
     ),
+    "nothing else is taken where what is left is refused": (
+        "def f(**kw):\n    kw.pop('a', 1)\n    if kw:\n        raise TypeError(kw)\n",
+        "def f(**kw):\n    if kw:\n        raise TypeError(kw)\n",
+        ["parameter_removed pkg.f a"],
+    ),
+    "another spelling of an empty default, of a type": (
+        "import typing as t\ndef f(a={}, b=(), c: t.Text = ''): ...\n",
+        "def f(a=dict(), b=tuple(), c: str = ''): ...\n",
+        [],
+    ),
+    "overloads of a constructor": (
+        "from typing import overload\nclass C:\n    @overload\n    def __init__(self, a: int): ...\n"
+        "    @overload\n    def __init__(self, a: str, b: int): ...\n    def __init__(self, *args): ...\n",
+        "from typing import overload\nclass C:\n    @overload\n    def __init__(self, a: int): ...\n"
+        "    @overload\n    def __init__(self, a: str): ...\n    def __init__(self, *args): ...\n",
+        ["overloads pkg.C"],
+    ),
     "the default that a call is passed on with is no parameter (Flask 2.2)": (
         "def f(**kw):\n    g(**kw)\n",
         "def f(**kw):\n    kw.setdefault('a', 1)\n    g(**kw)\n",
@@ -420,6 +437,23 @@ def test_what_a_row_says():
         "deprecated", "name", 1.0, "static",
     ]  # fmt: skip
     assert (rows["pkg.C"]["kind"], rows["pkg.C"]["breaking"]) == ("bases", True)
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        {"pkg/__init__.py": "B = 1\n_GONE = {'A': 'Use `pkg.B` instead.'}\n"},
+        {
+            "pkg/__init__.py": "from ._gone import GONE as _GONE\nB = 1\n",
+            "pkg/_gone.py": "GONE = {'A': 'Use `p.B` instead.'}\n",
+        },
+    ],
+    ids=["its own mapping", "one that it imports (NumPy 2.0)"],
+)
+def test_what_to_use_instead_is_what_a_module_says_of_names_that_it_lacks(new):
+    getattr_ = "def __getattr__(name):\n    if name in _GONE:\n        raise AttributeError(_GONE[name])\n    raise AttributeError(name)\n"
+    rows = changes("A = 1\nB = 1\n", new | {"pkg/__init__.py": new["pkg/__init__.py"] + getattr_})
+    assert [(row["path"], row["replacement"]) for row in rows] == [("pkg.A", "pkg.B")]
 
 
 def test_what_changed_in_annotations_alone_breaks_nothing_and_is_no_breakage_of_griffes():

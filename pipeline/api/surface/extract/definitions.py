@@ -17,6 +17,7 @@ from pipeline.api.surface.extract.functions import (
     with_documented_marks,
     with_hidden,
 )
+from pipeline.api.surface.extract.uses import uses_of
 from pipeline.api.surface.extract.written_signatures import overload_text
 from pipeline.api.surface.parse.bodies import Bodies
 from pipeline.api.surface.parse.cleaning import read_docstring
@@ -159,6 +160,9 @@ def _fill_class(
     read_slots(node, definition)
     read_fields(node, definition, imports, file.rules)
     add_attributes(node, definition, file.bodies)
+    definition.labels = sorted(
+        {*definition.labels, *uses_of(node, definition, {*bound.scope.bound, *bound.scope.aside})}
+    )
     if definition.name in file.bodies.extended or any(map(file.rules.member_decorators.search, definition.decorators)):
         definition.labels = sorted({*definition.labels, UNSEEN_MEMBERS})
     if not inside and definition.name in file.patched:

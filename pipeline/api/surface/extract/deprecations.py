@@ -12,6 +12,9 @@ from pipeline.api.surface.parse.rules import SurfaceRules, clean_name, first_mat
 from pipeline.api.surface.parse.syntax import written
 from pipeline.core.vocabularies.surface import DeprecationChannel
 
+UNTOLD = "…"
+"""What a message has instead of what an f-string fills in as it runs."""
+
 _WRAPPERS = frozenset({"property", "staticmethod", "classmethod", "cached_property"})
 _VERSION = re.compile(r"^v?\d+(\.\w+)*$")
 # `.. deprecated:: 17.4.0 *convert*` at the docstring's own indentation is about that parameter
@@ -125,7 +128,7 @@ def wrapper_mark(body: Sequence[ast.stmt], rules: SurfaceRules) -> Mark | None:
             mark = warning_mark(inner.body, rules, {}) or wrapper_mark(inner.body, rules)
             if mark is not None:
                 # a piece of an f-string stands for what is decorated
-                message = None if "{" in (mark["message"] or "") else mark["message"]
+                message = None if UNTOLD in (mark["message"] or "") else mark["message"]
                 return mark | {"channel": DeprecationChannel.DECORATOR, "message": message}
     return None
 
@@ -160,6 +163,27 @@ def _category_fits(arguments: Sequence[ast.expr], message: str, rules: SurfaceRu
     if any(read.categories.search(name) for name in names):
         return True
     return bool(read.other_words.search(message)) and any(read.other_categories.search(name) for name in names)
+
+
+def read_advice(body: Sequence[ast.stmt], rules: SurfaceRules) -> dict[str, str]:
+    """Return what to use instead of names, where a module has a mapping from names to such sentences.
+
+    The `__getattr__` of the module, or of one that imports the mapping, tells them (`__expired_attributes__` of NumPy
+    2.0): of names that are there still nobody asks for it.
+    """
+    advice: dict[str, str] = {}
+    for statement in body:
+        match statement:
+            case (
+                ast.Assign(value=ast.Dict(keys=keys, values=values))
+                | ast.AnnAssign(value=ast.Dict(keys=keys, values=values))
+            ):
+                for key, value in zip(keys, values, strict=True):
+                    match key, value:
+                        case ast.Constant(value=str(name)), ast.Constant(value=str(text)) if name.isidentifier():
+                            if " " in text and (other := first_match(rules.deprecations.replacement, text)):
+                                advice[name] = other
+    return advice
 
 
 def directive_mark(docstring: str | None, rules: SurfaceRules) -> Mark | None:
@@ -202,7 +226,7 @@ def _last_name(node: ast.expr) -> str | None:
 
 
 def _text(node: ast.expr, constants: Mapping[str, str]) -> str | None:
-    """Return the text of a string expression; what an f-string fills in is known or stays as `{expression}`."""
+    """Return the text of a string expression; what an f-string fills in is known or left out."""
     match node:
         case ast.Constant(value=str(text)):
             return " ".join(text.split())
@@ -225,6 +249,6 @@ def _piece(value: ast.expr, constants: Mapping[str, str]) -> str:
             return text
         case ast.FormattedValue(value=ast.Name(id=name)) if name in constants:
             return constants[name]
-        case ast.FormattedValue(value=inner):
-            return "{" + ast.unparse(inner) + "}"
+        case ast.FormattedValue():
+            return UNTOLD
     return ""

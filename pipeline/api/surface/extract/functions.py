@@ -7,10 +7,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.api.surface.extract.deprecations import mark_of, wrapper_mark
-from pipeline.api.surface.extract.kwargs import hidden_parameters
+from pipeline.api.surface.extract.kwargs import hidden_parameters, refuses_rest
 from pipeline.api.surface.extract.parameter_marks import mark_by_code, mark_by_docstring
 from pipeline.api.surface.extract.signature_decorators import HelperRules, apply_helpers
 from pipeline.api.surface.extract.sketches import line_hashes, sketch
+from pipeline.api.surface.extract.uses import ONLY_RAISES
 from pipeline.api.surface.extract.written_signatures import overload_text, written_parameters
 from pipeline.api.surface.parse.bodies import Bodies, Body
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
@@ -103,6 +104,8 @@ def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, bod
         return definition
     if "async" in labels and any(map(file.rules.plain_decorators.search, definition.decorators)):
         definition.labels = [label for label in labels if label != "async"]
+    if body.only_raises:
+        definition.labels = sorted({*definition.labels, ONLY_RAISES})
     called = written_parameters(node, scope)
     if not file.is_stub and bound.runtime and not any(d.endswith("overload") for d in definition.decorators):
         # in a stub `...` is a default that is not told; here it is the value
@@ -129,7 +132,9 @@ def with_hidden(called: list[Parameter], docstring: str | None, body: Body) -> l
     if body.node.args.kwarg is None:
         return called
     names = frozenset([parameter["name"] for parameter in called])
-    return [*called[:-1], *body.once(hidden_parameters, docstring, names), *called[-1:]]
+    # `if kwargs: raise TypeError` leaves a caller no other names
+    rest = [] if body.once(refuses_rest) else called[-1:]
+    return [*called[:-1], *body.once(hidden_parameters, docstring, names), *rest]
 
 
 def with_documented_marks(called: list[Parameter], docstring: str | None, file: Visited) -> list[Parameter]:

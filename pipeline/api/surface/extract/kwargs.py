@@ -74,6 +74,26 @@ def hidden_parameters(body: Body, docstring: str | None, declared: frozenset[str
     return parameters + [_parameter(name, UNKNOWN, ParameterSource.DOCSTRING) for name in silent]
 
 
+def refuses_rest(body: Body) -> bool:
+    """Return whether a body raises an exception if anything is left in its `**kwargs`."""
+    if body.node.args.kwarg is None:
+        return False
+    name = body.node.args.kwarg.arg
+    if not body.search(_refusal(name)):
+        return False
+    for statement in body.statements:
+        match statement:
+            case ast.If(test=ast.Name(id=tested), body=[*_, ast.Raise()], orelse=[]) if tested == name:
+                return True
+            case ast.If(test=test, body=[*_, ast.Raise()], orelse=[]) if written(test) in {
+                f"len({name})",
+                f"len({name}) > 0",
+                f"len({name}) != 0",
+            }:
+                return True
+    return False
+
+
 def _uses_catch_all(body: Body, catch_all: str, documented: Sequence[str]) -> bool:
     """Return whether a body may say something of the names in its `**kwargs`, of which the docstring told some."""
     if body.mentions(documented):
@@ -96,6 +116,11 @@ def _documented(docstring: str | None, declared: Collection[str], catch_all: str
 
 def _parameter(name: str, default: str | None, known_from: ParameterSource) -> Parameter:
     return parameter_row(name, ParameterKind.KEYWORD_ONLY, default, known_from=known_from)
+
+
+@functools.lru_cache(maxsize=256)
+def _refusal(name: str) -> re.Pattern[str]:
+    return re.compile(rf"\bif (?:len\()?{name}\b[^:]*:")
 
 
 @functools.lru_cache(maxsize=256)

@@ -105,6 +105,11 @@ class Body:
         row = self.text[_beginning(self.text, last - 1) : end]
         return end - len(row.encode()[first.col_offset :].decode()), end
 
+    @property
+    def only_raises(self) -> bool:
+        """Whether the body begins with an exception, so that whoever calls the function gets it."""
+        return self.text[slice(*self.span)].lstrip().startswith("raise ")
+
     def mentions(self, words: Sequence[str]) -> bool:
         """Return whether one of the words stands in the body."""
         return any(word in self.text and self.text.find(word, *self.span) >= 0 for word in words)

@@ -19,6 +19,9 @@ UNSEEN_MEMBERS = "unseen_members"
 PATCHED_BY = "given:"
 """Prefix of the label that names what a module calls to give a class members: which, only running tells."""
 
+INSTEAD = "instead:"
+"""Prefix of the labels of a module that say what to use for a name that it has no more: `name=replacement`."""
+
 GONE = "gone"
 """Label of a property that does nothing but raise AttributeError: `hasattr` says that it is not there."""
 
@@ -150,4 +153,5 @@ class ModuleRecord(msgspec.Struct, omit_defaults=True):
     lines: dict[str, int] = msgspec.field(default_factory=dict)
     unread: list[str] = msgspec.field(default_factory=list)
     deprecators: list[str] = msgspec.field(default_factory=list)
+    advice: dict[str, str] = msgspec.field(default_factory=dict)
     asks: list[str] = msgspec.field(default_factory=list)

@@ -90,7 +90,7 @@ def _changed(name: str, old: ModuleRecord | None, new: ModuleRecord | None) -> I
 
 
 def _description(module: ModuleRecord) -> tuple[object, ...]:
-    return module.file, module.docstring, module.docstring_line, module.deprecation
+    return module.file, module.docstring, module.docstring_line, module.deprecation, sorted(module.advice.items())
 
 
 def _places(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from pipeline.api.surface.parse.module_model import PATCHED_BY, UNSEEN_MEMBERS, ModuleRecord
+from pipeline.api.surface.extract.uses import ABSTRACT, FROZEN, INHERITED, UNHASHABLE, USE
+from pipeline.api.surface.parse.module_model import INSTEAD, PATCHED_BY, UNSEEN_MEMBERS, Definition, ModuleRecord
 from pipeline.api.surface.resolve.resolution import Resolution
 from pipeline.api.surface.resolve.resolver import Distribution
 
@@ -48,6 +49,37 @@ def class_labels(owners: Sequence[Resolution], distribution: Distribution) -> It
                 yield EXTENDS + _written_in(owner.module, base.path, distribution)
 
 
+def use_labels(owners: Sequence[Resolution], is_public: Callable[[str], bool]) -> list[str]:
+    """Return labels of what a class, the first of the owners, supports by itself and by its bases.
+
+    What a public base has, it says itself: there such labels have the prefix INHERITED.
+    """
+    labels: dict[str, str] = {}
+    definitions = [(owner, owner.definition) for owner in owners if owner.definition]
+    is_abstract = any(_is_abstract_base(definition) for _, definition in definitions)
+    decided: set[str] = set()
+    for owner, definition in definitions:
+        prefix = "" if owner.path == owners[0].path or not is_public(owner.path) else INHERITED
+        own = [label for label in definition.labels if label in {FROZEN, UNHASHABLE} or label.startswith(USE)]
+        if not {UNHASHABLE, USE + "__hash__"}.isdisjoint(labels):
+            # the first class that says whether it can be hashed decides
+            own = [label for label in own if label not in {UNHASHABLE, USE + "__hash__"}]
+        for name, member in definition.members.items() if is_abstract else ():
+            # as the first that has a method does; most private methods are not read
+            if name[0] != "_" and name not in decided:
+                decided.add(name)
+                own += [ABSTRACT + name] if "abstractmethod" in member.labels else []
+        for label in own:
+            labels.setdefault(label, prefix)
+    return [prefix + label for label, prefix in labels.items()]
+
+
+def _is_abstract_base(definition: Definition) -> bool:
+    """Return whether a class refuses instances as long as a method is abstract (PEP 3119)."""
+    named = [definition.metaclass or "", *definition.bases]
+    return any(name.rpartition(".")[2] in {"ABC", "ABCMeta"} for name in named)
+
+
 def _answers(class_: Resolution) -> bool:
     return class_.definition is not None and not _ANSWER.isdisjoint(class_.definition.members)
 
@@ -70,6 +102,7 @@ def _written_in(module: ModuleRecord | None, base: str, distribution: Distributi
 def module_labels(module: ModuleRecord, distribution: Distribution, *, top: bool) -> list[str]:
     """Return the labels of a module; `top` if no public module is above it."""
     labels = {STARS + star for star in unseen_stars(module, distribution)}
+    labels |= {f"{INSTEAD}{name}={other}" for name, other in _advice(module, distribution).items()}
     if module.answers_any:
         labels.add(DYNAMIC)
     if module.binds_more:
@@ -79,6 +112,17 @@ def module_labels(module: ModuleRecord, distribution: Distribution, *, top: bool
     if top:
         labels |= {UNPARSED_MODULE + name for name in distribution.unparsed}
     return sorted(labels)
+
+
+def _advice(module: ModuleRecord, distribution: Distribution) -> dict[str, str]:
+    """Return what a module, or one that it imports a mapping from, says to use instead of names that it lacks."""
+    advice = dict(module.advice)
+    for definition in module.definitions.values():
+        place, _, mapping = (definition.target or "").rpartition(".")
+        # a mapping is named in capitals or with underscores; most imports are none
+        if place and (mapping.startswith("_") or mapping.isupper()) and (record := distribution.modules.get(place)):
+            advice = record.advice | advice
+    return {name: other for name, other in advice.items() if name not in module.definitions}
 
 
 def unseen_stars(module: ModuleRecord, distribution: Distribution) -> list[str]:

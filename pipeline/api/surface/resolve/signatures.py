@@ -120,6 +120,13 @@ def class_parameters(owners: list[Resolution], distribution: Distribution) -> tu
     return [], None
 
 
+def class_overloads(owners: list[Resolution]) -> list[str]:
+    """Return the overloads of what makes the objects of a class, the first of the owners."""
+    members = (owner.definition.members for owner in owners if owner.definition)
+    makers = (of_class[name] for of_class in members for name in ("__init__", "__new__") if name in of_class)
+    return next((maker.overloads for maker in makers if maker.kind == "function"), [])
+
+
 def _from_fields(owners: list[Resolution], owner: Resolution) -> tuple[list[Parameter], list[str]]:
     """Make parameters of the fields of a class and of the classes that it inherits fields from, oldest first."""
     convention = owner.definition.synthesised if owner.definition else None

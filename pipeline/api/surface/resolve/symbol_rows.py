@@ -9,14 +9,16 @@ from msgspec.structs import replace
 
 from pipeline.api.surface.extract.attributes import SET_OUTSIDE_INIT
 from pipeline.api.surface.extract.sketches import line_hashes, sketch
+from pipeline.api.surface.extract.uses import FROZEN, UNHASHABLE, USE
 from pipeline.api.surface.parse.module_model import ALTERNATIVE, GONE, Definition, Mark, ModuleRecord, Parameter
 from pipeline.api.surface.resolve.dependency_keys import content_fact
-from pipeline.api.surface.resolve.labels import OPAQUE, class_labels, module_labels
+from pipeline.api.surface.resolve.labels import OPAQUE, class_labels, module_labels, use_labels
 from pipeline.api.surface.resolve.public import PublicName
 from pipeline.api.surface.resolve.public_index import PublicIndex
 from pipeline.api.surface.resolve.resolution import Resolution
 from pipeline.api.surface.resolve.rows import bare_row, defined_row, kind_of
 from pipeline.api.surface.resolve.signatures import (
+    class_overloads,
     class_parameters,
     method_parameters,
     named_parameters,
@@ -130,8 +132,12 @@ class States:
         owners = self._owners(resolution) if definition.kind == "class" else []
         if owners:
             row["parameters"], labels = class_parameters(owners, self.distribution)
+            row["overloads"] = class_overloads(owners)
             own = row["labels"] if labels is None else labels
-            row["labels"] = sorted({*own, *class_labels(owners, self.distribution)})
+            own = [label for label in own if label not in {UNHASHABLE, FROZEN} and not label.startswith(USE)]
+            row["labels"] = sorted(
+                {*own, *class_labels(owners, self.distribution), *use_labels(owners, self._is_public)}
+            )
         elif definition.kind == "function":
             row["parameters"] = named_parameters(definition.called, resolution, self.distribution)
         self._add(row, self._documented(row, definition.docstring, resolution.line if definition.docstring else 1))
@@ -168,6 +174,9 @@ class States:
                     self._nested(f"{path}.{name}", because, resolution)
                 elif member.kind != "import":
                     self._member(f"{path}.{name}", about, owner, member)
+
+    def _is_public(self, canonical: str) -> bool:
+        return self.index.preferred_path(canonical) is not None
 
     def _owners(self, class_: Resolution) -> list[Resolution]:
         """Return a class and its bases inside the distribution; all that they say counts for it."""

@@ -95,7 +95,7 @@ def test_a_file_of_later_pythons_is_read():
         ("key", "keyword_only"),
     ]
     assert found["pkg.Box"]["bases"] == ["Base[T]"]
-    assert found["pkg.first"]["deprecation"]["message"] == "{_} is old since {_}"
+    assert found["pkg.first"]["deprecation"]["message"] == "… is old since …"
 
 
 def test_template_strings_are_read():
