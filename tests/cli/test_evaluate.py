@@ -294,3 +294,11 @@ def test_a_view_without_tasks_names_the_other(evaluate: Evaluate, driftline: Dri
     assert (result.status, server.headers) == (2, [])
     assert "not_in_view" in result.err
     assert "--view all" in " ".join(result.err.split())
+
+
+def test_evaluating_needs_no_airflow() -> None:
+    names = ("evaluate", "prompts", "score", "compare-scores")
+    code = (
+        f"import sys; sys.modules['airflow'] = None; from pipeline.cli.commands import load; [load(n) for n in {names}]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
