@@ -188,3 +188,30 @@ def test_a_release_is_settled_after_a_year(end: float, as_of: float | None) -> N
     request = ReleaseRequest("demo", SpecifierSet(), None, Period(None, moment(end)))
     covered = cover(project, request, periods_of(None, request.period, False), [])
     assert covered.releases["1.0"].as_of == (None if as_of is None else moment(as_of))
+
+
+@pytest.mark.parametrize(
+    ("earlier", "period", "has_latest", "stay"),
+    [
+        ((START, 7, True), Period(START), False, False),
+        ((START, 7, True), Period(START), True, True),
+        ((START, 7, True), Period(START, moment(7)), False, True),
+        ((START, 7, False), Period(START, moment(7)), False, False),
+        ((START, 7, False), Period(START), False, True),
+        ((None, 7, True), Period(START), False, True),
+    ],
+)
+def test_a_period_replaces_an_equal_one_and_an_open_one_that_began_alike(
+    earlier: tuple[datetime | None, float, bool], period: Period, has_latest: bool, stay: bool
+) -> None:
+    since, until, is_open = earlier
+    noted = as_progress([CoveredPeriod(since, moment(until), is_open)], moment(9))
+    periods = periods_of({"periods": noted}, period, has_latest)
+    assert periods[-1] == CoveredPeriod(period.since, period.until, period.until is None)
+    assert len(periods) == 1 + stay
+
+
+def test_noted_periods_are_in_the_order_of_their_ends_and_then_begins() -> None:
+    one, two, three = (CoveredPeriod(since, moment(end), False) for since, end in ((START, 3), (None, 7), (START, 7)))
+    assert as_progress([three, two, one], START) == as_progress([one, two, three], START)
+    assert [since is None for since, _, _ in as_progress([three, two, one], START)] == [False, True, False]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.execution.caches.files import Used, files_below, remove_oldest
+from pipeline.execution.caches.files import Used, files_below, remove_empty, remove_oldest
 from pipeline.execution.caches.rows import shrink_rows
 
 
@@ -38,6 +38,23 @@ def test_the_later_of_reading_and_writing_is_the_last_use(tmp_path: Path) -> Non
         (tmp_path / name).write_text("x")
         os.utime(tmp_path / name, times)
     assert [(file.path.name, file.time) for file in files_below(tmp_path)] == [("c", 5), ("b", 20), ("a", 30)]
+
+
+def test_a_file_has_the_bytes_of_its_blocks_on_disk(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(os.urandom(100_000))
+    assert [file.bytes for file in files_below(tmp_path)] == [(tmp_path / "a").stat().st_blocks * 512]
+
+
+def test_of_a_cache_its_folder_stays_and_those_below_go_where_they_are_empty(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    (cache / "a" / "b").mkdir(parents=True)
+    (cache / "c").mkdir()
+    (cache / "c" / "file").write_text("x")
+    remove_empty(cache)
+    assert [path.name for path in cache.iterdir()] == ["c"]
+    (cache / "c" / "file").unlink()
+    remove_empty(cache)
+    assert cache.is_dir()
 
 
 def database(path: Path, rows: int) -> int:
