@@ -298,7 +298,7 @@ def is_symptom(change: ChangeRow, path: str, keyword: str | None, outcome: Outco
         function = _word(f"{path.rpartition('.')[2]}()", message) or (
             path.rpartition(".")[2][:1].isupper() and _word("__init__()", message)
         )
-        return "TypeError" in message and (named or (function and "argument" in message))
+        return "TypeError" in message and (named or (function and "positional argument" in message))
     return True
 
 

@@ -121,17 +121,18 @@ def _of_usage(
         raise ValueError(f"usage {usage['id']}: {usage['name']!r} does not stand at bytes {span} of its snippet")
     levels = list(rules.granularities)
     if change is not None:
-        # A block of a test has more in it than what differs.
-        levels = [level for level in levels if level != Granularity.BLOCK]
-    if change is not None and change["kind"] not in WHOLE:
-        # The name of the API is the same in the other release: what differs is the argument, or the call.
-        argument = _argument_span(source, usage, _keywords(change))
-        if argument and any(not _is_argument(source, other) for other in source.names[source.text_of(argument)]):
-            key = f"{snippet['id']} {usage['path']}"
-            yield Reject(key, RejectReason.UNFIT_NAME, f"{source.text_of(argument)} is a variable, too")
-            return
-        span = argument or span
-        levels = [level for level in levels if level != Granularity.TOKEN or argument]
+        argument = None
+        if change["kind"] not in WHOLE:
+            # The name of the API is the same in the other release: what differs is the argument, or the call.
+            argument = _argument_span(source, usage, _keywords(change))
+            if argument and any(not _is_argument(source, other) for other in source.names[source.text_of(argument)]):
+                key = f"{snippet['id']} {usage['path']}"
+                yield Reject(key, RejectReason.UNFIT_NAME, f"{source.text_of(argument)} is a variable, too")
+                return
+            span = argument or span
+        # A line or block of a test has more in it than what differs: values that nobody can guess.
+        differing = Granularity.TOKEN if argument or change["kind"] in WHOLE else Granularity.LINE
+        levels = [level for level in levels if level == differing]
     for level in levels:
         masked = mask(source, span, spans, level, rules)
         for version in versions:

@@ -138,6 +138,13 @@ MISSING, MISMATCH, OTHER = Outcome.API_MISSING, Outcome.SIGNATURE_MISMATCH, Outc
         (ChangeKind.PARAMETER_KIND, None, MISMATCH, "TypeError: total() takes 1 positional argument but 2 were", True),
         (ChangeKind.PARAMETER_KIND, None, MISMATCH, "TypeError: f() takes 1 positional argument but 2 were", False),
         (ChangeKind.PARAMETER_REMOVED, "a", OTHER, "ValueError: a", False),
+        (
+            ChangeKind.PARAMETER_REMOVED,
+            "a",
+            MISMATCH,
+            "TypeError: total() got an unexpected keyword argument 'b'",
+            False,
+        ),
         (ChangeKind.ATTRIBUTE_VALUE, None, Outcome.FAILED_ASSERTION, "", True),
     ],
 )
