@@ -43,11 +43,11 @@ def export(
     unnoticed: Unnoticed = False,
     json: Json = False,
 ) -> None:
-    """Write a snapshot as the files of VersiCode, LibEvolutionEval, GitChameleon, EvoCodeBench or Codev-Bench.
+    """Write a snapshot as the files of VersiCode, LibEvolutionEval, GitChameleon, EvoCodeBench, Codev-Bench or Harbor.
 
     Unsupported columns and rows are in unsupported_columns.json and, row by row, in unsupported_columns.jsonl. Sources
-    of projects are fetched from the index. Ends with status 0, 1 if sources are missing, or 2 if
-    there is nothing to export or nowhere to write it.
+    of projects are fetched from the index; for Harbor empty answers are run that may pass. Ends with status 0, 1 if
+    sources are missing, or 2 if there is nothing to export or nowhere to write it.
 
     Example: driftline export starter --format versicode --out exports/versicode
     """

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.lake.rows import AnyRow, Tables
+
+if TYPE_CHECKING:  # verifiers of exported tasks do not have it
+    from pipeline.lake.rows import AnyRow, Tables
 
 
 def as_tables(rows: Mapping[str, Sequence[AnyRow]]) -> Tables:

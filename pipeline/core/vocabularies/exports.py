@@ -9,6 +9,7 @@ class ExportFormat(Term):
     GITCHAMELEON = "gitchameleon", "GitChameleon 2.0: problems and files of hidden tests"
     EVOCODEBENCH = "evocodebench", "EvoCodeBench: repository tasks and the sources of their projects"
     CODEVBENCH = "codevbench", "Codev-Bench: editor scenes and the sources of their projects"
+    HARBOR = "harbor", "Harbor: a folder a task, with its environment, its oracle and a verifier; written, not read"
 
 
 class RecordKind(Term):
@@ -23,7 +24,10 @@ class RecordKind(Term):
 class Unsupported(Term):
     """Why a format does not support a row."""
 
+    CONTROL_NOT_RUN = "control_not_run", "whether an empty answer fails could not be found out; --unnoticed takes it in"
     MASK_IN_CODE = "mask_in_code", "the code itself contains the mask of the format"
     NOT_DISCRIMINATING = "not_discriminating", "its tests do not notice an empty answer; --unnoticed takes it in"
+    NOT_RUNNABLE = "not_runnable", "no environment, or no verdict of a run judges its answers"
+    NO_PROMPT = "no_prompt", "the setting of its family has no prompt for it"
     SAME_NAME = "same_name", "this name alone identifies records, and a newer release of the project has it"
     SOURCES_MISSING = "sources_missing", "the sources of the project are not available"

@@ -47,12 +47,12 @@ _EVALUATE = """\
 set -eu
 cd "$(dirname "$0")"
 """
+_PREPARE = "python3 prepare.py  # makes the environments, where the records have some; it needs uv\n"
 _README = """\
 # {name}
 
 ```sh
-python3 prepare.py  # makes the environments, where the records have some; it needs uv
-{usage}
+{prepare}{usage}
 ```
 
 The published scorer is not part of this folder: `evaluate.sh` has its own command.
@@ -226,10 +226,13 @@ def _write_summary(draft: Path, format_: ExportFormat, layout: Layout, snapshot:
     }
     write_json(draft / SUMMARY, summary)
     shutil.copyfile(snapshot.file(ATTRIBUTION), draft / ATTRIBUTION)
-    shutil.copyfile(prepare.__file__, draft / "prepare.py")
+    if layout.prepares:
+        shutil.copyfile(prepare.__file__, draft / "prepare.py")
     (draft / "evaluate.sh").write_text(f"{_EVALUATE.format(usage=layout.usage)}{layout.evaluate}")
     notes = "\n".join(f"- {note}." for note in layout.notes)
-    (draft / "README.md").write_text(f"{_README.format(name=format_.meaning, usage=layout.usage)}{notes}\n")
+    prepared = _PREPARE if layout.prepares else ""
+    readme = _README.format(name=format_.meaning, prepare=prepared, usage=layout.usage)
+    (draft / "README.md").write_text(f"{readme}{notes}\n")
 
 
 def _column(config: str, name: str, rows: int) -> Record:

@@ -88,6 +88,8 @@ class Layout:
     evaluate: str
     added: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    prepares: bool = True
+    """Whether prepare.py makes its environments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

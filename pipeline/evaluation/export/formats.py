@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipeline.core.vocabularies.exports import ExportFormat
-from pipeline.evaluation.export import codevbench, evocodebench, gitchameleon, libevolutioneval, versicode
+from pipeline.evaluation.export import codevbench, evocodebench, gitchameleon, harbor, libevolutioneval, versicode
 from pipeline.evaluation.export.format import Format
 
 FORMATS: Mapping[ExportFormat, Format] = {
@@ -14,4 +14,5 @@ FORMATS: Mapping[ExportFormat, Format] = {
     ExportFormat.GITCHAMELEON: gitchameleon.FORMAT,
     ExportFormat.EVOCODEBENCH: evocodebench.FORMAT,
     ExportFormat.CODEVBENCH: codevbench.FORMAT,
+    ExportFormat.HARBOR: harbor.FORMAT,
 }

@@ -81,6 +81,8 @@ def read_record(export_format: ExportFormat, record: Record, number: int, path: 
         case ExportFormat.CODEVBENCH:
             checked(record, SCENE, {})
             return Read(RecordKind.SCENE, (_in_project(record["block_key"], below_sources(record["block_key"])),))
+        case ExportFormat.HARBOR:
+            raise RecordError("a task of Harbor is a folder, which Harbor runs; it is written, and not read")
 
 
 def _completion(record: Record, number: int, path: Path) -> Read:

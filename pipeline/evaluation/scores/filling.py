@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.corpus.usages.text import parse_program
 from pipeline.families.completions_and_migrations.masks import MASKS, unmask
-from pipeline.lake.schema import Row
+
+if TYPE_CHECKING:  # verifiers of exported tasks do not have it
+    from pipeline.lake.schema import Row
 
 _GRANULARITIES = {granularity.value: granularity for granularity in Granularity}
 

@@ -10,9 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from pipeline.core.vocabularies.families import Family
 from pipeline.corpus.usages.text import parse_program
-from pipeline.families.all_families import BY_NAME
 
 _MARGIN = re.compile(r"\n([ \t]+)(?=\S)")
 _MARGINS = 4
@@ -83,13 +81,12 @@ _FENCE = "```"
 _BLOCK = re.compile(r"^ {0,3}```[^`\n]*\n(.*?)(?:^ {0,3}```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 
 
-def unfenced(family: Family, sample: str) -> str:
+def unfenced(sample: str) -> str:
     """Return what stands in the last code block of a sample; the sample itself if it has none, or is code as it stands.
 
-    The last one, since reasoning comes before the answer (GitChameleon 2.0, 2507.12367, figure 17). A scene's text
-    goes to a cursor as it is: there a fence may be what is missing, as in a docstring.
+    The last one, since reasoning comes before the answer (GitChameleon 2.0, 2507.12367, figure 17).
     """
-    if _FENCE not in sample or BY_NAME[family].verbatim:
+    if _FENCE not in sample:
         return sample
     blocks = _BLOCK.findall(sample.replace("\r\n", "\n"))
     return blocks[-1] if blocks and parse_fragment(sample) is None else sample

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -11,14 +10,13 @@ from typing import Any
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.scores import Metric
+from pipeline.evaluation.scores.cases import CASES, parts_of
 from pipeline.evaluation.scores.controls import control, fails_for_certain
-from pipeline.evaluation.scores.filling import body_in, filled, solved
+from pipeline.evaluation.scores.filling import body_in
 from pipeline.evaluation.scores.runs import CaseRun, ProjectRun, Run
 from pipeline.evaluation.scores.tasks import Task, rows_of
 from pipeline.execution.validation.cases import Case
-from pipeline.execution.validation.splitting import NotParted, Parted, part
 from pipeline.families.all_families import FAMILIES
-from pipeline.families.completions_and_migrations.expected_outputs import displaying
 from pipeline.lake.ids import content_id
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.manifest import SnapshotError
@@ -95,14 +93,20 @@ def plan_control(task: Task, sources: Sources) -> Sequence[Run]:
     Errors: SnapshotError.
     """
     empty_answer = control(task)
-    if empty_answer is None or (task.family in _OF_EXAMPLES and fails_for_certain(task, _example(task, sources))):
+    example = example_of(task, sources)
+    if empty_answer is None or (example is not None and fails_for_certain(task, example)):
         return []
     return [replace(run, control=True) for run in plan(task, empty_answer, sources)]
 
 
-def _example(task: Task, sources: Sources) -> Row:
-    """Return the example of a completion, or of the target side of a migration."""
+def example_of(task: Task, sources: Sources) -> Row | None:
+    """Return the example of a completion, or of the target side of a migration; None for other families.
+
+    Errors: SnapshotError.
+    """
     row = task.row
+    if task.family not in _OF_EXAMPLES:
+        return None
     of = row["snippet_id"] if task.family is Family.COMPLETION else _target(row)
     return sources.example(of)
 
@@ -111,38 +115,13 @@ def _target(row: Row) -> str:
     return str(row["target_rewrite_id"] or row["target_snippet_id"])
 
 
-def _completion(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
+def _in_environment(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
     row = task.row
-    if row["reference_outcome"] == Outcome.PASSED:
-        case = displaying(_example(task, sources), row["code"], filled(row, sample))
-        yield _run(task, sample, Metric.PASS, row["lock_id"], case, sources)
-
-
-def _migration(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
-    row = task.row
-    case = displaying(_example(task, sources), row["target_code"], sample)
-    yield _run(task, sample, Metric.PASS, row["target_lock_id"], case, sources)
-
-
-def _function(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
-    row = task.row
-    parted = _parted(row["tests"], row["module"])
-    if parted is not None:
-        case = Case("", "", filled(row, sample), parted=parted, module=row["module"])
-        yield _run(task, sample, Metric.PASS, row["lock_id"], case, sources)
-
-
-def _problem(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
-    row = task.row
-    program = solved(row["starting_code"], sample)
-    for metric, text, module in (
-        (Metric.PASS, row["hidden_tests"], row["module"]),
-        (Metric.PASS_VISIBLE, row["test"], None),
-    ):
-        parted = _parted(text, module)
-        if parted is not None:
-            case = Case("", "", program, parted=parted, module=module)
-            yield _run(task, sample, metric, row["lock_id"], case, sources)
+    if task.family is Family.COMPLETION and row["reference_outcome"] != Outcome.PASSED:
+        return
+    lock_id = row["target_lock_id"] if task.family is Family.MIGRATION else row["lock_id"]
+    for metric, case in CASES[task.family](row, sample, example_of(task, sources)):
+        yield _run(task, sample, metric, lock_id, case, sources)
 
 
 def unparted(task: Task) -> str | None:
@@ -154,22 +133,8 @@ def unparted(task: Task) -> str | None:
         tests = [(row["hidden_tests"], row["module"]), (row["test"], None)]
     else:
         return None
-    parts = (_parts(*each) for each in tests)
+    parts = (parts_of(*each) for each in tests)
     return next((each for each in parts if isinstance(each, str)), None)
-
-
-def _parted(tests: str, module: str | None) -> Parted | None:
-    parts = _parts(tests, module)
-    return parts if isinstance(parts, Parted) else None
-
-
-@functools.lru_cache(512)
-def _parts(tests: str, module: str | None) -> Parted | str:
-    """Return tests in parts, or why they cannot be parted."""
-    try:
-        return part(tests, module)
-    except NotParted as error:
-        return str(error)
 
 
 def _run(task: Task, sample: str, metric: Metric, lock_id: str, case: Case, sources: Sources) -> Run:
@@ -200,10 +165,10 @@ def _in_project(
 
 
 PLANNERS: Mapping[Family, Callable[[Task, str, Sources], Iterator[Run]]] = {
-    Family.COMPLETION: _completion,
-    Family.FUNCTION: _function,
-    Family.MIGRATION: _migration,
-    Family.PROBLEM: _problem,
+    Family.COMPLETION: _in_environment,
+    Family.FUNCTION: _in_environment,
+    Family.MIGRATION: _in_environment,
+    Family.PROBLEM: _in_environment,
     Family.REPOSITORY_TASK: _repository_task,
     Family.SCENE: _scene,
 }

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipeline.core.progress import ReportProgress
+from pipeline.core.progress import ReportProgress, no_progress
+from pipeline.core.rules.fingerprint import plain
 from pipeline.core.rules.load import load
 from pipeline.core.settings import index_url, settings
 from pipeline.core.vocabularies.projects import TestOutcome
@@ -15,9 +16,10 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.scores import Exclusion, Metric
 from pipeline.evaluation.scores.planning import Sources, plan, plan_control, unparted
 from pipeline.evaluation.scores.predictions import Excluded
-from pipeline.evaluation.scores.runs import UNJUDGED, CaseRun, ProjectRun, Run, RunFile
+from pipeline.evaluation.scores.runs import CONTROLS, UNJUDGED, CaseRun, ProjectRun, Run, RunFile
 from pipeline.evaluation.scores.tally import Answered
 from pipeline.evaluation.scores.tasks import Task, Tasks
+from pipeline.execution.caches.using import use_caches
 from pipeline.execution.environments.resolution.failures import IndexUnreachable, StepFailed
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
@@ -32,6 +34,7 @@ from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.index.http import BadAnswer, Fetcher, NotFound, Unreachable
 from pipeline.lake.schema import Row
+from pipeline.snapshots.format.reader import Snapshot
 
 _REASONS = {Outcome.NO_ENVIRONMENT: Exclusion.NO_ENVIRONMENT, Outcome.HARNESS_ERROR: Exclusion.NOT_JUDGED}
 _NOT_THERE = (StepFailed, IndexUnreachable, Unreachable, NotFound, BadAnswer, ValueError)
@@ -98,6 +101,22 @@ def run_planned(
             unfinished = [run for run in group if run.key not in file.outcomes]
             _give_up(unfinished, error, file, Outcome.HARNESS_ERROR)
         done += len(group)
+
+
+def run_controls(tasks: Sequence[Task], snapshot: Snapshot) -> Mapping[str, Outcome]:
+    """Run the empty answers of tasks of one family; return their outcomes by id. Scorings have them then, too.
+
+    Errors: SnapshotError, SandboxUnavailable.
+    """
+    runners = runners_at(settings().cache)
+    use_caches(settings().cache, runners)
+    sources = Sources.read(snapshot, [runners.engine.settings, plain(runners.workshop.rules)])
+    runs = [run for task in tasks for run in plan_control(task, sources) if run.metric is Metric.PASS]
+    with RunFile(None, settings().cache / CONTROLS) as file:
+        for _ in range(2):
+            new = [run for run in runs if file.outcomes.get(run.key, Outcome.HARNESS_ERROR) in UNJUDGED]
+            run_planned(new, sources, runners, file, no_progress)
+        return {run.answered[1]: file.outcomes[run.key] for run in runs}
 
 
 def _plan(passes: Passes, task: Task, texts: Sequence[str], sources: Sources, unnoticed: bool) -> list[Run]:

@@ -14,6 +14,9 @@ from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.tally import Answered
 from pipeline.execution.validation.cases import Case
 
+CONTROLS = Path("scores", "controls.jsonl")
+"""Below the cache: outcomes of empty answers, which are the same for every model."""
+
 # Outcomes that another try may change: they are reported, not stored.
 UNJUDGED = frozenset({Outcome.HARNESS_ERROR, Outcome.NO_ENVIRONMENT})
 

@@ -22,7 +22,7 @@ from pipeline.evaluation.scores.predictions import Excluded, read_predictions
 from pipeline.evaluation.scores.references import ReferenceRun, doubtful_references
 from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.running import Runners, run_samples
-from pipeline.evaluation.scores.runs import RunFile
+from pipeline.evaluation.scores.runs import CONTROLS, RunFile
 from pipeline.evaluation.scores.table import Open, Scores, score_rows
 from pipeline.evaluation.scores.tally import tally
 from pipeline.evaluation.scores.tasks import Task, Tasks, read_tasks, rows_of
@@ -37,9 +37,6 @@ FILES = ("scores.parquet", "scores.csv", "excluded.csv", "scores.svg")
 
 REFERENCE_RUNS = Path("scores", "references.jsonl")
 """Below the cache: outcomes and times of references on this machine."""
-
-CONTROLS = Path("scores", "controls.jsonl")
-"""Below the cache: outcomes of empty answers, which are the same for every model."""
 
 _TASKS_ONLY = frozenset(
     {

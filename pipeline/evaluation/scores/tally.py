@@ -14,7 +14,7 @@ from pipeline.evaluation.scores.predictions import Excluded, Prediction
 from pipeline.evaluation.scores.retrieval import reciprocal_rank
 from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.tasks import Task, Tasks
-from pipeline.families.all_families import FAMILIES
+from pipeline.families.all_families import BY_NAME, FAMILIES
 from pipeline.lake.collector import without_collector
 
 Answered = tuple[Family, str]
@@ -90,7 +90,7 @@ def _count(
         return None
     written = prediction.completions or ()
     # An overlong answer counts as wrong: leaving it out would raise the figure.
-    samples = [unfenced(task.family, sample) if len(sample) <= rules.sample_chars else "" for sample in written]
+    samples = [as_answer(task.family, sample) if len(sample) <= rules.sample_chars else "" for sample in written]
     counts.counted += len(samples)
     counts.scores.setdefault(answered, {}).update(score(task, samples))
     if keep:
@@ -99,6 +99,11 @@ def _count(
         problem = f"{too_long} samples longer than {rules.sample_chars} characters (curation_rules/scores.yaml)"
         return Excluded(Exclusion.SAMPLE_TOO_LONG, problem, task.id, line)
     return None
+
+
+def as_answer(family: Family, sample: str) -> str:
+    """Return what counts of a sample: the last code block, but of a scene, where a fence may be what is missing."""
+    return sample if BY_NAME[family].verbatim else unfenced(sample)
 
 
 def score(task: Task, samples: Iterable[str]) -> dict[Metric, list[float]]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline.core.vocabularies.running import Outcome, Variation
 from pipeline.execution.sandbox.supervise import Limits
 from pipeline.execution.validation.observations import Judged, failing, is_skipped, judge_statements, judge_tests
-from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.splitting import NotParted, Parted, part
-from pipeline.lake.rows import SnippetCheck
+
+if TYPE_CHECKING:  # verifiers of exported tasks have neither
+    from pipeline.execution.validation.rules import ValidationRules
+    from pipeline.lake.rows import SnippetCheck
 
 MODULE = "solution"
 """The name under which a test module imports the code where a case names none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.permissions import Permissions
@@ -20,7 +21,9 @@ from pipeline.execution.validation.cases import (
     variables,
 )
 from pipeline.execution.validation.judging import judge, judge_unanswered
-from pipeline.execution.validation.rules import ValidationRules
+
+if TYPE_CHECKING:  # verifiers of exported tasks do not have it
+    from pipeline.execution.validation.rules import ValidationRules
 
 _START_S = 15.0  # more time for sandbox and harness to start than a case has, which the harness itself ends
 _ANSWER_BYTES = 32 << 20

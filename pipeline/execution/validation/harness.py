@@ -7,14 +7,13 @@ import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.execution.sandbox import drop_privileges
 from pipeline.execution.validation.inside.program import RUNNERS
 
-_INSIDE = Path(__file__).with_name("inside")
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome if outcome is not Outcome.NO_ENVIRONMENT}
 _ALWAYS = (
     *("outcomes", "seeds", "execute", "program", "case", "drop_privileges", "kernel", "cleaner", "watch", "guard"),
@@ -212,5 +211,6 @@ def _needed(specification: Mapping[str, Any]) -> Iterable[str]:
 
 @functools.cache
 def _source(name: str) -> str:
-    path = Path(drop_privileges.__file__) if name == "drop_privileges" else _INSIDE / f"{name}.py"
-    return path.read_text()
+    # Not by a path: a verifier of an exported task reads them out of its archive.
+    folder = "pipeline.execution.sandbox" if name == "drop_privileges" else "pipeline.execution.validation.inside"
+    return files(folder).joinpath(f"{name}.py").read_text(encoding="utf-8")

@@ -14,12 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.validation.constants import constant
 from pipeline.execution.validation.splitting import Parted, Step
-from pipeline.lake.rows import SnippetCheck
+
+if TYPE_CHECKING:  # verifiers of exported tasks do not have it
+    from pipeline.lake.rows import SnippetCheck
 
 _UNICODE_PREFIX = re.compile(r"(?<!\w)u(?=['\"])")
 _ALLOW_UNICODE = doctest.register_optionflag("ALLOW_UNICODE")

@@ -9,10 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pipeline.corpus.usages.text import parse_program
 from pipeline.execution.validation.cases import Case
-from pipeline.lake.rows import RewriteRow, SnippetCheck, SnippetRow
+
+if TYPE_CHECKING:  # verifiers of exported tasks do not have it
+    from pipeline.lake.rows import RewriteRow, SnippetCheck, SnippetRow
 
 _TRACEBACK = "Traceback (most recent call last)"
 _ANYTHING = "..."

@@ -61,7 +61,7 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("wanted", ExportFormat)
+@pytest.mark.parametrize("wanted", FILES)
 def test_records_and_the_side_file_together_are_the_rows(
     wanted: ExportFormat, snapshot: Path, sources: Unpack, tmp_path: Path
 ) -> None:
@@ -75,7 +75,7 @@ def test_records_and_the_side_file_together_are_the_rows(
     assert bool(documents) == (wanted is ExportFormat.LIBEVOLUTIONEVAL)
 
 
-@pytest.mark.parametrize("wanted", ExportFormat)
+@pytest.mark.parametrize("wanted", FILES)
 def test_an_export_made_again_is_the_same(
     wanted: ExportFormat, snapshot: Path, sources: Unpack, tmp_path: Path
 ) -> None:

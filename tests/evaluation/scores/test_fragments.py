@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.evaluation.scores.fragments import unfenced
+from pipeline.evaluation.scores.tally import as_answer
 
 DOCUMENTED = 'def f():\n    """Show.\n\n```\nx\n```\n"""\n'
 
@@ -29,15 +30,15 @@ DOCUMENTED = 'def f():\n    """Show.\n\n```\nx\n```\n"""\n'
     ],
 )
 def test_what_is_code(sample: str, code: str) -> None:
-    assert unfenced(Family.PROBLEM, sample) == code
+    assert unfenced(sample) == code
 
 
 def test_at_a_cursor_a_fence_may_be_what_is_missing() -> None:
     sample = "```\nx = 1\n```"
-    assert unfenced(Family.SCENE, sample) == sample
+    assert as_answer(Family.SCENE, sample) == sample != as_answer(Family.PROBLEM, sample)
 
 
 @given(st.text(alphabet="`\n x=1py", max_size=60))
 def test_code_in_a_block_is_that_code(text: str) -> None:
     plain = text.replace("`", "")
-    assert unfenced(Family.COMPLETION, f"Here it is:\n```python\n{plain}\n```\n") == f"{plain}\n"
+    assert unfenced(f"Here it is:\n```python\n{plain}\n```\n") == f"{plain}\n"

@@ -1,0 +1,63 @@
+"""The file that an agent edits: as it begins, with an answer in it, and the answer that is in it afterwards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.families.completions_and_migrations.masks import MASKS, unmask
+
+if TYPE_CHECKING:  # verifiers of exported tasks do not have it
+    from pipeline.lake.schema import Row
+
+_MASKED = (Family.COMPLETION, Family.FUNCTION)
+
+
+def beginning(family: Family, row: Row) -> str | None:
+    """Return the file as an agent gets it; None where there is none: a migration is written anew."""
+    if family in _MASKED:
+        return str(row["masked_code"])
+    return str(row["starting_code"]) if family is Family.PROBLEM else None
+
+
+def answered(family: Family, row: Row, answer: str) -> str:
+    """Return the file with an answer in it."""
+    if family in _MASKED:
+        granularity = Granularity(row["granularity"])
+        return unmask(row["masked_code"], granularity, answer, answer if granularity == "token" else row["core_token"])
+    return f"{beginning(family, row) or ''}{answer}"
+
+
+def answer_in(family: Family, row: Row, text: str) -> str:
+    """Return the answer in a file: what stands in place of the mask, or after the starting code.
+
+    Where the rest of the file has changed, it is the whole file. Other masks than that of a line or block may be left.
+    """
+    if family not in _MASKED:
+        return text.removeprefix(beginning(family, row) or "")
+    masked_code, granularity = row["masked_code"], Granularity(row["granularity"])
+    # Editors add or drop the newline at the end.
+    for whole, masked in ((text, masked_code), (text.rstrip("\n"), masked_code.rstrip("\n"))):
+        found = _name(masked, whole) if granularity is Granularity.TOKEN else _between(masked, whole, row)
+        if found is not None:
+            return found
+    return text
+
+
+def _between(masked: str, whole: str, row: Row) -> str | None:
+    for token in (MASKS[Granularity.TOKEN], row["core_token"]):
+        before, _, after = masked.replace(MASKS[Granularity.TOKEN], token).partition(MASKS[row["granularity"]])
+        # Whoever moves the first line takes the indentation before the mask along.
+        for head in (before, before.rstrip(" \t")):
+            if len(whole) >= len(head) + len(after) and whole.startswith(head) and whole.endswith(after):
+                return whole[len(head) : len(whole) - len(after)]
+    return None
+
+
+def _name(masked: str, whole: str) -> str | None:
+    """Return the one name in place of all masks of a name."""
+    parts = masked.split(MASKS[Granularity.TOKEN])
+    length, rest = divmod(len(whole) - sum(map(len, parts)), max(1, len(parts) - 1))
+    name = whole[len(parts[0]) : len(parts[0]) + max(0, length)]
+    return name if not rest and length >= 0 and name.join(parts) == whole else None

@@ -1,0 +1,65 @@
+"""The cases that judge a sample in the environment of a release: its program with the outputs or tests of the task."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scores import Metric
+from pipeline.evaluation.scores.filling import filled, solved
+from pipeline.execution.validation.cases import Case
+from pipeline.execution.validation.splitting import NotParted, Parted, part
+from pipeline.families.completions_and_migrations.expected_outputs import displaying
+
+if TYPE_CHECKING:  # verifiers of exported tasks do not have it
+    from pipeline.lake.schema import Row
+
+Judging = Iterator[tuple[Metric, Case]]
+
+
+def _completion(row: Row, sample: str, example: Any) -> Judging:
+    yield Metric.PASS, displaying(example, row["code"], filled(row, sample))
+
+
+def _migration(row: Row, sample: str, example: Any) -> Judging:
+    yield Metric.PASS, displaying(example, row["target_code"], sample)
+
+
+def _function(row: Row, sample: str, example: Any) -> Judging:
+    if parted := _parted(row["tests"], row["module"]):
+        yield Metric.PASS, Case("", "", filled(row, sample), parted=parted, module=row["module"])
+
+
+def _problem(row: Row, sample: str, example: Any) -> Judging:
+    program = solved(row["starting_code"], sample)
+    for metric, text, module in (
+        (Metric.PASS, row["hidden_tests"], row["module"]),
+        (Metric.PASS_VISIBLE, row["test"], None),
+    ):
+        if parted := _parted(text, module):
+            yield metric, Case("", "", program, parted=parted, module=module)
+
+
+def _parted(tests: str, module: str | None) -> Parted | None:
+    parts = parts_of(tests, module)
+    return parts if isinstance(parts, Parted) else None
+
+
+@functools.lru_cache(512)
+def parts_of(tests: str, module: str | None) -> Parted | str:
+    """Return tests in parts, or why they cannot be parted."""
+    try:
+        return part(tests, module)
+    except NotParted as error:
+        return str(error)
+
+
+CASES: Mapping[Family, Callable[[Row, str, Any], Judging]] = {
+    Family.COMPLETION: _completion,
+    Family.FUNCTION: _function,
+    Family.MIGRATION: _migration,
+    Family.PROBLEM: _problem,
+}
+"""The cases of a sample by family, of a row, a sample, and the example behind a completion or migration."""
