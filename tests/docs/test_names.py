@@ -21,14 +21,8 @@ PLACEHOLDER = re.compile(r"(?<![A-Za-z.])[A-Z][A-Z_]+(?![A-Za-z.]*\.md)(?=\.|/|$
 EXAMPLES = re.compile(r"\b(forum|mine)\b")
 """A worked example or a user adds these, so they are not there."""
 OF_OTHERS = {
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "poetry.lock",
-    "uv.lock",
-    "environment.yml",
-    "ATTRIBUTION.md",
-    "report.md",
+    *("pyproject.toml", "setup.py", "setup.cfg", "poetry.lock", "uv.lock", "environment.yml", "ATTRIBUTION.md"),
+    *("report.md", "task.toml", "dataset.toml", "instruction.md"),
 }
 """Files in projects of others, and files that a command writes."""
 COMMAND = re.compile(r"(?<![\w/.-])(?<!-n )(?:\.venv/bin/)?driftline ([a-z]+(?:-[a-z]+)*)(.*)")

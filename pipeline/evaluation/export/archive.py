@@ -55,7 +55,9 @@ def _path(module: str) -> Path:
 
 def _imported(body: Collection[ast.stmt]) -> Iterator[str]:
     """Yield the modules of this package that statements import, but for those that only annotations use."""
-    for node in (found for statement in body if not _is_for_types(statement) for found in ast.walk(statement)):
+    for node in (
+        inner_node for statement in body if not _is_for_types(statement) for inner_node in ast.walk(statement)
+    ):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == pipeline.__name__:
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"

@@ -39,9 +39,9 @@ def answer_in(family: Family, row: Row, text: str) -> str:
     masked_code, granularity = row["masked_code"], Granularity(row["granularity"])
     # Editors add or drop the newline at the end.
     for whole, masked in ((text, masked_code), (text.rstrip("\n"), masked_code.rstrip("\n"))):
-        found = _name(masked, whole) if granularity is Granularity.TOKEN else _between(masked, whole, row)
-        if found is not None:
-            return found
+        answer = _name(masked, whole) if granularity is Granularity.TOKEN else _between(masked, whole, row)
+        if answer is not None:
+            return answer
     return text
 
 

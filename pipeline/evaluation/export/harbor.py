@@ -150,7 +150,7 @@ class _Exporter:
             "instruction.md": _instruction(task, row, python, prompt),
             "environment/Dockerfile": base + installs + _OF_AGENT.format(environment=_ENVIRONMENT),
             **{f"environment/{file}": text for file, text in locks.items()},
-            **{f"environment/app/{file}": text for file, text in _given(task.family, row).items()},
+            **{f"environment/app/{file}": text for file, text in _agent_files(task.family, row).items()},
             "solution/solve.sh": _SOLVE,
             "solution/solution.py": answered(task.family, row, row[_REFERENCES[task.family]]),
             "tests/Dockerfile": base + installs + _OF_VERIFIER,
@@ -204,7 +204,7 @@ class _Exporter:
         )
 
 
-def _given(family: Family, row: Row) -> dict[str, str]:
+def _agent_files(family: Family, row: Row) -> dict[str, str]:
     """Return the files that an agent finds in its folder."""
     text = beginning(family, row)
     return {"source.py": row["source_code"]} if text is None else {"solution.py": text}
@@ -262,11 +262,11 @@ def harbor(snapshot: Snapshot, *, unnoticed: bool = False) -> Iterator[Result]:
     by_family = {family: {task.id: task for task in tasks if task.family is family} for family in _SETTINGS}
     digests: dict[str, str] = {}
     for family, of_family in by_family.items():
-        made = _prompts(snapshot, family) if of_family else {}
+        prompts_by_id = _prompts(snapshot, family) if of_family else {}
         rows = {row["id"]: row for row in snapshot.rows(family.table)} if of_family else {}
         able: list[tuple[Task, CaseRun, Prompt]] = []
         for task in of_family.values():
-            checked = _able(task, sources, made)
+            checked = _able(task, sources, prompts_by_id)
             if isinstance(checked, Refused):
                 yield checked
             else:
@@ -288,18 +288,20 @@ def harbor(snapshot: Snapshot, *, unnoticed: bool = False) -> Iterator[Result]:
 def _prompts(snapshot: Snapshot, family: Family) -> dict[str, Prompt | Without]:
     setting = _SETTINGS[family]
     ignore_case = load(settings().rules / "masking.yaml", MaskingRules).ignore_case
-    made = prompts(snapshot, setting, prompt_rules()[setting], ignore_case=ignore_case, unnoticed=True)
-    return {prompt.id: prompt for prompt in made}
+    rules = prompt_rules()[setting]
+    return {each.id: each for each in prompts(snapshot, setting, rules, ignore_case=ignore_case, unnoticed=True)}
 
 
-def _able(task: Task, sources: Sources, made: Mapping[str, Prompt | Without]) -> tuple[CaseRun, Prompt] | Refused:
+def _able(
+    task: Task, sources: Sources, prompts_by_id: Mapping[str, Prompt | Without]
+) -> tuple[CaseRun, Prompt] | Refused:
     """Return the run and the prompt of a task, or why it has none."""
     runs = (run for run in plan(task, "", sources) if run.metric is Metric.PASS)
     run = next((run for run in runs if isinstance(run, CaseRun)), None)
     if run is None or not sources.environments.get(run.lock_id, {}).get("lock"):
         why = unparted(task) or (Exclusion.NO_ENVIRONMENT if run else Exclusion.NOT_RUNNABLE).meaning
         return Refused(task.family.table, task.id, Unsupported.NOT_RUNNABLE, why)
-    prompt = made[task.id]
+    prompt = prompts_by_id[task.id]
     if isinstance(prompt, Without):
         return Refused(task.family.table, task.id, Unsupported.NO_PROMPT, f"{prompt.reason.meaning}: {prompt.detail}")
     return run, prompt
