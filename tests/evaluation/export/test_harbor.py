@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -152,7 +154,7 @@ def tables(python: str = PYTHON, lock: str = LOCK) -> Tables:
 ENVIRONMENTS = ("environments", "function_environments", "problem_environments")
 ANSWERS = {
     "token": ["fill", " wrap ", "textwrap"],
-    "line": ["lines = wrap('a b', width=1)", "lines = wrap('a b')", "lines = (", "import os"],
+    "line": ["lines = wrap('a b', width=1)", "lines = wrap('a b')"],
     "block": ["lines = ['a', 'b']\nlines", "lines = wrap('a  b', 1)\nlines", "lines = wrap('a b', 1)\n", CODE],
     "migration": ["from textwrap import wrap\nprint(wrap('a b', 1))\n", "x = 1\n", "def\n"],
     "0123abcd": [
@@ -182,23 +184,32 @@ class Shelf:
         return bare_environment()
 
 
-@pytest.fixture
-def runners(data: Path, monkeypatch: pytest.MonkeyPatch) -> Runners:
+@pytest.fixture(scope="module", autouse=True)
+def runners(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runners]:
     store, sandbox = cast(EnvironmentStore, Shelf()), find_sandbox()
     if not sandbox.two_users:
         pytest.skip("a verifier runs as root, and no namespaces for that can be made here")
     engine = Engine(store, sandbox, load(RULES / "validation.yaml", ValidationRules))
     rules = load(RULES / "repository.yaml", RepositoryRules)
-    found = Runners(engine, Workshop(cast(Any, None), store, sandbox, rules))
-    monkeypatch.setattr(running, "runners_at", lambda _: found)
-    return found
+    of_tests = Runners(engine, Workshop(cast(Any, None), store, sandbox, rules))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("DRIFTLINE_DATA", str(tmp_path_factory.mktemp("data")))
+        patched.setattr(running, "runners_at", lambda _: of_tests)
+        yield of_tests
 
 
-@pytest.fixture
-def folder(tmp_path: Path, runners: Runners) -> Path:
-    """The tasks of a snapshot with rows of every family."""
-    written(tables(), tmp_path)
-    return tmp_path / "out"
+@pytest.fixture(scope="module")
+def snapshot(runners: Runners, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A snapshot with rows of every family."""
+    return snapshot_of(tables(), tmp_path_factory.mktemp("snapshot"))
+
+
+@pytest.fixture(scope="module")
+def folder(snapshot: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its tasks."""
+    out = tmp_path_factory.mktemp("tasks") / "out"
+    export(snapshot, ExportFormat.HARBOR, out, cast(Any, None))
+    return out
 
 
 def written(content: Tables, place: Path, **options: bool) -> Any:
@@ -234,9 +245,9 @@ def test_oracles_get_one_and_empty_answers_nothing(folder: Path, tmp_path: Path)
     assert rewards == {of: ["1", "0", "0"] for of in ANSWERS}
 
 
-def test_verdicts_are_those_of_scoring(folder: Path, runners: Runners, tmp_path: Path) -> None:
-    (snapshot,) = (Snapshot(path) for path in (tmp_path / "snapshots" / "mine").iterdir() if path.is_dir())
-    tasks, sources = read_tasks(snapshot, (), running=True), Sources.read(snapshot, None)
+def test_verdicts_are_those_of_scoring(snapshot: Path, folder: Path, runners: Runners, tmp_path: Path) -> None:
+    reader = Snapshot(snapshot)
+    tasks, sources = read_tasks(reader, (), running=True), Sources.read(reader, None)
     samples = {
         (family, of): [as_answer(family, text) for text in ANSWERS[of]]
         for of, (_, family, _) in rows_in(folder).items()
@@ -356,15 +367,13 @@ def test_harbor_itself_finds_nothing_wrong(folder: Path, tmp_path: Path) -> None
     assert tomllib.loads((folder / "dataset.toml").read_text())["tasks"] == before
 
 
-def test_tasks_made_again_are_the_same(tmp_path: Path, runners: Runners) -> None:
-    snapshot = snapshot_of(tables(), tmp_path)
-    for name in "ab":
-        archive.cache_clear()
-        export(snapshot, ExportFormat.HARBOR, tmp_path / name, cast(Any, None))
-    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+def test_tasks_made_again_are_the_same(snapshot: Path, folder: Path, tmp_path: Path) -> None:
+    archive.cache_clear()
+    export(snapshot, ExportFormat.HARBOR, tmp_path / "again", cast(Any, None))
+    assert contents(tmp_path / "again") == contents(folder)
 
 
-def test_rows_without_a_verdict_or_prompt_are_refused(tmp_path: Path, runners: Runners) -> None:
+def test_rows_without_a_verdict_or_prompt_are_refused(tmp_path: Path) -> None:
     content = tables()
     content["published_completions"] += [
         completion("line", "x = 1\n[line-mask]\n", "wrap('')", id="unrun", reference_outcome=None),
@@ -389,25 +398,25 @@ def test_rows_without_a_verdict_or_prompt_are_refused(tmp_path: Path, runners: R
     assert refused.keys() - taken_in.keys() == {("functions", Unsupported.NOT_DISCRIMINATING)}
 
 
-@pytest.mark.parametrize("of", ["-x", "A", "a b", "é" * 99, "x" * 99, "[x]"])
-def test_an_id_is_a_folder_of_its_own_whatever_it_is(of: str, tmp_path: Path, runners: Runners) -> None:
-    content = tables() | {"published_problems": [problem(id=of, canary="canary -->\n# canary\nof it, long enough")]}
-    before = {path.name for path in tmp_path.iterdir()}
-    written(content, tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} - before == {"out", "lake", "drafts", "snapshots", "data"}
-    (record,) = (
-        one for one in map(json.loads, (tmp_path / "out" / "tasks.jsonl").open()) if one["family"] == "problem"
-    )
-    task = tmp_path / "out" / record["task"]
-    assert tomllib.loads((task / "task.toml").read_text())["metadata"]["id"] == of == record["id"]
-    assert (task / "instruction.md").read_text().splitlines()[1] == ""
+def test_an_id_is_a_folder_of_its_own_whatever_it_is(tmp_path: Path) -> None:
+    ids = ["_x", "A", "a b", "é" * 99, "x" * 99, "[x]"]
+    canary = "canary -->\n# canary\nof it, long enough"
+    written(tables() | {"published_problems": [problem(id=of, canary=canary) for of in ids]}, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "lake", "drafts", "snapshots"}
+    records = [json.loads(line) for line in (tmp_path / "out" / "tasks.jsonl").read_text().splitlines()]
+    tasks = {one["id"]: tmp_path / "out" / one["task"] for one in records if one["family"] == Family.PROBLEM}
+    assert tasks.keys() == set(ids)
+    for of, task in tasks.items():
+        assert re.fullmatch(r"problem-x[0-9a-f]{32}", task.name)
+        assert tomllib.loads((task / "task.toml").read_text())["metadata"]["id"] == of
+        assert (task / "instruction.md").read_text().splitlines()[1] == ""
 
 
 @pytest.mark.parametrize(
     ("python", "lock"),
     [("three", LOCK), ("3.11 && rm -r x", LOCK), (PYTHON, f"{LOCK}--index-url http://127.0.0.1:1\n")],
 )
-def test_an_environment_that_is_more_than_pins(python: str, lock: str, tmp_path: Path, runners: Runners) -> None:
+def test_an_environment_that_is_more_than_pins(python: str, lock: str, tmp_path: Path) -> None:
     content = tables(python, lock)
     content["published_problems"] = [problem(lock_id=lock_id_of(python, lock))]
     with pytest.raises((ExportError, SnapshotError)):
@@ -415,7 +424,7 @@ def test_an_environment_that_is_more_than_pins(python: str, lock: str, tmp_path:
     assert not (tmp_path / "out").exists()
 
 
-def test_source_distributions_are_built_as_of_their_time(tmp_path: Path, runners: Runners) -> None:
+def test_source_distributions_are_built_as_of_their_time(tmp_path: Path) -> None:
     lock = f"{BUILT}{LOCK}"
     content = tables(lock=lock)
     content["published_problems"] = [problem(lock_id=lock_id_of(PYTHON, lock))]
