@@ -136,6 +136,7 @@ def evaluate_model(
             report,
             view=view,
             references=settings().cache / REFERENCE_RUNS,
+            only=to_ask.hashes.keys() if tasks else None,
         )
     summary = measured(evaluation, target, samples, client)
     result = result_of(snapshot_folder, scored, view, runners, summary, to_ask.hashes)

@@ -296,6 +296,12 @@ def test_a_view_without_tasks_names_the_other(evaluate: Evaluate, driftline: Dri
     assert "--view all" in " ".join(result.err.split())
 
 
+def test_a_choice_of_tasks_is_scored_alone(evaluate: Evaluate, server: ChatServer, tmp_path: Path) -> None:
+    assert evaluate("--tasks", 2).status == 0
+    found = read_result(tmp_path / "out")
+    assert (len(server.asked), len(found.tasks), found.excluded) == (2, 2, {})
+
+
 def test_evaluating_needs_no_airflow() -> None:
     names = ("evaluate", "prompts", "score", "compare-scores")
     code = (

@@ -106,6 +106,7 @@ def measured(evaluation: Evaluation, endpoint: Endpoint, samples: int, client: C
         endpoint=cut(endpoint.url),
         parameters=dict(endpoint.parameters),
         setting=evaluation.questions.setting,
+        tasks=len(evaluation.questions.prompts),
         samples=samples,
         prompts_sha256=evaluation.questions.sha256,
         answered=len(answers),

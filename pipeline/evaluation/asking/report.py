@@ -49,6 +49,7 @@ def _conditions(result: Result) -> Iterator[tuple[object, ...]]:
         yield "model", measured.model
         yield "endpoint", f"{measured.endpoint} ({measured.protocol})"
         yield "parameters", ", ".join(f"{name} {value}" for name, value in measured.parameters.items()) or "none"
+        yield "tasks asked", measured.tasks
         yield "samples a task", measured.samples
         yield (
             "cost",

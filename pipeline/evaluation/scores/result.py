@@ -41,6 +41,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     endpoint: str
     parameters: Mapping[str, Any]
     setting: str
+    tasks: int
     samples: int
     prompts_sha256: str
     answered: int

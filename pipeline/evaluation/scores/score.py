@@ -85,16 +85,20 @@ def score_predictions(
     unnoticed: bool = False,
     view: View = View.ALL,
     references: Path | None = None,
+    only: Collection[tuple[Family, str]] | None = None,
 ) -> Scored:
     """Score a file of predictions for a view; with runners, run them too. `runs` is the file that stores outcomes.
 
-    Tasks whose tests do not notice an empty answer count only if `unnoticed`. With a file of `references`, those of the
-    tasks are run once on this machine, and those that are slow or fail here are in the result.
+    Tasks whose tests do not notice an empty answer count only if `unnoticed`; `only` restricts the tasks. With a file
+    of `references`, those of the tasks are run once on this machine, and those that are slow or fail here are in the
+    result.
 
     Errors: SnapshotError.
     """
     reader, keep = Snapshot(snapshot), runners is not None
     tasks = read_tasks(reader, rules.facets, running=keep, view=view)
+    if only is not None:
+        tasks = {of: {f: task for f, task in by.items() if (f, of) in only} for of, by in tasks.items()}
     documents = _Documents(reader)
     answers = read_predictions(predictions, rules)
     counted = tally(tasks, answers, rules, documents.of, keep, unnoticed=unnoticed)
