@@ -10,7 +10,7 @@ import pytest
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection
 from pipeline.core.vocabularies.families import Family
-from pipeline.core.vocabularies.functions import FunctionRun
+from pipeline.core.vocabularies.functions import FunctionRun, TestKind
 from pipeline.core.vocabularies.review import FlagKind, RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence, Granularity
@@ -194,3 +194,27 @@ def test_a_decision_on_a_function_holds_at_every_level() -> None:
     assert {(item["description"], item["drafter"], item["review_status"]) for item in rows} == {
         ("Do it well.", Drafter.ANNOTATOR, ReviewStatus.EDITED)
     }
+
+
+@pytest.mark.parametrize(
+    ("rule", "limit", "reason"),
+    [
+        ("min_coverage", 0.6667, None),
+        ("min_coverage", 0.6668, RejectReason.NOT_COVERED),
+        ("min_tests", 5, None),
+        ("min_tests", 6, RejectReason.NO_CHECK),
+        ("min_kinds", 2, None),
+        ("min_kinds", 3, RejectReason.NO_CHECK),
+    ],
+)
+def test_what_just_suffices_is_published(
+    rule: str, limit: float, reason: RejectReason | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    low = {"min_coverage": 0.0, "min_tests": 1, "min_kinds": 1}
+    monkeypatch.setitem(globals(), "LEAST", LEAST.model_copy(update=low | {rule: limit}))
+    kinds: Any = dict.fromkeys(TestKind, 0) | dict(zip(TestKind, (3, 2), strict=False))
+    output = gated(PROVEN, executed=2, **{str(kind): number for kind, number in kinds.items()})
+    # this function has no block to be masked, whatever its tests are
+    reasons = {reject.reason for reject in output.rejects} - {RejectReason.NO_BLOCK}
+    assert reasons == ({reason} if reason else set())
+    assert {row["coverage"] for row in output.tables["published_functions"]} == (set() if reason else {0.6667})

@@ -130,3 +130,22 @@ def test_a_drafted_problem_of_a_change_has_the_licence_and_origin_of_its_release
     )
     (reject,) = gate(runs, **written | {"drafted_tests": 1}).rejects
     assert reject.reason == RejectReason.NO_CHECK
+
+
+@pytest.mark.parametrize(
+    ("rule", "limit", "reason"),
+    [
+        ("min_coverage", 0.75, None),
+        ("min_coverage", 0.7501, RejectReason.NOT_COVERED),
+        ("min_tests", 2, None),
+        ("min_tests", 3, RejectReason.NO_CHECK),
+    ],
+)
+def test_what_just_suffices_is_published(
+    rule: str, limit: float, reason: RejectReason | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "LEAST", LEAST.model_copy(update={"min_coverage": 0.0, "min_tests": 1, rule: limit}))
+    two: Any = {"stated_tests": 1, "recorded_tests": 1, "drafted_tests": 0}
+    output = gate({V: PASSED, H: PASSED, R: MISSING}, executed=3, **two)
+    assert [reject.reason for reject in output.rejects] == ([reason] if reason else [])
+    assert [row["coverage"] for row in output.tables["published_problems"]] == ([] if reason else [0.75])
