@@ -1213,6 +1213,7 @@ class PublishedCompletionRow(CompletionRow):
     python: str
     lock_id: str
     neighbour_version: str | None
+    versions: Sequence[str] | None
     neighbour_outcome: str | None  # Outcome
     description: str | None
     drafter: str | None  # Drafter
@@ -1240,6 +1241,7 @@ class PublishedControlledCompletionRow(ControlledCompletionRow):
     python: str
     lock_id: str
     neighbour_version: str | None
+    versions: Sequence[str] | None
     neighbour_outcome: str | None  # Outcome
     purl: str | None
     licence: str | None

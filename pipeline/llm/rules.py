@@ -13,6 +13,7 @@ class DraftingRules(Rule):
     """The rules of the offline drafter."""
 
     sentences_tried: int = Field(ge=1)
+    predicates_tried: int = Field(ge=1)
     max_sentences: int = Field(ge=1)
     same_sentence: float = Field(gt=0, le=1)
     min_words: int = Field(ge=1)
@@ -20,6 +21,7 @@ class DraftingRules(Rule):
     placeholder: str = Field(min_length=1)
     min_words_beside_placeholder: int = Field(ge=1)
     words_before_placeholder: int = Field(ge=1)
+    not_after_placeholder: frozenset[str]
     verbs: frozenset[str] = Field(min_length=1)
     inflections: tuple[str, ...]
     min_inflected_length: int = Field(ge=2, description="letters")

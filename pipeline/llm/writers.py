@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypedDict
@@ -14,6 +15,9 @@ from pipeline.lake.ids import sha256_json
 from pipeline.lake.stage import Reject
 from pipeline.llm.names import find_names, redact, stem
 from pipeline.llm.rules import DraftingRules
+
+_NOUNS = "(?:function|method|class|type|object|decorator|constructor|helper|exception)"
+"""What a sentence may call the API beside its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +137,11 @@ class OfflineWriter:
 
     def text(self, request: Request) -> Text | None:
         """Write one text."""
-        described = [candidates for docstring in request.docstrings if (candidates := self._describing(docstring))]
+        described = [
+            candidates
+            for docstring in request.docstrings
+            if (candidates := self._describing(docstring, request.hidden))
+        ]
         clean = [next((text for text in candidates if self._is_clean(text, request)), None) for candidates in described]
         chosen = self._different([text for text in clean if text is not None])[: self.rules.max_sentences]
         redacted = not chosen
@@ -145,18 +153,33 @@ class OfflineWriter:
         source = sha256_json([request.field, request.hidden, request.docstrings])
         return Text(" ".join(chosen), redacted, Drafter.OFFLINE, None, source)
 
-    def _describing(self, docstring: str) -> Sequence[str]:
-        """Return the sentences at the beginning of a docstring that describe something."""
-        first = sentences(docstring, self.rules.abbreviations)[: self.rules.sentences_tried]
+    def _describing(self, docstring: str, hidden: Sequence[str]) -> Sequence[str]:
+        """Return the sentences at the beginning of a docstring that describe something.
+
+        Of a sentence whose subject is a hidden name its predicate is taken: "`merge` joins lists." says "Joins lists."
+        """
+        texts = sentences(docstring, self.rules.abbreviations)
+        predicates = [self._predicate(text, hidden) for text in texts[: self.rules.predicates_tried]]
         return [
-            _closed(text)
-            for number, text in enumerate(first)
-            if self._describes(text) and (number == 0 or self._begins_with_verb(text))
+            _closed(predicate or text)
+            for number, (text, predicate) in enumerate(zip(texts, predicates, strict=False))
+            if self._describes(predicate or text)
+            and (predicate or number == 0 or (number < self.rules.sentences_tried and self._begins_with_verb(text)))
         ]
+
+    def _predicate(self, text: str, hidden: Sequence[str]) -> str | None:
+        """Return what a sentence says of a hidden name that is its subject, as a sentence that begins with a verb."""
+        for name in hidden:
+            subject = re.search(rf"(?:^|, )(?:the )?{re.escape(name)}(?:\(\))?(?: {_NOUNS})?,? ", text, re.IGNORECASE)
+            if subject is not None:
+                rest = re.sub(r"^(?:is|was) used (?:to )?|^is (?=an? |the )", "", text[subject.end() :])
+                if rest.startswith(("a ", "an ", "the ")) or self._begins_with_verb(rest):
+                    return rest[:1].upper() + rest[1:]
+        return None
 
     def _begins_with_verb(self, text: str) -> bool:
         stems = {stem(verb, self.rules.inflections) for verb in self.rules.verbs}
-        return stem(text.split()[0], self.rules.inflections) in stems
+        return bool(text) and stem(text.split()[0], self.rules.inflections) in stems
 
     def _different(self, texts: Sequence[str]) -> list[str]:
         """Return the texts without those that say nearly the same as one before them."""
@@ -174,15 +197,18 @@ class OfflineWriter:
         return not find_names(text, request.hidden, self.rules)
 
     def _still_describes(self, text: str, field: DraftField) -> bool:
-        before = text.partition(self.rules.placeholder)[0].split()
+        before, _, after = text.partition(self.rules.placeholder)
         beside = len(text.replace(self.rules.placeholder, " ").split())
         if field is DraftField.QUERY:
             # A query stands for an expression whose place in the program shows the rest.
             return beside >= self.rules.min_words
+        # As the head of its object the name says what the code does; before another noun it only adds to that.
+        head = not re.match(r" \w", after) or after.split()[0].casefold() in self.rules.not_after_placeholder
         enough = (
-            beside >= self.rules.min_words_beside_placeholder and len(before) >= self.rules.words_before_placeholder
+            beside >= self.rules.min_words_beside_placeholder
+            and len(before.split()) >= self.rules.words_before_placeholder
         )
-        return enough and text.count(self.rules.placeholder) == 1
+        return enough and not head and self._begins_with_verb(text) and text.count(self.rules.placeholder) == 1
 
 
 def _closed(text: str) -> str:

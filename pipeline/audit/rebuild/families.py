@@ -164,7 +164,7 @@ def context(context: RebuildContext, row: PublishedContextRow) -> RebuiltRow:
         rules.contexts,
         context.writer,
         retrievers(rules.contexts.retrieval),
-        ignore_case=rules.masking.ignore_case,
+        rules.masking,
     )
     if not output.tables["published_contexts"]:
         raise NotReproduced(describe_rejects(output.rejects))
@@ -186,7 +186,7 @@ def function(context: RebuildContext, row: PublishedFunctionRow) -> RebuiltRow:
     """Mask a task function again around the core API; program and tests come from models or recorded runs."""
     use = row["core_start_byte"], row["core_end_byte"]
     level = Granularity(row["granularity"])
-    masked = mask_function(parse_source(row["code"]), use, level, context.rules.masking)
+    masked = mask_function(parse_source(row["code"]), use, level, context.rules.masking, row["description"] or "")
     why = "program, tests and proof come from runs: driftline survive runs them again"
     if isinstance(masked, Reject):
         raise NotReproduced(f"{masked.reason}: {masked.detail}")

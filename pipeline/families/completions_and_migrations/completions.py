@@ -32,7 +32,8 @@ def make_completions(
     `witnessed` are the changes that running a snippet showed: of it nothing is masked but what the other release lacks.
 
     A candidate is an API of a snippet (its first use under its own name; of code of others one that no other snippet of
-    the same origin stands for), a version and a level. The versions are,
+    the same origin stands for), a version and a level. Of its uses under that name the first is masked of which a line
+    can be known. The versions are,
     within the snippet's run, the first whose predecessor the lake holds, and each in which the API is new, about to
     go or modified. Without its predecessor nobody knows whether an API is new in a version.
     """
@@ -133,10 +134,24 @@ def _of_usage(
         # A line or block of a test has more in it than what differs: values that nobody can guess.
         differing = Granularity.TOKEN if argument or change["kind"] in WHOLE else Granularity.LINE
         levels = [level for level in levels if level == differing]
+
+    def masked_at(use: UsageRow, level: Granularity) -> Masked | Reject:
+        at = span if use is usage else _name_span(use)
+        masked = mask(source, at, spans, level, rules)
+        if isinstance(masked, Reject):
+            return masked
+        return refuse_unknowable(source, masked, source.text_of(at), level, rules.guessing) or masked
+
+    # An example often begins with values that nobody can know, and goes on with the same API on what is there.
+    alike = [usage]
+    if change is None:
+        alike += [use for use in uses if (use["path"], use["name"]) == (usage["path"], usage["name"])]
+    fit = [use for use in alike if isinstance(masked_at(use, Granularity.LINE), Masked)]
     for level in levels:
-        masked = mask(source, span, spans, level, rules)
+        masks = [(use, masked_at(use, level)) for use in (*fit, *alike)]
+        use, masked = next((each for each in masks if isinstance(each[1], Masked)), masks[0])
         for version in versions:
-            yield _instance(snippet, usage, version, level, source, span, masked, history, change)
+            yield _instance(snippet, use, version, level, source, span, masked, history, change)
 
 
 def _argument_span(source: Source, usage: UsageRow, keywords: Collection[str]) -> Span | None:

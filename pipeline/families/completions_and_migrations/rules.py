@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pydantic import Field
 
 from pipeline.core.rules.load import Rule
@@ -22,6 +24,13 @@ class BlockRules(Rule):
     max_lines: int = Field(ge=1, description="physical lines")
 
 
+class GuessingRules(Rule):
+    """Which values need not stand in the program, and how many others of a masked piece, by level."""
+
+    usual_values: frozenset[str]
+    max_unknowable: Mapping[Granularity, int]
+
+
 class MigrationRules(Rule):
     """Which pairs of snippets are the same task."""
 
@@ -37,5 +46,6 @@ class MaskingRules(Rule):
     min_name_length: int = Field(ge=1)
     line: LineRules
     block: BlockRules
+    guessing: GuessingRules
     max_per_path_and_version: int = Field(ge=1)
     migration: MigrationRules

@@ -110,20 +110,25 @@ class Source:
             inner = holding.held
         return found
 
+    def start_of(self, node: ast.expr | ast.stmt | ast.arg) -> int:
+        """Return the first byte of a node, decorators aside."""
+        return self._offset(node.lineno, node.col_offset)
+
+    def end_of(self, node: ast.expr | ast.stmt | ast.arg) -> int:
+        """Return the byte after the last one of a node."""
+        if node.end_lineno is None or node.end_col_offset is None:
+            raise BrokenSource("a node has no end")
+        return self._offset(node.end_lineno, node.end_col_offset)
+
     def _statement(self, node: ast.stmt) -> Statement:
         held = tuple(self._statement(inner) for inner in _statements_in(node))
         imports = isinstance(node, ast.Import | ast.ImportFrom) or any(inner.imports for inner in held)
         return Statement(node, self._span_of(node), held, 1 + sum(inner.count for inner in held), imports)
 
     def _span_of(self, node: ast.stmt) -> Span:
-        start = self._offset(node.lineno, node.col_offset)
         decorators = getattr(node, "decorator_list", [])
-        if decorators:
-            first = self._offset(decorators[0].lineno, decorators[0].col_offset)
-            start = self.data.rfind(b"@", 0, first)
-        if node.end_lineno is None or node.end_col_offset is None:
-            raise BrokenSource("a statement has no end")
-        return start, self._offset(node.end_lineno, node.end_col_offset)
+        start = self.data.rfind(b"@", 0, self.start_of(decorators[0])) if decorators else self.start_of(node)
+        return start, self.end_of(node)
 
     def _offset(self, line: int, column: int) -> int:
         return self.line_starts[line - 1] + column

@@ -29,12 +29,12 @@ def expression_at(source: Source, use: Span) -> Expression | None:
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call):
             called[node.func] = node
-        elif isinstance(node, ast.Attribute | ast.Name) and _end(source, node) == use[1] and _name(node) == name:
+        elif isinstance(node, ast.Attribute | ast.Name) and source.end_of(node) == use[1] and _name(node) == name:
             outermost = node
     if outermost is None:
         return None
     whole: ast.expr = called.get(outermost, outermost)
-    return Expression((_start(source, whole), _end(source, whole)), _cursor(source, outermost), whole)
+    return Expression((source.start_of(whole), source.end_of(whole)), _cursor(source, outermost), whole)
 
 
 def _cursor(source: Source, node: ast.Attribute | ast.Name) -> int:
@@ -43,16 +43,8 @@ def _cursor(source: Source, node: ast.Attribute | ast.Name) -> int:
     inner: ast.expr = node
     while isinstance(inner, ast.Attribute):
         first, inner = inner, inner.value
-    return _start(source, node) if first is None else _end(source, first) - len(first.attr.encode())
+    return source.start_of(node) if first is None else source.end_of(first) - len(first.attr.encode())
 
 
 def _name(node: ast.Attribute | ast.Name) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id
-
-
-def _start(source: Source, node: ast.expr) -> int:
-    return source.line_starts[node.lineno - 1] + node.col_offset
-
-
-def _end(source: Source, node: ast.expr) -> int:
-    return source.line_starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)

@@ -51,24 +51,45 @@ def around(source: Source, expression: Expression, names: Sequence[Span], roots:
 
     The contexts end with the enclosing class; where there is none they are all of the program. Statements at the top
     level that import one of `roots` (the library's import names) stand in the imports and nowhere else. Comments are
-    left out. `names` are the places of the hidden name, which becomes `[token-mask]`; the expression itself is as
-    written.
+    left out. An expression that is an imported name is shown as an attribute of its module, which is imported too, so
+    that it has a first part. `names` are the places of the hidden name, which becomes `[token-mask]`; the expression
+    itself is as written.
     """
     start, end = expression.span
     imports = list(_imports(source, roots))
+    # An imported name has no first part: that of its module says where to look.
+    module = _module_of(source, expression, imports)
+    first_part = f"{module}." if module else ""
     edits: list[Edit] = [(span, _MASK) for span in names]
     edits += [(span, "") for span in _comments(source)]
     cuts: list[Edit] = [(_whole_lines(source, span), "") for span in imports]
     scope = _enclosing_class(source, start)
     first, last = scope or (0, len(source.data))
     return Inline(
-        imports="".join(f"{_text(source, span, edits)}\n" for span in imports),
+        imports=(f"import {module}\n" if module else "")
+        + "".join(f"{_text(source, span, edits)}\n" for span in imports),
         left=_text(source, (first, start), [*edits, *cuts]),
-        hint=source.text_of((start, expression.cursor)),
-        reference=source.text_of(expression.span),
+        hint=first_part + source.text_of((start, expression.cursor)),
+        reference=first_part + source.text_of(expression.span),
         right=_text(source, (end, last), [*edits, *cuts]),
         in_class=scope is not None,
     )
+
+
+def _module_of(source: Source, expression: Expression, imports: Collection[Span]) -> str | None:
+    """Return the module from which a statement of `imports` brings the name that an expression begins with.
+
+    None where it begins otherwise, or where a part of the module is called as the name.
+    """
+    node = expression.node.func if isinstance(expression.node, ast.Call) else expression.node
+    if not isinstance(node, ast.Name):
+        return None
+    for statement in source.body:
+        if statement.span in imports and isinstance(statement.node, ast.ImportFrom) and statement.node.module:
+            module, names = statement.node.module, statement.node.names
+            if any(name.name == node.id and name.asname is None for name in names):
+                return None if node.id in module.split(".") else module
+    return None
 
 
 def _text(source: Source, span: Span, edits: Sequence[Edit]) -> str:

@@ -9,7 +9,9 @@ from typing import TypedDict
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Granularity
+from pipeline.families.completions_and_migrations.guessing import unknowable
 from pipeline.families.completions_and_migrations.masks import readable
+from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.source import Source, parse_source
 from pipeline.families.contexts.documents import Documentation, searched_text
 from pipeline.families.contexts.expression import expression_at
@@ -37,8 +39,7 @@ def contexts_stage(
     rules: ContextRules,
     writer: Writer,
     retrievers: Sequence[Retriever],
-    *,
-    ignore_case: bool,
+    masking: MaskingRules,
 ) -> Output:
     """Make the tables `published_contexts` and `published_retrievals`; the unit is a published completion of a token.
 
@@ -46,25 +47,23 @@ def contexts_stage(
     are BROKEN_EXAMPLE (a person's edit moved the use), OVER_QUOTA (another API of the line, or another use of the API
     by the same author, stands for it), BROKEN_EXAMPLE (no expression ends with the use) and LEAKS_ANSWER: contexts,
     imports, hint and query are views of an instance, and in none of them the name of the API may be left to read.
-    Documents that a retriever finds are the
-    exception: they are what a reader of the documentation sees, and that of the API names it. A note NO_TEXT says that
-    no document tells what to ask for, DRAFT_WAITING that a model may; the other notes are those of `notes_of`.
+    UNKNOWABLE are expressions with values or names that the program does not show. Documents that a
+    retriever finds are the exception: they are what a reader of the documentation sees, and that of the API names it. A
+    note NO_TEXT says that no document tells what to ask for, DRAFT_WAITING that a model may; the other notes are those
+    of `notes_of`.
     """
     uses = {row["id"]: row for row in tables["usages"]}
     completions = [row for row in tables["published_completions"] if row["granularity"] == Granularity.TOKEN]
-    library = _Library(
-        tables["releases"], Documentation(tables["releases"], tables["api_documents"]), rules, ignore_case
-    )
+    library = _Library(tables["releases"], Documentation(tables["releases"], tables["api_documents"]), rules, masking)
     unchanged, moved = _unmoved(completions, uses)
-    chosen, rejects = _chosen(unchanged, uses, rules)
-    rejects += moved
     # A program is parsed once for its completions.
-    by_code = sorted(chosen, key=lambda row: str(row["code"]))
-    places = [attempt(row["id"], library.place, row, uses[row["usage_id"]]) for row in by_code]
-    located = [place for place in places if isinstance(place, _Place)]
+    by_code = sorted(unchanged, key=lambda row: str(row["code"]))
+    places, unfit = parted(attempt(row["id"], library.place, row, uses[row["usage_id"]]) for row in by_code)
+    located, surplus = _chosen(places, uses, rules)
+    rejects = [*moved, *unfit, *surplus]
     written = {place.key: text for place, text in zip(located, writer.write([p.request for p in located]), strict=True)}
     results = [attempt(place.key, library.context, place, written[place.key]) for place in located]
-    rejects += [one for one in (*places, *results) if isinstance(one, Reject)]
+    rejects += [one for one in results if isinstance(one, Reject)]
     contexts = sorted(
         (row for row in results if not isinstance(row, Reject)), key=lambda row: str(row["completion_id"])
     )
@@ -103,14 +102,15 @@ def _unmoved(
 
 
 def _chosen(
-    completions: Sequence[PublishedCompletionRow], uses: Mapping[str, UsageRow], rules: ContextRules
-) -> tuple[list[PublishedCompletionRow], list[Reject]]:
+    places: Iterable[_Place], uses: Mapping[str, UsageRow], rules: ContextRules
+) -> tuple[list[_Place], list[Reject]]:
     """Limit the APIs of a line, and the uses of an API by one author, as the rules require."""
     lines: Counter[tuple[str, ...]] = Counter()
     authors: Counter[tuple[str, ...]] = Counter()
-    chosen: list[PublishedCompletionRow] = []
+    chosen: list[_Place] = []
     rejects: list[Reject] = []
-    for row in sorted(completions, key=lambda row: (uses[row["usage_id"]]["start_byte"], row["id"])):
+    for place in sorted(places, key=lambda one: (uses[one.completion["usage_id"]]["start_byte"], one.key)):
+        row = place.completion
         line = (row["snippet_id"], row["version"], str(uses[row["usage_id"]]["line"]))
         author = (row["origin"], row["version"], row["path"])
         if lines[line] >= rules.inline.max_per_line:
@@ -121,7 +121,7 @@ def _chosen(
         else:
             lines[line] += 1
             authors[author] += 1
-            chosen.append(row)
+            chosen.append(place)
     return chosen, rejects
 
 
@@ -157,12 +157,12 @@ class _Library:
         releases: Iterable[ReleaseRow],
         documentation: Documentation,
         rules: ContextRules,
-        ignore_case: bool,
+        masking: MaskingRules,
     ) -> None:
         self.documentation = documentation
         self._roots = {row["version"]: frozenset(row["import_names"]) for row in releases}
         self._rules = rules
-        self._ignore_case = ignore_case
+        self._masking = masking
         self._parsed: tuple[str, Source] | None = None
 
     def place(self, completion: PublishedCompletionRow, use: UsageRow) -> _Place | Reject:
@@ -180,7 +180,13 @@ class _Library:
         request = query_request(name, expression.node, inline.reference, texts, minimum)
         place = _Place(completion, inline, document, request)
         # Before a query is requested.
-        return self._leak(place, self._views(place)) or place
+        if leak := self._leak(place, self._views(place)):
+            return leak
+        shown = "\n".join((inline.imports, inline.left, inline.hint, inline.right))
+        span = expression.cursor, expression.span[1]
+        if pieces := unknowable(source, span, shown, name, self._masking.guessing):
+            return Reject(key, RejectReason.UNKNOWABLE, f"nothing shows {', '.join(pieces)[:200]}")
+        return place
 
     def context(self, place: _Place, written: Written) -> PublishedContextRow | Reject:
         """Make the context of a completion."""
@@ -190,7 +196,7 @@ class _Library:
     def _leak(self, place: _Place, views: Mapping[str, object]) -> Reject | None:
         name = place.completion["core_token"]
         for column, text in views.items():
-            if leak := readable(str(text or ""), name, ignore_case=self._ignore_case):
+            if leak := readable(str(text or ""), name, ignore_case=self._masking.ignore_case):
                 return Reject(place.key, RejectReason.LEAKS_ANSWER, f"{column}: {leak!r} is left to read")
         return None
 

@@ -115,7 +115,7 @@ class Choices:
             parameters=written.parameters,
             hidden=(use.name, *sorted(set(use.keywords) & changed)),
             snippet_id=example.snippet["id"],
-            docstrings=self.library.docstrings(filter(None, (example.snippet["path"], use.path)), version),
+            docstrings=self.library.docstrings([use.path], version),
         )
 
 

@@ -14,7 +14,9 @@ from pipeline.lake.stage import Reject
 _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def mask_function(source: Source, use: Span, granularity: Granularity, rules: MaskingRules) -> Masked | Reject:
+def mask_function(
+    source: Source, use: Span, granularity: Granularity, rules: MaskingRules, description: str = ""
+) -> Masked | Reject:
     """Mask the program of a function around the use of the core API whose name is at `use`.
 
     Token and line are as in any program. Block is the body of the function that uses it, without its docstring; where a
@@ -30,7 +32,7 @@ def mask_function(source: Source, use: Span, granularity: Granularity, rules: Ma
             cut = block if block != line else None
     if cut is None and granularity != Granularity.TOKEN:
         return Reject("", RejectReason.NO_BLOCK, f"no {granularity} around the use of the core API")
-    return mask_span(source, source.text_of(use), cut, granularity, ignore_case=rules.ignore_case)
+    return mask_span(source, source.text_of(use), cut, granularity, rules, description)
 
 
 def _body(source: Source, use: Span) -> Span | None:

@@ -83,7 +83,7 @@ def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting:
     written = write(task, hidden, rules)
     if names := names_revealed([_without_library(written, library.roots(version))], hidden, drafting):
         return Reject(key, RejectReason.LEAKS_ANSWER, f"the starting code has {names[0]!r}")
-    docstrings = library.docstrings(filter(None, (candidate.shown.snippet["path"], candidate.path)), version)
+    docstrings = library.docstrings([candidate.path], version)
     source = Source(library.name, candidate.name, hidden, docstrings, library.document(candidate.path, version))
     if describe(source, drafting) is None:
         detail = f"none of {len(docstrings)} docstrings has a sentence that describes the task"

@@ -44,6 +44,8 @@ class RepositoryRules(Rule):
     min_body_lines: int = Field(ge=1)
     max_body_lines: int = Field(ge=1)
     min_tests: int = Field(ge=1)
+    min_coverage: float = Field(ge=0, le=1)
+    min_mutants: int = Field(ge=1)
     max_tests: int = Field(ge=1)
     further_tests: int = Field(ge=1)
     min_words: int = Field(ge=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import more_itertools
@@ -81,9 +81,10 @@ def repository_tasks_stage(
     """Make tasks of a library's traced functions; the unit is a function.
 
     Refused are, in this order: NO_TEXT (no docstring, or one of too few words), TOO_SHORT and TOO_LONG (lines of the
-    body with code), OVER_QUOTA, NOT_PROVEN (too few of the tests fail without the body, or those that do fail with it
-    in place too). Where functions with a docstring leave places, `writer` is asked for the requirements of others: one
-    that it has not written yet is DRAFT_WAITING, one that was not accepted has a note DRAFT_REFUSED.
+    body with code), NOT_COVERED (the tests run too few of them), OVER_QUOTA, NOT_PROVEN (too few of the tests fail
+    without the body, or those that do fail with it in place too), WEAK_TESTS (too few mutants of it differ from it).
+    Where functions with a docstring leave places, `writer` is asked for the requirements of others: one that it has not
+    written yet is DRAFT_WAITING, one that was not accepted has a note DRAFT_REFUSED.
 
     Errors: those of `open_project`.
     """
@@ -133,7 +134,11 @@ def _fitting(result: Candidate, rules: RepositoryRules) -> Candidate | Reject:
     if not rules.min_body_lines <= size <= rules.max_body_lines:
         reason = RejectReason.TOO_SHORT if size < rules.min_body_lines else RejectReason.TOO_LONG
         return Reject(result.id, reason, f"{result.function['namespace']}: {size} lines of code")
-    return replace(result, tests=tuple(draw_tests(result.reached, result.body, rules.max_tests + rules.further_tests)))
+    tests = tuple(draw_tests(result.reached, result.body, rules.max_tests + rules.further_tests))
+    # Where a model may be asked for a requirement, nobody has looked yet which tests reach the function.
+    if result.reached and (refusal := _uncovered(result, tests, rules)):
+        return refusal
+    return replace(result, tests=tests)
 
 
 def _is_silent(result: Candidate | Reject) -> bool:
@@ -247,6 +252,8 @@ def prove(
         if refusal := _refusal(drawn, judging[drawn.id], emptied[drawn.id], filled.get(drawn.id)):
             return [refusal]
         tests, score = noticed[drawn.id].tests, noticed[drawn.id].score
+        if refusal := _uncovered(drawn, tests, workshop.rules) or _too_alike(drawn, score, workshop.rules):
+            return [refusal]
         ended = worst(emptied[drawn.id].judged[test] for test in tests)
         return [task_row(project, drawn, tuple(sorted(tests)), ended, score)]
 
@@ -303,14 +310,29 @@ def _refusal(drawn: Candidate, tests: Sequence[str], emptied: TestRun, filled: T
     return None
 
 
+def _uncovered(drawn: Candidate, tests: Iterable[str], rules: RepositoryRules) -> Reject | None:
+    share = _coverage(drawn, tests)
+    detail = f"{drawn.function['namespace']}: {share:.0%} of its lines, {rules.min_coverage:.0%} wanted"
+    return Reject(drawn.id, RejectReason.NOT_COVERED, detail) if share < rules.min_coverage else None
+
+
+def _too_alike(drawn: Candidate, score: MutationScore, rules: RepositoryRules) -> Reject | None:
+    able = score.mutants - score.equivalent
+    detail = f"{drawn.function['namespace']}: {able} changed bodies differ from its own, {rules.min_mutants} wanted"
+    return Reject(drawn.id, RejectReason.WEAK_TESTS, detail) if able < rules.min_mutants else None
+
+
+def _coverage(drawn: Candidate, tests: Iterable[str]) -> float:
+    code = _code_lines(drawn)
+    return round(len(code & frozenset[int]().union(*(drawn.reached[test] for test in tests))) / len(code), 4)
+
+
 def task_row(
     project: ProjectRow, drawn: Candidate, tests: tuple[str, ...], emptied: TestOutcome, score: MutationScore
 ) -> RepositoryTaskRow:
     """Return the task of a candidate that these tests judge; `emptied` is how they end without its body."""
     function, requirement = drawn.function, drawn.requirement
     first, last = function["signature_first_line"] - 1, function["signature_last_line"]
-    code = _code_lines(drawn)
-    covered = code & frozenset[int]().union(*(drawn.reached[test] for test in tests))
     return {
         "library": function["library"],
         "project_id": function["project_id"],
@@ -337,7 +359,7 @@ def task_row(
         "requirement_basis": drawn.basis,
         "tests": list(tests),
         "tests_reaching": function["tests"],
-        "coverage": round(len(covered) / len(code), 4),
+        "coverage": _coverage(drawn, tests),
         "input_code": input_code(drawn.lines[first:last], drawn.margin, requirement),
         "reference": "\n".join(drawn.reference) + "\n",
         "contexts_above": "\n".join(drawn.lines[:first]) + ("\n" if first else ""),

@@ -10,7 +10,7 @@ from pipeline.core.vocabularies.scenes import Scene
 from pipeline.families.scenes.candidates import Candidate
 from pipeline.families.scenes.related import Alike, Definitions
 from pipeline.families.scenes.rules import SceneRules
-from pipeline.families.scenes.views import View, view
+from pipeline.families.scenes.views import View, hidden_names, view
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ProjectFileRow, SceneRelated, TracedFunctionRow
 from pipeline.lake.schema import Row
@@ -77,8 +77,13 @@ def _of_blocks(candidates: Iterable[Candidate], rules: SceneRules) -> Iterator[P
         functions[function] += 1
         for scene in _OF_A_BLOCK:
             cut = view(scene, block, candidate.extent[1], candidate.file["text"])
-            if cut and scene in rules.scenes:
+            if cut and scene in rules.scenes and not _hides(candidate, cut):
                 yield Planned(candidate, scene, cut)
+
+
+def _hides(candidate: Candidate, cut: View) -> bool:
+    """Return whether nobody could write the middle: it needs names that stand only where nothing is shown."""
+    return bool(hidden_names(candidate.file["text"], candidate.block, cut, candidate.extent[1]))
 
 
 def _relying(
@@ -97,6 +102,6 @@ def _relying(
         if candidate.function["id"] in functions:
             continue
         cut = view(scene, candidate.block, candidate.extent[1], candidate.file["text"])
-        if cut and (related := related_of(number)):
+        if cut and not _hides(candidate, cut) and (related := related_of(number)):
             functions.add(candidate.function["id"])
             yield Planned(candidate, scene, cut, related)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import functools
+import re
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.scenes import BlockType, Scene
@@ -38,6 +41,46 @@ def view(scene: Scene, block: Block, function_end: int, text: str) -> View | Non
     if scene == Scene.COMPLETE_BLOCK:
         return View((end, end), end) if block.type not in _WITHOUT_HEADER else None
     return View((start, end), end)
+
+
+def hidden_names(text: str, block: Block, cut: View, function_end: int) -> list[str]:
+    """Return the names that a middle needs and that stand only where nothing is shown.
+
+    They are names that it binds and the rest of its function uses, and names of others, or of `self`, that it uses.
+    """
+    below = text[cut.middle[1] : cut.suffix_start]
+    if not below.strip():
+        return []
+    shown = _words(text[: cut.middle[0]] + text[cut.suffix_start :])
+    in_function = _words(text[cut.middle[1] : min(cut.suffix_start, function_end)])
+    first, last = block.lines
+    nodes = [node for node in ast.walk(_parsed(text)) if first <= getattr(node, "lineno", 0) <= last]
+    own = {part.id for node in nodes if isinstance(node, _COMPREHENSIONS) for part in _targets(node)}
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)} - own
+    used = {node.id for node in nodes if isinstance(node, ast.Name)} - own - bound
+    used |= {node.attr for node in nodes if isinstance(node, ast.Attribute) and _is_self(node.value)}
+    return sorted(((bound & in_function) | (used & _words(below))) - shown)
+
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def _targets(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> list[ast.Name]:
+    names = (part for each in node.generators for part in ast.walk(each.target))
+    return [name for name in names if isinstance(name, ast.Name)]
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("self", "cls")
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text))
+
+
+@functools.lru_cache(maxsize=16)
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 def emptied(text: str, block: Block, middle: Span, extent: Span) -> str | None:

@@ -94,14 +94,14 @@ def gates(house: House) -> Iterator[Stage]:
             rules.contexts,
             rules.drafting,
             *house.by_model(rules.drafts.instruction),
-            rules.masking.ignore_case,
+            rules.masking,
         ],
         run=lambda tables: contexts_stage(
             tables,
             rules=rules.contexts,
             writer=writer(house, rules.drafts.instruction),
             retrievers=retrievers(rules.contexts.retrieval),
-            ignore_case=rules.masking.ignore_case,
+            masking=rules.masking,
         ),
     )
     yield declared(

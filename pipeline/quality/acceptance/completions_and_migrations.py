@@ -38,6 +38,7 @@ from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.changes import prove_changes
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, ReviewColumns, Reviewed
+from pipeline.quality.acceptance.same_prompts import one_answer, one_row, passing_versions
 from pipeline.quality.acceptance.sourced import source_columns
 from pipeline.quality.flags.reviews import block_description
 
@@ -55,7 +56,8 @@ def acceptance_stage(
     was not run), NOT_PROVEN (a reference does not pass in its own release, or, where its source is none of
     `executable_sources`, no probe finds the API there), LABEL_REFUTED (a probe contradicts the tag), REVIEWED_OUT (a
     person rejected it), FLAGGED (a flag holds it back, and nobody has decided), WEAK_TESTS (the stated
-    outputs of a migration notice fewer mutants than `mutation` wants). Changes that probes refute are refused. An
+    outputs of a migration notice fewer mutants than `mutation` wants), and of completions DUPLICATE (the same task in
+    another release) and SEVERAL_ANSWERS. Changes that probes refute are refused. An
     edited instance is published by the runs of its edit. The evidence of a completion is `executed` by
     `families.proof.prove`. That of a migration is, if both sides pass in their own release and the source fails in
     the target's by the rules.
@@ -69,6 +71,7 @@ def acceptance_stage(
         following=followers(tables["releases"]),
         changes={row["id"]: row for row in tables["changes"]},
         environments={row["version"]: row for row in tables["environments"]},
+        versions=[row["version"] for row in tables["releases"]],
         runs=runs,
         executable_sources=executable_sources,
         drafting=drafting,
@@ -88,6 +91,10 @@ def acceptance_stage(
     rejects: list[Reject] = []
     for table, rows_and_rejects in results.items():
         rows, refused = parted(rows_and_rejects)
+        if table == "published_completions":
+            rows, repeated = one_row(rows, ("path", "granularity", "masked_code", "answer"))
+            rows, ambiguous = one_answer(rows, ("version", "granularity", "masked_code", "description"), "answer")
+            refused += repeated + ambiguous
         published[table] = sorted(rows, key=_id)
         rejects += refused
     rejects.sort(key=lambda reject: reject.key)
@@ -112,6 +119,7 @@ class _Facts:
     following: Mapping[str, str]
     changes: Mapping[str, ChangeRow]
     environments: Mapping[str, EnvironmentRow]
+    versions: Sequence[str]
     runs: Runs
     executable_sources: Collection[SnippetSource]
     drafting: DraftingRules
@@ -143,6 +151,8 @@ def _completion(original: CompletionRow, facts: _Facts) -> PublishedCompletionRo
     runs = [(instance["snippet_id"], instance["version"])]
     if refusal := _refuse(reviewed, snippets, runs, proof, facts, probed=instance["path"]):
         return refusal
+    # A part of something larger is not run; there a probe of the API tells.
+    subject = instance["snippet_id"] if facts.runs.of(*runs[0]) else instance["path"]
     return {
         **instance,
         **_described(reviewed, facts),
@@ -151,6 +161,7 @@ def _completion(original: CompletionRow, facts: _Facts) -> PublishedCompletionRo
         "evidence": proof.evidence,
         "neighbour_version": proof.neighbour_version,
         "neighbour_outcome": proof.neighbour_outcome,
+        "versions": passing_versions(facts.runs, subject, facts.versions),
     }
 
 

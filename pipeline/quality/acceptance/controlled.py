@@ -17,15 +17,16 @@ from pipeline.lake.rows import (
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
-from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted
+from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted, refusing
+from pipeline.quality.acceptance.same_prompts import one_answer, one_row, passing_versions
 
 
 def controlled_acceptance_stage(tables: Tables, rules: QualityRules) -> Output:
     """Make the table `published_controlled_completions`; the unit is a controlled completion.
 
     Refused are, in this order: LICENCE (of the release), NOT_PROVEN (no probe finds the API in the version),
-    LABEL_REFUTED (probes contradict the tag), REVIEWED_OUT and FLAGGED. The evidence is `executed` as
-    `pipeline.families.proof.prove` says.
+    LABEL_REFUTED (probes contradict the tag), REVIEWED_OUT and FLAGGED, DUPLICATE (the same task in another release)
+    and SEVERAL_ANSWERS. The evidence is `executed` as `pipeline.families.proof.prove` says.
     """
     facts = _Facts(
         followers(tables["releases"]),
@@ -34,9 +35,13 @@ def controlled_acceptance_stage(tables: Tables, rules: QualityRules) -> Output:
         Runs(tables["verdicts"]),
         LibraryReviews.of(tables, rules),
     )
-    return accepted(
-        "published_controlled_completions", tables["controlled_completions"], lambda row: [_published(row, facts)]
+    table = "published_controlled_completions"
+    output = accepted(table, tables["controlled_completions"], lambda row: [_published(row, facts)])
+    rows, repeated = one_row(
+        output.tables["published_controlled_completions"], ("path", "left_context", "hint", "reference_call")
     )
+    rows, ambiguous = one_answer(rows, ("version", "left_context", "hint"), "reference_call")
+    return refusing(output, table, rows, repeated + ambiguous)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,7 @@ def _published(original: ControlledCompletionRow, facts: _Facts) -> PublishedCon
         "lock_id": probe["lock_id"],
         "neighbour_version": proof.neighbour_version,
         "neighbour_outcome": proof.neighbour_outcome,
+        "versions": passing_versions(facts.runs, path, facts.reviews.releases),
         "purl": release["purl"],
         "licence": present(release["licence"]),
         "attribution": release["attribution"],

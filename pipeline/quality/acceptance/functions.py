@@ -30,7 +30,8 @@ from pipeline.lake.rows import (
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
-from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted
+from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted, refusing
+from pipeline.quality.acceptance.same_prompts import one_answer
 from pipeline.quality.acceptance.sourced import source_columns
 from pipeline.quality.flags.subjects import deciding_run
 
@@ -47,8 +48,8 @@ def functions_acceptance_stage(
     Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails its tests), NO_CHECK (a program whose functions
     do nothing passes them, there are fewer tests or kinds than `least` wants, or a body could return one value, or an
     argument, in all of them), NOT_COVERED (they execute less of the program), WEAK_TESTS (they notice fewer mutants of
-    it than `mutation` wants), REVIEWED_OUT and FLAGGED, and what `mask_function` refuses. A function is
-    `discriminating` if code that passes in the other version fails here as the rules list.
+    it than `mutation` wants), REVIEWED_OUT and FLAGGED, what `mask_function` refuses, and SEVERAL_ANSWERS. A function
+    is `discriminating` if code that passes in the other version fails here as the rules list.
     """
     runs: dict[str, dict[str, FunctionRunRow]] = defaultdict(dict)
     for run in tables["function_runs"]:
@@ -62,7 +63,10 @@ def functions_acceptance_stage(
         mutation,
         LibraryReviews.of(tables, rules),
     )
-    return accepted("published_functions", tables["functions"], lambda row: _published(row, facts))
+    output = accepted("published_functions", tables["functions"], lambda row: _published(row, facts))
+    prompt = "version", "granularity", "masked_code", "description"
+    rows, ambiguous = one_answer(output.tables["published_functions"], prompt, "answer")
+    return refusing(output, "published_functions", rows, ambiguous)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ def _published(original: FunctionRow, facts: _Facts) -> Iterator[PublishedFuncti
     source = parse_source(function["code"])
     use = function["core_start_byte"], function["core_end_byte"]
     for level in facts.masking.granularities:
-        masked = mask_function(source, use, level, facts.masking)
+        masked = mask_function(source, use, level, facts.masking, function["description"] or "")
         if isinstance(masked, Reject):
             yield Reject(f"{function['id']} {level}", masked.reason, masked.detail)
             continue

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import RejectReason
@@ -40,12 +39,12 @@ def problems_acceptance_stage(
     """Make the table `published_problems` of a library; the unit is a problem.
 
     Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails the visible or the hidden tests in its own
-    version), NO_CHECK (there are fewer hidden tests than `least` wants, or a body passes them that returns one
-    value or what it is given), NOT_COVERED (they execute less of the program than `least` wants), WEAK_TESTS (they
-    notice fewer mutants of the reference than `mutation` wants), UNCHANGED (the reference passes in the other version
-    too, and nothing else told a change), REVIEWED_OUT and FLAGGED. A problem is `discriminating` if code that passes in
-    the other version fails here as the rules list. Where none is known, the reference that fails there shows at least
-    that the version decides.
+    version), NO_CHECK (there are fewer hidden tests than `least` wants, or a body passes them that returns one value or
+    what it is given), NOT_COVERED (they execute less of the program than `least` wants), WEAK_TESTS (they notice fewer
+    mutants of the reference than `mutation` wants), UNCHANGED (no code is known that passes in one of the two versions
+    and fails in the other), REVIEWED_OUT and FLAGGED. A problem is `discriminating` if code that passes in the other
+    version fails here as the rules list. Where none is known, the reference that fails there shows at least that the
+    version decides.
     """
     runs: dict[str, dict[str, ProblemRunRow]] = defaultdict(dict)
     for run in tables["problem_runs"]:
@@ -84,7 +83,7 @@ def _published(original: ProblemRow, facts: _Facts) -> PublishedProblemRow | Rej
     role = deciding_run(runs)
     other = runs[role] if role else None
     decides = other is not None and other["outcome"] in facts.reviews.rules.fails_in_target
-    if problem["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED and not decides:
+    if not decides:
         detail = f"it ends in {problem['other_version']} as it does in {problem['version']}"
         return Reject(problem["id"], RejectReason.UNCHANGED, detail)
     if refusal := reviewed.refusal():
@@ -97,7 +96,7 @@ def _published(original: ProblemRow, facts: _Facts) -> PublishedProblemRow | Rej
         "description": problem["problem"].partition("\n\n")[0],
         "drafter": Drafter.ANNOTATOR if by_person else problem["drafter"],
         "model": None if by_person else problem["model"],
-        "evidence": Evidence.EXECUTED if decides else Evidence.STATIC,
+        "evidence": Evidence.EXECUTED,
         "reference_outcome": hidden["outcome"],
         "visible_outcome": runs[ProblemRun.VISIBLE]["outcome"],
         "python": hidden["python"],
@@ -106,7 +105,7 @@ def _published(original: ProblemRow, facts: _Facts) -> PublishedProblemRow | Rej
         "other_code": role,
         "other_outcome": other["outcome"] if other else None,
         "other_solution": other["code"] if other else None,
-        "discriminating": decides and role != ProblemRun.REFERENCE_ELSEWHERE,
+        "discriminating": role != ProblemRun.REFERENCE_ELSEWHERE,
         **reviewed.columns(),
     }
 

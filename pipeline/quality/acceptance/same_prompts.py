@@ -1,0 +1,82 @@
+"""Rows that ask the same: the same task in several releases is one row, and a prompt has one answer."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from packaging.version import Version
+
+from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Evidence
+from pipeline.families.proof import Runs
+from pipeline.lake.rows import R
+from pipeline.lake.stage import Reject
+
+_MOST_TELLING = (
+    LibEvolutionEvalTag.INTRODUCED,
+    LibEvolutionEvalTag.MODIFIED,
+    LibEvolutionEvalTag.DEPRECATED,
+    LibEvolutionEvalTag.UNCHANGED,
+)
+
+
+def one_answer(rows: Iterable[R], prompt: Sequence[str], answer: str) -> tuple[list[R], list[Reject]]:
+    """Refuse the rows that are equal in the columns of the prompt and not in the answer: each answer is right.
+
+    Such are aliases, and APIs that do the same for the same input.
+    """
+    return _of_groups(rows, prompt, lambda group: _all_or_none(group, answer))
+
+
+def one_row(rows: Iterable[R], task: Sequence[str]) -> tuple[list[R], list[Reject]]:
+    """Keep of the rows that are equal in the columns of the task, in different releases, the one that tells most.
+
+    That is one whose tag a failure in the neighbouring release proves, then one whose API the release changed, then
+    that of the first release.
+    """
+    return _of_groups(rows, task, _first)
+
+
+def passing_versions(runs: Runs, subject: str, versions: Iterable[str]) -> list[str]:
+    """Return the versions in which a snippet passes, or a probe finds a path, oldest first."""
+    passed = (version for version in versions if runs.outcome(subject, version) == Outcome.PASSED)
+    return sorted(passed, key=Version)
+
+
+def _of_groups(
+    rows: Iterable[R], columns: Sequence[str], decide: Callable[[list[Any]], tuple[list[Any], list[Reject]]]
+) -> tuple[list[R], list[Reject]]:
+    groups: dict[tuple[object, ...], list[Any]] = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[column] for column in columns)].append(row)
+    kept: list[R] = []
+    rejects: list[Reject] = []
+    for group in groups.values():
+        some, others = decide(group)
+        kept += some
+        rejects += others
+    return kept, rejects
+
+
+def _all_or_none(group: list[Any], answer: str) -> tuple[list[Any], list[Reject]]:
+    answers = sorted({row[answer] for row in group})
+    if len(answers) == 1:
+        return group, []
+    detail = " | ".join(answers)[:300]
+    return [], [Reject(row["id"], RejectReason.SEVERAL_ANSWERS, detail) for row in group]
+
+
+def _first(group: list[Any]) -> tuple[list[Any], list[Reject]]:
+    first, *others = sorted(group, key=_rank)
+    detail = f"the same task with the same answer in {first['version']}: {first['id']}"
+    return [first], [Reject(row["id"], RejectReason.DUPLICATE, detail) for row in others]
+
+
+def _rank(row: Any) -> tuple[object, ...]:
+    told_apart = row["evidence"] == Evidence.EXECUTED and row["neighbour_outcome"] not in (None, Outcome.PASSED)
+    tag = _MOST_TELLING.index(row["libevolutioneval_tag"])
+    return not told_apart, tag, Version(row["version"]), row["id"]
