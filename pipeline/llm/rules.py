@@ -22,6 +22,7 @@ class DraftingRules(Rule):
     min_words_beside_placeholder: int = Field(ge=1)
     words_before_placeholder: int = Field(ge=1)
     not_after_placeholder: frozenset[str]
+    verb_after: frozenset[str]
     verbs: frozenset[str] = Field(min_length=1)
     inflections: tuple[str, ...]
     min_inflected_length: int = Field(ge=2, description="letters")

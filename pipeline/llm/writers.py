@@ -173,7 +173,9 @@ class OfflineWriter:
             subject = re.search(rf"(?:^|, )(?:the )?{re.escape(name)}(?:\(\))?(?: {_NOUNS})?,? ", text, re.IGNORECASE)
             if subject is not None:
                 rest = re.sub(r"^(?:is|was) used (?:to )?|^is (?=an? |the )", "", text[subject.end() :])
-                if rest.startswith(("a ", "an ", "the ")) or self._begins_with_verb(rest):
+                # An imperative is no predicate: "Add a value" says of `add` nothing beside its name.
+                is_predicate = rest != text[subject.end() :] or rest.split(" ")[0].endswith("s")
+                if is_predicate and (rest.startswith(("a ", "an ", "the ")) or self._begins_with_verb(rest)):
                     return rest[:1].upper() + rest[1:]
         return None
 
@@ -204,6 +206,7 @@ class OfflineWriter:
             return beside >= self.rules.min_words
         # As the head of its object the name says what the code does; before another noun it only adds to that.
         head = not re.match(r" \w", after) or after.split()[0].casefold() in self.rules.not_after_placeholder
+        head = head and not set(before.casefold().split()[-1:]) & self.rules.verb_after
         enough = (
             beside >= self.rules.min_words_beside_placeholder
             and len(before.split()) >= self.rules.words_before_placeholder

@@ -162,6 +162,21 @@ WRITTEN = {
         "Get the page of an address as they [API] it.",
         True,
     ),
+    "the predicate of a sentence about the name": (
+        ["Same as in `other`, fetch returns the whole page."],
+        "Returns the whole page.",
+        False,
+    ),
+    "the name is used to do something": (["The fetch function is used to get a page."], "Get a page.", False),
+    "the name is something": (["`fetch()` is a tool that gets pages."], "A tool that gets pages.", False),
+    "an imperative is no predicate": (["Fetch a single page of it."], None, False),
+    "a name before another noun": (
+        ["Return the fetch order of all the pages."],
+        "Return the [API] order of all the pages.",
+        True,
+    ),
+    "a name that is the noun": (["Return the next fetch of all the pages."], None, False),
+    "no verb first": (["The fetch order of all the pages of it."], None, False),
     "the name twice": (["Get the page of an address as they fetch it, or fetch its parts."], None, False),
     "the verb is hidden": (["Fetch the whole page of an address at once."], None, False),
     "the object is hidden": (["Get the fetched of an address at once."], None, False),
@@ -304,8 +319,8 @@ def test_another_writer_has_the_interface_of_the_offline_one() -> None:
     [
         ("", True, {"draft_waiting": 1}, [], 0),
         ("", False, {"no_text": 1}, ["draft_refused"], 1),
-        ("Send all that they fetch to the other page.", True, {}, ["draft_waiting"], 0),
-        ("Send all that they fetch to the other page.", False, {}, ["draft_refused"], 1),
+        ("Send all that the fetch page holds to another one.", True, {}, ["draft_waiting"], 0),
+        ("Send all that the fetch page holds to another one.", False, {}, ["draft_refused"], 1),
     ],
 )
 def test_a_missing_answer_is_an_error(docstring, waiting, reasons, noted, refused) -> None:

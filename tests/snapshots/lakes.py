@@ -128,7 +128,7 @@ def tables(known: World | None = None) -> Tables:
                 CONTEXTS,
                 WRITER,
                 every,
-                ignore_case=True,
+                load(RULES / "masking.yaml", MaskingRules),
             )
         ),
         **_problems(known.snippets, known.releases, quality),

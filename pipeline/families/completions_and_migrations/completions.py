@@ -9,6 +9,7 @@ from types import MappingProxyType
 from pipeline.core.vocabularies.changes import OF_PARAMETERS, WHOLE, ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Granularity
+from pipeline.families.completions_and_migrations.guessing import refuse_unknowable
 from pipeline.families.completions_and_migrations.head import Made, head, tags_of, within_quota
 from pipeline.families.completions_and_migrations.history import PLAIN, History
 from pipeline.families.completions_and_migrations.masks import Masked, mask

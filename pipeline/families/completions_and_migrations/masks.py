@@ -7,12 +7,11 @@ import functools
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Granularity
-from pipeline.families.completions_and_migrations.guessing import unknowable
 from pipeline.families.completions_and_migrations.source import Source, Span, Statement
 from pipeline.lake.stage import Reject
 
@@ -45,10 +44,11 @@ _AFTER_ESCAPE = "|".join(rf"(?<=\\{escape})" for escape in _ESCAPES)
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A masked program and what stood where its mask is."""
+    """A masked program and what stood where its mask is; `cut` is that span, None where a name is masked."""
 
     masked_code: str
     answer: str
+    cut: Span | None = field(default=None, compare=False)
 
 
 def mask(
@@ -67,29 +67,22 @@ def mask(
         cut = block_span(source, use, uses, rules)
     if cut is None and granularity != Granularity.TOKEN:
         return Reject("", RejectReason.NO_BLOCK, f"no {granularity} within the sizes of the rules")
-    if cut and all(one.imports or (cut[0] <= one.span[0] and one.span[1] <= cut[1]) for one in source.body):
-        return Reject("", RejectReason.UNKNOWABLE, "nothing but imports is shown")
-    return mask_span(source, source.text_of(use), cut, granularity, rules)
+    return mask_span(source, source.text_of(use), cut, granularity, ignore_case=rules.ignore_case)
 
 
 def mask_span(
-    source: Source, name: str, cut: Span | None, granularity: Granularity, rules: MaskingRules, description: str = ""
+    source: Source, name: str, cut: Span | None, granularity: Granularity, *, ignore_case: bool
 ) -> Masked | Reject:
     """Mask a span of a program, or nothing but a name, and every readable occurrence of the name outside.
 
-    Returns a Reject, with an empty key, where the name can be read after all (LEAKS_ANSWER), or where more of the span
-    than the rules allow stands neither in the rest of the program nor in `description` (UNKNOWABLE).
+    Returns a Reject, with an empty key, where the name can be read after all.
     """
     if any(text in source.text for text in MASKS.values()):
         return Reject("", RejectReason.LEAKS_ANSWER, "the code holds the text of a mask")
     masked_code = _replace(source, name, cut, MASKS[granularity])
-    if leak := readable(masked_code, name, ignore_case=rules.ignore_case):
+    if leak := readable(masked_code, name, ignore_case=ignore_case):
         return Reject("", RejectReason.LEAKS_ANSWER, f"{leak!r} is left to read")
-    if cut is not None:
-        pieces = unknowable(source, cut, f"{_shown(masked_code)}\n{description}", name, rules.guessing)
-        if len(pieces) > rules.guessing.max_unknowable.get(granularity, 0):
-            return Reject("", RejectReason.UNKNOWABLE, f"nothing shows {', '.join(pieces)[:200]}")
-    return Masked(masked_code, source.text_of(cut) if cut else name)
+    return Masked(masked_code, source.text_of(cut) if cut else name, cut)
 
 
 def unmask(masked_code: str, granularity: Granularity, answer: str, core_token: str) -> str:
@@ -103,7 +96,7 @@ def readable(masked_code: str, name: str, *, ignore_case: bool) -> str | None:
 
     Compatibility forms count (`ﬁrst` is the identifier `first`, PEP 3131), and other cases where rules say so.
     """
-    text = _shown(masked_code)
+    text = without_masks(masked_code)
     if text.isascii() and name.isascii() and name.lower() not in text.lower():
         # True of nearly all: no other letters are taken for these, so that no expression has to be compiled.
         return None
@@ -111,7 +104,7 @@ def readable(masked_code: str, name: str, *, ignore_case: bool) -> str | None:
     return found[0] if found else None
 
 
-def _shown(masked_code: str) -> str:
+def without_masks(masked_code: str) -> str:
     """Return a masked program without its masks, each of which is a space."""
     for mask_text in MASKS.values():
         masked_code = masked_code.replace(mask_text, " ")

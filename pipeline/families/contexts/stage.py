@@ -182,9 +182,9 @@ class _Library:
         # Before a query is requested.
         if leak := self._leak(place, self._views(place)):
             return leak
-        shown = "\n".join((inline.imports, inline.left, inline.hint, inline.right))
+        visible = "\n".join((inline.imports, inline.left, inline.hint, inline.right))
         span = expression.cursor, expression.span[1]
-        if pieces := unknowable(source, span, shown, name, self._masking.guessing):
+        if pieces := unknowable(source, span, visible, name, self._masking.guessing):
             return Reject(key, RejectReason.UNKNOWABLE, f"nothing shows {', '.join(pieces)[:200]}")
         return place
 

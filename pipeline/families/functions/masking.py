@@ -6,6 +6,7 @@ import ast
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Granularity
+from pipeline.families.completions_and_migrations.guessing import refuse_unknowable
 from pipeline.families.completions_and_migrations.masks import Masked, line_span, mask_span
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.source import Source, Span, Statement
@@ -32,7 +33,11 @@ def mask_function(
             cut = block if block != line else None
     if cut is None and granularity != Granularity.TOKEN:
         return Reject("", RejectReason.NO_BLOCK, f"no {granularity} around the use of the core API")
-    return mask_span(source, source.text_of(use), cut, granularity, rules, description)
+    name = source.text_of(use)
+    masked = mask_span(source, name, cut, granularity, ignore_case=rules.ignore_case)
+    if isinstance(masked, Reject):
+        return masked
+    return refuse_unknowable(source, masked, name, granularity, rules.guessing, description) or masked
 
 
 def _body(source: Source, use: Span) -> Span | None:

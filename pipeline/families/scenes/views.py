@@ -51,7 +51,7 @@ def hidden_names(text: str, block: Block, cut: View, function_end: int) -> list[
     below = text[cut.middle[1] : cut.suffix_start]
     if not below.strip():
         return []
-    shown = _words(text[: cut.middle[0]] + text[cut.suffix_start :])
+    visible = _words(text[: cut.middle[0]] + text[cut.suffix_start :])
     in_function = _words(text[cut.middle[1] : min(cut.suffix_start, function_end)])
     first, last = block.lines
     nodes = [node for node in ast.walk(_parsed(text)) if first <= getattr(node, "lineno", 0) <= last]
@@ -59,7 +59,7 @@ def hidden_names(text: str, block: Block, cut: View, function_end: int) -> list[
     bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)} - own
     used = {node.id for node in nodes if isinstance(node, ast.Name)} - own - bound
     used |= {node.attr for node in nodes if isinstance(node, ast.Attribute) and _is_self(node.value)}
-    return sorted(((bound & in_function) | (used & _words(below))) - shown)
+    return sorted(((bound & in_function) | (used & _words(below))) - visible)
 
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

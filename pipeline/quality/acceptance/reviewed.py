@@ -101,7 +101,7 @@ def accepted(table: str, instances: Iterable[R], publish: Callable[[R], Iterable
     return Output(tables, len(rows) + len(rejects), len(rows), rejects)
 
 
-def refusing(output: Output, table: str, rows: Sequence[AnyRow], rejects: Sequence[Reject]) -> Output:
+def refusing(output: Output, table: str, rows: Sequence[R], rejects: Sequence[Reject]) -> Output:
     """Return an output with some of its rows refused after all: `rows` are those that stay."""
     everything = sorted([*output.rejects, *rejects], key=lambda reject: reject.key)
     tables: Any = {table: sorted(rows, key=lambda row: str(row["id"]))}

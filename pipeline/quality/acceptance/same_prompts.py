@@ -16,7 +16,7 @@ from pipeline.families.proof import Runs
 from pipeline.lake.rows import R
 from pipeline.lake.stage import Reject
 
-_MOST_TELLING = (
+_TAGS = (
     LibEvolutionEvalTag.INTRODUCED,
     LibEvolutionEvalTag.MODIFIED,
     LibEvolutionEvalTag.DEPRECATED,
@@ -53,13 +53,13 @@ def _of_groups(
     groups: dict[tuple[object, ...], list[Any]] = defaultdict(list)
     for row in rows:
         groups[tuple(row[column] for column in columns)].append(row)
-    kept: list[R] = []
+    rows_left: list[R] = []
     rejects: list[Reject] = []
     for group in groups.values():
         some, others = decide(group)
-        kept += some
+        rows_left += some
         rejects += others
-    return kept, rejects
+    return rows_left, rejects
 
 
 def _all_or_none(group: list[Any], answer: str) -> tuple[list[Any], list[Reject]]:
@@ -77,6 +77,6 @@ def _first(group: list[Any]) -> tuple[list[Any], list[Reject]]:
 
 
 def _rank(row: Any) -> tuple[object, ...]:
-    told_apart = row["evidence"] == Evidence.EXECUTED and row["neighbour_outcome"] not in (None, Outcome.PASSED)
-    tag = _MOST_TELLING.index(row["libevolutioneval_tag"])
-    return not told_apart, tag, Version(row["version"]), row["id"]
+    distinguished = row["evidence"] == Evidence.EXECUTED and row["neighbour_outcome"] not in (None, Outcome.PASSED)
+    tag = _TAGS.index(row["libevolutioneval_tag"])
+    return not distinguished, tag, Version(row["version"]), row["id"]

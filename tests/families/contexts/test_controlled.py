@@ -151,9 +151,9 @@ def test_what_no_one_calls_by_name_is_no_candidate(document: Row) -> None:
 
 def test_the_name_is_cut_out_where_every_sentence_has_it() -> None:
     (row,) = made(
-        [api_document("lib.take", "Iterates all that users take from it.", "1.0")], [life("lib.take", "1.0", "2.0")]
+        [api_document("lib.take", "Iterates all that take users want of it.", "1.0")], [life("lib.take", "1.0", "2.0")]
     )
-    assert (row["description"], row["redacted"]) == ("Iterates all that users [API] from it.", True)
+    assert (row["description"], row["redacted"]) == ("Iterates all that [API] users want of it.", True)
 
 
 def test_of_each_version_and_tag_so_many_are_kept_as_the_rules_say() -> None:
@@ -237,7 +237,7 @@ def test_nobody_is_asked_for_what_leaks_however_it_is_described() -> None:
 
 
 def test_what_was_drawn_stays_where_the_better_text_gives_the_name_away() -> None:
-    documents, lives = of_library(take="Iterates all that users take from it.")
+    documents, lives = of_library(take="Iterates all that take users want of it.")
     (offline,) = made(documents, lives)
     (row,) = run(documents, lives, writer=Asked("Call take on it all.")).tables["controlled_completions"]
     assert row == offline

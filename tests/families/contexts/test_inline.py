@@ -138,7 +138,7 @@ IMPORTS = {
     "of others alone": ("import torchvision\nfrom .torch import a\ntorch.ones(1)\n", "", "import torchvision\nfrom .torch import a\n"),
     "not alone in the line": ("import torch; x = 1\ntorch.ones(1)\n", "", "import torch; x = 1\n"),
     "inside of something": ("try:\n    import torch\nexcept ImportError: pass\ntorch.ones(1)\n", "", "try:\n    import torch\nexcept ImportError: pass\n"),
-    "of the name itself": ("from torch import ones\nones(1)\n", "from torch import [token-mask]\n", ""),
+    "of the name itself": ("from torch import ones\nones(1)\n", "import torch\nfrom torch import [token-mask]\n", ""),
 }  # fmt: skip
 
 
@@ -147,6 +147,22 @@ def test_imports_stand_apart(case: str) -> None:
     code, imports, left = IMPORTS[case]
     found = inline(code, "ones", 1 if case.startswith(("with", "of the name")) else 0)
     assert (found.imports, found.left) == (imports, left)
+
+
+@pytest.mark.parametrize(
+    ("code", "hint", "reference"),
+    [
+        ("from torch import ones\nones(1)\n", "torch.", "torch.ones(1)"),
+        ("from torch.nn import ones\nx = ones\n", "torch.nn.", "torch.nn.ones"),
+        ("from torch.ones import ones\nones(1)\n", "", "ones(1)"),
+        ("from torch import *\nones(1)\n", "", "ones(1)"),
+        ("import torch\ntorch.ones(1)\n", "torch.", "torch.ones(1)"),
+        ("from torch import ones\nones.ones(1)\n", "ones.", "ones.ones(1)"),
+    ],
+)
+def test_an_expression_has_a_first_part(code: str, hint: str, reference: str) -> None:
+    found = inline(code, "ones", code.count("ones") - 1)
+    assert (found.hint, found.reference) == (hint, reference)
 
 
 def test_a_library_may_live_in_a_package_of_many() -> None:

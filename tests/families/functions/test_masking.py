@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.families.completions_and_migrations.masks import unmask
 from pipeline.families.completions_and_migrations.rules import MaskingRules
@@ -24,7 +25,6 @@ MASKED = {
     (PLAIN, Granularity.LINE): f"{HEAD}    [line-mask]\n    return whole\n",
     (PLAIN, Granularity.BLOCK): f"{HEAD}    [block-mask]\n",
     (TOLD, Granularity.BLOCK): f'{HEAD}    """Do it."""\n    [block-mask]\n',
-    (OWN, Granularity.BLOCK): "import lib\n\n\n[block-mask]\n",
 }
 
 
@@ -35,6 +35,22 @@ def test_what_is_hidden_can_be_put_back(program: str, level: Granularity) -> Non
     assert not isinstance(masked, Reject)
     assert masked.masked_code == MASKED[program, level]
     assert unmask(masked.masked_code, level, masked.answer, "take") == program
+
+
+def test_nobody_can_know_a_whole_program() -> None:
+    start = OWN.index("take")
+    masked = mask_function(parse_source(OWN), (start, start + 4), Granularity.BLOCK, MASKING)
+    assert isinstance(masked, Reject)
+    assert masked.reason == RejectReason.UNKNOWABLE
+
+
+def test_a_description_may_show_a_value() -> None:
+    program = "from lib import take\n\n\ndef solve(items):\n    return take(items, 'Ada')\n"
+    start, level = program.rindex("take"), Granularity.LINE
+    assert isinstance(mask_function(parse_source(program), (start, start + 4), level, MASKING), Reject)
+    assert not isinstance(
+        mask_function(parse_source(program), (start, start + 4), level, MASKING, "Take Ada's items."), Reject
+    )
 
 
 @pytest.mark.parametrize("program", ["from lib import take\n", "def solve(take=1): return 2\n"])

@@ -185,6 +185,24 @@ def test_the_quota_takes_the_same_functions(workshop: Workshop, traced: Output, 
     assert [reject.reason for reject in few.rejects].count(RejectReason.OVER_QUOTA) == 2
 
 
+@pytest.mark.parametrize(
+    ("least", "reason", "name"),
+    [
+        # the line that would ask for an unknown price is never executed
+        ({"min_coverage": 1.0}, RejectReason.NOT_COVERED, "shop.prices.Basket.add"),
+        ({"min_mutants": 99}, RejectReason.WEAK_TESTS, "shop.prices.with_tax"),
+        ({"min_tests": 7}, RejectReason.NOT_PROVEN, "shop.prices.with_tax"),
+    ],
+    ids=["coverage", "mutants", "tests"],
+)
+def test_thin_tests_make_no_task(
+    workshop: Workshop, traced: Output, least: dict[str, float], reason: RejectReason, name: str
+) -> None:
+    output = make(replace(workshop, rules=workshop.rules.model_copy(update=least)), traced)
+    assert name not in by_name(output.tables["repository_tasks"])
+    assert [reject.reason for reject in output.rejects if reject.detail.startswith(f"{name}: ")] == [reason]
+
+
 REFUSED = {
     "index down": (Unreachable("no answer"), RejectReason.INDEX_UNREACHABLE, None),
     "too large": (TooLarge("99 bytes"), RejectReason.TOO_LARGE, ProjectOutcome.TOO_LARGE),

@@ -19,7 +19,7 @@ from hypothesis import given
 from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.families.scenes.blocks import Block, blocks_of
 from pipeline.families.scenes.source import SourceFile, Span
-from pipeline.families.scenes.views import View, cut, emptied, view
+from pipeline.families.scenes.views import View, cut, emptied, hidden_names, view
 from tests.families.scenes.programs import programs
 
 TEXT = """\
@@ -147,3 +147,33 @@ def check_cut(text: str, block: Block, scene: Scene, cut_at: View, extent: Span)
     # The cases of a match are all that can stand in it.
     assert (empty is None) == (block.type == BlockType.MATCH and scene == Scene.PART_OF_BLOCK)
     ast.parse(prefix + (empty or text[start:end]) + test_suffix)
+
+
+NEEDS = """\
+class A:
+    def f(self, a):
+        if a:
+            parts = [one for one in helper(a)]
+            self.rest = a
+        return parts
+
+
+def helper(a):
+    one = a
+    return a
+"""
+
+
+@pytest.mark.parametrize(
+    ("scene", "names"),
+    [
+        (Scene.WHOLE_BLOCK, []),
+        (Scene.FUNCTION_EMPTY_BELOW, ["parts"]),
+        (Scene.NOTHING_BELOW, ["helper", "parts"]),
+    ],
+)
+def test_names_that_stand_only_where_nothing_is_shown(scene: Scene, names: list[str]) -> None:
+    block, (_, end) = block_of(NEEDS, BlockType.IF)
+    cut_at = view(scene, block, end, NEEDS)
+    assert cut_at is not None
+    assert hidden_names(NEEDS, block, cut_at, end) == names

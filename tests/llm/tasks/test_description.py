@@ -56,7 +56,7 @@ def test_docstrings_with_a_sentence_need_no_model(drafter, server):
     assert server.asked == []
 
 
-@pytest.mark.parametrize("docstrings", [[], ["partition_all splits a sequence into chunks."]])
+@pytest.mark.parametrize("docstrings", [[], ["A recipe: partition_all."]])
 def test_a_missing_sentence_is_requested(drafter, server, docstrings):
     server.reply = in_turn(CLEAN)
     one = writer(drafter())

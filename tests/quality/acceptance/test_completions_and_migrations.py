@@ -422,7 +422,7 @@ def test_an_edited_completion_is_published_as_edited_by_the_runs_of_the_edit() -
     edit = review(made, instance, [], DecisionKind.EDIT, edits=changed, runs=runs)
     broken = made.with_run(NEW["id"], "2.0", Outcome.WRONG_EXCEPTION)
     row = published(gate(broken, reviews=[edit]), "published_completions", "2.0")
-    assert row["code"] == instance["code"] + "print(2)\n"
+    assert row["code"] == instance["code"] + "# 2.0\nprint(2)\n"
     assert (row["id"], row["masked_code"], row["lock_id"]) == (instance["id"], masked, "lock")
     assert (row["review_status"], row["drafter"], row["model"]) == (ReviewStatus.EDITED, Drafter.ANNOTATOR, None)
     assert row["description"] == "Prints it twice."

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from pipeline.core.rules.load import RULES, load
-from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import Outcome
@@ -56,25 +55,21 @@ def gate(runs: Mapping[ProblemRun, Outcome], licence: str | None = "MIT", execut
 
 
 SHOWN = {
-    "the other version's example": ({E: MISSING, T: PASSED, R: PASSED}, E, MISSING, True),
-    "a codemod": ({C: Outcome.SIGNATURE_MISMATCH, T: PASSED, R: MISSING}, C, Outcome.SIGNATURE_MISMATCH, True),
-    "a model's code for the other version": ({M: FAILED, T: PASSED, R: MISSING}, M, FAILED, True),
-    "other code that is right here too": ({E: PASSED, T: PASSED, R: MISSING}, E, PASSED, False),
-    "other code that is wrong there": ({E: MISSING, T: FAILED, R: PASSED}, R, PASSED, False),
-    "the reference there": ({R: MISSING}, R, MISSING, True),
-    "a machine that was too slow shows nothing": ({R: Outcome.TIMED_OUT}, R, Outcome.TIMED_OUT, False),
-    "nothing else ran": ({}, None, None, False),
+    "the other version's example": ({E: MISSING, T: PASSED, R: PASSED}, E, MISSING),
+    "a codemod": ({C: Outcome.SIGNATURE_MISMATCH, T: PASSED, R: MISSING}, C, Outcome.SIGNATURE_MISMATCH),
+    "a model's code for the other version": ({M: FAILED, T: PASSED, R: MISSING}, M, FAILED),
+    "the reference there": ({R: MISSING}, R, MISSING),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", SHOWN)
 def test_the_run_that_discriminates_between_versions(case: str) -> None:
-    runs, other, outcome, decides = SHOWN[case]
+    runs, other, outcome = SHOWN[case]
     (row,) = gate({V: PASSED, H: PASSED} | runs).tables["published_problems"]
     assert (row["other_code"], row["other_outcome"]) == (other, outcome)
     # that the reference fails there does not say that what is right there fails here
-    assert row["discriminating"] == (decides and other != R)
-    assert row["evidence"] == (Evidence.EXECUTED if decides else Evidence.STATIC)
+    assert row["discriminating"] == (other != R)
+    assert row["evidence"] == Evidence.EXECUTED
     assert row["review_status"] == ReviewStatus.UNFLAGGED
     assert row["other_solution"] == ("    return 1\n" if other in (E, C, M) else None)
 
@@ -90,8 +85,15 @@ REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
         {"hidden_tests": "def test_a():\n    assert solve(1) is True\ndef test_b():\n    assert solve(2) is True\n"},
         RejectReason.NO_CHECK, "return True",
     ),
-    "no change, and none in behaviour": (
-        {"runs": {R: PASSED}, "libevolutioneval_tag": LibEvolutionEvalTag.UNCHANGED}, RejectReason.UNCHANGED, "in 1.0 as it does in 1.1",
+    "no change, and none in behaviour": ({"runs": {R: PASSED}}, RejectReason.UNCHANGED, "in 1.0 as it does in 1.1"),
+    "other code that is right here too": (
+        {"runs": {E: PASSED, T: PASSED, R: MISSING}}, RejectReason.UNCHANGED, "in 1.0 as it does in 1.1",
+    ),
+    "other code that is wrong there": (
+        {"runs": {E: MISSING, T: FAILED, R: PASSED}}, RejectReason.UNCHANGED, "in 1.0 as it does in 1.1",
+    ),
+    "a machine that was too slow shows nothing": (
+        {"runs": {R: Outcome.TIMED_OUT}}, RejectReason.UNCHANGED, "in 1.0 as it does in 1.1",
     ),
 }  # fmt: skip
 

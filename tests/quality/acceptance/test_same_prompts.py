@@ -1,0 +1,62 @@
+"""Rows that ask the same: one task is one row, and a prompt has one answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Evidence
+from pipeline.families.proof import Runs
+from pipeline.lake.schema import Row
+from pipeline.quality.acceptance.same_prompts import one_answer, one_row, passing_versions
+
+
+def row(id_: str, version: str = "1.0", answer: str = "take", **columns: Any) -> Row:
+    return {
+        "id": id_,
+        "version": version,
+        "prompt": "[token-mask](x)",
+        "answer": answer,
+        "evidence": Evidence.EXECUTED,
+        "libevolutioneval_tag": LibEvolutionEvalTag.UNCHANGED,
+        "neighbour_outcome": Outcome.PASSED,
+    } | columns
+
+
+def test_a_prompt_with_two_answers_has_none() -> None:
+    rows = [row("a"), row("b", answer="take_all"), row("c", "1.1"), row("d", "1.1")]
+    kept, rejects = one_answer(rows, ("version", "prompt"), "answer")
+    assert [each["id"] for each in kept] == ["c", "d"]
+    assert [(reject.key, reject.reason) for reject in rejects] == [
+        ("a", RejectReason.SEVERAL_ANSWERS),
+        ("b", RejectReason.SEVERAL_ANSWERS),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("later", "expected"),
+    [
+        ({}, "first"),
+        ({"libevolutioneval_tag": LibEvolutionEvalTag.MODIFIED}, "later"),
+        ({"neighbour_outcome": Outcome.API_MISSING}, "later"),
+        ({"neighbour_outcome": Outcome.API_MISSING, "evidence": Evidence.STATIC}, "first"),
+    ],
+    ids=["the first release", "the release that changed it", "the release that a run tells apart", "no proof"],
+)
+def test_the_row_of_a_task_is_the_one_that_tells_most(later: Row, expected: str) -> None:
+    kept, rejects = one_row([row("later", "1.10", **later), row("first", "1.9")], ("prompt", "answer"))
+    assert [each["id"] for each in kept] == [expected]
+    assert [reject.reason for reject in rejects] == [RejectReason.DUPLICATE]
+
+
+def test_versions_in_which_the_answer_is_right() -> None:
+    outcomes = {"1.10": Outcome.PASSED, "1.9": Outcome.PASSED, "2.0": Outcome.API_MISSING}
+    verdicts = [
+        {"id": version, "subject_id": "s", "version": version, "outcome": outcome}
+        for version, outcome in outcomes.items()
+    ]
+    assert passing_versions(Runs(verdicts), "s", ["1.10", "1.11", "1.9", "2.0"]) == ["1.9", "1.10"]
