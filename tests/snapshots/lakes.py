@@ -159,6 +159,7 @@ def _problems(snippets: list[Row], releases: list[Row], quality: QualityRules) -
     """A problem made of the first snippet, and where it was run."""
     rows = [problem(snippet_id=snippets[0]["id"])]
     runs = [run(role, Outcome.PASSED) for role in (ProblemRun.VISIBLE, ProblemRun.HIDDEN)]
+    runs.append(run(ProblemRun.REFERENCE_ELSEWHERE, Outcome.API_MISSING))
     least = load(RULES / "problems.yaml", ProblemRules)
     gated = problems_acceptance_stage(
         {

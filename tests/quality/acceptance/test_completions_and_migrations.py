@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,10 +24,18 @@ from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.flags.reviews import reviewed_content
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.families.problems.examples import MUTATION
-from tests.quality.flags.world import EXECUTABLE_SOURCES, NEW, OLD, POST, RENAMED, World, world
+from tests.quality.flags.world import EXECUTABLE_SOURCES, NEW, OLD, POST, RENAMED, World
+from tests.quality.flags.world import world as shared_world
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
 DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
+
+
+def world() -> World:
+    """The library, in which each completion is a task of its own: of equal ones in several versions one is published."""
+    made = shared_world()
+    rows = [row | {"masked_code": f"{row['masked_code']}# {row['version']}\n"} for row in made.completions]
+    return replace(made, completions=rows)
 
 
 def gate(

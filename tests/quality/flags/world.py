@@ -116,9 +116,7 @@ def world() -> World:
         document("lib.fetch", "Get the page of it.", "1.0", "1.1"),
         document("lib.load", "Get a page of it.", "2.0"),
     ]
-    # Each is a task of its own: of equal ones in several versions the acceptance publishes one.
-    completions = [row | {"masked_code": f"{row['masked_code']}# {row['version']}\n"} for row in tables["completions"]]
-    migrations = list(tables["migrations"])
+    completions, migrations = list(tables["completions"]), list(tables["migrations"])
     drafting = load(RULES / "drafting.yaml", DraftingRules)
     drafts = drafting_stage(
         {"completions": completions, "migrations": migrations, "snippets": snippets, "documents": documents}, drafting
