@@ -256,13 +256,13 @@ SHOWN: dict[str, tuple[ChangeKind, str, dict[str, str]]] = {
     "the name, of what went": (ChangeKind.REMOVED, "fetch(1)", {"token": "fetch"}),
     "the argument, of a parameter that went": (
         ChangeKind.PARAMETER_REMOVED,
-        "fetch(1, size=2)",
+        "fetch(1, size=0)",
         {"token": "size"},
     ),
     "the line alone, where an argument is given by position": (
         ChangeKind.PARAMETER_REMOVED,
-        "fetch(1, 2)",
-        {"line": "x = fetch(1, 2)"},
+        "fetch(1, 0)",
+        {"line": "x = fetch(1, 0)"},
     ),
     "nothing, where a variable has the name of the argument": (ChangeKind.PARAMETER_REMOVED, "fetch(1, size=size)", {}),
 }
