@@ -55,7 +55,7 @@ def test_the_row_of_a_task_is_the_one_that_tells_most(later: Row, expected: str)
 
 def test_versions_in_which_the_answer_is_right() -> None:
     outcomes = {"1.10": Outcome.PASSED, "1.9": Outcome.PASSED, "2.0": Outcome.API_MISSING}
-    verdicts = [
+    verdicts: list[Any] = [
         {"id": version, "subject_id": "s", "version": version, "outcome": outcome}
         for version, outcome in outcomes.items()
     ]
