@@ -102,4 +102,4 @@ def _all_labels(row: SymbolState, rules: LifecycleRules) -> set[str]:
     labels = {label.removeprefix(INHERITED) for label in row["labels"]}
     bases = [label.removeprefix(EXTENDS) for label in row["labels"] if label.startswith(EXTENDS)]
     members = {member for base in bases for member in standard_members(base, rules.known_bases) or ()}
-    return labels | {USE + member for member in members & SYNTAX.keys() if not hasattr(object, member)}
+    return labels | {USE + member for member in members & SYNTAX.keys()}

@@ -62,6 +62,12 @@ CASES = {
         None,
         None,
     ),
+    "ordered as the tuple that it is all the same (Jinja2 3.0)": (
+        "class C(tuple): ...\n",
+        "from typing import NamedTuple\nclass C(NamedTuple):\n    a: int\n",
+        None,
+        None,
+    ),
     "by a base that nobody sees": (
         "from other import B\nclass C(B):\n    def __len__(self): ...\n",
         "from other import B\nclass C(B): ...\n",
