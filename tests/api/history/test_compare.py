@@ -52,6 +52,11 @@ CASES = {
         "def f(a=dict(), b=tuple(), c: str = ''): ...\n",
         [],
     ),
+    "a named tuple with a constructor of its own (urllib3 2.0)": (
+        "from typing import NamedTuple\nclass C:\n    def __new__(cls, a=1): ...\n",
+        "from typing import NamedTuple\nclass C(NamedTuple('C', [('a', int)])):\n    def __new__(cls, a=1): ...\n",
+        ["bases pkg.C", "introduced pkg.C.a"],
+    ),
     "overloads of a constructor": (
         "from typing import overload\nclass C:\n    @overload\n    def __init__(self, a: int): ...\n"
         "    @overload\n    def __init__(self, a: str, b: int): ...\n    def __init__(self, *args): ...\n",

@@ -115,7 +115,8 @@ def class_parameters(owners: list[Resolution], distribution: Distribution) -> tu
             if constructor is not None and constructor.kind == "function":
                 init = Resolution("definition", f"{owner.path}.{name}", owner.module, constructor)
                 return named_parameters(method_parameters(constructor), init, distribution), None
-            if owner.definition.synthesised:
+            # a named tuple makes its objects by `__new__`, which a class may write for itself
+            if owner.definition.synthesised and (name == "__new__" or owner.definition.synthesised != "namedtuple"):
                 return _from_fields(owners, owner)
     return [], None
 
