@@ -55,7 +55,8 @@ def total(numbers):
     return sum(numbers)
 '''
 
-SUMMED = TOTAL.replace("total", "summed")
+# Another sentence, so that not each of them answers the same prompt.
+SUMMED = TOTAL.replace("total", "summed").replace("one integer", "a single integer")
 
 
 def deprecated(function: str, name: str, instead: str) -> str:

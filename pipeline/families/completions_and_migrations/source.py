@@ -110,11 +110,11 @@ class Source:
             inner = holding.held
         return found
 
-    def start_of(self, node: ast.expr | ast.stmt | ast.arg) -> int:
+    def start_of(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> int:
         """Return the first byte of a node, decorators aside."""
         return self._offset(node.lineno, node.col_offset)
 
-    def end_of(self, node: ast.expr | ast.stmt | ast.arg) -> int:
+    def end_of(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> int:
         """Return the byte after the last one of a node."""
         if node.end_lineno is None or node.end_col_offset is None:
             raise BrokenSource("a node has no end")

@@ -14,6 +14,7 @@ class StatementRules(Rule):
 
     functional: str
     full: str
+    placeholder: str
     parameter: str
     returns: str
     example: str

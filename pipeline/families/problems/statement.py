@@ -49,6 +49,9 @@ def state(
         raise ValueError(f"nothing describes {source.name} of {source.library}")
     form = rules.functional if written.functional else rules.full
     task_text = form.format(signature=written.signature, library=source.library)
+    if described.redacted:
+        placeholder = rules.placeholder.format(placeholder=drafting.placeholder, library=source.library)
+        task_text = f"{placeholder}\n\n{task_text}"
     parameters = list(_parameters(task, written, source, rules, drafting))
     about = list(_result(written, example, source, rules, drafting))
     blocks = [described.text, task_text, "\n".join(parameters), " ".join(about)]

@@ -92,8 +92,9 @@ def acceptance_stage(
     for table, rows_and_rejects in results.items():
         rows, refused = parted(rows_and_rejects)
         if table == "published_completions":
-            rows, repeated = one_row(rows, ("path", "granularity", "masked_code", "answer"))
+            # Where an alias is right too, another release may have but one of them.
             rows, ambiguous = one_answer(rows, ("version", "granularity", "masked_code", "description"), "answer")
+            rows, repeated = one_row(rows, ("path", "granularity", "masked_code", "answer"))
             refused += repeated + ambiguous
         published[table] = sorted(rows, key=_id)
         rejects += refused

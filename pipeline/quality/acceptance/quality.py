@@ -18,6 +18,7 @@ class QualityRules(Rule):
     hold_back: frozenset[FlagKind]
     modified_proven_by: frozenset[Outcome]
     fails_in_target: frozenset[Outcome]
+    same_code_fails: frozenset[Outcome]
     only_strong: frozenset[MigrationBasis]
     canary: str = Field(min_length=16)
 

@@ -17,9 +17,10 @@ from pipeline.lake.rows import R
 from pipeline.lake.stage import Reject
 
 _TAGS = (
+    # The last release of an API is rare, and asks for the most.
+    LibEvolutionEvalTag.DEPRECATED,
     LibEvolutionEvalTag.INTRODUCED,
     LibEvolutionEvalTag.MODIFIED,
-    LibEvolutionEvalTag.DEPRECATED,
     LibEvolutionEvalTag.UNCHANGED,
 )
 
@@ -35,8 +36,8 @@ def one_answer(rows: Iterable[R], prompt: Sequence[str], answer: str) -> tuple[l
 def one_row(rows: Iterable[R], task: Sequence[str]) -> tuple[list[R], list[Reject]]:
     """Keep of the rows that are equal in the columns of the task, in different releases, the one that tells most.
 
-    That is one whose tag a failure in the neighbouring release proves, then one whose API the release changed, then
-    that of the first release.
+    That is one whose tag a failure in the neighbouring release proves, then the last release of an API, then one that
+    changed it, then the first.
     """
     return _of_groups(rows, task, _first)
 

@@ -89,12 +89,12 @@ def test_a_completion_of_a_token_gets_contexts_and_documents_of_its_version() ->
 
 
 def test_no_version_is_shown_the_documents_of_another() -> None:
-    output, _ = run("lib.fetch(1)\n")
+    output, _ = run("x = 1\nlib.fetch(x)\n")
     assert {row["document_id"] for row in output.tables["published_retrievals"]}.isdisjoint({DOCUMENTS[1]["id"]})
 
 
 def test_an_api_that_no_document_describes_is_asked_for_with_the_description_of_its_code() -> None:
-    snippets = [snippet("lib.fetch(1)\n", "lib.fetch", "1.0", preamble="import lib\n")]
+    snippets = [snippet("x = 1\nlib.fetch(x)\n", "lib.fetch", "1.0", preamble="import lib\n")]
     uses = usages(snippets[0], NAMES)
     output = contexts_stage(
         {
@@ -112,7 +112,7 @@ def test_an_api_that_no_document_describes_is_asked_for_with_the_description_of_
 
 
 def test_where_nothing_is_told_there_is_no_query_and_a_note_says_so() -> None:
-    snippets = [snippet("lib.fetch(1)\n", "lib.fetch", "1.0", preamble="import lib\n")]
+    snippets = [snippet("x = 1\nlib.fetch(x)\n", "lib.fetch", "1.0", preamble="import lib\n")]
     uses = usages(snippets[0], NAMES)
     published = [row | {"description": None} for row in completions(snippets, uses)]
     every = retrievers(CONTEXTS.retrieval)
@@ -129,15 +129,15 @@ def test_where_nothing_is_told_there_is_no_query_and_a_note_says_so() -> None:
 
 
 def test_one_api_of_a_line_stands_for_it() -> None:
-    output, _ = run("x = lib.sort(lib.drop(1))\nlib.fetch(x)\n")
+    output, _ = run("y = 1\nx = lib.sort(lib.drop(y))\nlib.fetch(x)\n")
     calls = sorted(row["reference_call"] for row in output.tables["published_contexts"])
-    assert calls == ["lib.fetch(x)", "lib.sort(lib.drop(1))"]
+    assert calls == ["lib.fetch(x)", "lib.sort(lib.drop(y))"]
     assert output.reasons == {"over_quota": 1}
-    assert len(run("x = lib.sort(lib.drop(1))\n", max_per_line=2)[0].tables["published_contexts"]) == 2
+    assert len(run("y = 1\nx = lib.sort(lib.drop(y))\n", max_per_line=2)[0].tables["published_contexts"]) == 2
 
 
 def test_one_use_of_an_api_stands_for_its_author() -> None:
-    codes = ("lib.fetch(1)\n", "lib.fetch(0)\n")
+    codes = ("x = 1\nlib.fetch(x)\n", "x = 2\nlib.fetch(x)\n")
     output, _ = run(*codes)
     assert (len(output.tables["published_contexts"]), output.reasons) == (1, {"over_quota": 1})
     of_two = [snippet(code, "lib.fetch", "1.0", preamble="import lib\n", origin=f"pypi:{code}") for code in codes]
@@ -154,8 +154,8 @@ def test_an_expression_with_what_nothing_shows_is_refused() -> None:
     ("preamble", "code", "skipped", "view"),
     [
         ("from lib import lib\n", "lib(1)\n", 0, "version_comment"),
-        ("import lib\n", "lib.sort(0).sort(1)\n", 1, "hint"),
-        ("import lib\n", "lib.sort(0).sort(1)\n", 0, None),
+        ("import lib\n", "x = 1\nlib.sort(x).sort(x)\n", 1, "hint"),
+        ("import lib\n", "x = 1\nlib.sort(x).sort(x)\n", 0, None),
     ],
     ids=["the library goes by the same name", "another API of the name before it", "the name after it"],
 )
@@ -166,13 +166,13 @@ def test_a_name_that_can_be_read_in_any_view_is_refused(
     leaks = [reject.detail for reject in output.rejects if reject.reason == RejectReason.LEAKS_ANSWER]
     assert [leak.partition(":")[0] for leak in leaks] == ([view] if view else [])
     assert [row["right_context"] for row in output.tables["published_contexts"]] == (
-        [] if view else [".[token-mask](1)\n"]
+        [] if view else [".[token-mask](x)\n"]
     )
 
 
 def test_what_comes_out_is_the_same_in_any_order() -> None:
     snippets = [
-        snippet(f"lib.{name}({n})\n", f"lib.{name}", "1.0", preamble="import lib\n") for n in range(2) for name in NAMES
+        snippet(f"x = {n}\nlib.{name}(x)\n", f"lib.{name}", "1.0", preamble="import lib\n") for n in range(2) for name in NAMES
     ]
     one, _ = run_on(snippets)
     other, _ = run_on(snippets[::-1])

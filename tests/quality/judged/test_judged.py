@@ -17,9 +17,11 @@ from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.lake.schema import Row
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.writers import OfflineWriter, Request
+from pipeline.quality.acceptance.quality import QualityRules
 
 GUESSING = load(RULES / "masking.yaml", MaskingRules).guessing
 WRITER = OfflineWriter(load(RULES / "drafting.yaml", DraftingRules))
+QUALITY = load(RULES / "quality.yaml", QualityRules)
 REPOSITORY = load(RULES / "repository.yaml", RepositoryRules)
 NAME = MASKS[Granularity.TOKEN]
 
@@ -35,7 +37,9 @@ def accepts(family: str, row: Row) -> bool:
         enough = row["tests"] >= REPOSITORY.min_tests and row["coverage"] >= REPOSITORY.min_coverage
         return bool(enough and able >= REPOSITORY.min_mutants)
     if family == "problems":
-        return row["evidence"] == "executed" and _is_described(row["problem"].partition("\n\n")[0], row["core"])
+        decides = row["other_code"] != "reference_elsewhere" or row["other_outcome"] in QUALITY.same_code_fails
+        is_described = _is_described(row["problem"].partition("\n\n")[0], row["core"])
+        return row["evidence"] == "executed" and decides and is_described
     if family == "contexts":
         return not _unknown_of_context(row)
     return _can_be_known(family, row) and _is_described(row["description"] or "", row["core_token"])
