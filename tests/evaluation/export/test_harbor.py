@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+import uv
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ from pipeline.evaluation.scores.running import Runners
 from pipeline.evaluation.scores.runs import RunFile
 from pipeline.evaluation.scores.tally import as_answer
 from pipeline.evaluation.scores.tasks import read_tasks
+from pipeline.execution.environments.resolution.interpreters import discover
 from pipeline.execution.environments.resolution.pinned import lock_id_of
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
@@ -356,8 +358,12 @@ def test_harbor_itself_finds_nothing_wrong(folder: Path, tmp_path: Path) -> None
     except Unreachable as error:
         pytest.skip(f"no package index answers, which has harbor: {error}")
     venv = tmp_path / "harbor"
-    subprocess.run(["uv", "venv", "-q", "--python", "3.12", str(venv)], check=True)
-    install = ["uv", "pip", "install", "-q", "--python", str(venv), "--index-url", index_url(), "harbor==0.26.0"]
+    program = uv.find_uv_bin()
+    pythons = [str(one.path) for one in discover() if one.python == "3.12"]
+    if not pythons:
+        pytest.skip("Harbor needs Python 3.12, which is not installed")
+    subprocess.run([program, "venv", "-q", "--python", pythons[0], str(venv)], check=True)
+    install = [program, "pip", "install", "-q", "--python", str(venv), "--index-url", index_url(), "harbor==0.26.0"]
     subprocess.run(install, check=True)
     tasks = [str(task) for task, _, _ in rows_in(folder).values()]
     linted = subprocess.run([venv / "bin" / "harbor", "lint", "--json", *tasks], capture_output=True, check=True)
