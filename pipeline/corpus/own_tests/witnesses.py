@@ -33,6 +33,9 @@ from pipeline.lake.stage import Output, Reject
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}|/tmp/")
 """Parts of an output that differ in each run."""
 
+_EMPTY = frozenset({"", "[]", "()", "{}", "set()", "None", "((),)", "[[]]"})
+"""Outputs that a program may have for many reasons."""
+
 _LONGEST_OUTPUT = 120
 """Characters of an output that a comment may hold."""
 
@@ -305,6 +308,8 @@ class _Search:
 
     def _expected(self, each: _Candidate) -> list[str] | None:
         printed = outputs(each.program.lines, self.runs.results.get((each.text, each.side.home)))
+        if not any(printed or ()):
+            return None
         if printed is None or _ADDRESS.search("".join(printed)) or not as_asserted(each.program.lines, printed):
             return None
         return printed
@@ -476,13 +481,20 @@ def _checks(lines: Sequence[Line], printed: Sequence[str]) -> list[SnippetCheck]
     ]
 
 
+def _is_empty(row: WitnessRow) -> bool:
+    """Say whether a witness prints nothing that tells its API from others, such as an empty list."""
+    checks = row["old_checks"] or row["new_checks"]
+    outputs_of_it = {(check["expected"] or "").strip() for check in checks}
+    return outputs_of_it <= _EMPTY
+
+
 def _one_of_each(rows: Sequence[WitnessRow], most: int) -> tuple[list[WitnessRow], list[Reject]]:
-    """Keep so many of the shortest programs and pairs for a side of a change, and one of those that are the same."""
+    """Keep so many programs and pairs for a side of a change: those that print something, then the shortest."""
     taken: Counter[str] = Counter()
     kept: dict[str, WitnessRow] = {}
     rejects: list[Reject] = []
     size = {row["id"]: sum(len(row[side] or "") for side in ("old_code", "new_code")) for row in rows}
-    for row in sorted(rows, key=lambda row: (size[row["id"]], row["id"], row["test_id"])):
+    for row in sorted(rows, key=lambda row: (_is_empty(row), size[row["id"]], row["id"], row["test_id"])):
         key = f"{row['test']} {row['old_version']} {row['new_version']}"
         change = f"{row['change_id']} {bool(row['old_code'])} {bool(row['new_code'])}"
         if row["id"] in kept:

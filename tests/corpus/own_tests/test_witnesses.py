@@ -173,3 +173,21 @@ def test_a_form_that_raises_is_a_reject(monkeypatch: pytest.MonkeyPatch) -> None
     assert [(each.reason, "planted" in each.detail) for each in output.rejects if each.key != "c"] == [
         (RejectReason.INTERNAL_ERROR, True)
     ]
+
+
+def test_of_the_programs_of_a_change_those_go_first_that_print_something() -> None:
+    row: Any = {
+        "change_id": "c",
+        "new_code": None,
+        "new_checks": [],
+        "test": "t",
+        "old_version": "1",
+        "new_version": "2",
+    }
+    rows = [
+        row | {"id": name, "test_id": name, "old_code": code, "old_checks": [{"expected": expected}]}
+        for name, code, expected in (("empty", "f()", "[]\n"), ("long", "print(f(1))", "2\n"), ("short", "f(1)", "2\n"))
+    ]
+    chosen, rejects = witnesses._one_of_each(rows, 2)
+    assert [each["id"] for each in chosen] == ["long", "short"]
+    assert [reject.reason for reject in rejects] == [RejectReason.OVER_QUOTA]
