@@ -97,10 +97,12 @@ def _constants(display: ast.AST) -> int:
 def _called_arguments(source: Source, span: Span, name: str) -> Iterator[str]:
     """Yield the arguments of the API that are calls; constants are looked at by themselves."""
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Call) and name in (getattr(node.func, "attr", None), getattr(node.func, "id", None)):
-            # The cursor of a context stands within the name of the function.
-            if span[0] <= source.end_of(node.func) and source.end_of(node) <= span[1]:
-                yield from (ast.unparse(each) for each in node.args if isinstance(each, ast.Call))
+        if not isinstance(node, ast.Call):
+            continue
+        named = name in (getattr(node.func, "attr", None), getattr(node.func, "id", None))
+        # The cursor of a context stands within the name of the function.
+        if named and span[0] <= source.end_of(node.func) and source.end_of(node) <= span[1]:
+            yield from (ast.unparse(each) for each in node.args if isinstance(each, ast.Call))
 
 
 def _is_empty(display: ast.AST) -> bool:

@@ -172,7 +172,9 @@ def test_a_name_that_can_be_read_in_any_view_is_refused(
 
 def test_what_comes_out_is_the_same_in_any_order() -> None:
     snippets = [
-        snippet(f"x = {n}\nlib.{name}(x)\n", f"lib.{name}", "1.0", preamble="import lib\n") for n in range(2) for name in NAMES
+        snippet(f"x = {n}\nlib.{name}(x)\n", f"lib.{name}", "1.0", preamble="import lib\n")
+        for n in range(2)
+        for name in NAMES
     ]
     one, _ = run_on(snippets)
     other, _ = run_on(snippets[::-1])
