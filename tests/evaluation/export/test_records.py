@@ -76,7 +76,7 @@ def samples(path: Path, wanted: ExportFormat) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
-@pytest.mark.parametrize("wanted", ExportFormat)
+@pytest.mark.parametrize("wanted", FILES)
 def test_every_exported_file_tells_its_format_and_has_no_bad_record(
     wanted: ExportFormat, snapshot: Path, sources: Unpack, tmp_path: Path
 ) -> None:
