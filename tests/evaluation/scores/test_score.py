@@ -200,7 +200,7 @@ def test_a_query_without_a_document_is_no_failure_of_the_retriever(tmp_path: Pat
 def test_documents_and_completions_of_one_query_both_count(folder: Path) -> None:
     both = [{"completions": ["load(1)"]}, {"documents": ["d1"]}]
     found = scored(folder, lines(*({"id": "token", "family": "context"} | each for each in both)))
-    assert {row["metric"] for row in found.rows} == {Metric.API_F1, Metric.MRR}
+    assert {row["metric"] for row in found.rows} == {Metric.API_F1, Metric.IDENTIFIER_F1, Metric.MRR}
     assert not found.excluded
 
 

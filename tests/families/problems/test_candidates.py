@@ -135,7 +135,7 @@ def test_what_is_given_names_neither_the_api_nor_a_parameter_that_changed() -> N
         "symbols": [symbol("lib.grouper", "1.0", "1.1")],
         "lifecycles": [life("lib.grouper", "1.0", "1.1", modified=["1.1"])],
         "changes": [change(ChangeKind.PARAMETER_ADDED_OPTIONAL, "lib.grouper", "1.0", "1.1", parameter="incomplete")],
-        "documents": [document("lib.grouper", "It says how the argument incomplete fills all gaps.", "1.1")],
+        "documents": [document("lib.grouper", "Collect data into blocks of a fixed length.", "1.1")],
     }
     (candidate,) = found([snippet], **changed)
     made = drafted(candidate, **changed)

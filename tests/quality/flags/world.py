@@ -35,8 +35,8 @@ from tests.families.completions_and_migrations.rows import (
 )
 
 STATED = [{"statement": "x", "expected": "7\n", "options": []}]
-OLD = snippet("x = fetch(1)\nprint(x)\n", "lib.fetch", "1.0", "1.1", checks=STATED)
-NEW = snippet("x = load(1)\nprint(x)\n", "lib.load", "2.0", checks=STATED)
+OLD = snippet("x = fetch(1)\nprint(x, 1)\n", "lib.fetch", "1.0", "1.1", checks=STATED)
+NEW = snippet("x = load(1)\nprint(x, 1)\n", "lib.load", "2.0", checks=STATED)
 POST = snippet("import org.lib.Page;\n\nPage page = new Page(1);\npage.show();\n", "", "2.0") | {
     "path": None,
     "language": Language.JAVA,
