@@ -15,7 +15,7 @@ PIECES = {
     "a value that stands nowhere": ("", "fetch(7)", ["7"]),
     "part of another number is not it": ("x = 17\n", "fetch(7)", ["7"]),
     "usual values beside a variable": ("x = 2\n", "fetch(x, 0, 1, None, True, '', [])", []),
-    "usual values alone": ("import lib\n", "lib.fetch(0, True, [])", ["[]", "0", "True"]),
+    "usual values alone": ("import lib\n", "lib.fetch(0, True, [])", ["0", "True", "[]"]),
     "a part of a number of the program": ("x = '1000'\n", "fetch(x, '100')", ["100"]),
     "a word of a string that the program has": ("vowels = 1\n", "fetch('vowel')", []),
     "words that it has not": ("", "fetch('Ada Lovelace')", ["Ada", "Lovelace"]),
