@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,11 +63,7 @@ def refresh(
     Example: driftline refresh --libraries flask,markupsafe
     """
     request = read_refresh(libraries, since, until, profile, families, sources)
-    finish(request, collect(request, begin(request)), json)
-
-
-def finish(request: Refresh, problems: list[str], json: bool) -> None:
-    """Publish what the stages of a refresh left, print its summary, and end with status 1 if there are problems."""
+    problems = [*_collect(request)]
     published: Published | None = None
     try:
         with progress("publishing"):
@@ -85,8 +81,9 @@ def finish(request: Refresh, problems: list[str], json: bool) -> None:
         fail("\n".join(problems), PROBLEM)
 
 
-def collect(request: Refresh, planned: Sequence[str]) -> list[str]:
-    """Run every group of stages for some libraries of a refresh, and return a message on failed ones."""
+def _collect(request: Refresh) -> list[str]:
+    """Run every group of stages for every library, and return a message on failed ones."""
+    planned = begin(request)
     failed: list[str] = []
     total = len(planned) * len(GROUPS)
     with progress("refresh", total) as report:
@@ -179,7 +176,7 @@ def drafts(libraries: Libraries = "", profile: ProfileName = "starter", json: Js
     """
     request = read_refresh(libraries, None, None, profile)
     with progress("looking for rows that a model would improve"):
-        rows = draftable(Lake(settings().lake_root), plan(request), CurationRules.read())
+        rows = draftable(Lake(settings().lake), plan(request), CurationRules.read())
     if json:
         for row in rows:
             print(json_.dumps(asdict(row), ensure_ascii=False))  # noqa: T201 - the output itself
@@ -275,7 +272,7 @@ def print_summary(done: Refresh, published: Published | None) -> None:
 
 
 def _errors(done: Refresh) -> list[InternalError]:
-    return internal_errors(Lake(settings().lake_root), plan(done))
+    return internal_errors(Lake(settings().lake), plan(done))
 
 
 def draft_lines(drafts: Drafts) -> Iterator[str]:

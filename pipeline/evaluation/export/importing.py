@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from filelock import FileLock
 from packaging.utils import InvalidName, canonicalize_name
 
 from pipeline.core.vocabularies.exports import ExportFormat
@@ -52,8 +53,9 @@ def import_file(path: Path, export_format: ExportFormat, lake: Lake) -> Imports:
 
 
 def _add(lake: Lake, library: str, rows: dict[str, Row], imports: Imports) -> None:
-    with lake.turn(library):
-        lake.refresh(IMPORTED)
+    locks = lake.root / "_locks"
+    locks.mkdir(parents=True, exist_ok=True)
+    with FileLock(locks / f"{library}.lock"):
         existing = {row["id"]: row for row in lake.read(IMPORTED, library)}
         new = {key: row for key, row in rows.items() if key not in existing}
         if new:

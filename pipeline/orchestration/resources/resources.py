@@ -56,7 +56,7 @@ class House:
         self.profile = profile
         self.period = period
         self.rules = CurationRules.read()
-        self.lake = Lake(settings.lake_root)
+        self.lake = Lake(settings.lake)
         use_caches(settings.cache, self)
         self._trees: dict[str, SourceTree] = {}
 

@@ -140,17 +140,13 @@ def import_lines(store: Store, lines: Iterable[Line], origin: str) -> Imported:
     return Imported(added, existing, tuple(edits), tuple(refused))
 
 
-_DECODER = msgspec.json.Decoder(Line)
-"""Made once: two threads that meet a type for the first time end the process (msgspec 0.22)."""
-
-
 def read_line(text: bytes) -> Line:
     """Read a line of JSON.
 
     Errors: BadLine.
     """
     try:
-        return _DECODER.decode(text)
+        return msgspec.json.decode(text, type=Line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadLine(str(error)) from None
 
