@@ -54,7 +54,7 @@ class ProbeResult(msgspec.Struct, frozen=True):
     @classmethod
     def read(cls, text: str) -> ProbeResult:
         """Read the JSON of the column."""
-        return msgspec.json.decode(text, type=cls)
+        return _DECODER.decode(text)
 
     def words(self) -> str:
         """Say it in a line, for people: `class (a, b=1), base B`."""
@@ -91,6 +91,10 @@ class ProbeResult(msgspec.Struct, frozen=True):
         except ValueError:
             # compiled functions may have signatures that no Python function could have
             return None
+
+
+_DECODER = msgspec.json.Decoder(ProbeResult)
+"""Made once: two threads that meet a type for the first time end the process (msgspec 0.22)."""
 
 
 def _parameter(name: str, kind: str, has_default: bool, default: str | None) -> inspect.Parameter:

@@ -125,9 +125,13 @@ def _json(sha256s: Set[str]) -> str:
     return json.dumps(sorted(sha256s))
 
 
+_DECODER = msgspec.json.Decoder(Manifest)
+"""Made once: two threads that meet a type for the first time end the process (msgspec 0.22)."""
+
+
 def _manifest(encoded: bytes, sha256: str) -> Manifest | None:
     try:
-        return msgspec.json.decode(encoded, type=Manifest) if sha256_of(encoded) == sha256 else None
+        return _DECODER.decode(encoded) if sha256_of(encoded) == sha256 else None
     except (msgspec.MsgspecError, UnicodeDecodeError):
         # Written by a version of this program with another idea of a manifest.
         return None

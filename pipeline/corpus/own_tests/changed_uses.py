@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from more_itertools import first
 from packaging.version import Version
 
 from pipeline.core.vocabularies.changes import MARKED, OF_PARAMETERS, OF_TYPES, RELOCATED, WHOLE, ChangeKind, Reach
@@ -176,21 +177,23 @@ class TestScripts:
         names = [each["name"] for each in row["parameters"]] if row else []
         if side.keyword not in names:
             return None
-        place = next(number for number, uses in enumerate(program.uses) if program.core in uses)
+        place = first(number for number, uses in enumerate(program.uses) if program.core in uses)
         start = sum(len(line.text.encode()) + 1 for line in program.lines[:place])
         line = program.lines[place]
         core = next((use for use in uses_by_line(program.lines, api)[place] if use.path == program.core.path), None)
         call = core and _call_at(line, core.end_byte - start)
-        first = names.index(side.keyword)
+        position = names.index(side.keyword)
         if (
             not call
             or any(isinstance(each, ast.Starred) for each in call.args)
-            or not first < len(call.args) <= len(names)
+            or not position < len(call.args) <= len(names)
         ):
             return None
         was = call.args, call.keywords
-        keywords = [ast.keyword(name, value) for name, value in zip(names[first:], call.args[first:], strict=False)]
-        call.args, call.keywords = call.args[:first], [*keywords, *call.keywords]
+        keywords = [
+            ast.keyword(name, value) for name, value in zip(names[position:], call.args[position:], strict=False)
+        ]
+        call.args, call.keywords = call.args[:position], [*keywords, *call.keywords]
         written = rewritten(line)
         call.args, call.keywords = was
         lines = (*program.lines[:place], written, *program.lines[place + 1 :])

@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypedDict, TypeVar
 
 import msgspec
@@ -31,6 +32,8 @@ _BATCH = 500
 _PASSING = frozenset({Outcome.HARNESS_ERROR, Outcome.TIMED_OUT})
 """What may come out otherwise on another day, on a machine with less to do."""
 _WAIT_S = 60.0
+_FIRST = Lock()
+"""Two threads that meet a type for the first time end the process (msgspec 0.22)."""
 
 Stored = TypeVar("Stored")
 
@@ -49,12 +52,14 @@ class RunCache:
     def recall(self, keys: Sequence[str], kind: type[Stored]) -> dict[str, Stored]:
         """Return what is remembered under some of the keys."""
         results: dict[str, Stored] = {}
+        with _FIRST:
+            decoder = msgspec.json.Decoder(kind)
         with closing(self._open()) as database:
             for start in range(0, len(keys), _BATCH):
                 some = keys[start : start + _BATCH]
                 marks = ",".join("?" * len(some))
                 rows = database.execute(f"SELECT key, result FROM runs WHERE key IN ({marks})", some)  # noqa: S608
-                results |= {key: msgspec.json.decode(zlib.decompress(blob), type=kind) for key, blob in rows}
+                results |= {key: decoder.decode(zlib.decompress(blob)) for key, blob in rows}
         return results
 
     def keep(self, results: Mapping[str, object]) -> None:

@@ -166,6 +166,10 @@ def form_of(answer: Answer, form: type[Form]) -> Form | Failure:
         return Failure(AskFailure.NOT_THE_FORM, "; ".join(problems))
 
 
+_DECODER = msgspec.json.Decoder(Answer)
+"""Made once: two threads that meet a type for the first time end the process (msgspec 0.22)."""
+
+
 class Answers:
     """The answers in a store, by key."""
 
@@ -176,7 +180,7 @@ class Answers:
         """Return the answer to a request, if it was ever asked."""
         with self.store.open() as database:
             row = database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
-        return msgspec.json.decode(row[0], type=Answer) if row else None
+        return _DECODER.decode(row[0]) if row else None
 
     def keep(self, key: str, answer: Answer) -> None:
         """Keep an answer; one that is there stays."""

@@ -103,6 +103,10 @@ class View(msgspec.Struct, frozen=True):
         return fields | {choice.name: choice.value for choice in self.choices}
 
 
+_DECODER = msgspec.msgpack.Decoder(View)
+"""Made once: two threads that meet a type for the first time end the process (msgspec 0.22)."""
+
+
 def pack(view: View) -> bytes:
     """Return a view as bytes."""
     return zlib.compress(msgspec.msgpack.encode(view), 6)
@@ -110,4 +114,4 @@ def pack(view: View) -> bytes:
 
 def unpack(data: bytes) -> View:
     """Return the view that was packed."""
-    return msgspec.msgpack.decode(zlib.decompress(data), type=View)
+    return _DECODER.decode(zlib.decompress(data))

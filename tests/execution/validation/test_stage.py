@@ -67,7 +67,8 @@ def tables() -> dict[str, list[Row]]:
 
 
 def change(kind: str, path: str) -> Row:
-    return {"kind": kind, "path": path, "old_version": "1.0", "new_version": "2.0", "new": None, "parameter": None}
+    versions = {"old_version": "1.0", "new_version": "2.0"}
+    return {"id": path, "kind": kind, "path": path, "new": None, "parameter": None, **versions}
 
 
 def symbol(path: str, kind: str, last: str = "1.0") -> Row:

@@ -55,7 +55,7 @@ def judged(task: dict[str, Any]) -> Result:
     cases = dict(CASES[family](row, sample, task["example"]))
     case = replace(cases[Metric.PASS], import_names=tuple(task["import_names"]))
     prefix = Path(task["environment"])
-    site_packages = next(prefix.glob("lib/python*/site-packages"))
+    site_packages, *_ = sorted(prefix.glob("lib/python*/site-packages"))
     environment = Environment("", "", prefix / "bin" / "python", site_packages, (prefix,))
     # Files are counted over file systems of the sandbox's own, which a container does not have.
     limits = Limits(**task["rules"]["limits"] | {"files": sys.maxsize})
