@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.loopback import on_loopback
 from tests.model_server import KEY, Fault
 
 Script = Callable[[str], str]
@@ -144,10 +145,5 @@ def serving_chat(script: Script, **fields: Any) -> Iterator[ChatServer]:
     server = _Server(("127.0.0.1", 0), _Handler)
     server.state = state
     state.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with on_loopback(server):
         yield state
-    finally:
-        server.shutdown()
-        server.server_close()

@@ -8,17 +8,16 @@ import html
 import io
 import json
 import re
-import sys
 import tarfile
-import threading
 import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from http.server import BaseHTTPRequestHandler
+
+from tests.loopback import QuietServer, on_loopback
 
 EPOCH = (2020, 1, 1, 0, 0, 0)
 
@@ -250,28 +249,13 @@ class Index:
         return f"<!DOCTYPE html><html><body>{''.join(links)}</body></html>"
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a client that left in the middle: tests kill some, and look at what is printed."""
-        if not isinstance(sys.exc_info()[1], ConnectionError):
-            super().handle_error(request, client_address)
-
-
 @contextmanager
 def serve(index: Index) -> Iterator[Index]:
     """Serve an index on a free port of the loopback interface."""
-    server = _Server(("127.0.0.1", 0), _handler(index))
+    server = QuietServer(("127.0.0.1", 0), _handler(index))
     index.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with on_loopback(server):
         yield index
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def _handler(index: Index) -> type[BaseHTTPRequestHandler]:

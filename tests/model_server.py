@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.loopback import on_loopback
 
 Reply = Callable[[dict[str, Any]], dict[str, Any]]
 """Makes the fields of a message (`text`, `stop_reason` …) of the parameters of a request."""
@@ -247,10 +248,5 @@ def serving(state: ModelServer) -> Iterator[ModelServer]:
     server = _Server(("127.0.0.1", 0), _Handler)
     server.state = state
     state.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with on_loopback(server):
         yield state
-    finally:
-        server.shutdown()
-        server.server_close()

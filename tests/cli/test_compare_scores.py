@@ -52,7 +52,7 @@ def test_errata_leave_tasks_out(driftline: Driftline, scorings: tuple[Path, Path
     assert "no longer made" in result.out
 
 
-def test_the_score_of_a_task_that_was_taken_back(driftline: Driftline, data: Path, tmp_path: Path) -> None:
+def test_the_score_of_a_withdrawn_task(driftline: Driftline, data: Path, tmp_path: Path) -> None:
     tables = TASKS | {"completions": TASKS["completions"][:1], "errata": [ERRATUM]}
     (tmp_path / "answers.jsonl").write_bytes(answers())
     result = driftline("score", small(tmp_path / "mine-2022", tables), tmp_path / "answers.jsonl", "--json")

@@ -98,7 +98,7 @@ def test_a_system_prompt_goes_first_to_chat_completions(evaluate: Evaluate, serv
     assert [message["role"] for message in server.asked[0]["messages"]] == ["system", "user"]
 
 
-def test_stored_answers_are_not_asked_again(evaluate: Evaluate, server: ChatServer, tmp_path: Path) -> None:
+def test_stored_answers_are_not_requested_again(evaluate: Evaluate, server: ChatServer, tmp_path: Path) -> None:
     first = evaluate()
     again = evaluate(out="other")
     assert (len(server.asked), again.status) == (3, 0)
@@ -142,7 +142,7 @@ def test_how_answers_end_is_counted(
     assert getattr(read_result(tmp_path / "out").measured, field) == 3
 
 
-def test_without_counted_tokens_the_cost_is_unknown(evaluate: Evaluate, server: ChatServer, tmp_path: Path) -> None:
+def test_the_cost_is_null_without_token_counts(evaluate: Evaluate, server: ChatServer, tmp_path: Path) -> None:
     server.counts_tokens = False
     assert evaluate("--price", "1,2").status == 0
     measured = read_result(tmp_path / "out").measured
@@ -237,7 +237,7 @@ def test_a_budget_ends_asking_before_it_is_passed(evaluate: Evaluate, server: Ch
     assert evaluate("--max-usd", 1).status == 2
 
 
-def test_parameters_are_added_and_taken_out(evaluate: Evaluate, server: ChatServer) -> None:
+def test_parameters_are_added_and_removed(evaluate: Evaluate, server: ChatServer) -> None:
     assert evaluate("--parameters", '{"max_tokens": null, "max_completion_tokens": 7}').status == 0
     assert {(body.get("max_tokens"), body["max_completion_tokens"]) for body in server.asked} == {(None, 7)}
 

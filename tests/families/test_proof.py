@@ -130,7 +130,7 @@ SHOWN = {
 
 
 @pytest.mark.parametrize("case", SHOWN)
-def test_of_code_that_shows_a_change_the_run_on_its_other_side_tells(case: str) -> None:
+def test_completions_of_code_that_shows_a_change_are_proven_on_its_other_side(case: str) -> None:
     old, new, verdicts, expected = SHOWN[case]
     changed = change(ChangeKind.PARAMETER_REMOVED, "lib.fetch", old, new, parameter="size")
     assert prove_witness(instance("unchanged"), changed, Runs(verdicts), {MISMATCH}) == expected

@@ -36,7 +36,7 @@ def test_a_file_that_came_at_the_end_of_a_period_is_after_it() -> None:
     assert ([final.version for final in finals], refused) == (["1.0"], [])
 
 
-def test_of_the_newest_so_many_are_taken_before_the_period_is_looked_at() -> None:
+def test_the_newest_releases_are_limited_before_the_period_applies() -> None:
     finals = [
         Candidate(version, time, None, before)
         for version, time, before in (("1", SINCE, None), ("2", SINCE, "1"), ("3", UNTIL, "2"))

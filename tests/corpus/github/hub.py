@@ -6,20 +6,19 @@ import hashlib
 import io
 import json
 import re
-import sys
 import tarfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 from tests.index_server import Reply
+from tests.loopback import QuietServer, on_loopback
 
 TOKEN = "a-token-of-nobody"
 Twist = Callable[[Reply], Reply]
@@ -308,28 +307,13 @@ def _holds(repo: Repo, key: str, colon: str, value: str) -> bool:
     return holds[key]() if key in holds else bool(colon) or key.strip('"') in repo.name
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a client that left in the middle of what was too long for it."""
-        if not isinstance(sys.exc_info()[1], ConnectionError):
-            super().handle_error(request, client_address)
-
-
 @contextmanager
 def serve(hub: Hub) -> Iterator[Hub]:
     """Serve a hub on a free port of the loopback interface."""
-    server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": hub}))
+    server = QuietServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": hub}))
     hub.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with on_loopback(server):
         yield hub
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import html
 import json
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 from xml.sax.saxutils import quoteattr
+
+from tests.loopback import on_loopback
 
 FILTER = "!made-for-us"
 
@@ -169,14 +170,8 @@ def serve(site: Site) -> Iterator[Site]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(site))
     server.daemon_threads = True
     site.url = f"http://127.0.0.1:{server.server_port}/2.3"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with on_loopback(server):
         yield site
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def _handler(site: Site) -> type[BaseHTTPRequestHandler]:

@@ -269,7 +269,7 @@ SHOWN: dict[str, tuple[ChangeKind, str, dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("case", SHOWN)
-def test_of_a_test_that_shows_a_change_is_masked_what_differs(case: str) -> None:
+def test_completions_of_changed_tests_mask_the_difference(case: str) -> None:
     kind, call, expected = SHOWN[case]
     columns = {"parameter": "size"} if kind is ChangeKind.PARAMETER_REMOVED else {}
     rows = shown(kind, f"x = {call}\nprint(x)\n", **columns)

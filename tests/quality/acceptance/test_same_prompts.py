@@ -47,7 +47,7 @@ def test_a_prompt_with_two_answers_has_none() -> None:
     ],
     ids=["the first release", "the release that changed it", "the release that a run tells apart", "no proof"],
 )
-def test_the_row_of_a_task_is_the_one_that_tells_most(later: Row, expected: str) -> None:
+def test_a_task_keeps_its_most_informative_row(later: Row, expected: str) -> None:
     kept, rejects = one_row([row("later", "1.10", **later), row("first", "1.9")], ("prompt", "answer"))
     assert [each["id"] for each in kept] == [expected]
     assert [reject.reason for reject in rejects] == [RejectReason.DUPLICATE]

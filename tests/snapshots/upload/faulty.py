@@ -11,6 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.loopback import on_loopback
+
 _EXPIRED = b"<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>"
 _SLOW_DOWN = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
 
@@ -41,15 +43,11 @@ def faulty(endpoint: str) -> Iterator[Proxy]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
     proxy = Proxy(f"http://127.0.0.1:{server.server_port}")
     server.RequestHandlerClass = _handler(proxy, urlsplit(endpoint).netloc)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield proxy
-    finally:
-        proxy.ended.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with on_loopback(server):
+        try:
+            yield proxy
+        finally:
+            proxy.ended.set()
 
 
 def _handler(proxy: Proxy, to: str) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - a class that knows its proxy

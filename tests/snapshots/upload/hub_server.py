@@ -9,7 +9,6 @@ import base64
 import hashlib
 import json
 import re
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +18,8 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import yaml
+
+from tests.loopback import on_loopback
 
 WRITER, READER = "hf_writer", "hf_reader"
 _TOKENS = {WRITER: "write", READER: "read"}
@@ -81,14 +82,8 @@ def hub_server() -> Iterator[Hub]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
     hub = Hub(f"http://127.0.0.1:{server.server_port}")
     server.RequestHandlerClass = _handler(hub)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with on_loopback(server):
         yield hub
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def _info(path: str, content: bytes) -> dict[str, Any]:
