@@ -13,7 +13,7 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, progress, say
-from pipeline.cli.score import as_json, print_scored, rules_for
+from pipeline.cli.score import as_json, print_scored, rules_for, sandboxed
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
@@ -23,9 +23,7 @@ from pipeline.evaluation.asking.evaluate import Evaluation, Questions, evaluate,
 from pipeline.evaluation.asking.report import report_of
 from pipeline.evaluation.prompts.rules import prompt_rules
 from pipeline.evaluation.scores.result import Measured, result_of, write_result
-from pipeline.evaluation.scores.running import runners_at
 from pipeline.evaluation.scores.score import REFERENCE_RUNS, score_predictions, write
-from pipeline.execution.caches.using import use_caches
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.lake.tables import replacing
@@ -124,9 +122,7 @@ def evaluate_model(
     predictions = write_answers(evaluation, folder)
     with progress("scoring") as report, predictions.open("rb") as file:
         family = to_ask.prompts[0].family
-        runners = runners_at(settings().cache) if run and BY_NAME[family].running else None
-        if runners:
-            use_caches(settings().cache, runners)
+        runners = sandboxed() if run and BY_NAME[family].running else None
         scored = score_predictions(
             snapshot_folder,
             file,

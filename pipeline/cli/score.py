@@ -22,7 +22,7 @@ from pipeline.core.vocabularies.samples import Granularity
 from pipeline.core.vocabularies.scores import Facet, Metric
 from pipeline.evaluation.scores.result import result_of, write_result
 from pipeline.evaluation.scores.rules import ScoreRules
-from pipeline.evaluation.scores.running import runners_at
+from pipeline.evaluation.scores.running import Runners, runners_at
 from pipeline.evaluation.scores.score import REFERENCE_RUNS, Scored, score_predictions, write
 from pipeline.execution.caches.using import use_caches
 from pipeline.families.all_families import BY_NAME
@@ -62,9 +62,7 @@ def score(
     try:
         with _file(predictions) as file, progress("scoring") as report:
             runs = folder / "runs.jsonl" if folder else None
-            runners = runners_at(settings().cache) if run else None
-            if runners:
-                use_caches(settings().cache, runners)
+            runners = sandboxed() if run else None
             scored = score_predictions(
                 snapshot_folder,
                 file,
@@ -87,6 +85,13 @@ def score(
         print_scored(scored, rules, by, folder)
     if scored.flawed or not scored.samples:
         raise typer.Exit(PROBLEM)
+
+
+def sandboxed() -> Runners:
+    """Return what runs answers on this machine, and have nobody clear its caches meanwhile."""
+    runners = runners_at(settings().cache)
+    use_caches(settings().cache, runners)
+    return runners
 
 
 def rules_for(k: str | None) -> ScoreRules:
