@@ -178,7 +178,10 @@ CASES: list[tuple[str, Tamper, str]] = [
     ),
     (
         "a lock of another release",
-        put("completions", "lock_id", "lock-2.0"),
+        rewrite(
+            "completions",
+            lambda rows: rows[0].update(lock_id="lock-2.0" if rows[0]["version"] != "2.0" else "lock-1.1"),
+        ),
         r"library, version, lock_id: 1 rows refer to no row of environments\.library, version, lock_id",
     ),
     (
