@@ -101,7 +101,7 @@ class Coverage:
 
 def measure(libraries: Sequence[str]) -> dict[str, Coverage]:
     """Return the coverage of libraries of the lake, all of them if none is named."""
-    lake, fails = Lake(settings().lake), load(RULES / "quality.yaml", QualityRules).fails_in_target
+    lake, fails = Lake(settings().lake_root), load(RULES / "quality.yaml", QualityRules).fails_in_target
     named = libraries or sorted(lake.libraries("changes"))
     return {name: Coverage(lake, name, frozenset(map(str, fails))) for name in named}
 
