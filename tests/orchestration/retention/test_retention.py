@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -109,27 +107,6 @@ def test_rules_keep_one_at_least_and_have_an_age() -> None:
     for wrong in ({"days": 0, "keep": 1}, {"days": 1, "keep": 0}):
         with pytest.raises(ValidationError):
             AgeButNewest(**wrong)
-
-
-def test_snapshots_and_drafts_go_while_nobody_else_works_on_the_profile_and_runs_are_forgotten(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    events: list[str] = []
-
-    @contextmanager
-    def locked(profile: str) -> Iterator[None]:
-        events.append(f"{profile} begins")
-        yield
-        events.append(f"{profile} ends")
-
-    monkeypatch.setattr("pipeline.orchestration.retention.leftovers.working_on_profile", locked)
-    monkeypatch.setattr("pipeline.orchestration.retention.leftovers.forget_run", lambda path: events.append(path.name))
-    run(data, "old", 99)
-    run(data, "newest", 0)
-    aged(data / "drafts" / "mine" / "a" / "manifest.json", 99)
-    aged(data / "logs" / "a.log", 99)
-    remove(list(leftovers(settings(), RULES, data / "logs", NOW)))
-    assert events == ["old", "mine begins", "mine ends"]
 
 
 def test_folders_of_logs_stay_while_something_is_in_them(data: Path, tmp_path: Path) -> None:
