@@ -122,7 +122,7 @@ def measured(libraries: Sequence[str], rules: CurationRules) -> dict[str, dict[s
     """Measure both families of each library."""
     found = {}
     for library in libraries:
-        bench = Bench(Lake(settings().lake), library, rules)
+        bench = Bench(Lake(settings().lake_root), library, rules)
         found[library] = {"completions": measure(bench.completions), "migrations": measure(bench.migrations)}
     return found
 

@@ -234,7 +234,7 @@ wheels need more than those of the starter. 369 of them, with numpy, pandas and 
 limit holds about a thousand. An environment that went comes back from its lock.
 
 Workers share lake and snapshots through an object store, which also holds files replaced in the last week. Each worker
-has caches and a working copy of its own. The copy is whole on workers that end refreshes and publish."""
+has caches of its own, and the snapshots that it needed."""
 
 
 def _gib_limit(name: str, limits: CacheRules) -> float:

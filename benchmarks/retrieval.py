@@ -109,7 +109,7 @@ def without_summary(rules: DraftingRules) -> Change:
 
 def measure(libraries: Iterable[str]) -> dict[str, dict[str, dict[str, Any]]]:
     """Measure every retriever on both kinds of documents."""
-    lake = Lake(settings().lake)
+    lake = Lake(settings().lake_root)
     rules, drafting = load(RULES / "contexts.yaml", ContextRules), load(RULES / "drafting.yaml", DraftingRules)
     every = [one for library in libraries for one in searches(lake, library)]
     changes: Mapping[str, Change] = {"whole": dict, "no summary": without_summary(drafting)}
@@ -129,7 +129,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     named = [name for name in arguments.libraries.split(",") if name]
-    found = measure(named or Lake(settings().lake).libraries("published_contexts"))
+    found = measure(named or Lake(settings().lake_root).libraries("published_contexts"))
     table = Table("documents", "retriever", "n", "MRR", *(f"Recall@{k}" for k in RECALL_AT), "queries/s")
     for how, by_retriever in found.items():
         for retriever, told in by_retriever.items():

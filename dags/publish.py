@@ -79,7 +79,6 @@ def place_draft() -> str:
 def end_publication() -> None:
     """Write the report, and end as the run did: failed where a task failed, skipped where nothing was to be placed."""
     from pipeline.core.vocabularies.gates import PublicationState
-    from pipeline.lake.sync import working_on_run
     from pipeline.orchestration.publishing.publish_snapshot import end_unsigned
     from pipeline.orchestration.report.source import write_report
     from pipeline.snapshots.publication import signature_of
@@ -89,8 +88,7 @@ def end_publication() -> None:
     reason = ended.reason if ended else ""
     failed = failed_tasks("draft", "sign_off", "place")
     try:
-        with working_on_run(refresh.folder, "told"):
-            write_report(refresh)
+        write_report(refresh)
     except Exception as error:
         if not failed:
             raise

@@ -7,10 +7,11 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,61 @@ def s3_server(folder: Path) -> Iterator[Store]:
     finally:
         process.kill()  # it takes half a minute to end politely, and nothing that it keeps is wanted
         process.wait()
+
+
+@dataclass
+class Gateway:
+    """A port in front of a store, which can be closed for a while."""
+
+    store: Store
+    port: int
+    _open: list[socket.socket] = field(default_factory=list)
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def open(self) -> None:
+        """Forward connections from now on."""
+        listener = socket.create_server(("127.0.0.1", self.port))
+        self._open.append(listener)
+        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
+
+    def close(self) -> None:
+        """Refuse connections, and end those that there are."""
+        while self._open:
+            with suppress(OSError):
+                self._open[-1].shutdown(socket.SHUT_RDWR)
+            self._open.pop().close()
+
+    def _accept(self, listener: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = listener.accept()
+                server = socket.create_connection(("127.0.0.1", int(self.store.endpoint.rpartition(":")[2])))
+                self._open += [client, server]
+                for source, target in ((client, server), (server, client)):
+                    threading.Thread(target=_forward, args=(source, target), daemon=True).start()
+
+
+def _forward(source: socket.socket, target: socket.socket) -> None:
+    with suppress(OSError):
+        while content := source.recv(1 << 16):
+            target.sendall(content)
+        target.shutdown(socket.SHUT_WR)
+
+
+@contextmanager
+def gateway(store: Store) -> Iterator[Gateway]:
+    """Put a gateway in front of a store, open at first."""
+    front = Gateway(store, _free(1)[0])
+    S3FileSystem.clear_instance_cache()
+    front.open()
+    try:
+        yield front
+    finally:
+        front.close()
+        S3FileSystem.clear_instance_cache()
 
 
 def _weed() -> str:

@@ -20,6 +20,8 @@ NAME = "driftline"
 PANELS: Mapping[str, Mapping[str, str]] = {
     "Make snapshots": {
         "refresh": "refresh:refresh",
+        "status": "status:show_status",
+        "rerun": "status:rerun",
         "publish": "publish:publish",
         "review": "review:review",
         "drafts": "refresh:drafts",
@@ -34,6 +36,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
         "compare-scores": "compare_scores:compare_scores",
         "export": "export:export",
         "report": "report:write_report",
+        "sql": "sql:sql",
         "compare": "compare:compare",
         "verify": "verify:verify",
         "upload": "upload:upload",
@@ -50,6 +53,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
     "Look after this machine": {
         "doctor": "machine:doctor",
         "clean": "machine:clean_up",
+        "migrate": "machine:migrate",
         "airflow": "airflow:local_airflow",
     },
 }

@@ -135,7 +135,7 @@ def import_records(
     format_ = format_of(file, export_format)
     try:
         with progress(f"reading {file}"):
-            imports = import_file(file, format_, Lake(settings().lake))
+            imports = import_file(file, format_, Lake(settings().lake_root))
     except ExportError as error:
         fail(str(error), BAD_USAGE)
     if json:

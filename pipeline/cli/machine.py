@@ -1,4 +1,4 @@
-"""`driftline clean` and `driftline doctor`: retention, and the state of this machine."""
+"""`driftline clean`, `driftline doctor` and `driftline migrate`: retention, the state of this machine, an old lake."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pipeline.core.settings import index_url, settings
 from pipeline.execution.environments.diagnosis import Finding, diagnose
 from pipeline.index.http import BadAnswer, Fetcher, NotFound, Unreachable
 from pipeline.index.index import project
+from pipeline.lake.old_layout import Migrated, has_old_layout, migrate_lake
 from pipeline.orchestration.local_airflow.home import Server, home
 from pipeline.orchestration.retention.clean import bytes_by_kind, clean
 from pipeline.orchestration.retention.metadata import NotCleaned
@@ -97,3 +98,24 @@ def _rules() -> Finding:
     except RuleError as error:
         return Finding("curation rules", False, str(error), "correct the file and line named")
     return Finding("curation rules", True, f"profiles: {', '.join(profiles)}")
+
+
+def migrate(json: Json = False) -> None:
+    """Move a lake from before Delta Lake, in the data folder, into Delta tables. No stage runs again for it.
+
+    If DRIFTLINE_LAKE names another place, the tables go there. An interrupted migration can be called again.
+
+    Example: driftline migrate
+    """
+    old, root = settings().data / "lake", settings().lake_root
+    if has_old_layout(old):
+        with progress("migrating the lake"):
+            done = migrate_lake(old, root)
+    else:
+        done = Migrated(0, 0)
+    if json:
+        print_json(asdict(done))
+    elif done == Migrated(0, 0):
+        out.print(f"{old} has no lake of the old layout: nothing was changed.", markup=False)
+    else:
+        out.print(f"{done.files} files and {done.states} states of stages are now in {root}.", markup=False)

@@ -75,11 +75,10 @@ def _status(error: Exception) -> int | None:
     from pipeline.core.rules.load import RuleError
     from pipeline.core.settings import SettingsError
     from pipeline.index.http import BadAnswer, NotFound, Unreachable
-    from pipeline.lake.leases import LeaseLost
-    from pipeline.lake.objects import StoreError
     from pipeline.snapshots.format.manifest import SnapshotError
+    from pipeline.snapshots.upload.outgoing import NotUploaded
 
     if isinstance(error, RuleError | SettingsError | SnapshotError):
         return BAD_USAGE
-    world = (Unreachable, NotFound, BadAnswer, StoreError, LeaseLost, FatalError, SnapshotError, OSError)
+    world = (Unreachable, NotFound, BadAnswer, NotUploaded, FatalError, OSError)
     return PROBLEM if isinstance(error, world) else None

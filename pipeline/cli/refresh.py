@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,7 +63,11 @@ def refresh(
     Example: driftline refresh --libraries flask,markupsafe
     """
     request = read_refresh(libraries, since, until, profile, families, sources)
-    problems = [*_collect(request)]
+    finish(request, collect(request, begin(request)), json)
+
+
+def finish(request: Refresh, problems: list[str], json: bool) -> None:
+    """Publish what the stages of a refresh left, print its summary, and end with status 1 if there are problems."""
     published: Published | None = None
     try:
         with progress("publishing"):
@@ -81,9 +85,8 @@ def refresh(
         fail("\n".join(problems), PROBLEM)
 
 
-def _collect(request: Refresh) -> list[str]:
-    """Run every group of stages for every library, and return a message on failed ones."""
-    planned = begin(request)
+def collect(request: Refresh, planned: Sequence[str]) -> list[str]:
+    """Run every group of stages for some libraries of a refresh, and return a message on failed ones."""
     failed: list[str] = []
     total = len(planned) * len(GROUPS)
     with progress("refresh", total) as report:
@@ -176,7 +179,7 @@ def drafts(libraries: Libraries = "", profile: ProfileName = "starter", json: Js
     """
     request = read_refresh(libraries, None, None, profile)
     with progress("looking for rows that a model would improve"):
-        rows = draftable(Lake(settings().lake), plan(request), CurationRules.read())
+        rows = draftable(Lake(settings().lake_root), plan(request), CurationRules.read())
     if json:
         for row in rows:
             print(json_.dumps(asdict(row), ensure_ascii=False))  # noqa: T201 - the output itself
@@ -272,7 +275,7 @@ def print_summary(done: Refresh, published: Published | None) -> None:
 
 
 def _errors(done: Refresh) -> list[InternalError]:
-    return internal_errors(Lake(settings().lake), plan(done))
+    return internal_errors(Lake(settings().lake_root), plan(done))
 
 
 def draft_lines(drafts: Drafts) -> Iterator[str]:

@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pipeline.core import credentials
 from pipeline.core.errors import FatalError
+from pipeline.core.places import place
 from pipeline.core.spelling import did_you_mean
 
 _PREFIX = "DRIFTLINE_"
@@ -58,10 +59,11 @@ class Settings(BaseSettings):
     reviews: str | None = Field(
         None, description="SQLAlchemy address of the review database; default: reviews.sqlite in the data folder"
     )
-    store: str | None = Field(
-        None, description="address of the object store that the workers of a cluster share (s3://bucket/prefix)"
+    lake: str | None = Field(
+        None,
+        description="folder or address (s3://bucket/prefix) of lake, runs and snapshots for several machines; default:"
+        " in the data folder",
     )
-    lease_s: float = Field(60.0, gt=0, description="seconds without a sign of life after which a worker counts as dead")
     rates: str | None = Field(
         None, description="Redis in which all workers count requests to a host; default: a file in the cache"
     )
@@ -76,9 +78,9 @@ class Settings(BaseSettings):
         return int(self.environments_gib * (1 << 30))
 
     @property
-    def lake(self) -> Path:
-        """Folder of the Parquet tables."""
-        return self.data / "lake"
+    def lake_root(self) -> Path:
+        """Folder or address of the tables."""
+        return place(self.lake) if self.lake else self.data / "lake"
 
     @property
     def cache(self) -> Path:
@@ -107,8 +109,13 @@ class Settings(BaseSettings):
 
     @property
     def snapshots(self) -> Path:
-        """Folder of the published snapshots."""
+        """Folder of the published snapshots on this machine."""
         return self.data / "snapshots"
+
+    @property
+    def shared_snapshots(self) -> str | None:
+        """Address of the published snapshots of all machines, None for one machine."""
+        return f"{self.lake.rstrip('/')}/_snapshots" if self.lake else None
 
     @property
     def drafts(self) -> Path:
@@ -122,8 +129,8 @@ class Settings(BaseSettings):
 
     @property
     def runs(self) -> Path:
-        """Folder of the counts of each run."""
-        return self.data / "runs"
+        """Folder or address of the counts of each run."""
+        return self.lake_root / "_runs" if self.lake else self.data / "runs"
 
 
 def settings() -> Settings:

@@ -35,6 +35,11 @@ def sha256_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
 
+def sha256_bytes(content: bytes) -> str:
+    """Return the SHA-256 hex digest of bytes."""
+    return hashlib.sha256(content).hexdigest()
+
+
 def sha256_file(path: Path) -> str | None:
     """Return the SHA-256 hex digest of a file, None where there is none, or a folder in its place."""
     try:

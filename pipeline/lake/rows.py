@@ -956,6 +956,13 @@ class SnippetRow(TypedDict):
     attribution: str | None
     purl: str | None
 
+class StageStateRow(TypedDict):
+    """How each stage left a library when it last succeeded; written last, so that a stage is done or to be done again."""
+
+    library: str
+    stage: str
+    state: str
+
 class SurvivalRow(TypedDict):
     """A published row of an earlier snapshot whose reference was run again in its locked environment, and whether it still passed. Rows are added and never changed, so one row of a snapshot has one for each period in which it was looked at."""
 
@@ -1444,6 +1451,7 @@ class Tables(TypedDict, total=False):
     scores: Sequence[ScoreRow]
     site_documents: Sequence[SiteDocumentRow]
     snippets: Sequence[SnippetRow]
+    stage_states: Sequence[StageStateRow]
     survivals: Sequence[SurvivalRow]
     symbols: Sequence[SymbolRow]
     traced_functions: Sequence[TracedFunctionRow]
@@ -1576,6 +1584,8 @@ class TypedReads:
     def read(self, name: Literal["site_documents"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[SiteDocumentRow]: ...
     @overload
     def read(self, name: Literal["snippets"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[SnippetRow]: ...
+    @overload
+    def read(self, name: Literal["stage_states"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[StageStateRow]: ...
     @overload
     def read(self, name: Literal["survivals"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[SurvivalRow]: ...
     @overload

@@ -71,6 +71,17 @@ def recorded_runs(runs: Path) -> list[tuple[Path, RunRecord]]:
     return sorted(found, key=lambda one: (one[1].began, one[1].run))
 
 
+def run_before(runs: Path, record: RunRecord) -> RunRecord | None:
+    """Return the run before, of the same profile and libraries: others have other counts."""
+    same = [
+        one
+        for _, one in recorded_runs(runs)
+        if (one.profile, one.libraries) == (record.profile, record.libraries)
+        and (one.began, one.run) < (record.began, record.run)
+    ]
+    return same[-1] if same else None
+
+
 def now() -> str:
     """Return the time of now as a record has it."""
     return datetime.now(UTC).isoformat(timespec="seconds")

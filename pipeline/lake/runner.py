@@ -2,13 +2,14 @@
 
 A stage is done for a library when its fingerprint is the one recorded at its last success, and its outputs are still
 what they were. The fingerprint holds its inputs, rules and version number, and the declared columns of the tables that
-it reads and writes. The record is written last, so a run that is killed at any moment leaves a stage either done or to
-be done again, never half done.
+it reads and writes. Each table is replaced in one commit, and the state of the stage is committed last. So a run that
+is killed at any moment leaves a stage either done or to be done again, never half done.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import resource
 import time
 from collections import Counter
@@ -17,16 +18,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
 from pipeline.core.credentials import cut
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.lake.damage import Damaged, read_state, remove_damaged
-from pipeline.lake.ids import sha256_file, sha256_json
-from pipeline.lake.rows import RejectRow
+from pipeline.lake.damage import Damaged, read_state
+from pipeline.lake.ids import sha256_json
+from pipeline.lake.rows import RejectRow, StageStateRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output, Reject
-from pipeline.lake.tables import Lake, read_parquet, replacing
+from pipeline.lake.tables import Lake, replacing
+
+log = logging.getLogger(__name__)
 
 TRANSIENT = frozenset(
     {
@@ -79,6 +80,8 @@ class Count:
     peak_memory_bytes: int = 0
 
 
+_OF_ALL = ("rejects", "stage_states")
+"""Tables that every stage writes."""
 _STATE = frozenset({"fingerprint", "outputs", "seen"})
 _COUNT = frozenset({"stage", "library", "seen", "made", "rejected", "unchanged"})
 
@@ -86,12 +89,13 @@ _COUNT = frozenset({"stage", "library", "seen", "made", "rejected", "unchanged"}
 def run_stage(stage: Stage, library: str, lake: Lake, counts: Path) -> Count:
     """Run a stage for a library, or find that it is done; record and return its counts.
 
-    Two processes that want the same library take turns, and the second finds the work done.
+    Two processes of one machine that want the same library take turns, and the second finds the work done.
+
+    Errors: LakeError, CONFLICT where another machine wrote to the library meanwhile; whatever the stage raises.
     """
-    locks = lake.root / "_locks"
-    locks.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    with FileLock(locks / f"{library}.lock"):
+    with lake.turn(library):
+        lake.refresh(*stage.reads, *stage.writes, *_OF_ALL)
         count = _run_locked(stage, library, lake)
     count = Count(
         **{**asdict(count), "seconds": round(time.monotonic() - began, 3), "peak_memory_bytes": _peak_memory()}
@@ -101,25 +105,31 @@ def run_stage(stage: Stage, library: str, lake: Lake, counts: Path) -> Count:
 
 
 def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
-    state_path = lake.root / "_state" / stage.name / f"{library}.json"
     fingerprint = _fingerprint(stage, library, lake)
-    state = read_state(state_path, _STATE)
-    if stage.reads and state and _is_as_left(stage, library, lake, state, fingerprint):
+    states = StageStates(lake, library)
+    state = states.get(stage.name)
+    damaged = _damaged_parts(stage, library, lake)
+    for name, part in damaged:
+        log.warning("%s was damaged: the stage %s makes it again.", lake.path(name, library, part), stage.name)
+        lake.replace(name, library, {part: None})
+    if stage.reads and state and not damaged and _is_as_left(stage, library, lake, state, fingerprint):
         return _unchanged(stage.name, library, state)
-    _drop_damaged(stage, library, lake, state)
     basis = sha256_json([stage.name, stage.version, stage.depends(), _layouts(stage)])
     resumes = state and state.get("basis") == basis and _outputs(stage, library, lake) == state["outputs"]
     output = stage.run(lake, library, state.get("progress") if state and resumes else None)
     if missing := set(stage.writes) ^ {*output.tables, *output.updates}:
         raise ValueError(f"stage {stage.name} and its declared tables differ by {sorted(missing)}")
     rejects = [*output.rejects, *output.notes]
-    _write(output, library, lake, state_path)
+    for name, rows in output.by_table.items():
+        lake.write(name, library, rows)
+    for name, update in output.updates.items():
+        lake.update(name, library, update)
     lake.write("rejects", library, reject_rows(stage.name, library, rejects), part=stage.name)
     outputs = _outputs(stage, library, lake)
     passing = any(reject.reason in TRANSIENT for reject in rejects)
     if not stage.reads and state and outputs == state["outputs"] and not passing:
         if output.progress != state.get("progress"):
-            write_json(state_path, state | {"basis": basis, "progress": output.progress})
+            states.write(stage.name, {**state, "basis": basis, "progress": output.progress})
         return _unchanged(stage.name, library, state)
     noted = dict(sorted(Counter(str(note.reason) for note in output.notes).items()))
     count = Count(stage.name, library, output.seen, output.made, output.reasons, 0, noted)
@@ -127,22 +137,56 @@ def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
     if not passing or not stage.reads:
         state = {"fingerprint": fingerprint, "outputs": outputs, "basis": basis, "progress": output.progress}
         counted = {"seen": output.seen, "made": output.made, "rejected": output.reasons, "noted": noted}
-        write_json(state_path, state | counted)
+        states.write(stage.name, state | counted)
     return count
 
 
+class StageStates:
+    """The states of a library's stages, as of the last success of each: its rows of the table `stage_states`."""
+
+    def __init__(self, lake: Lake, library: str) -> None:
+        self._lake, self._library = lake, library
+
+    def get(self, stage: str) -> Mapping[str, Any] | None:
+        """Return the state of a stage, None where it never succeeded."""
+        return self.all().get(stage)
+
+    def all(self) -> dict[str, Mapping[str, Any]]:
+        """Return the states by stage; none where the table is damaged, so that all stages run again."""
+        try:
+            rows = self._lake.read("stage_states", self._library)
+        except Damaged as error:
+            log.warning("%s: the stages of %s will be repeated", error, self._library)
+            return {}
+        states = {row["stage"]: json.loads(row["state"]) for row in rows}
+        return {stage: state for stage, state in states.items() if state.keys() >= _STATE}
+
+    def write(self, stage: str, state: Mapping[str, Any]) -> None:
+        """Record the state of a stage."""
+        self.write_all({stage: state})
+
+    def write_all(self, changed: Mapping[str, Mapping[str, Any]]) -> None:
+        """Record the states of some stages in one commit."""
+        states = {**self.all(), **changed}
+        rows: list[StageStateRow] = [
+            {"library": self._library, "stage": stage, "state": json.dumps(state, sort_keys=True, default=str)}
+            for stage, state in states.items()
+        ]
+        self._lake.write("stage_states", self._library, rows)
+
+
 def last_counts(lake: Lake, library: str) -> list[Count]:
-    """Return what came of a library in each stage when it was last looked at; a stage that never ended has no count."""
-    states = sorted(lake.root.glob(f"_state/*/{library}.json"))
-    found = ((path.parent.name, read_state(path, _STATE)) for path in states)
-    return [_unchanged(stage, library, state) for stage, state in found if state is not None]
+    """Return the counts of a library in the stages that succeeded, as of the last run of each."""
+    return [_unchanged(stage, library, state) for stage, state in sorted(StageStates(lake, library).all().items())]
 
 
 def is_done(stage: Stage, library: str, lake: Lake) -> bool:
     """Tell whether a stage has nothing to do for a library; one that looks at the outside world is never done."""
-    path = lake.root / "_state" / stage.name / f"{library}.json"
-    state = read_state(path, _STATE) if stage.reads else None
-    return state is not None and _is_as_left(stage, library, lake, state, _fingerprint(stage, library, lake))
+    lake.refresh(*stage.reads, *stage.writes, *_OF_ALL)
+    state = StageStates(lake, library).get(stage.name) if stage.reads else None
+    if state is None or not _is_as_left(stage, library, lake, state, _fingerprint(stage, library, lake)):
+        return False
+    return not _damaged_parts(stage, library, lake)
 
 
 def _is_as_left(stage: Stage, library: str, lake: Lake, state: Mapping[str, Any], fingerprint: str) -> bool:
@@ -150,28 +194,14 @@ def _is_as_left(stage: Stage, library: str, lake: Lake, state: Mapping[str, Any]
     return same
 
 
-def _drop_damaged(stage: Stage, library: str, lake: Lake, state: Mapping[str, Any] | None) -> None:
-    """Remove what a stage left and cannot be read any more: the stage may read it to go on, and makes it again."""
-    kept = state["outputs"] if state else {}
-    parts = [
-        (part, (kept.get(name) or {}).get(part.name)) for name in stage.writes for part in lake.parts(name, library)
+def _damaged_parts(stage: Stage, library: str, lake: Lake) -> list[tuple[str, str]]:
+    """Return the parts, each with its table, whose files are not as a stage left them."""
+    return [
+        (name, part)
+        for name in (*stage.writes, "rejects")
+        for part in lake.files(name, library)
+        if (name != "rejects" or part == stage.name) and not lake.is_whole(name, library, part)
     ]
-    for part, sha256 in (*parts, (lake.path("rejects", library, stage.name), kept.get("rejects"))):
-        try:
-            if part.exists() and (sha256 is None or sha256 != sha256_file(part)):
-                read_parquet(part)
-        except Damaged as error:
-            remove_damaged(part, error)
-
-
-def _write(output: Output, library: str, lake: Lake, state_path: Path) -> None:
-    """Write what a stage made; an update that is broken off must not be taken for rows to go on from."""
-    if output.updates:
-        state_path.unlink(missing_ok=True)
-    for name, rows in output.by_table.items():
-        lake.write(name, library, rows)
-    for name, update in output.updates.items():
-        lake.update(name, library, update)
 
 
 def _unchanged(stage: str, library: str, state: Mapping[str, Any]) -> Count:
@@ -189,7 +219,7 @@ def _unchanged(stage: str, library: str, state: Mapping[str, Any]) -> Count:
 
 
 def _fingerprint(stage: Stage, library: str, lake: Lake) -> str:
-    inputs = {name: _hashes(name, library, lake) for name in stage.reads}
+    inputs = {name: lake.hashes(name, library) for name in stage.reads}
     return sha256_json([stage.name, stage.version, stage.depends(), inputs, _layouts(stage)])
 
 
@@ -199,21 +229,17 @@ def _layouts(stage: Stage) -> dict[str, str]:
 
 
 def _outputs(stage: Stage, library: str, lake: Lake) -> dict[str, Any]:
-    hashes: dict[str, Any] = {name: _hashes(name, library, lake) for name in stage.writes}
-    return hashes | {"rejects": sha256_file(lake.path("rejects", library, stage.name))}
-
-
-def _hashes(table: str, library: str, lake: Lake) -> dict[str, str | None]:
-    return {part.name: sha256_file(part) for part in lake.parts(table, library)}
+    hashes: dict[str, Any] = {name: lake.hashes(name, library) for name in stage.writes}
+    return hashes | {"rejects": lake.hashes("rejects", library).get(f"{stage.name}.parquet")}
 
 
 def reject_rows(stage: str, library: str, rejects: Sequence[Reject]) -> list[RejectRow]:
     """Turn rejects into rows; a second one with the same key and reason gets a number, so that none is lost."""
     rows: list[RejectRow] = []
-    seen: Counter[tuple[str, str]] = Counter()
+    numbers: Counter[tuple[str, str]] = Counter()
     for reject in rejects:
-        seen[reject.key, reject.reason] += 1
-        number = seen[reject.key, reject.reason]
+        numbers[reject.key, reject.reason] += 1
+        number = numbers[reject.key, reject.reason]
         key = reject.key if number == 1 else f"{reject.key} #{number}"
         rows.append({"stage": stage, "library": library, "key": key, "reason": reject.reason, "detail": reject.detail})
     return rows
@@ -221,8 +247,8 @@ def reject_rows(stage: str, library: str, rejects: Sequence[Reject]) -> list[Rej
 
 def read_counts(counts: Path) -> list[Count]:
     """Read the counts of a run, in the order of their names."""
-    found = (read_state(path, _COUNT) for path in sorted(counts.glob("*.json")))
-    return [Count(**count) for count in found if count is not None]
+    states = (read_state(path, _COUNT) for path in sorted(counts.glob("*.json")))
+    return [Count(**count) for count in states if count is not None]
 
 
 def write_json(path: Path, value: object) -> None:

@@ -70,6 +70,13 @@ class Table:
         """Return the Arrow schema, without the volatile columns (durations, mirrors' addresses) if so asked."""
         return pa.schema(self._field(c) for c in self.columns if volatile or not c.volatile)
 
+    @property
+    def partitions(self) -> tuple[str, ...]:
+        """The columns by which its rows are kept apart in the lake; `series` is made of the column `parts`."""
+        if self.name == "rejects":
+            return ("library", "stage")  # each stage writes those of its own
+        return ("library", "series") if self.parts else ("library",)
+
     @functools.cached_property
     def layout(self) -> str:
         """How its rows are kept: the columns with types, whether they may be null, the key, and the parts."""

@@ -162,7 +162,7 @@ def tables_from_index(
     versions = [_version(text) for text in named]
     house = _Reporting(profile_of(library), report)
     name = house.profile.libraries[0].library
-    root = house.settings.cache / "histories"
+    root = house.settings.cache / "history_tables"
     lake = Lake(root)
     tables = Tables(lake, name, house)
     report(f"asking for {name}", 0, 1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import functools
 import logging
+import os
+import platform
 import time
 import traceback
 from collections import defaultdict
@@ -26,7 +28,6 @@ from pipeline.lake.place import at, release_of
 from pipeline.lake.run_records import now, read_record
 from pipeline.lake.runner import Count, read_counts, write_json
 from pipeline.lake.schema import SchemaError
-from pipeline.lake.sync import read_run
 from pipeline.lake.tables import Lake
 
 log = logging.getLogger(__name__)
@@ -37,7 +38,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 _BROKE_OFF = "it broke off without a word, as when it is killed"
 KILLED = "see the end of the log of its task (memory, a signal), then refresh it again"
 _OUTSIDE = "its task failed before or after its stages, which are all done or as they were"
-_SEE_TASK = "see the end of the log of its task (the object store, the lease of its library), then refresh it again"
+_SEE_TASK = "see the end of the log of its task (the store of the lake), then refresh it again"
 _ENDED = "it was ended from outside (a time limit, a signal): look at the end of its log, then refresh it again"
 _OTHERS = "see the traceback in the log; if the input is in order it is a mistake in Driftline, to be reported with it"
 
@@ -52,6 +53,7 @@ def _by_type() -> tuple[tuple[tuple[type[BaseException], ...], str], ...]:
     from pipeline.execution.sandbox.probe import SandboxUnavailable
     from pipeline.index.http import BadAnswer, Unreachable
     from pipeline.lake.damage import Damaged
+    from pipeline.lake.delta import LakeError
     from pipeline.quality.annotation.store import StoreError
 
     return (
@@ -75,7 +77,7 @@ def _by_type() -> tuple[tuple[tuple[type[BaseException], ...], str], ...]:
             (pa.ArrowInvalid, NotADirectoryError, IsADirectoryError, FileExistsError),
             "something else wrote to the lake: move the file that is named away and refresh again; it is made anew",
         ),
-        ((Damaged,), "do what it says; whatever else is damaged heals by itself"),
+        ((LakeError, Damaged), "do what it says; whatever else is damaged heals by itself"),
         ((SchemaError,), "rows do not fit schemas/: a mistake in this stage; report it with the log"),
     )
 
@@ -114,18 +116,43 @@ def advice_on(error: BaseException) -> str:
     return next((advice for types, advice in _by_type() if isinstance(error, types)), _OTHERS)
 
 
+@dataclass(frozen=True, slots=True)
+class Began:
+    """A stage that has begun, its time (ISO 8601 in UTC), and its process with that one's machine."""
+
+    stage: str
+    time: str
+    process: int
+    host: str
+
+
+_RUNNING = "running"
+"""Folder, in that of a run, with a mark for each library at work; of a killed process its mark stays."""
+_BEGAN = frozenset(field.name for field in fields(Began))
+
+
+def running_stages(folder: Path) -> dict[str, Began]:
+    """Return the stages that have begun and not ended, by library."""
+    marks = {path.stem: read_state(path, _BEGAN) for path in sorted((folder / _RUNNING).glob("*.json"))}
+    return {library: Began(**mark) for library, mark in marks.items() if mark is not None}
+
+
 def run_recorded(run: str, folder: Path, library: str, stage: str, work: Callable[[], Count]) -> Count:
     """Run one stage so that its log lines name where they come from, and a failure is kept in the folder of the run.
 
     Errors: StageFailed for whatever exception the stage ends with.
     """
     began = time.monotonic()
+    mark = folder / _RUNNING / f"{library}.json"
+    write_json(mark, asdict(Began(stage, now(), os.getpid(), platform.node())))
     with at(run=run, library=library, stage=stage):
         log.info("stage begins")
         try:
             with _failing(folder, library, stage):
                 count = work()
+            mark.unlink(missing_ok=True)
         except StageFailed as failed:
+            mark.unlink(missing_ok=True)
             log.error("%s", failed)
             raise
         numbers = {"seen": count.seen, "made": count.made, "unchanged": count.unchanged}
@@ -201,7 +228,6 @@ def report_failures_of(folder: Path, states: Mapping[str, str | None]) -> str | 
 
     `states` are those of the tasks of libraries, whose names end in `_` and the library's place in the plan of the run.
     """
-    read_run(folder)
     failures = [*failures_of(folder), *_killed(folder)]
     return (
         "\n".join(map(str, [*failures, *_unreported(folder, states, {failure.library for failure in failures})]))

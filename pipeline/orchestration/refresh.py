@@ -23,7 +23,6 @@ from pipeline.index.rates import rate_rules
 from pipeline.index.release_selection import Period
 from pipeline.lake.run_records import RunRecord, now, record_beginning
 from pipeline.lake.runner import Count, is_done, read_counts, run_stage
-from pipeline.lake.sync import PLAN, working_on, working_on_run
 from pipeline.lake.tables import Lake
 from pipeline.llm.client.tally import Tally
 from pipeline.llm.summary import Spent, keep_tallies, spent_by, tallies_of
@@ -153,8 +152,7 @@ def begin(refresh: Refresh) -> list[str]:
     chosen = stages_for(refresh.families, stages_of(refresh.house()))
     stages = tuple(name for names in GROUPS.values() for name in names if name in chosen)
     covered = (refresh.run, refresh.profile, tuple(libraries), stages, refresh.since, refresh.until)
-    with working_on_run(refresh.folder, PLAN):
-        record_beginning(refresh.folder, RunRecord(*covered, now(), None, refresh.families, refresh.sources))
+    record_beginning(refresh.folder, RunRecord(*covered, now(), None, refresh.families, refresh.sources))
     return libraries
 
 
@@ -167,15 +165,13 @@ def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
     stages = stages_of(house)
     chosen = stages_for(refresh.families, stages)
     counts: list[Count] = []
-    with working_on_run(refresh.folder, library, alone=True), working_on(library) as commit:
-        for name in filter(chosen.__contains__, GROUPS[group]):
-            try:
-                work = partial(run_stage, stages[name], library, house.lake, refresh.folder / "counts")
-                counts.append(run_recorded(refresh.run, refresh.folder, library, name, work))
-            finally:
-                _keep_asked(house, refresh.folder, library, name)
-            commit()
-        forget_failure(refresh.folder, library)
+    for name in filter(chosen.__contains__, GROUPS[group]):
+        try:
+            work = partial(run_stage, stages[name], library, house.lake, refresh.folder / "counts")
+            counts.append(run_recorded(refresh.run, refresh.folder, library, name, work))
+        finally:
+            _keep_asked(house, refresh.folder, library, name)
+    forget_failure(refresh.folder, library)
     return counts
 
 
@@ -184,14 +180,13 @@ def has_news(refresh: Refresh, library: str) -> bool:
     house = refresh.house()
     stages = stages_of(house)
     chosen = stages_for(refresh.families, stages)
-    with working_on(library):
-        return any(
-            not is_done(stages[name], library, house.lake)
-            for group in GROUPS
-            if group != "crawl"
-            for name in GROUPS[group]
-            if name in chosen
-        )
+    return any(
+        not is_done(stages[name], library, house.lake)
+        for group in GROUPS
+        if group != "crawl"
+        for name in GROUPS[group]
+        if name in chosen
+    )
 
 
 def count_unchanged(refresh: Refresh, library: str) -> None:
@@ -210,7 +205,7 @@ def _keep_asked(house: House, folder: Path, library: str, stage: str) -> None:
 
 def left_out(refresh: Refresh) -> dict[str, str]:
     """Return the sources of code that could not be asked for any of the libraries, each with why and what to do."""
-    return sources_left_out(Lake(settings().lake), plan(refresh))
+    return sources_left_out(Lake(settings().lake_root), plan(refresh))
 
 
 def sources_left_out(lake: Lake, libraries: Iterable[str]) -> dict[str, str]:

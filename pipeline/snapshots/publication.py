@@ -13,7 +13,17 @@ from pipeline.lake.runner import write_json
 from pipeline.snapshots.candidate import Candidate
 from pipeline.snapshots.release_checks.release_checks import CheckResult
 
-_RECORD = "publication.json"
+_RECORD = "release.json"
+_EARLIER_RECORD = "publication.json"
+"""Its name before 2026-11-26."""
+_WAITING = frozenset({PublicationState.WAITING})
+_ONLY_AFTER: Mapping[PublicationState, frozenset[PublicationState]] = {
+    PublicationState.PUBLISHED: _WAITING | {PublicationState.READY, PublicationState.PUBLISHED},
+    PublicationState.REFUSED: _WAITING,
+    PublicationState.UNANSWERED: _WAITING,
+    PublicationState.SUPERSEDED: _WAITING,
+}
+"""The states that end a candidate, and those before them. A new candidate may follow any state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +84,20 @@ _NEEDED = frozenset({"run", "profile", "state", "draft", "gates", "signature"})
 
 
 def write_publication(folder: Path, publication: Publication) -> None:
-    """Write the release record into the folder of a run."""
+    """Write the release record into the folder of a run.
+
+    Errors: ValueError for a state that cannot follow that of the record.
+    """
+    stored = _stored(folder)
+    before = PublicationState(stored["state"]) if stored else None
+    if before not in _ONLY_AFTER.get(publication.state, {before}):
+        raise ValueError(f"{folder}: {publication.state} cannot follow {before}")
     write_json(folder / _RECORD, publication.as_json())
 
 
 def read_publication(folder: Path, drafts: Path) -> Publication | None:
     """Return the release record of a run, None where there is none, or it is damaged."""
-    if (stored := read_state(folder / _RECORD, _NEEDED)) is None:
+    if (stored := _stored(folder)) is None:
         return None
     draft, signature = stored["draft"], stored["signature"]
     return Publication(
@@ -92,6 +109,10 @@ def read_publication(folder: Path, drafts: Path) -> Publication | None:
             "signature": Signature(**_current(signature)) if signature else None,
         }
     )
+
+
+def _stored(folder: Path) -> dict[str, Any] | None:
+    return read_state(folder / _RECORD, _NEEDED) or read_state(folder / _EARLIER_RECORD, _NEEDED)
 
 
 # Names in records of builds before 2026-11-26.

@@ -35,6 +35,7 @@ READERS: Mapping[str, Sequence[Sequence[str]]] = {
     "compare-scores": [["{predictions}", "{predictions}", "--errata", "{snapshot}"]],
     "export": [["{snapshot}", "--format", format_, "--out", f"{{out}}/{format_}"] for format_ in ExportFormat],
     "report": [["{snapshot}", "--out", "{out}/report.html"]],
+    "sql": [["from completions", "{snapshot}"], ["show tables", "{snapshot}", "--csv"]],
     "compare": [["{snapshot}", "{whole}"], ["{whole}", "{snapshot}"]],
     "verify": [["{snapshot}"]],
     "upload": [["{snapshot}", "file://{out}/share"]],
@@ -47,7 +48,7 @@ READERS: Mapping[str, Sequence[Sequence[str]]] = {
 OTHERS = {
     *("refresh", "review", "drafts", "libraries", "diff", "history", "evolution"),  # the lake, or the index
     *("import", "validate"),  # files of benchmarks and samples
-    *("env", "doctor", "airflow"),
+    *("env", "doctor", "migrate", "status", "rerun", "airflow"),
 }
 """Commands that read none; `refresh` publishes as `publish` does."""
 

@@ -211,7 +211,6 @@ def _environment(cluster: Cluster, index: str) -> dict[str, str]:
         "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT_DETECTION_INTERVAL": "2",
         "AIRFLOW__CELERY__WORKER_CONCURRENCY": "1",
         "DRIFTLINE_SECRETS": str(folder / "secrets" / "settings"),
-        "DRIFTLINE_LEASE_S": "10",
         "DRIFTLINE_DATA": str(folder / "data"),
         "DRIFTLINE_INDEX_URL": index,
         "DRIFTLINE_SCHEDULE": "off",

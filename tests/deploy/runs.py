@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
 
-from pipeline.lake.objects import ObjectStore
-from pipeline.lake.remote import folder_part, library_part, pull
+from pipeline.core.settings import settings
+from pipeline.lake.tables import Lake
+from pipeline.snapshots.shared import fetch_snapshots
 from tests.deploy.cluster import Cluster, tasks_of
 
 PATIENCE_S = 600
@@ -53,12 +54,16 @@ def ended(cluster: Cluster, session: requests.Session, dag: str) -> bool:
     return "success" in states
 
 
-def fetch(cluster: Cluster, there: Path, libraries: Iterable[str], monkeypatch: pytest.MonkeyPatch) -> ObjectStore:
-    """Fetch lake and snapshots of the starter from the store into a folder."""
-    for name in ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"):
+def look_into(cluster: Cluster, there: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
+    """Be another machine of the cluster, with a folder that has the snapshots of the starter; return the lake of all."""
+    for name in (
+        "AWS_ENDPOINT_URL",
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_DEFAULT_REGION",
+        "DRIFTLINE_LAKE",
+    ):
         monkeypatch.setenv(name, cluster.environment[name])
-    store = ObjectStore(cluster.environment["DRIFTLINE_STORE"])
-    for library in libraries:
-        pull(store, library_part(there / "lake", library))
-    pull(store, folder_part("snapshots/starter", there / "snapshots" / "starter"))
-    return store
+    monkeypatch.setenv("DRIFTLINE_DATA", str(there))
+    fetch_snapshots("starter")
+    return Lake(settings().lake_root)

@@ -16,16 +16,17 @@ import pytest
 import requests
 
 from pipeline.core.settings import PROJECT
-from pipeline.lake.objects import ObjectStore
-from pipeline.lake.remote import pull_folder
+from pipeline.lake.run_records import read_record
+from pipeline.lake.runner import StageStates
 from pipeline.lake.schema import table, table_names
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.refresh import Refresh
+from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.snapshots.format.names import latest
 from pipeline.snapshots.verify import verify
 from tests.demo_library import publish_demo
 from tests.deploy.cluster import Cluster, Worker, running, tasks_of
-from tests.deploy.runs import PATIENCE_S, ended, fetch, known, start_refresh, state_of, until
+from tests.deploy.runs import PATIENCE_S, ended, known, look_into, start_refresh, state_of, until
 from tests.index_server import Index, serve
 
 pytestmark = pytest.mark.slow(minutes=3)
@@ -80,9 +81,11 @@ def test_a_worker_killed_in_the_middle_loses_nothing_and_makes_nothing_twice(
     cluster: Cluster, index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     admin = cluster.signed_in("admin")
+    there = tmp_path / "cluster"
+    lake = look_into(cluster, there, monkeypatch)
     run = start_refresh(cluster, admin, CONF)
 
-    killed = _kill_in_the_middle(cluster, admin, run)
+    killed = _kill_in_the_middle(cluster, admin, run, lake)
     # until the scheduler misses the dead worker there is time to do the same on one machine
     alone = _undisturbed(index, tmp_path / "alone")
     until(lambda: state_of(cluster, admin, "refresh", run) in ("success", "failed"), "the refresh ends")
@@ -91,34 +94,31 @@ def test_a_worker_killed_in_the_middle_loses_nothing_and_makes_nothing_twice(
     assert Counter(task["try_number"] for task in tasks if task["task_id"].startswith("collect"))[2] >= 1
     until(lambda: ended(cluster, admin, "publish"), "the snapshot is published")
 
-    there = tmp_path / "cluster"
-    store = fetch(cluster, there, LIBRARIES, monkeypatch)
-
-    _is_the_same_lake(Lake(there / "lake"), Lake(alone / "lake"))
+    lake = look_into(cluster, there, monkeypatch)
+    _is_the_same_lake(lake, Lake(alone / "lake"))
     ours, theirs = latest(there / "snapshots", "starter"), latest(alone / "snapshots", "starter")
     assert ours is not None
     assert theirs is not None
     assert verify(ours) == []
     assert (ours / "manifest.json").read_text() == (theirs / "manifest.json").read_text()
     assert [path.name for path in (there / "snapshots" / "starter").iterdir() if path.is_dir()] == [ours.name]
-    _every_stage_counted_once(store, tmp_path / "run", run)
+    _every_stage_counted_once(run)
     survivor = next(worker for worker in cluster.workers if worker is not killed)
     assert not (killed.data / "snapshots").exists()
     assert (survivor.data / "snapshots" / "starter" / ours.name / "manifest.json").is_file()
 
 
-def _kill_in_the_middle(cluster: Cluster, session: requests.Session, run: str) -> Worker:
-    """Kill the worker that proves a library, when it has done a stage and is at the next one.
+def _kill_in_the_middle(cluster: Cluster, session: requests.Session, run: str, lake: Lake) -> Worker:
+    """Kill the worker that proves a library, when it has done a stage of the group and is at another one.
 
-    It is paused before it is looked at: what it does might end between the look and the kill.
+    It is paused before the second check: its task might end between a check and the kill.
     """
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         for worker in cluster.workers:
-            if [*(worker.data / "lake" / "_state" / "environments").glob("*.json")]:
+            if _is_in_the_middle(worker, tasks_of(cluster, session, "refresh", run), run, lake):
                 worker.pause()
-                proving = {task["pid"] for task in tasks_of(cluster, session, "refresh", run) if _is_proving(task)}
-                if proving & {process.pid for process in worker.tree()}:
+                if _is_in_the_middle(worker, tasks_of(cluster, session, "refresh", run), run, lake):
                     worker.kill()
                     return worker
                 worker.go_on()
@@ -126,8 +126,18 @@ def _kill_in_the_middle(cluster: Cluster, session: requests.Session, run: str) -
     raise AssertionError("no library was proven")
 
 
-def _is_proving(task: dict[str, Any]) -> bool:
-    return (task["task_id"], task["state"]) == ("collect.prove", "running")
+def _is_in_the_middle(worker: Worker, tasks: list[dict[str, Any]], run: str, lake: Lake) -> bool:
+    """Return whether a worker is at a task `prove` whose first stage is in the lake, and whose last one is not."""
+    pids = {process.pid for process in worker.tree()}
+    proving = [task for task in tasks if (task["task_id"], task["state"]) == ("collect.prove", "running")]
+    for task in proving:
+        if task["pid"] in pids:
+            record = read_record(Refresh(run).folder)
+            assert record is not None
+            lake.refresh("stage_states")
+            done = StageStates(lake, record.libraries[task["map_index"]]).all().keys()
+            return GROUPS["prove"][0] in done and GROUPS["prove"][-1] not in done
+    return False
 
 
 def _undisturbed(index: Index, data: Path) -> Path:
@@ -151,7 +161,7 @@ def _is_the_same_lake(ours: Lake, theirs: Lake) -> None:
     for name in table_names():
         stable = [column.name for column in table(name).columns if not column.volatile]
         for library in LIBRARIES:
-            assert bool(ours.parts(name, library)) == bool(theirs.parts(name, library)), (name, library)
+            assert bool(ours.files(name, library)) == bool(theirs.files(name, library)), (name, library)
             of_both = [
                 [{column: row[column] for column in stable} for row in lake.read(name, library)]
                 for lake in (ours, theirs)
@@ -159,10 +169,9 @@ def _is_the_same_lake(ours: Lake, theirs: Lake) -> None:
             assert of_both[0] == of_both[1], (name, library)
 
 
-def _every_stage_counted_once(store: ObjectStore, folder: Path, run: str) -> None:
+def _every_stage_counted_once(run: str) -> None:
     """The run's folder, as the store has it, tells of each stage and library once."""
-    pull_folder(store, f"runs/{Refresh(run).folder.name}", folder)
-    counts = [json.loads(path.read_text()) for path in (folder / "counts").glob("*.json")]
+    counts = [json.loads(path.read_text()) for path in (Refresh(run).folder / "counts").glob("*.json")]
     assert counts
     assert max(Counter((count["library"], count["stage"]) for count in counts).values()) == 1
     assert {count["library"] for count in counts} == set(LIBRARIES)

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.settings import PROJECT
-from pipeline.lake.tables import Lake
 from pipeline.snapshots.format.names import latest
 from pipeline.snapshots.verify import verify
 from tests.demo_library import publish_demo
 from tests.deploy.cluster import Cluster, running, tasks_of
 from tests.deploy.kubernetes import Kubernetes, serving
-from tests.deploy.runs import ended, fetch, start_refresh, state_of, until
+from tests.deploy.runs import ended, look_into, start_refresh, state_of, until
 from tests.index_server import Index, serve
 
 pytestmark = pytest.mark.slow(minutes=2)
@@ -61,8 +60,8 @@ def test_each_task_is_a_pod_of_the_template_that_begins_with_an_empty_folder(
     assert all(pod["spec"]["securityContext"]["runAsNonRoot"] for pod in kubernetes.asked)
     until(lambda: not kubernetes.pods, "pods that have ended are deleted")
 
-    fetch(cluster, tmp_path, ["demo"], monkeypatch)
+    lake = look_into(cluster, tmp_path, monkeypatch)
     published = latest(tmp_path / "snapshots", "starter")
     assert published is not None
     assert verify(published) == []
-    assert {row["version"] for row in Lake(tmp_path / "lake").read("releases", "demo")} == {"1.0", "1.1"}
+    assert {row["version"] for row in lake.read("releases", "demo")} == {"1.0", "1.1"}

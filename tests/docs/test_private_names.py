@@ -50,7 +50,7 @@ AT_MOST = {
     "execution": 8,
     "families": 158,
     "index": 4,
-    "lake": 70,
+    "lake": 39,
     "orchestration": 41,
     "quality": 1,
     "snapshots": 2,

@@ -58,14 +58,14 @@ def test_other_families_stay_and_nothing_of_two_times_is_published(
         index.add_wheel("demo", version, files, uploaded, requires_python=">=3.6")
     first = publish_refresh(run("whole"))
     others = ("functions", "published_functions", "published_controlled_completions", "published_scenes")
-    before = hashes(settings().lake, *others)
+    before = hashes(settings().lake_root, *others)
     again = run("quiet", families=("problems",))
     assert publish_refresh(again).manifest_sha256 == first.manifest_sha256
     assert "functions" not in {count.stage for count in counts_of(again)}
     uploaded, files = RELEASES["1.2"]
     index.add_wheel("demo", "1.2", files, uploaded, requires_python=">=3.6")
     restricted = run("restricted", families=("problems",), sources=("downstream",))
-    assert hashes(settings().lake, *others) == before
+    assert hashes(settings().lake_root, *others) == before
     with pytest.raises(NotWhole, match=r"demo: .*functions.*Refresh the same libraries without naming families"):
         publish_refresh(restricted)
     assert publish_refresh(run("whole again")).rows["releases"] == 3

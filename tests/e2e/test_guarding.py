@@ -211,7 +211,7 @@ def test_the_run_ends_well_and_tells_it(demo: Refresh, monkeypatch: pytest.Monke
     house = demo.house()
     stage = stages_of(house)["usage"]
     raising_once(monkeypatch, IN_DEMO["usage"])
-    (house.lake.root / "_state" / "usage" / "demo.json").unlink()
+    house.lake.drop("stage_states", "demo")
     count = run_stage(stage, "demo", house.lake, tmp_path)
     assert count.rejected["internal_error"] == 1
     (error,) = internal_errors(house.lake, ["demo"])

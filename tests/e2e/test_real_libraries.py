@@ -57,7 +57,7 @@ def refreshed(library: str, since: str, until: str) -> Refresh:
     begin(refresh)
     for group in GROUPS:
         run_group(refresh, group, library)
-    assert internal_errors(Lake(settings().lake), [library]) == []
+    assert internal_errors(Lake(settings().lake_root), [library]) == []
     return refresh
 
 

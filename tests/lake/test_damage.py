@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from pipeline.core.rules.load import RULES, load
 from pipeline.execution.validation.run_cache import RunCache
 from pipeline.index.rates import Frequency, RateRules, Rates
-from pipeline.lake.runner import Stage, is_done, last_counts, read_counts, run_stage
+from pipeline.lake.runner import Stage, StageStates, is_done, last_counts, read_counts, run_stage
 from pipeline.lake.stage import Output
 from pipeline.lake.tables import Lake
 from pipeline.llm.client.store import Store
@@ -81,14 +80,35 @@ def test_a_stage_with_a_half_written_state_is_done_again(
     stage = Stage("surface", 1, ("releases",), ("importable",), lambda: None, run)
     lake = Lake(tmp_path / "lake")
     run_stage(stage, "demo", lake, tmp_path / "counts")
-    state = lake.root / "_state" / "surface" / "demo.json"
-    whole = state.read_bytes()
+    whole = StageStates(lake, "demo").all()
+    state = lake.path("stage_states", "demo")
     state.write_bytes(text.encode(errors="surrogateescape"))
     assert not is_done(stage, "demo", lake)
     assert last_counts(lake, "demo") == []
     run_stage(stage, "demo", lake, tmp_path / "counts")
-    assert (ran, json.loads(state.read_bytes())) == (["demo", "demo"], json.loads(whole))
-    assert f"{state} was damaged" in caplog.text
+    assert (ran, StageStates(Lake(lake.root), "demo").all()) == (["demo", "demo"], whole)
+    assert f"{state} is damaged" in caplog.text
+
+
+def test_a_damaged_table_is_made_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The log names the file as it was, so that only its bytes show the damage."""
+    ran: list[str] = []
+
+    def run(lake: Lake, library: str, progress: object) -> Output:
+        ran.append(library)
+        return Output({"importable": []}, 0, 0)
+
+    stage = Stage("surface", 1, ("releases",), ("importable",), lambda: None, run)
+    lake = Lake(tmp_path / "lake")
+    run_stage(stage, "demo", lake, tmp_path / "counts")
+    assert is_done(stage, "demo", lake)
+    path = lake.path("importable", "demo")
+    path.write_bytes(path.read_bytes()[:-1])
+    assert not is_done(stage, "demo", lake)
+    run_stage(stage, "demo", lake, tmp_path / "counts")
+    assert (ran, Lake(lake.root).read("importable", "demo")) == (["demo", "demo"], [])
+    assert is_done(stage, "demo", lake)
+    assert f"{path} was damaged" in caplog.text
 
 
 @pytest.mark.parametrize("text", HALF)

@@ -1,11 +1,11 @@
-"""Rows that lie after the period of a refresh are put aside, and come back."""
+"""Rows that lie after the period of a refresh are deferred, and come back."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pipeline.lake.deferred import FOLDER, put_aside, with_later
+from pipeline.lake.deferred import FOLDER, defer, with_deferred
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
 
@@ -32,11 +32,11 @@ ROWS = [release("demo", version) for version in ("1.0", "1.1", "2.0", "3.0")]
 
 def show(lake: Lake, *versions: str) -> list[str]:
     """Write some of the known rows, as a stage does, and return which are known then."""
-    known = with_later(lake, "releases", "demo")
+    known = with_deferred(lake, "releases", "demo")
     shown = [row for row in ROWS if row["version"] in versions]
-    put_aside(lake, "releases", "demo", known, shown)
+    defer(lake, "releases", "demo", known, shown)
     lake.write("releases", "demo", shown)
-    return sorted(row["version"] for row in with_later(lake, "releases", "demo"))
+    return sorted(row["version"] for row in with_deferred(lake, "releases", "demo"))
 
 
 def test_nothing_that_was_taken_is_lost(tmp_path: Path) -> None:
@@ -48,17 +48,17 @@ def test_nothing_that_was_taken_is_lost(tmp_path: Path) -> None:
     assert show(lake, "1.1", "3.0") == ["1.0", "1.1", "2.0", "3.0"]
     assert show(lake, "1.0", "1.1", "2.0", "3.0") == ["1.0", "1.1", "2.0", "3.0"]
     assert show(lake, "1.0", "1.1", "2.0", "3.0") == ["1.0", "1.1", "2.0", "3.0"]
-    assert not list((tmp_path / FOLDER).rglob("*.parquet"))
+    assert Lake(tmp_path / FOLDER).libraries("releases") == []
 
 
 def test_a_run_that_is_killed_between_keeping_and_writing_loses_nothing(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     show(lake, "1.0", "2.0", "3.0")
-    put_aside(lake, "releases", "demo", with_later(lake, "releases", "demo"), ROWS[:1])
-    assert len(with_later(lake, "releases", "demo")) == 3
+    defer(lake, "releases", "demo", with_deferred(lake, "releases", "demo"), ROWS[:1])
+    assert len(with_deferred(lake, "releases", "demo")) == 3
 
 
-def test_tables_of_the_lake_do_not_show_what_is_aside(tmp_path: Path) -> None:
+def test_tables_of_the_lake_do_not_show_deferred_ones(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     show(lake, "1.0", "2.0")
     show(lake, "1.0")

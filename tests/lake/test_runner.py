@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import multiprocessing
 import os
 import shutil
@@ -17,6 +16,7 @@ import pytest
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake import schema
+from pipeline.lake.delta import DeltaPartitions
 from pipeline.lake.rows import FlagRow
 from pipeline.lake.runner import Count, Stage, read_counts, run_stage
 from pipeline.lake.schema import Row
@@ -45,8 +45,10 @@ def run(stage: Stage, tmp_path: Path) -> Count:
     return run_stage(stage, "demo", Lake(tmp_path / "lake"), tmp_path / "counts")
 
 
-def tree(root: Path) -> dict[str, str]:
-    return {str(p): hashlib.sha256(p.read_bytes()).hexdigest() for p in root.rglob("*.parquet")}
+def tree(tmp_path: Path) -> dict[str, dict[str, str]]:
+    """Return the sha256 of all files that the lake names, by table."""
+    lake = Lake(tmp_path / "lake")
+    return {name: lake.hashes(name, "demo") for name in ("flags", "rejects", "stage_states")}
 
 
 def test_a_second_run_does_nothing_and_changes_nothing(tmp_path: Path) -> None:
@@ -76,7 +78,7 @@ def test_a_stage_runs_again_when_something_it_depends_on_changed(tmp_path: Path,
     if change == "input":
         lake.write("snippets", "demo", [])
     if change == "output":
-        lake.path("flags", "demo").unlink()
+        lake.path("flags", "demo").write_bytes(b"")
     if change == "version":
         again = Stage(again.name, 2, again.reads, again.writes, again.depends, again.run)
     run(again, tmp_path)
@@ -126,24 +128,27 @@ def test_a_stage_must_write_the_tables_it_declares(tmp_path: Path) -> None:
 
 
 def _killed_while_writing(root: Path, after: int) -> None:
-    """Run the stage in a process of its own that dies at the given replacement of a file."""
+    """Run the stage in a process of its own that dies before the given commit or at the given file."""
     left = after
 
-    def dying(source: Path, target: Path) -> Path:
-        nonlocal left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        os.replace(source, target)  # noqa: PTH105 - Path.replace is what is replaced here
-        return Path(target)
+    def dying(method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return method(*args)
 
-    pytest.MonkeyPatch().setattr(Path, "replace", dying)
+        return call
+
+    for name in ("_put", "_commit"):
+        pytest.MonkeyPatch().setattr(DeltaPartitions, name, dying(getattr(DeltaPartitions, name)))
     run(stage(lambda lake, library: flags(3, rejects=1)), root)
 
 
-@pytest.mark.parametrize("after", [1, 2, 3, 4])
+@pytest.mark.parametrize("after", [1, 2, 3, 4, 5, 6])
 def test_killed_at_any_moment_and_started_again(tmp_path: Path, after: int) -> None:
-    process = multiprocessing.get_context("fork").Process(
+    process = multiprocessing.get_context("spawn").Process(
         target=_killed_while_writing, args=(tmp_path / "killed", after)
     )
     process.start()
@@ -152,9 +157,7 @@ def test_killed_at_any_moment_and_started_again(tmp_path: Path, after: int) -> N
     made = stage(lambda lake, library: flags(3, rejects=1))
     run(made, tmp_path / "killed")
     run(made, tmp_path / "whole")
-    killed = {Path(path).relative_to(tmp_path / "killed"): digest for path, digest in tree(tmp_path / "killed").items()}
-    whole = {Path(path).relative_to(tmp_path / "whole"): digest for path, digest in tree(tmp_path / "whole").items()}
-    assert killed == whole
+    assert tree(tmp_path / "killed") == tree(tmp_path / "whole")
 
 
 def _slow_run(root: Path, calls: Path) -> None:
@@ -168,7 +171,7 @@ def _slow_run(root: Path, calls: Path) -> None:
 
 
 def test_two_refreshes_at_once_take_turns_and_the_work_is_done_once(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("fork")
+    context = multiprocessing.get_context("spawn")
     processes = [context.Process(target=_slow_run, args=(tmp_path, tmp_path / "calls")) for _ in range(2)]
     for process in processes:
         process.start()
@@ -182,14 +185,16 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.M
     made = stage(lambda lake, library: flags(3))
     run(made, tmp_path)
     before = tree(tmp_path)
-    monkeypatch.setattr("pyarrow.parquet.write_table", _no_space)
+    monkeypatch.setattr(Path, "write_bytes", _no_space)
     with pytest.raises(OSError, match="No space left"):
         run(stage(lambda lake, library: flags(4), depends="new"), tmp_path)
     assert tree(tmp_path) == before
+    assert not list(tmp_path.rglob("*.tmp"))
 
 
-def _no_space(table: object, path: Path, **_: object) -> None:
-    path.write_bytes(b"half a file")
+def _no_space(path: Path, content: bytes) -> int:
+    with path.open("wb") as file:
+        file.write(content[:10])
     raise OSError(28, "No space left on device")
 
 

@@ -79,10 +79,10 @@ def test_the_answer_is_that_of_a_first_question_whatever_was_asked_before(
     assert after == content(asked()[0])
 
 
-@pytest.mark.parametrize("gone", ["*/library=demo/*.parquet", "_state/*/demo.json", "symbols/library=demo/1.*"])
+@pytest.mark.parametrize("gone", ["*/library=demo/*.parquet", "stage_states/library=demo/*", "symbols/library=demo/*"])
 def test_what_was_taken_out_of_the_cache_is_made_again(gone: str, at: Index, data: Path) -> None:
     first = content(asked()[0])
-    found = list((data / "cache" / "histories").glob(gone))
+    found = list((data / "cache" / "history_tables").glob(gone))
     assert found
     for path in found:
         path.unlink()

@@ -41,7 +41,7 @@ def test_a_misspelt_library_of_a_profile_is_refused_and_one_that_was_there_once_
         "name: mine\nlibraries: [{library: demo}, {library: demmo}, {library: gone}]\n"
     )
     monkeypatch.setenv("DRIFTLINE_RULES", str(tmp_path / "rules"))
-    Lake(settings().lake).write("releases", "gone", [])
+    Lake(settings().lake_root).write("releases", "gone", [])
     with pytest.raises(BadForm, match="profile mine: the index does not know demmo; write"):
         check_names(Refresh("one", "mine"))
 

@@ -64,7 +64,7 @@ def test_a_library_that_was_killed_is_named_though_it_left_no_word(tmp_path: Pat
     states |= {"collect.prove_1": "failed", "collect.prove_7": "failed"}
     told = str(report_failures_of(tmp_path, states)).splitlines()
     assert [line.split(":")[0] for line in told[2:]] == ["a, stage none", "library 7, stage none"]
-    assert "the object store, the lease" in told[2]
+    assert "the store of the lake" in told[2]
 
 
 def test_the_innermost_release_counts_also_out_of_a_thread_and_through_causes() -> None:

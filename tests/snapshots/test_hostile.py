@@ -83,7 +83,8 @@ def test_names_in_a_manifest_are_no_paths(snapshot: Path, where: str, value: str
 @pytest.mark.parametrize("value", OUT[:-1])
 def test_a_library_leads_out_of_no_lake(tmp_path: Path, value: str) -> None:
     with pytest.raises(UnsafeName):
-        Lake(tmp_path).path("survivals", value)
+        Lake(tmp_path).write("survivals", value, [])
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("value", OUT[:-1])

@@ -10,8 +10,7 @@ import pytest
 
 from pipeline.core.rules.load import RULES
 from pipeline.core.vocabularies.gates import CheckKind, PublicationState
-from pipeline.lake.pinned_versions import thaw
-from pipeline.lake.sync import working_on, working_on_run
+from pipeline.lake.pinned_versions import unpin
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.publishing.apply_decisions import NotJudged
 from pipeline.orchestration.publishing.publish_snapshot import (
@@ -93,7 +92,7 @@ def test_what_nothing_is_in_the_way_of_is_placed(lake: Lake, rules: Path, data: 
     assert publication is not None
     assert (publication.state, publication.snapshot) == (PublicationState.PUBLISHED, published.path.name)
     assert not list((data / "drafts" / "starter").glob("*/manifest.json"))
-    assert str(data) not in (refresh.folder / "publication.json").read_text()
+    assert str(data) not in (refresh.folder / "release.json").read_text()
     assert str(data) not in (refresh.folder / "published.json").read_text()
 
 
@@ -188,7 +187,7 @@ def test_an_answer_is_to_the_draft_that_was_seen(
     refresh = refreshed()
     seen = draft_refresh(refresh).draft
     assert seen is not None
-    thaw(refresh.folder)
+    unpin(refresh.folder)
     lake.write("usages", LIBRARY, [])
     again = draft_refresh(refresh)
     assert not again.is_about(seen.manifest_sha256)
@@ -203,7 +202,7 @@ def test_an_answer_is_to_the_draft_that_was_seen(
     assert end_unsigned(refresh, "", None) == again
     assert now_latest(data) is None
     # On the command line too: what waits was seen, what is drafted now was not.
-    thaw(refresh.folder)
+    unpin(refresh.folder)
     lake.write("documents", LIBRARY, [])
     refused = driftline("publish", "--signed-by", "bob")
     assert (refused.status, "bob signed another draft" in refused.err) == (1, True)
@@ -229,30 +228,28 @@ def test_a_draft_waits_on_though_no_other_can_be_made(
     assert now_latest(data) is not None
 
 
-def test_who_publishes_on_another_worker_has_what_others_left(
+def test_who_publishes_on_another_machine_has_what_others_left(
     rules: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The lake of all, not that of this worker; and what waits there was seen, what is drafted here was not."""
-    monkeypatch.setenv("DRIFTLINE_STORE", f"file://{tmp_path}/store")
+    """One drafts, one makes the same draft again and places it, one finds it placed; a folder of its own has each."""
+    monkeypatch.setenv("DRIFTLINE_LAKE", str(tmp_path / "shared"))
     limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
-    with working_on(LIBRARY):
-        pass  # the store gets what is here
-    waiting = draft_refresh(refreshed())
+    fill(tmp_path / "shared", tables())
+    waiting = draft_refresh(refreshed()).draft
+    assert waiting is not None
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path / "two"))
     refresh = last_refresh("starter")
-    with working_on_run(refresh.folder, "again"):
-        thaw(refresh.folder)
-    with working_on(LIBRARY):
-        Lake(tmp_path / "two" / "lake").write("usages", LIBRARY, [])
+    Lake(tmp_path / "shared").write("usages", LIBRARY, [])  # a later refresh
+    published = place_refresh(refresh, replace(ADA, draft=waiting.manifest_sha256))
+    assert (published.manifest_sha256, published.written) == (waiting.manifest_sha256, True)
+    assert published.path.parent.parent == tmp_path / "two" / "snapshots"
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path / "three"))
-    with pytest.raises(AwaitsSignOff, match="bob signed another draft"):
-        publish_last(last_refresh("starter"), signed_by="bob")
-    again = publication_of(refresh)
-    assert again is not None
-    assert again.draft is not None
-    assert waiting.draft is not None
-    assert again.draft.rows["completions"] == waiting.draft.rows["completions"] > 0
-    assert again.draft.rows["usages"] == 0
+    write_report(refresh)
+    here = now_latest(tmp_path / "three")
+    assert here is not None
+    assert (verify(here), contents(here)) == ([], contents(published.path))
+    again = place_refresh(last_refresh("starter"), replace(ADA, draft=waiting.manifest_sha256))
+    assert (again.path, again.written) == (here, False)
 
 
 def test_an_answer_is_wanted_as_long_as_its_draft_waits(lake: Lake, rules: Path, data: Path) -> None:
@@ -323,7 +320,7 @@ def test_the_newest_refresh_of_the_profile_is_published(data: Path, rules: Path)
 
 
 def test_an_older_refresh_publishes_nothing_of_later(lake: Lake, rules: Path, data: Path) -> None:
-    """What a refresh kept is gone once it is published: the lake may be of a later time when somebody asks again."""
+    """What a refresh pinned is gone once it is published: the lake may be of a later time when somebody asks again."""
     before = min(row["release_time"] for row in lake.read("releases", LIBRARY))
     begin(Refresh("older", libraries=(LIBRARY,), until=before.isoformat()))
     with pytest.raises(NothingToPublish):

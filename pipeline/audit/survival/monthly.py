@@ -12,9 +12,9 @@ from pipeline.audit.survival.survive import Survey, libraries_of, newest_snapsho
 from pipeline.core.rules.profiles import profile_names
 from pipeline.core.settings import settings
 from pipeline.lake.rows import SurvivalRow
-from pipeline.lake.sync import read_lake, read_profile
 from pipeline.orchestration.run_parameters import BadForm
 from pipeline.snapshots.format.survival_figures import survival_figures
+from pipeline.snapshots.shared import fetch_snapshots
 
 _NAMED = 20
 
@@ -35,7 +35,7 @@ def plan(profile: str, libraries: Iterable[str] | None = None) -> list[dict[str,
     Errors: BadForm for libraries without a snapshot, and for an unknown profile, whose run would be empty; RuleError;
     SnapshotError where no snapshot can be read.
     """
-    read_profile(profile)
+    fetch_snapshots(profile)
     period = this_period()
     there = libraries_of(survey_of(profile, period).snapshots)
     requested = [str(canonicalize_name(library)) for library in libraries or there]
@@ -56,7 +56,7 @@ def look(profile: str, period: str, library: str) -> dict[str, Any]:
 
     Errors: NotJudged where rows have no verdict, after all others have been added; those of `survive`.
     """
-    read_profile(profile)
+    fetch_snapshots(profile)
     looked = survive(survey_of(profile, period), library)
     if looked.unjudged:
         unjudged = "; ".join(f"{number} rows: {why}" for why, number in looked.unjudged.items())
@@ -69,7 +69,6 @@ def report_survival(profile: str, planned: Sequence[dict[str, str]], looks: Iter
 
     `looks` are results of `look` for the planned libraries that did not fail.
     """
-    read_lake()
     rows: list[SurvivalRow] = []
     for period in sorted({item["period"] for item in planned}):
         libraries = [item["library"] for item in planned if item["period"] == period]

@@ -34,8 +34,7 @@ from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.lake.ids import content_id, sha256_file
 from pipeline.lake.rows import SurvivalRow
 from pipeline.lake.schema import Row
-from pipeline.lake.sync import working_on
-from pipeline.lake.tables import Lake, read_parquet
+from pipeline.lake.tables import Lake
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
 from pipeline.snapshots.format.survival_figures import TABLE
@@ -77,7 +76,7 @@ class Survey:
     @property
     def lake(self) -> Lake:
         """The lake that rows are added to."""
-        return Lake(self.settings.lake)
+        return Lake(self.settings.lake_root)
 
 
 def this_period(now: datetime | None = None) -> str:
@@ -129,11 +128,9 @@ def survive(survey: Survey, library: str, report: ReportProgress = no_progress) 
 
     Errors: RuleError, SandboxUnavailable; other failures are in the rows, `unjudged` or `unread`.
     """
-    locks = survey.lake.root / "_locks"
+    locks = survey.settings.cache / "survival"
     locks.mkdir(parents=True, exist_ok=True)
-    with working_on(library):
-        pass  # fetches rows that other workers have added
-    with FileLock(locks / f"{library}.survival.lock"):
+    with FileLock(locks / f"{library}.lock"):
         looked = [_look(survey, library, snapshot, report) for snapshot in survey.snapshots]
     unjudged = sum((Counter(result.unjudged) for result in looked), Counter[str]())
     added = tuple(row for result in looked for row in result.added)
@@ -152,8 +149,8 @@ def _look(survey: Survey, library: str, snapshot: Path, report: ReportProgress) 
         return SurveyResult(library, survey.period, (), 0, {}, (str(error),))
     digest = reader.sha256
     chosen, share = draw(references, survey.period, survey.rules)
-    part = survey.lake.path(TABLE, library, f"{survey.period}.{digest[:16]}")
-    existing = {_of(row) for row in _rows_of(part)}
+    where = (pc.field("period") == survey.period) & (pc.field("manifest_sha256") == digest)
+    existing = {_of(row) for row in survey.lake.read(TABLE, library, where)}
     waiting = [reference for reference in chosen if (reference.family, reference.id) not in existing]
     if not waiting:
         return SurveyResult(library, survey.period, (), len(chosen), {})
@@ -161,17 +158,13 @@ def _look(survey: Survey, library: str, snapshot: Path, report: ReportProgress) 
     head = of_all | {"period": survey.period}
     added, unjudged = _run(survey, library, waiting, sources, head, report)
     if added:
-        with working_on(library):
-            there = _rows_of(part)  # other workers may have added some meanwhile
-            existing |= {_of(row) for row in there}
+        lake = survey.lake
+        with lake.turn(library):
+            existing |= {_of(row) for row in lake.read(TABLE, library, where)}  # other workers may have added some
             # the current day: a lake pinned up to yesterday must not lack a row of yesterday
             added = [row | {"day": today()} for row in added if _of(row) not in existing]
-            survey.lake.write(TABLE, library, [*there, *added], part=part.stem)
+            lake.write(TABLE, library, [*lake.read(TABLE, library), *added])
     return SurveyResult(library, survey.period, tuple(added), len(chosen) - len(waiting), unjudged)
-
-
-def _rows_of(part: Path) -> list[SurvivalRow]:
-    return read_parquet(part) if part.is_file() else []
 
 
 def _of(row: SurvivalRow) -> tuple[str, str]:

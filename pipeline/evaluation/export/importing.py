@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from filelock import FileLock
 from packaging.utils import InvalidName, canonicalize_name
 
 from pipeline.core.vocabularies.exports import ExportFormat
@@ -53,9 +52,8 @@ def import_file(path: Path, export_format: ExportFormat, lake: Lake) -> Imports:
 
 
 def _add(lake: Lake, library: str, rows: dict[str, Row], imports: Imports) -> None:
-    locks = lake.root / "_locks"
-    locks.mkdir(parents=True, exist_ok=True)
-    with FileLock(locks / f"{library}.lock"):
+    with lake.turn(library):
+        lake.refresh(IMPORTED)
         existing = {row["id"]: row for row in lake.read(IMPORTED, library)}
         new = {key: row for key, row in rows.items() if key not in existing}
         if new:

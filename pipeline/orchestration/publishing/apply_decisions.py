@@ -1,18 +1,19 @@
-"""What people decided since a refresh: taken into the lake that is kept with its run, before that is published."""
+"""What people decided since a refresh: taken into the pinned lake of its run, before that is published."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from pipeline.lake.runner import Stage, is_done, run_stage
+from pipeline.lake.run_records import now
+from pipeline.lake.runner import Stage, is_done, run_stage, write_json
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.failures import advice_on
 from pipeline.orchestration.resources.resources import House
 from pipeline.orchestration.stages.all_stages import stages_of
 
 _REVIEWS = "reviews"
-_BEGUN = "_rejudging"
+_BEGUN = "rejudging"
 """Folder of marks, one for each library whose gates do not all know its reviews yet."""
 
 
@@ -20,7 +21,7 @@ class NotJudged(RuntimeError):
     """What people decided could not be taken in; the message says of which library, why, and what to do."""
 
 
-def judge_again(house: House, lake: Lake, libraries: Iterable[str], counts: Path) -> list[str]:
+def judge_again(house: House, lake: Lake, libraries: Iterable[str], folder: Path) -> list[str]:
     """Take in what people decided since a lake was kept, as the next refresh would; return who has to wait for that.
 
     Only the gates run again, and whatever reads what they let through. Libraries whose gates have more to do than
@@ -31,8 +32,8 @@ def judge_again(house: House, lake: Lake, libraries: Iterable[str], counts: Path
     """
     stages = stages_of(house)
     after = [stages[name] for name in stages_after(_REVIEWS, stages)]
-    crawled = [library for library in libraries if lake.parts("releases", library)]
-    return [library for library in crawled if not _judged(stages[_REVIEWS], after, library, lake, counts)]
+    crawled = [library for library in libraries if lake.files("releases", library)]
+    return [library for library in crawled if not _judged(stages[_REVIEWS], after, library, lake, folder)]
 
 
 def stages_after(table: str, stages: Mapping[str, Stage]) -> list[str]:
@@ -45,9 +46,9 @@ def stages_after(table: str, stages: Mapping[str, Stage]) -> list[str]:
     return found
 
 
-def _judged(reviews: Stage, after: Iterable[Stage], library: str, lake: Lake, counts: Path) -> bool:
+def _judged(reviews: Stage, after: Iterable[Stage], library: str, lake: Lake, folder: Path) -> bool:
     """Say whether all that was decided of a library counts now."""
-    begun = lake.root / _BEGUN / library
+    begun = folder / _BEGUN / library
     stage = reviews
     try:
         if not begun.is_file():
@@ -56,11 +57,10 @@ def _judged(reviews: Stage, after: Iterable[Stage], library: str, lake: Lake, co
                 return True
             if not all(is_done(stage, library, lake) for stage in after):
                 return False
-            begun.parent.mkdir(exist_ok=True)
-            begun.touch()
+            write_json(begun, {"at": now()})
         for stage in (reviews, *after):
             if not is_done(stage, library, lake):
-                run_stage(stage, library, lake, counts)
+                run_stage(stage, library, lake, folder / "counts")
     except Exception as error:
         message = f"what people decided of {library} could not be taken in, stage {stage.name}"
         raise NotJudged(f"{message}: {type(error).__name__}: {error}. What to do: {advice_on(error)}") from error

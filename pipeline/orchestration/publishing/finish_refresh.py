@@ -1,14 +1,13 @@
-"""The end of the collecting part of a refresh: is the lake of one time, and what of it is kept for the snapshot."""
+"""The end of the collecting part of a refresh: is the lake of one time, and which versions is the snapshot made of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.lake.pinned_versions import freeze, frozen_lake, is_behind
+from pipeline.lake.pinned_versions import is_behind, pin, pinned_lake
 from pipeline.lake.run_records import now
 from pipeline.lake.runner import Count, is_done, write_json
-from pipeline.lake.sync import read_lake, working_on_run
 from pipeline.orchestration.refresh import Refresh, counts_of, plan
 from pipeline.orchestration.resources.resources import House
 from pipeline.orchestration.stages.all_stages import stages_of
@@ -27,31 +26,25 @@ class IndexAway(NotWhole):
 
 
 def finish(refresh: Refresh) -> None:
-    """End the collecting part of a refresh: keep the lake as it is now for its snapshot, and fill the review queue.
+    """End the collecting part of a refresh: pin the lake as it is now for its snapshot, and fill the review queue.
 
     Errors: NotWhole where a snapshot would be of two times, IndexAway where the index did not answer; nothing is kept
     then. NoQueue.
     """
-    read_lake()
-    with working_on_run(refresh.folder, "finish"):
-        _finish(refresh)
-
-
-def _finish(refresh: Refresh) -> None:
     house = refresh.house()
     libraries = covered_libraries(refresh, house)
     fill_queue(house, libraries)
-    keep(refresh, house, libraries)
+    pin_lake(refresh, house, libraries)
     write_json(refresh.folder / FINISHED, {"at": now()})
 
 
-def keep(refresh: Refresh, house: House, libraries: Sequence[str]) -> None:
-    """Keep the lake as it is now for the snapshot of a refresh.
+def pin_lake(refresh: Refresh, house: House, libraries: Sequence[str]) -> None:
+    """Pin the versions of the tables as they are now, for the snapshot of a refresh.
 
     Errors: NotWhole.
     """
     _must_be_whole(refresh, house, libraries)
-    freeze(house.lake, libraries, refresh.folder, refresh.period.until)
+    pin(house.lake, libraries, refresh.folder, refresh.period.until)
 
 
 def _must_be_whole(refresh: Refresh, house: House, libraries: Sequence[str]) -> None:
@@ -71,7 +64,7 @@ def _must_be_whole(refresh: Refresh, house: House, libraries: Sequence[str]) -> 
     if behind := [library for library in others if is_behind(house.lake, library, refresh.period.until)]:
         raise NotWhole(
             f"nothing is published: the last refresh of {', '.join(behind)} was about an earlier time (a backfill), and"
-            " the releases since are put aside. Refresh the profile without naming libraries"
+            " the releases since are deferred. Refresh the profile without naming libraries"
         )
 
 
@@ -81,7 +74,7 @@ def _index_was_away(count: Count) -> bool:
 
 def covered_libraries(refresh: Refresh, house: House) -> list[str]:
     """Return the libraries of the snapshot: those of the profile that were ever crawled, and those asked for."""
-    crawled = set(frozen_lake(refresh.folder, house.lake).libraries("releases"))
+    crawled = set(pinned_lake(refresh.folder, house.lake).libraries("releases"))
     return sorted({*(rule.library for rule in house.profile.libraries if rule.library in crawled), *plan(refresh)})
 
 

@@ -16,13 +16,12 @@ from pipeline.core.vocabularies.annotation import QueueStatus
 from pipeline.core.vocabularies.gates import CheckStatus, PublicationState
 from pipeline.lake.damage import read_state
 from pipeline.lake.ids import sha256_json
-from pipeline.lake.pinned_versions import frozen_lake, is_frozen, thaw
+from pipeline.lake.pinned_versions import is_pinned, pinned_lake, unpin
 from pipeline.lake.run_records import now, read_record, recorded_runs
 from pipeline.lake.runner import last_counts, write_json
-from pipeline.lake.sync import read_lake, read_records, read_run, working_on_profile, working_on_run
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.publishing.apply_decisions import NotJudged, judge_again
-from pipeline.orchestration.publishing.finish_refresh import NotWhole, covered_libraries, finish, keep
+from pipeline.orchestration.publishing.finish_refresh import NotWhole, covered_libraries, finish, pin_lake
 from pipeline.orchestration.refresh import Refresh, gates
 from pipeline.orchestration.resources.resources import House
 from pipeline.snapshots.approval_text import describe_changes, describe_checks, describe_unapplied, request_text
@@ -33,6 +32,7 @@ from pipeline.snapshots.format.rows import NothingToPublish, OutdatedTables
 from pipeline.snapshots.publication import Publication, Signature, read_publication, write_publication
 from pipeline.snapshots.release_checks.release_checks import CheckInputs, overall_status, weigh
 from pipeline.snapshots.release_checks.rules import ReleaseCheckRules
+from pipeline.snapshots.shared import fetch_snapshots, share_snapshot
 from pipeline.snapshots.snapshot import NotPlaced, Published, is_placed, place
 
 
@@ -69,7 +69,6 @@ def publish_last(refresh: Refresh, signed_by: str | None = None) -> Published:
 
     Errors: as `publish_refresh`.
     """
-    read_run(refresh.folder)
     before = publication_of(refresh)
     publication = draft_refresh(refresh)
     if not signed_by or not publication.asks:
@@ -86,10 +85,10 @@ def draft_refresh(refresh: Refresh) -> Publication:
 
     Errors: NothingToPublish, OutdatedTables, NotWhole, NotJudged; RuleError for gates that are wrong.
     """
-    with working_on_run(refresh.folder, "draft"), working_on_profile(refresh.profile):
-        with _recording(refresh, Publication(refresh.run, refresh.profile, PublicationState.NOTHING)):
-            publication = _drafted(refresh, gates())
-        write_publication(refresh.folder, publication)
+    fetch_snapshots(refresh.profile)
+    with _recording(refresh, Publication(refresh.run, refresh.profile, PublicationState.NOTHING)):
+        publication = _drafted(refresh, gates())
+    write_publication(refresh.folder, publication)
     return publication
 
 
@@ -112,18 +111,21 @@ def place_refresh(refresh: Refresh, signature: Signature | None = None) -> Publi
     Errors: HeldBack; AwaitsSignOff where nobody approved, or approved another draft; NotPlaced where the draft follows
     another snapshot by now.
     """
-    with working_on_run(refresh.folder, "place"), working_on_profile(refresh.profile):
-        publication = publication_of(refresh)
-        if publication is None or publication.draft is None:
-            raise NotPlaced(f"the run {refresh.run} has no draft: driftline publish --profile {refresh.profile}")
-        draft, publication = publication.draft, replace(publication, signature=signature or publication.signature)
-        _must_be_free(publication)
-        with _recording(refresh, publication):
-            published = place(draft, settings().snapshots)
-        _keep_published(refresh, published)
-        done = replace(publication, state=PublicationState.PUBLISHED, reason="", snapshot=published.path.name)
-        write_publication(refresh.folder, done)
-        thaw(refresh.folder)
+    fetch_snapshots(refresh.profile)
+    publication = publication_of(refresh)
+    if publication is None or publication.draft is None:
+        raise NotPlaced(f"the run {refresh.run} has no draft: driftline publish --profile {refresh.profile}")
+    draft, publication = publication.draft, replace(publication, signature=signature or publication.signature)
+    _must_be_free(publication)
+    with _recording(refresh, publication):
+        if settings().shared_snapshots and is_pinned(refresh.folder) and not draft.path.is_dir():
+            _drafted(refresh, gates())  # another machine made it: the same pinned versions give the same bytes
+        published = place(draft, settings().snapshots)
+        share_snapshot(published.path)
+    _keep_published(refresh, published)
+    done = replace(publication, state=PublicationState.PUBLISHED, reason="", snapshot=published.path.name)
+    write_publication(refresh.folder, done)
+    unpin(refresh.folder)
     return published
 
 
@@ -135,22 +137,21 @@ def end_unsigned(
     Return how the publication stands then, None where it never began. Where the draft that was `asked` about (sha256
     of its manifest) is not the one that waits, nothing changes: another question is still open.
     """
-    with working_on_run(refresh.folder, "sign_off"):
-        publication = publication_of(refresh)
-        if publication is None or not publication.asks or not publication.is_about(asked):
-            return publication
-        if signature and signature.approved:
-            return publication
-        if newer:
-            state, reason = PublicationState.SUPERSEDED, f"nobody had answered when the run {newer} left a newer lake"
-        elif signature is None:
-            days = gates().signing.within_days
-            state, reason = PublicationState.UNANSWERED, f"nobody answered within {days:g} days, or `sign_off` broke"
-        else:
-            note = f": {signature.note}" if signature.note else ""
-            state, reason = PublicationState.REFUSED, f"{signature.signer} refused to sign it off{note}"
-        ended = replace(publication, state=state, reason=f"{reason}; `latest` stays as it was", signature=signature)
-        write_publication(refresh.folder, ended)
+    publication = publication_of(refresh)
+    if publication is None or not publication.asks or not publication.is_about(asked):
+        return publication
+    if signature and signature.approved:
+        return publication
+    if newer:
+        state, reason = PublicationState.SUPERSEDED, f"nobody had answered when the run {newer} left a newer lake"
+    elif signature is None:
+        days = gates().signing.within_days
+        state, reason = PublicationState.UNANSWERED, f"nobody answered within {days:g} days, or `sign_off` broke"
+    else:
+        note = f": {signature.note}" if signature.note else ""
+        state, reason = PublicationState.REFUSED, f"{signature.signer} refused to sign it off{note}"
+    ended = replace(publication, state=state, reason=f"{reason}; `latest` stays as it was", signature=signature)
+    write_publication(refresh.folder, ended)
     return ended
 
 
@@ -173,7 +174,6 @@ def last_refresh(profile: str, run: str | None = None) -> Refresh:
 
     Errors: NoRefresh.
     """
-    read_records()
     for _, record in reversed(recorded_runs(settings().runs)):
         if record.profile == profile and run in (None, record.run):
             covered = (record.libraries, record.since, record.until, record.families, record.sources)
@@ -222,13 +222,12 @@ def _must_be_free(publication: Publication) -> None:
 
 def _drafted(refresh: Refresh, rules: ReleaseCheckRules) -> Publication:
     house = refresh.house()
-    if not is_frozen(refresh.folder):
+    if not is_pinned(refresh.folder):
         # published before, or never: of the lake of now only what is of this refresh's time
-        read_lake()
-        keep(refresh, house, covered_libraries(refresh, house))
-    lake = frozen_lake(refresh.folder, house.lake)
+        pin_lake(refresh, house, covered_libraries(refresh, house))
+    lake = pinned_lake(refresh.folder, house.lake)
     libraries = covered_libraries(refresh, house)
-    unjudged = judge_again(house, lake, libraries, refresh.folder / "counts")
+    unjudged = judge_again(house, lake, libraries, refresh.folder)
     left_out = describe_unapplied(refresh.profile, unjudged)
     hashes = {name: sha256_json(plain(rule)) for name, rule in vars(house.rules).items()}
     places = settings().drafts, settings().snapshots

@@ -6,7 +6,6 @@ from datetime import datetime
 
 from pipeline.core.settings import settings
 from pipeline.lake.run_records import RunRecord, read_record, recorded_runs
-from pipeline.lake.sync import read_records, read_run
 from pipeline.orchestration.publishing.finish_refresh import FINISHED
 from pipeline.orchestration.publishing.publish_snapshot import last_refresh, publication_of
 from pipeline.orchestration.refresh import Refresh
@@ -15,19 +14,16 @@ from pipeline.orchestration.refresh import Refresh
 def waits(profile: str, run: str, draft: str) -> bool:
     """Say whether the run of a refresh still waits for a person about this draft (sha256 of its manifest)."""
     refresh = last_refresh(profile, run)
-    read_run(refresh.folder)
     publication = publication_of(refresh)
     return publication is not None and publication.asks and publication.is_about(draft)
 
 
 def newer_than(refresh: Refresh) -> str | None:
     """Return a later run of the same profile that left a lake of the same time or a later one, None if none did."""
-    read_records()
     mine = read_record(refresh.folder)
     for folder, record in reversed(recorded_runs(settings().runs)):
         if mine is None or record.profile != mine.profile or record.began <= mine.began or _end(record) < _end(mine):
             continue
-        read_run(folder)
         if (folder / FINISHED).is_file():
             return record.run
     return None

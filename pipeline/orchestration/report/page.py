@@ -13,6 +13,7 @@ from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.llm.client.tally import usd
 from pipeline.orchestration.report.data import Report
 from pipeline.orchestration.report.figures import Bar, Figure
+from pipeline.orchestration.report.status import Status
 from pipeline.orchestration.report.work import StageLine
 
 COLOURS = 8
@@ -36,6 +37,11 @@ class Piece:
 def page_of(report: Report) -> str:
     """Return the page of a report. All text in it is escaped: libraries and crawled text are anybody's."""
     return _templates.get_template("page.html.jinja").render(report=report, pieces=pieces, funnel=funnel, colour=colour)
+
+
+def status_page_of(current: Status | None, search: str) -> str:
+    """Return the page of the state of runs, with the stages whose line has a text."""
+    return _templates.get_template("status.html.jinja").render(status=current, search=search)
 
 
 def pieces(figure: Figure, bar: Bar) -> Iterator[Piece]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from airflow.plugins_manager import AirflowPlugin
 from fastapi import Depends, FastAPI, HTTPException, Request
-from fastapi.responses import FileResponse, PlainTextResponse, Response
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.middleware.base import RequestResponseEndpoint
 
 PREFIX = "/driftline-report"
@@ -20,7 +20,7 @@ DAG, PUBLISH = "refresh", "publish"
 HEADERS = {
     # One page with its own style, and nothing else: what was crawled is text, and stays text.
     "Content-Security-Policy": (
-        "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
@@ -44,9 +44,16 @@ def make_app() -> FastAPI:
         if not get_auth_manager().is_authorized_dag(method="GET", details=DagDetails(id=DAG), user=user):
             raise HTTPException(403, f"{user.get_name()} may not see the DAG {DAG}, and so not what it made")
 
+    @app.get("/status", dependencies=[Depends(allowed)])
+    def status_page(run: str | None = None, search: str = "") -> HTMLResponse:
+        from pipeline.orchestration.report.page import status_page_of
+        from pipeline.orchestration.report.status import status
+
+        return HTMLResponse(status_page_of(status(run or None), search))
+
     @app.get("/{run}", dependencies=[Depends(allowed)])
-    def page(run: str) -> FileResponse:
-        return FileResponse(page_of_run(_published_by(run) or run), media_type="text/html")
+    def page(run: str) -> HTMLResponse:
+        return HTMLResponse(page_of_run(_published_by(run) or run).read_bytes())
 
     return app
 
@@ -85,12 +92,10 @@ def page_of_run(run: str) -> Path:
     Errors: HTTPException 404 where no run has that name, or its page is not written yet.
     """
     from pipeline.lake.run_records import read_record
-    from pipeline.lake.sync import read_run
     from pipeline.orchestration.refresh import Refresh
     from pipeline.orchestration.report.source import PAGE
 
     folder = Refresh(run).folder
-    read_run(folder)
     record, path = read_record(folder), folder / PAGE
     if record is None or record.run != run or not path.is_file():
         raise HTTPException(404, f"run {run} has no report yet: one is written when it ends, and when it is published")
@@ -120,5 +125,6 @@ class ReportPlugin(AirflowPlugin):
             "href": f"{PREFIX}/{{RUN_ID}}",
             "destination": "dag_run",
             "url_route": "driftline-report",
-        }
+        },
+        {"name": "Driftline status", "href": f"{PREFIX}/status", "destination": "nav", "url_route": "driftline-status"},
     ]

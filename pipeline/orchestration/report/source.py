@@ -9,8 +9,14 @@ from pathlib import Path
 
 from pipeline.core.rules.profiles import profile_names
 from pipeline.core.settings import settings
-from pipeline.lake.run_records import RunRecord, read_record, record_end, recorded_runs, unrecorded_runs
-from pipeline.lake.sync import REPORT, read_profile, read_records, read_run, working_on_run
+from pipeline.lake.run_records import (
+    RunRecord,
+    read_record,
+    record_end,
+    recorded_runs,
+    run_before,
+    unrecorded_runs,
+)
 from pipeline.lake.tables import Lake, replacing
 from pipeline.llm.summary import spent_by, tallies_of
 from pipeline.orchestration.draftable import counted, draftable
@@ -22,6 +28,7 @@ from pipeline.orchestration.report.page import page_of
 from pipeline.orchestration.report.reviewing import review_figures
 from pipeline.quality.all_rules import CurationRules
 from pipeline.snapshots.format.names import latest
+from pipeline.snapshots.shared import fetch_snapshots
 
 PAGE = "report.html"
 """The page's name in the folder of its run."""
@@ -46,10 +53,9 @@ def find(name: str | None) -> Meant:
 
     Errors: NoReportError where nothing has that name.
     """
-    read_records()
     runs = recorded_runs(settings().runs)
     if (profile := _profile_of(name, runs)) is not None:
-        read_profile(profile)
+        fetch_snapshots(profile)
     return _run_of(name, runs)
 
 
@@ -71,10 +77,10 @@ def _run_of(name: str | None, runs: Sequence[tuple[Path, RunRecord]]) -> Meant:
             raise NoReportError(
                 f"no run with a record in {settings().runs}: `driftline refresh` leaves one{_without()}"
             )
-        return _brought(runs[-1][0])
+        return _of_run(runs[-1][0])
     for folder, record in runs:
         if _is(name, folder, record):
-            return _brought(folder)
+            return _of_run(folder)
     path = Path(name)
     snapshot = path if (path / "manifest.json").is_file() else latest(settings().snapshots, name)
     if snapshot is None:
@@ -87,12 +93,10 @@ def _run_of(name: str | None, runs: Sequence[tuple[Path, RunRecord]]) -> Meant:
 
 
 def _writer_of(snapshot: Path, runs: Sequence[tuple[Path, RunRecord]]) -> Path | None:
-    """Return the last run that came to a snapshot; runs are read until it is found, since a store may hold many."""
+    """Return the last run that came to a snapshot."""
     for folder, record in reversed(runs):
-        if record.profile == snapshot.parent.name:
-            read_run(folder)
-            if _snapshot_of(folder) == snapshot:
-                return folder
+        if record.profile == snapshot.parent.name and _snapshot_of(folder) == snapshot:
+            return folder
     return None
 
 
@@ -103,11 +107,6 @@ def _without() -> str:
     """Tell of folders of runs that have no record, if there are any."""
     names = unrecorded_runs(settings().runs)
     return f"; {', '.join(names[-3:])}: {_NO_RECORD}" if names else ""
-
-
-def _brought(folder: Path) -> Meant:
-    read_run(folder)
-    return _of_run(folder)
 
 
 def _of_run(folder: Path) -> Meant:
@@ -127,11 +126,12 @@ def report(meant: Meant) -> Report:
     Errors: ValueError where a snapshot cannot be read; RuleError where a rule file is wrong.
     """
     ran = _ran(meant.run) if meant.run else None
-    before = _before(ran.record) if ran else None
+    earlier = run_before(settings().runs, ran.record) if ran else None
+    before = _ran(_refresh(earlier).folder) if earlier else None
     older = _older(meant.snapshot, before) if meant.snapshot else None
     drafts = _drafts(ran.record) if ran else None
-    sources = sources_left_out(Lake(settings().lake), ran.record.libraries) if ran else {}
-    errors = internal_errors(Lake(settings().lake), ran.record.libraries) if ran else []
+    sources = sources_left_out(Lake(settings().lake_root), ran.record.libraries) if ran else {}
+    errors = internal_errors(Lake(settings().lake_root), ran.record.libraries) if ran else []
     review = review_figures(settings(), CurationRules.read().annotation)
     empty = empty_of(_refresh(ran.record)) if ran and ran.record.profile in profile_names() else []
     return report_of(ran, meant.snapshot, before, older, drafts, sources, review, empty, errors)
@@ -139,15 +139,13 @@ def report(meant: Meant) -> Report:
 
 def write_report(refresh: Refresh) -> Path | None:
     """Write the page of a run that has come to its end into its folder; None where no record of it began."""
-    read_records()
-    read_profile(refresh.profile)
-    with working_on_run(refresh.folder, REPORT):
-        record_end(refresh.folder)
-        if read_record(refresh.folder) is None:
-            return None
-        path = refresh.folder / PAGE
-        write_page(report(_of_run(refresh.folder)), path)
-        return path
+    fetch_snapshots(refresh.profile)
+    record_end(refresh.folder)
+    if read_record(refresh.folder) is None:
+        return None
+    path = refresh.folder / PAGE
+    write_page(report(_of_run(refresh.folder)), path)
+    return path
 
 
 def write_page(report: Report, path: Path) -> None:
@@ -170,21 +168,6 @@ def _ran(folder: Path) -> Ran:
     return Ran(record, counts, totals(counts), _snapshot_of(folder), *states, spent)
 
 
-def _before(record: RunRecord) -> Ran | None:
-    """Return the run before, of the same profile and libraries: others have other counts."""
-    runs = recorded_runs(settings().runs)
-    same = [
-        folder
-        for folder, one in runs
-        if (one.profile, one.libraries) == (record.profile, record.libraries)
-        and (one.began, one.run) < (record.began, record.run)
-    ]
-    if not same:
-        return None
-    read_run(same[-1])
-    return _ran(same[-1])
-
-
 def _older(snapshot: Path, before: Ran | None) -> Path | None:
     """Return the snapshot to compare with: what the run before published, or else the one before by name."""
     if before and before.snapshot and before.snapshot != snapshot.resolve():
@@ -202,6 +185,6 @@ def _order(snapshot: Path) -> tuple[str, int]:
 
 def _drafts(record: RunRecord) -> DraftsTold:
     rules = CurationRules.read()
-    numbers = counted(draftable(Lake(settings().lake), record.libraries, rules))
+    numbers = counted(draftable(Lake(settings().lake_root), record.libraries, rules))
     folder = _refresh(record).folder
     return DraftsTold(tallies_of(folder), spent_by(settings().answers, rules.models, record.run), numbers)

@@ -15,7 +15,7 @@ from pipeline.corpus.documentation.sites import sites_stage
 from pipeline.corpus.gather import gather_stage
 from pipeline.index.release_selection import ReleaseRequest
 from pipeline.index.releases import releases_stage
-from pipeline.lake.deferred import put_aside, with_later
+from pipeline.lake.deferred import defer, with_deferred
 from pipeline.lake.stage import Output
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.resources.resources import House
@@ -28,7 +28,7 @@ def crawl(house: House, lake: Lake, library: str, progress: Any) -> Output:
         return Output({"releases": []}, 0, 0)
     rule = house.profile.rule_of(library)
     wanted = ReleaseRequest(library, SpecifierSet(rule.versions), rule.latest, house.period)
-    known = with_later(lake, "releases", library)
+    known = with_deferred(lake, "releases", library)
     output = releases_stage(
         wanted,
         known,
@@ -39,25 +39,25 @@ def crawl(house: House, lake: Lake, library: str, progress: Any) -> Output:
         house.wanted_sources,
         progress,
     )
-    put_aside(lake, "releases", library, known, output.tables["releases"])
+    defer(lake, "releases", library, known, output.tables["releases"])
     return output
 
 
 def gather(house: House, lake: Lake, library: str, progress: Any) -> Output:
     """Run the gather stage for a library, beside what was found before."""
-    releases, known = lake.read("releases", library), with_later(lake, "found", library)
+    releases, known = lake.read("releases", library), with_deferred(lake, "found", library)
     sources = house.code_sources.wanted()
     output = gather_stage(library, releases, known, sources, house.code_period, progress, house.period.until)
-    put_aside(lake, "found", library, known, output.tables["found"])
+    defer(lake, "found", library, known, output.tables["found"])
     return output
 
 
 def read_sites(house: House, lake: Lake, library: str, progress: Any) -> Output:
     """Run the sites stage for a library, beside what its sites said before."""
-    releases, known = lake.read("releases", library), with_later(lake, "site_documents", library)
+    releases, known = lake.read("releases", library), with_deferred(lake, "site_documents", library)
     sites, end = house.code_sources.sites(), house.period.until
     output = sites_stage(library, releases, known, sites, house.code_period, progress, end)
-    put_aside(lake, "site_documents", library, known, output.tables["site_documents"])
+    defer(lake, "site_documents", library, known, output.tables["site_documents"])
     return output
 
 

@@ -56,7 +56,7 @@ class House:
         self.profile = profile
         self.period = period
         self.rules = CurationRules.read()
-        self.lake = Lake(settings.lake)
+        self.lake = Lake(settings.lake_root)
         use_caches(settings.cache, self)
         self._trees: dict[str, SourceTree] = {}
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from pipeline.core.settings import settings
 from pipeline.execution.caches.clearing import Cleared, clear_caches
-from pipeline.lake.sync import sweep_store
+from pipeline.lake.pinned_versions import vacuum_lake
+from pipeline.lake.tables import Lake
 from pipeline.orchestration.retention.leftovers import Leftover, leftovers, remove, without_empty_folders
 from pipeline.orchestration.retention.metadata import clean_metadata
 from pipeline.orchestration.retention.rules import retention_rules
@@ -39,7 +40,8 @@ def clean(airflow: Mapping[str, str], *, dry_run: bool = False, now: datetime | 
     items = list(leftovers(settings(), rules, logs, now))
     if not dry_run:
         remove(items)
-        sweep_store()
+        if rules.lake:
+            vacuum_lake(Lake(settings().lake_root), settings().runs, rules.lake.days)
         without_empty_folders(logs)
     here = settings()
     caches = clear_caches(here.cache, rules.caches, here.environments_bytes, dry_run=dry_run) if rules.caches else []

@@ -5,16 +5,16 @@ from __future__ import annotations
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pipeline.core.places import is_local, remove_folder
 from pipeline.core.settings import Settings
 from pipeline.lake.run_records import recorded_runs, unrecorded_runs
-from pipeline.lake.sync import forget_run, working_on_profile
 from pipeline.orchestration.retention.rules import Age, AgeButNewest, RetentionRules
 from pipeline.orchestration.retention.snapshots import old_snapshots
+from pipeline.snapshots.shared import remove_shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,15 @@ def leftovers(settings: Settings, rules: RetentionRules, logs: Path, now: dateti
 def remove(items: Iterable[Leftover]) -> None:
     """Remove what was found; what is gone already, or whose folder was taken meanwhile, is no trouble."""
     for leftover in items:
-        of_profile = leftover.kind in ("draft", "snapshot")
-        with working_on_profile(leftover.path.parent.name) if of_profile else nullcontext():
-            _remove(leftover.path)
-        if leftover.kind == "run":
-            forget_run(leftover.path)
+        if leftover.kind == "snapshot":
+            remove_shared(leftover.path)
+        _remove(leftover.path)
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir():
+    if not is_local(path):
+        remove_folder(path)
+    elif path.is_dir():
         # Under another name first: whoever looks finds all of it or nothing.
         gone = path.with_name(f".{path.name}.gone.tmp")
         path.rename(gone)
@@ -66,7 +66,8 @@ def _runs(runs: Path, rule: AgeButNewest, now: datetime) -> Iterator[Leftover]:
     for folder, record in recorded_runs(runs):
         by_profile[record.profile].append((folder, datetime.fromisoformat(record.began)))
     old = [one for recorded in by_profile.values() for one in recorded[: -rule.keep]]
-    old += [(runs / name, _written(runs / name)) for name in unrecorded_runs(runs)]
+    if is_local(runs):  # a folder in a store has no time
+        old += [(runs / name, _written(runs / name)) for name in unrecorded_runs(runs)]
     for folder, time in old:
         if now - time > rule.age:
             yield _leftover("run", folder, f"of {time:%Y-%m-%d}, older than {rule.days:g} days")

@@ -36,6 +36,7 @@ class RetentionRules(Rule):
     logs: Age | None
     metadata: Age | None
     snapshots: AgeButNewest | None
+    lake: Age | None = None
     caches: CacheRules | None = None
 
 

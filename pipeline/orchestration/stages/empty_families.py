@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.families.all_families import FAMILIES, INSTANCES
 from pipeline.families.family import CODE_OF_OTHERS
 from pipeline.lake.runner import Stage
-from pipeline.lake.tables import Lake, rows_in
+from pipeline.lake.tables import Lake
 
 NEEDS: Mapping[str, tuple[str, ...]] = {
     "releases": (),
@@ -96,7 +96,7 @@ def empty_families(
 
 def _causes(lake: Lake, library: str, table: str) -> Iterator[str]:
     """Yield the empty tables before a table, each of which has all that it needs; the table itself where that is so."""
-    if any(rows_in(path) for path in lake.parts(table, library)):
+    if lake.count(table, library):
         return
     before = list(dict.fromkeys(cause for needed in NEEDS[table] for cause in _causes(lake, library, needed)))
     yield from before or [table]

@@ -16,7 +16,7 @@ from pipeline.families.all_families import INSTANCE_TABLES, INSTANCES
 from pipeline.families.family import DESCRIPTION, DescribedBy, InstanceFamily
 from pipeline.families.model_migrations.tables import DRAFTED, read_with_drafted
 from pipeline.families.scenes.views import cut
-from pipeline.lake.ids import sha256_file, sha256_json
+from pipeline.lake.ids import sha256_json
 from pipeline.lake.rows import ProjectRow
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
@@ -50,7 +50,7 @@ def fill_from(store: Store, lake: Lake, libraries: Iterable[str], drafting: Draf
 
 
 def _fingerprint(lake: Lake, library: str, drafting: DraftingRules) -> str:
-    parts = {name: [sha256_file(part) for part in lake.parts(name, library)] for name in _READS}
+    parts = {name: [*lake.hashes(name, library).values()] for name in _READS}
     return sha256_json([cache_version("annotated_samples"), parts, plain(drafting)])
 
 

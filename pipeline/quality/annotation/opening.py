@@ -28,6 +28,6 @@ def take_from_lake(store: Store) -> Filled:
 
     Errors: RuleError.
     """
-    lake = Lake(settings().lake)
+    lake = Lake(settings().lake_root)
     drafting = load(settings().rules / "drafting.yaml", DraftingRules)
     return fill_from(store, lake, lake.libraries("flags"), drafting)

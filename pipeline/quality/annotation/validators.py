@@ -45,7 +45,7 @@ class LakeValidator:
     @cached_property
     def lake(self) -> Lake:
         """The lake that the samples are from."""
-        return Lake(self.settings.lake)
+        return Lake(self.settings.lake_root)
 
     @cached_property
     def runner(self) -> Runner:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from pipeline.families.all_families import FAMILIES
 from pipeline.lake.rows import RejectRow
 from pipeline.lake.schema import Row, SchemaError, table
-from pipeline.lake.tables import Lake, read_parquet, rows_in
+from pipeline.lake.tables import Lake, read_parquet
 
 TABLES: dict[str, str] = {
     **{family.table: family.published for family in FAMILIES},
@@ -83,11 +83,7 @@ class Rows(Mapping[str, Sequence[Row]]):
     def covered(self) -> set[str]:
         """The libraries that have any row in the lake."""
         names = sorted(TABLES.values(), key=lambda name: name != TABLES["releases"])
-        return {
-            library
-            for library in self._libraries
-            if any(rows_in(part) for name in names for part in self._lake.parts(name, library))
-        }
+        return {library for library in self._libraries if any(self._lake.count(name, library) for name in names)}
 
     def only(self, columns: Iterable[str]) -> Rows:
         """Return the same with these columns alone, as far as each configuration has them."""
@@ -107,7 +103,7 @@ class Rows(Mapping[str, Sequence[Row]]):
         return other
 
     def _read(self, name: str, config: str, library: str) -> list[Row]:
-        if not any(rows_in(part) for part in self._lake.parts(name, library)):
+        if not self._lake.count(name, library):
             return []  # an empty file may have outdated columns
         declared = [column.name for column in table(TABLES[config]).columns]
         names = [column for column in declared if self._columns is None or column in self._columns]

@@ -17,7 +17,6 @@ from typing import Any
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from pipeline.lake.objects import is_taken
 from pipeline.lake.tables import replacing
 from pipeline.snapshots.format.names import order
 from pipeline.snapshots.upload.outgoing import File, NotUploaded, Outgoing, Uploaded
@@ -64,7 +63,7 @@ def _put(files: Files, file: File, target: str, to: str) -> bool:
         try:
             _create(files, file.local, target)
         except OSError as error:
-            if not is_taken(error):
+            if not is_conflict(error):
                 raise
         else:
             return True
@@ -77,7 +76,7 @@ def _put(files: Files, file: File, target: str, to: str) -> bool:
 
 
 def _create(files: Files, local: Path, target: str) -> None:
-    """Create a new file atomically. Errors: OSError, also where it exists (is_taken)."""
+    """Create a new file atomically. Errors: OSError, also where it exists (is_conflict)."""
     if not isinstance(files, LocalFileSystem):
         files.put_file(str(local), target, mode="create")
         return
@@ -118,7 +117,7 @@ def _move_latest(files: Files, pointer: str, name: str) -> str:
             else:
                 files.pipe_file(pointer, content, **condition)
         except OSError as error:
-            if not is_taken(error):
+            if not is_conflict(error):
                 raise
         else:
             return name
@@ -134,6 +133,14 @@ def _latest(files: Files, pointer: str) -> tuple[str | None, dict[str, str]]:
     except FileNotFoundError:
         return None, {}
     return named, {"IfMatch": info["ETag"]} if "ETag" in info else {}
+
+
+def is_conflict(error: OSError) -> bool:
+    """Return whether a server refused because the key exists (HTTP 412), or another client writes it (409)."""
+    if isinstance(error, FileExistsError):
+        return True
+    response = getattr(error.__cause__, "response", None) or {}
+    return response.get("Error", {}).get("Code") in {"PreconditionFailed", "ConditionalRequestConflict", "412", "409"}
 
 
 @contextmanager

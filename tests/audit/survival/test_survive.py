@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from pipeline.execution.caches.using import IN_USE
 from pipeline.execution.environments.file_locks import alone_now
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import Row
-from pipeline.lake.tables import read_parquet
+from pipeline.lake.tables import Lake, read_parquet
 from pipeline.snapshots.candidate import make_candidate
 from pipeline.snapshots.format.manifest import SnapshotError
 from tests.audit.survival.published import completion, environment, example, released, snapshot
@@ -227,45 +227,41 @@ def test_whoever_cleans_meanwhile_sees_that_caches_are_in_use(house: Index, surv
     assert seen == [False]
 
 
-def test_what_another_worker_added_meanwhile_stays(
+def test_what_another_process_added_meanwhile_stays(
     house: Index, survey: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Taking the lease brings what the store has: rows of both are kept, one of each reference."""
+    """Rows of both are kept, one of each reference."""
     at = environment(released(house))
     rows = [completion("c", RIGHT, at), completion("d", RIGHT, at)]
     make = survey(simple(tmp_path / "m" / "m-2021", at, changed={"completions": rows}))
     survive(make, "lib")
-    (part,) = make.lake.parts("survivals", "lib")
     theirs = [row | {"day": "2026-11-02"} for row in make.lake.read("survivals", "lib") if row["instance_id"] == "c"]
-    part.unlink()
-    taken: list[str] = []
+    make.lake.drop("survivals", "lib")
+    turn = Lake.turn
 
-    @contextmanager
-    def leased(library: str) -> Iterator[None]:
-        taken.append(library)
-        if len(taken) == 2:
-            make.lake.write("survivals", library, theirs, part=part.stem)
-        yield
+    def later(lake: Lake, library: str) -> AbstractContextManager[None]:
+        Lake(lake.root).write("survivals", library, theirs)
+        return turn(lake, library)
 
-    monkeypatch.setattr("pipeline.audit.survival.survive.working_on", leased)
+    monkeypatch.setattr(Lake, "turn", later)
     assert [row["instance_id"] for row in survive(make, "lib").added] == ["d"]
-    told = [(row["instance_id"], row["day"] == "2026-11-02") for row in make.lake.read("survivals", "lib")]
-    assert sorted(told) == [("c", True), ("d", False)]
+    found = [(row["instance_id"], row["day"] == "2026-11-02") for row in make.lake.read("survivals", "lib")]
+    assert sorted(found) == [("c", True), ("d", False)]
 
 
 def test_a_row_is_of_the_day_on_which_the_lake_got_it(
     house: Index, survey: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A look that goes on over midnight: what a refresh kept in between has all rows of the days before."""
+    """A look that goes on over midnight: what a refresh pinned in between has all rows of the days before."""
     make = survey(simple(tmp_path / "m" / "m-2021", environment(released(house))))
     clock = ["2026-11-01"]
+    turn = Lake.turn
 
-    @contextmanager
-    def leased(library: str) -> Iterator[None]:
-        yield
+    def later(lake: Lake, library: str) -> AbstractContextManager[None]:
         clock.append("2026-11-02")
+        return turn(lake, library)
 
-    monkeypatch.setattr("pipeline.audit.survival.survive.working_on", leased)
+    monkeypatch.setattr(Lake, "turn", later)
     monkeypatch.setattr("pipeline.audit.survival.survive.today", lambda: clock[-1])
     assert [row["day"] for row in survive(make, "lib").added] == ["2026-11-02"]
 
@@ -289,7 +285,7 @@ def test_a_snapshot_that_cannot_be_read_holds_up_no_other(house: Index, survey: 
 def test_a_library_that_the_snapshot_has_not_leaves_nothing(house: Index, survey: Make, tmp_path: Path) -> None:
     make = survey(simple(tmp_path / "m" / "m-2021", environment(released(house))))
     assert survive(make, "other").added == ()
-    assert make.lake.parts("survivals", "other") == []
+    assert make.lake.files("survivals", "other") == {}
 
 
 def test_the_newest_snapshots_of_a_profile_are_looked_at_each_in_its_last_revision(tmp_path: Path) -> None:
@@ -320,7 +316,9 @@ def test_the_next_snapshot_holds_what_was_run_before_its_period_ended(
 ) -> None:
     make = survey(simple(tmp_path / "m" / "m-2021", environment(released(house))))
     survive(make, "lib")
-    lake = fill(make.settings.lake, tables())
+    looked = make.lake.read("survivals", LIBRARY)
+    lake = fill(make.settings.lake_root, tables())
+    lake.write("survivals", LIBRARY, [*lake.read("survivals", LIBRARY), *looked])
     assert len({row["day"] for row in lake.read("survivals", LIBRARY)}) == 2
     period = Period(None, datetime(2025, 1, 1, tzinfo=UTC))
     drafted = make_candidate(lake, tmp_path / "drafts", tmp_path / "snapshots", "m", [LIBRARY], period, {})

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection
-from pipeline.lake.pinned_versions import frozen_lake
+from pipeline.lake.pinned_versions import PINS, pinned_lake
 from pipeline.lake.runner import run_stage
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.publishing.apply_decisions import NotJudged, judge_again, stages_after
-from pipeline.orchestration.publishing.finish_refresh import covered_libraries, keep
+from pipeline.orchestration.publishing.finish_refresh import covered_libraries, pin_lake
 from pipeline.orchestration.refresh import Refresh, begin
 from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.quality.annotation.collect import fill_from
@@ -27,7 +28,7 @@ REJECT = NewDecision(DecisionKind.REJECT, Objection.NOT_VERSION_SENSITIVE)
 
 @pytest.fixture
 def refresh(data: Path, monkeypatch: pytest.MonkeyPatch) -> Refresh:
-    """A refresh whose gates have run, that has filled the queue and kept its lake."""
+    """A refresh whose gates have run, that has filled the queue and pinned its lake."""
     monkeypatch.setenv("DRIFTLINE_INDEX_URL", "http://127.0.0.1:1/simple")
     known = world()
     lake = fill(data / "lake", tables(known))
@@ -42,16 +43,16 @@ def refresh(data: Path, monkeypatch: pytest.MonkeyPatch) -> Refresh:
     fill_from(
         open_store(house.settings.reviews_url, house.rules.annotation), house.lake, [LIBRARY], house.rules.drafting
     )
-    keep(made, house, covered_libraries(made, house))
+    pin_lake(made, house, covered_libraries(made, house))
     return made
 
 
-def frozen(refresh: Refresh) -> Lake:
-    return frozen_lake(refresh.folder, refresh.house().lake)
+def pinned(refresh: Refresh) -> Lake:
+    return pinned_lake(refresh.folder, refresh.house().lake)
 
 
 def again(refresh: Refresh) -> list[str]:
-    return judge_again(refresh.house(), frozen(refresh), [LIBRARY], refresh.folder / "counts")
+    return judge_again(refresh.house(), pinned(refresh), [LIBRARY], refresh.folder)
 
 
 def published(lake: Lake) -> set[str]:
@@ -60,7 +61,7 @@ def published(lake: Lake) -> set[str]:
 
 def rejected(refresh: Refresh) -> str:
     """Reject a published completion that is flagged, and return its id."""
-    house, lake = refresh.house(), frozen(refresh)
+    house, lake = refresh.house(), pinned(refresh)
     flagged = {row["instance_id"] for row in lake.read("flags", LIBRARY)}
     found = sorted(published(lake) & flagged)[0]
     decide(open_store(house.settings.reviews_url, house.rules.annotation), found, "ann", REJECT)
@@ -68,14 +69,17 @@ def rejected(refresh: Refresh) -> str:
 
 
 def test_what_was_decided_since_counts(refresh: Refresh) -> None:
-    lake = frozen(refresh)
+    lake = pinned(refresh)
     before = published(lake)
-    files = {path: path.read_bytes() for path in lake.root.rglob("*.parquet")}
+    versions = Lake(lake.root).versions()
     assert again(refresh) == []
-    assert {path: path.read_bytes() for path in lake.root.rglob("*.parquet")} == files
+    assert Lake(lake.root).versions() == versions
+    assert published(lake) == before
     out = rejected(refresh)
     assert again(refresh) == []
+    lake = pinned(refresh)
     assert published(lake) == before - {out}
+    assert Lake(lake.root).versions() == versions
     assert {row["completion_id"] for row in lake.read("published_contexts", LIBRARY)} <= published(lake)
     # The lake is as the refresh left it: the next one takes the reviews in by itself.
     assert published(refresh.house().lake) == before
@@ -94,25 +98,25 @@ def test_who_was_broken_off_goes_on(refresh: Refresh, monkeypatch: pytest.Monkey
         patched.setattr(module, "run_stage", broken)
         with pytest.raises(NotJudged, match=rf"decided of {LIBRARY} could not be taken in, stage gate: .*disk is full"):
             again(refresh)
-    assert out in published(frozen(refresh))
+    assert out in published(pinned(refresh))
     assert again(refresh) == []
-    assert out not in published(frozen(refresh))
+    assert out not in published(pinned(refresh))
 
 
 def test_a_library_with_more_to_do_than_that_waits_for_its_refresh(refresh: Refresh) -> None:
     """A stage before the gates ended, and then one of them failed: what it would judge now is half of another time."""
     out = rejected(refresh)
-    lake = frozen(refresh)
+    lake = pinned(refresh)
     lake.write("problems", LIBRARY, [])
     assert again(refresh) == [LIBRARY]
     assert out in published(lake)
 
 
-def test_a_library_that_was_not_kept_has_nothing_to_judge(refresh: Refresh) -> None:
+def test_a_library_that_was_not_covered_has_nothing_to_judge(refresh: Refresh) -> None:
     """It is not in the snapshot: to refresh it for what was decided of it would be no help."""
     rejected(refresh)
-    for folder in frozen(refresh).root.glob(f"*/library={LIBRARY}"):
-        shutil.rmtree(folder)
+    path = refresh.folder / PINS
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"libraries": []}))
     assert again(refresh) == []
 
 

@@ -9,13 +9,15 @@ import pytest
 from airflow.sdk.exceptions import TaskAwaitingInput
 
 from pipeline.orchestration.publishing.approval import SignOff, looks_every
+from tests.object_store import environ
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=3)
 def test_a_store_that_is_away_for_an_hour_ends_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "store").write_text("a file where the store's folder should be")
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("DRIFTLINE_STORE", f"file://{tmp_path}/store")
+    monkeypatch.setenv("DRIFTLINE_LAKE", "s3://away/lake")
+    for name, value in environ("http://127.0.0.1:1").items():
+        monkeypatch.setenv(name, value)
     asked = {"profile": "starter", "run": "one", "draft": "0" * 64, "at": datetime.now(UTC).isoformat()}
     with pytest.raises(TaskAwaitingInput) as waits:
         SignOff(subject="Publish?")._without_answer({}, asked, {"error_type": "timeout"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -10,13 +11,11 @@ import pytest
 
 from pipeline.lake.run_records import RunRecord, read_record, recorded_runs
 from pipeline.lake.runner import Count, write_json
-from pipeline.lake.sync import PLAN, working_on_profile, working_on_run
 from pipeline.orchestration.refresh import Refresh
 from pipeline.orchestration.report.source import PAGE, NoReportError, find, report, write_report
 from pipeline.snapshots.snapshot import Published
 from tests.cli.command import Driftline
 from tests.cli.command import driftline as command
-from tests.lake.test_sync import work_at
 from tests.snapshots.lakes import stamp, write_columns
 
 
@@ -153,18 +152,19 @@ def test_other_periods_and_profiles_are_told_apart(three: Path) -> None:
     assert report(find("three")).before == read_record(three / "runs" / "one")
 
 
-def test_what_another_worker_published_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_another_machine_published_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the profile, by the run, and as the newest: its snapshot comes too."""
-    monkeypatch.setenv("DRIFTLINE_STORE", f"file://{tmp_path}/store")
-    one = work_at("one", tmp_path, monkeypatch)
-    with working_on_profile("starter"):
-        published = snapshot(one, "starter-2026-11-09", 10)
-    for task in (PLAN, "place"):
-        with working_on_run(one / "runs" / "first", task):
-            run(one, "first", "2026-11-09T03:00:00+00:00", published if task == "place" else None)
+    shared = tmp_path / "shared"
+    monkeypatch.setenv("DRIFTLINE_LAKE", str(shared))
+    published = snapshot(tmp_path / "one", "starter-2026-11-09", 10)
+    shutil.copytree(published.parent, shared / "_snapshots" / "starter")
+    (shared / "_runs").mkdir()
+    (tmp_path / "runs").symlink_to(shared / "_runs")
+    run(tmp_path, "first", "2026-11-09T03:00:00+00:00", published)
     for number, name in enumerate(("starter", "first", None)):
-        worker = work_at(f"worker {number}", tmp_path, monkeypatch)
+        machine = tmp_path / f"machine {number}"
+        monkeypatch.setenv("DRIFTLINE_DATA", str(machine))
         meant = find(name)
-        assert meant.run == worker / "runs" / "first"
-        assert meant.snapshot == worker / "snapshots" / "starter" / "starter-2026-11-09"
+        assert meant.run == shared / "_runs" / "first"
+        assert meant.snapshot == machine / "snapshots" / "starter" / "starter-2026-11-09"
         assert (meant.snapshot / "manifest.json").is_file()

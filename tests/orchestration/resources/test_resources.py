@@ -23,7 +23,7 @@ from tests.snapshots.lakes import fill, tables
 
 def test_lives_go_on_where_no_release_is_new(data: Path) -> None:
     """Columns that the lake gives a release later have the stage run again, and there is nothing to add."""
-    lake = fill(settings().lake, tables())
+    lake = fill(settings().lake_root, tables())
     house = House(settings(), load_profile("starter"), Period())
     releases, symbols = (lake.read(name, LIBRARY) for name in ("releases", "symbols"))
     first = lifecycle_stage({"releases": releases, "symbols": symbols, "importable": []}, house.rules.lifecycle)
@@ -34,7 +34,7 @@ def test_lives_go_on_where_no_release_is_new(data: Path) -> None:
 
 
 def test_a_review_database_that_is_gone_makes_no_decision_void(data: Path) -> None:
-    house, lake = House(settings(), load_profile("starter"), Period()), Lake(settings().lake)
+    house, lake = House(settings(), load_profile("starter"), Period()), Lake(settings().lake_root)
     assert read_reviews(house, lake, LIBRARY, None).tables == {"reviews": []}
     decided: Row = {"instance_id": "a", "library": LIBRARY, "family": Family.COMPLETION, "content": "b", "flags": []}
     decided |= {"kind": DecisionKind.ACCEPT, "objection": None, "edits": [], "runs": [], "annotators": 1}

@@ -40,8 +40,9 @@ def aged(path: Path, days: float) -> Path:
 
 def run(data: Path, name: str, days: float, profile: str = "starter") -> Path:
     began = (NOW - timedelta(days=days)).isoformat(timespec="seconds")
-    write_json(data / "runs" / name / "run.json", asdict(RunRecord(name, profile, (), (), None, None, began)))
-    return data / "runs" / name
+    folder = settings().runs / name
+    write_json(folder / "run.json", asdict(RunRecord(name, profile, (), (), None, None, began)))
+    return folder
 
 
 def found(data: Path, rules: RetentionRules = RULES) -> set[str]:
@@ -57,6 +58,14 @@ def test_old_runs_go_but_the_newest_of_each_profile(data: Path) -> None:
     assert found(data) == {"runs/old", "runs/unrecorded"}
     remove(list(leftovers(settings(), RULES, data / "logs", NOW)))
     assert sorted(path.name for path in (data / "runs").iterdir()) == ["newest", "only"]
+
+
+def test_old_runs_of_a_store_go_too(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRIFTLINE_LAKE", "memory://retention")
+    run(data, "old", 30)
+    run(data, "newest", 20)
+    remove(list(leftovers(settings(), RULES, data / "logs", NOW)))
+    assert [path.name for path in settings().runs.iterdir()] == ["newest"]
 
 
 def test_a_draft_goes_when_nobody_placed_it_in_time(data: Path) -> None:

@@ -23,7 +23,7 @@ from tests.quality.flags.world import world
     ids=["release", "instance"],
 )
 def test_a_sample_missing_from_the_lake_is_an_error(data: Path, tmp_path: Path, there: bool, problem: str) -> None:
-    made, lake = world(), Lake(settings().lake)
+    made, lake = world(), Lake(settings().lake_root)
     completion = made.one("completions", "1.0") | {"id": "id0"}
     lake.write("completions", LIBRARY, [completion] if there else [])
     lake.write("releases", LIBRARY, [row for row in made.releases if row["version"] != "2.0"])
