@@ -16,6 +16,14 @@ from pipeline.snapshots.shared import fetch_snapshots
 from tests.deploy.cluster import Cluster, tasks_of
 
 PATIENCE_S = 600
+# What a machine has to have in its environment to reach the lake of a cluster.
+STORE_SETTINGS = (
+    "AWS_ENDPOINT_URL",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_DEFAULT_REGION",
+    "DRIFTLINE_LAKE",
+)
 
 
 def until(answer: Callable[[], object], what: str) -> None:
@@ -56,13 +64,7 @@ def ended(cluster: Cluster, session: requests.Session, dag: str) -> bool:
 
 def look_into(cluster: Cluster, there: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
     """Be another machine of the cluster, with a folder that has the snapshots of the starter; return the lake of all."""
-    for name in (
-        "AWS_ENDPOINT_URL",
-        "AWS_ACCESS_KEY_ID",
-        "AWS_SECRET_ACCESS_KEY",
-        "AWS_DEFAULT_REGION",
-        "DRIFTLINE_LAKE",
-    ):
+    for name in STORE_SETTINGS:
         monkeypatch.setenv(name, cluster.environment[name])
     monkeypatch.setenv("DRIFTLINE_DATA", str(there))
     fetch_snapshots("starter")

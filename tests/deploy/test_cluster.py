@@ -26,7 +26,7 @@ from pipeline.snapshots.format.names import latest
 from pipeline.snapshots.verify import verify
 from tests.demo_library import publish_demo
 from tests.deploy.cluster import Cluster, Worker, running, tasks_of
-from tests.deploy.runs import PATIENCE_S, ended, known, look_into, start_refresh, state_of, until
+from tests.deploy.runs import PATIENCE_S, STORE_SETTINGS, ended, known, look_into, start_refresh, state_of, until
 from tests.index_server import Index, serve
 
 pytestmark = pytest.mark.slow(minutes=3)
@@ -142,7 +142,8 @@ def _is_in_the_middle(worker: Worker, tasks: list[dict[str, Any]], run: str, lak
 
 def _undisturbed(index: Index, data: Path) -> Path:
     """Refresh the same on one machine, without Airflow, and return its data folder."""
-    environment = os.environ | {"DRIFTLINE_DATA": str(data), "DRIFTLINE_INDEX_URL": index.simple}
+    alone = {name: value for name, value in os.environ.items() if name not in STORE_SETTINGS}
+    environment = alone | {"DRIFTLINE_DATA": str(data), "DRIFTLINE_INDEX_URL": index.simple}
     options = ["--libraries", ",".join(LIBRARIES), "--since", str(CONF["since"]), "--until", str(CONF["until"])]
     done = subprocess.run(
         [Path(sys.executable).with_name("driftline"), "refresh", *options, "--json"],
