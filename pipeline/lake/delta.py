@@ -36,6 +36,8 @@ _PROPERTIES = {
 }
 _STORE = {"max_retries": "1000", "retry_timeout": "120s"}
 """The time-out decides: 15 retries of object_store take 3 s where a connection is refused."""
+_TRIES = 50
+"""Each commit that is refused because of another library means that one of another process came first."""
 
 
 class LakeProblem(StrEnum):
@@ -193,15 +195,43 @@ class DeltaPartitions:
         with lake_errors(self.folder):
             if self._table is None:
                 self._create()
-            else:
-                self._update()
-            if dict(self.files(library)) != before:
-                raise LakeError(LakeProblem.CONFLICT, self.folder, f"library {library}")
+            self.refresh()
+            self._must_have(library, before)
             self._evolve()
-            self._commit(
-                library, {part: self._put(library, new[part]) for part in new}, [before[part] for part in gone]
-            )
-            self._update()
+            added = {part: self._put(library, file) for part, file in new.items()}
+            self._commit_retrying(library, added, {part: before[part] for part in gone})
+
+    def _must_have(self, library: str, before: Mapping[str, DataFile]) -> None:
+        if self.files(library) != before:
+            raise LakeError(LakeProblem.CONFLICT, self.folder, f"library {library}")
+
+    def _commit_retrying(self, library: str, added: Mapping[str, DataFile], gone: Mapping[str, DataFile]) -> None:
+        """Commit, and once more if meanwhile files of other libraries were removed, which delta-rs refuses too.
+
+        Errors: LakeError, CONFLICT; CommitFailedError.
+        """
+        from deltalake.exceptions import CommitFailedError
+
+        assert self._table is not None
+        before = dict(self.files(library))
+        for number in range(_TRIES):
+            version = self._table.version()
+            try:
+                self._commit(library, added, gone)
+                break
+            except CommitFailedError:
+                self._update()
+                self._must_have(library, before)
+                if number == _TRIES - 1:
+                    raise
+        self._table.update_incremental()
+        if self._table.version() == version + 1:
+            rest = {part: file for part, file in before.items() if part not in gone}
+            self._files[library] = rest | dict(added)
+            if not self._files[library]:
+                del self._files[library]
+        else:
+            self._index()
 
     def vacuum(self, days: float, versions: list[int]) -> int:
         """Remove files that neither the versions of the last days nor some others need; return the number of files.
@@ -332,7 +362,7 @@ class DeltaPartitions:
             target.write_bytes(file.content)
         return DataFile(path, sha256, len(file.content), file.rows)
 
-    def _commit(self, library: str, new: Mapping[str, DataFile], gone: list[DataFile]) -> None:
+    def _commit(self, library: str, added: Mapping[str, DataFile], gone: Mapping[str, DataFile]) -> None:
         from deltalake import CommitProperties
         from deltalake.transaction import AddAction, RemoveAction, Transaction
 
@@ -348,15 +378,15 @@ class DeltaPartitions:
                 True,
                 json.dumps({"numRecords": file.rows}),
             )
-            for part, file in new.items()
+            for part, file in added.items()
         ]
-        parts = {file.path: part for part, file in self.files(library).items()}
         actions += [
-            RemoveAction(file.path, True, now, file.size, {first: library, **dict.fromkeys(second, parts[file.path])})
-            for file in gone
+            RemoveAction(file.path, True, now, file.size, {first: library, **dict.fromkeys(second, part)})
+            for part, file in gone.items()
         ]
-        # Two commits with the same transaction conflict, even if they remove different files.
-        transaction = Transaction(library, (self._table.transaction_version(library) or 0) + 1)
+        # Two commits with the same name of a transaction conflict, even if they remove different files. Its number only
+        # has to grow: to read the last one from the log takes 2 ms.
+        transaction = Transaction(library, self._table.version() + 1)
         self._table.create_write_transaction(
             actions,
             "append",

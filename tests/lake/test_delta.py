@@ -15,13 +15,14 @@ from deltalake import DeltaTable
 
 from pipeline.core.places import is_local, place
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.lake import schema
+from pipeline.lake import delta, schema
 from pipeline.lake.damage import Damaged
 from pipeline.lake.delta import LakeError, LakeProblem
 from pipeline.lake.runner import reject_rows
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.lake.tables import Lake
+from pipeline.orchestration.local_airflow.server import free_port
 from tests.lake.test_deferred import release
 from tests.object_store import READER, READER_SECRET, Store, environ, gateway, s3_server
 
@@ -92,21 +93,28 @@ def test_commits_at_the_same_moment_conflict_too(root: Path, known: str, monkeyp
     assert versions(root, "demo") == ["1.1"]
 
 
+@pytest.mark.parametrize("replacing", [(), ("1.0",), ("0.9", "1.0")])
 def test_writers_of_two_libraries_and_of_two_stages_do_not_conflict(
-    root: Path, monkeypatch: pytest.MonkeyPatch
+    root: Path, replacing: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Whether the other one adds rows, replaces some, or does it again at the next try."""
     one, other = Lake(root), Lake(root)
     one.write("releases", "demo", rows("demo", "1.0"))
-    assert other.libraries("releases") == ["demo"]
+    if replacing:
+        other.write("releases", "other", rows("other", "0.1"))
     commit = one.delta("releases")._commit
+    commits = [rows("other", version) for version in replacing or ("1.0",)]
 
     def late(*arguments: object) -> None:
-        other.write("releases", "other", rows("other", "1.0"))
+        if commits:
+            other.write("releases", "other", commits.pop(0))
         commit(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(one.delta("releases"), "_commit", late)
     one.write("releases", "demo", rows("demo", "1.0", "1.1"))
     assert (versions(root, "demo"), versions(root, "other")) == (["1.0", "1.1"], ["1.0"])
+    assert one.libraries("releases") == ["demo", "other"]
+    assert one.files("releases", "other") == Lake(root).files("releases", "other")
     refused = Reject("1.0", RejectReason.YANKED, "")
     for stage in ("crawl", "gate"):
         one.write("rejects", "demo", reject_rows(stage, "demo", [refused]), part=stage)
@@ -251,6 +259,15 @@ def test_who_has_no_right_to_write_or_no_bucket_is_told(store: Store, monkeypatc
     with pytest.raises(LakeError) as nowhere:
         Lake(place("s3://no-such-bucket/live")).read("releases", "demo")
     assert nowhere.value.code == LakeProblem.NO_BUCKET
+
+
+def test_a_store_that_does_not_answer_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(store, monkeypatch)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{free_port()}")
+    monkeypatch.setattr(delta, "_STORE", {"max_retries": "1", "retry_timeout": "1s"})
+    with pytest.raises(LakeError) as away:
+        Lake(place("s3://lakes/live")).read("releases", "demo")
+    assert away.value.code == LakeProblem.UNREACHABLE
 
 
 @pytest.mark.slow(minutes=3)
