@@ -133,7 +133,7 @@ def test_what_a_model_writes_is_published_and_a_rebuild_from_its_answers_is_the_
     assert {said for path, said in written.items() if path != "demo.greet"} == {(WRITTEN, "model")}
     flagged = {row["kind"] for row in rows(published, "flags")}
     assert "draft_rejected" in flagged
-    assert {row["query_drafter"] for row in rows(published, "contexts")} == {"model", "offline"}
+    assert {row["query_drafter"] for row in rows(published, "contexts")} == {"model"}
     drafts = drafts_of(Refresh(run="first"))
     assert drafts.spent is not None
     assert sum(tally.requests for tally in drafts.asked.values()) == len(server.asked) == sum(sent(server).values())
