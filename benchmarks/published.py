@@ -93,7 +93,7 @@ def symbols_of(library: str, version: str) -> tuple[dict[str, Row], tuple[str, .
     house = House(settings(), profile, Period())
     wanted = ReleaseRequest(library, SpecifierSet(f"=={version}"), None, Period())
     found = releases_stage(
-        wanted, [], index_url(), house.artifacts, house.rules.licences, 1, house.wanted_sources
+        wanted, [], index_url(), house.artifacts, house.rules.licences, 1, house.needed_sources
     ).tables["releases"]
     release = next((row for row in found if Version(row["version"]) == Version(version)), None)
     if release is None:

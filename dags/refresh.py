@@ -62,12 +62,12 @@ def current_refresh(*, new: bool = False) -> Any:
         kind = context["dag_run"].run_type
         since, until = own_period(filled, start, end, backfill=kind == "backfill")
         # A person who names a library and no days wants its releases, and not those of a week that has none.
-        asked = checked(filled, context["run_id"], since, until, from_start_if_new=kind == "manual")
+        refresh = checked(filled, context["run_id"], since, until, from_start_if_new=kind == "manual")
         if new:
-            check_names(asked)
+            check_names(refresh)
     except BadForm as error:
         raise AirflowFailException(str(error)) from None
-    return asked
+    return refresh
 
 
 def run_library(group: str, library: str) -> None:
@@ -78,10 +78,10 @@ def run_library(group: str, library: str) -> None:
     from pipeline.orchestration.refresh import count_unchanged, has_news, run_group
 
     get_current_context()["library"] = library  # type: ignore[typeddict-unknown-key]
-    asked = current_refresh()
-    run_group(asked, group, library)
-    if group == "crawl" and not has_news(asked, library):
-        count_unchanged(asked, library)
+    refresh = current_refresh()
+    run_group(refresh, group, library)
+    if group == "crawl" and not has_news(refresh, library):
+        count_unchanged(refresh, library)
         raise AirflowSkipException("nothing new: all stages after the crawl are as they were left")
 
 
@@ -92,18 +92,18 @@ def end_refresh() -> None:
 
     if task_states("plan").get("plan") != "success":
         raise AirflowSkipException(UNPLANNED)
-    asked, context = current_refresh(), get_current_context()
+    refresh, context = current_refresh(), get_current_context()
     try:
-        finish(asked)
+        finish(refresh)
     except IndexAway as error:
         raise AirflowFailException(str(error)) from None
     except NotWhole as error:
         raise AirflowSkipException(str(error)) from None
     finally:
-        write_report(asked)
+        write_report(refresh)
     event = context["outlet_events"][LAKE]
-    event.extra = asked.plain
-    event.add_partitions(asked.run)
+    event.extra = refresh.plain
+    event.add_partitions(refresh.run)
 
 
 def fail_with_libraries() -> None:
@@ -115,9 +115,9 @@ def fail_with_libraries() -> None:
         raise AlreadyReported(UNPLANNED)
     if begun.get("turn") != "success":
         raise AlreadyReported("no library was run: see the log of the task `turn`")
-    told = report_failures_of(current_refresh().folder, task_states(*(f"collect.{group}" for group in GROUPS)))
-    if told is not None:
-        raise AirflowFailException(f"these libraries failed, the others go on to be published:\n{told}")
+    failures = report_failures_of(current_refresh().folder, task_states(*(f"collect.{group}" for group in GROUPS)))
+    if failures is not None:
+        raise AirflowFailException(f"these libraries failed, the others go on to be published:\n{failures}")
 
 
 @dag(

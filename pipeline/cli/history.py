@@ -189,14 +189,14 @@ def _glance(history: History, life: LifecycleRow, times: Mapping[str, datetime])
     else:
         yield "there in", f"{_dated(first, times)}; whether it was before is not known", ""
     if life["deprecated_in"]:
-        yield "deprecated", f"since {_dated(life['deprecated_in'], times)}{_library_says(history, life)}", "yellow"
+        yield "deprecated", f"since {_dated(life['deprecated_in'], times)}{_stated_by_library(history, life)}", "yellow"
     if life["removed_in"]:
         yield (
             "removed in",
             f"{_dated(life['removed_in'], times)}; {life['last_version']} is the last that has it",
             "red",
         )
-    elif not _lives_on(life, times):
+    elif not _is_present(life, times):
         yield "last seen in", f"{_dated(str(life['last_version']), times)}; whether it is gone is not known", ""
     instead = relocated_to(history, life) or life["replacement"]
     if instead:
@@ -204,7 +204,7 @@ def _glance(history: History, life: LifecycleRow, times: Mapping[str, datetime])
     yield "lived", _lived(life, times), ""
 
 
-def _library_says(history: History, life: LifecycleRow) -> str:
+def _stated_by_library(history: History, life: LifecycleRow) -> str:
     """Return the library's last message on a deprecation."""
     marks = [row["deprecation"] for row in history.states if row["deprecation"] and _within(row, life)]
     if not marks:
@@ -229,10 +229,10 @@ def _lived(life: LifecycleRow, times: Mapping[str, datetime]) -> str:
     last = life["last_version"] or versions[-1]
     count = versions.index(last) - versions.index(life["first_version"]) + 1
     span = duration(times[life["first_version"]], times[life["removed_in"] or last])
-    return f"{span}, {count} release{'s' if count > 1 else ''}{', and lives on' if _lives_on(life, times) else ''}"
+    return f"{span}, {count} release{'s' if count > 1 else ''}{', and lives on' if _is_present(life, times) else ''}"
 
 
-def _lives_on(life: LifecycleRow, times: Mapping[str, datetime]) -> bool:
+def _is_present(life: LifecycleRow, times: Mapping[str, datetime]) -> bool:
     return life["removed_in"] is None and life["last_version"] in {None, list(times)[-1]}
 
 

@@ -113,8 +113,8 @@ def _prove_by_probes(instance: Tagged, runs: Runs) -> Proof:
     here, there = runs.seen(path, instance["version"]), runs.seen(path, previous)
     alike = instance["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED
     outcome = runs.outcome(path, previous)
-    told = here is not None and there is not None and here.has_signature() and there.has_signature()
-    shown = told and (here == there) is alike
+    has_signatures = here is not None and there is not None and here.has_signature() and there.has_signature()
+    shown = has_signatures and (here == there) is alike
     return Proof(Evidence.EXECUTED if shown else Evidence.STATIC, previous if outcome else None, outcome)
 
 

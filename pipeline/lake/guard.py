@@ -91,8 +91,8 @@ def _described(error: BaseException) -> str:
     ]
     if len(calls) > _FRAMES:
         calls = [*calls[:2], f"  ({len(calls) - _FRAMES} more)", *calls[2 - _FRAMES :]]
-    told = _ADDRESS.sub("0x…", f"{type(error).__name__}: {error}".strip(": "))
-    return "\n".join([told.replace(f"{_PROJECT}/", ""), *calls])
+    message = _ADDRESS.sub("0x…", f"{type(error).__name__}: {error}".strip(": "))
+    return "\n".join([message.replace(f"{_PROJECT}/", ""), *calls])
 
 
 def _place(file: str) -> str:

@@ -18,17 +18,17 @@ class UnsafeName(ValueError):
     """A name would lead out of the folder that it is to be in; the message shows it, and says what it is of."""
 
 
-def plain_name(text: str, what: str) -> str:
+def plain_name(text: str, kind: str) -> str:
     """Return a name that can be a part of one file name: no separator, no control character, not too long.
 
     Errors: UnsafeName.
     """
     if not _NAME.fullmatch(text) or text in {".", ".."} or len(text.encode(errors="replace")) > LONGEST_NAME:
-        raise UnsafeName(f"{text[:LONGEST_NAME]!r} is no name of {what}")
+        raise UnsafeName(f"{text[:LONGEST_NAME]!r} is no name of {kind}")
     return text
 
 
-def inner_path(text: str, what: str) -> str:
+def inner_path(text: str, kind: str) -> str:
     """Return a relative path with `/` between its parts, none of which leads upwards.
 
     Errors: UnsafeName.
@@ -36,7 +36,7 @@ def inner_path(text: str, what: str) -> str:
     parts = text.split("/")
     fits = len(text.encode(errors="replace")) <= LONGEST_PATH
     if not fits or ".." in parts or not all(_NAME.fullmatch(part) and _fits(part) for part in parts):
-        raise UnsafeName(f"{text[:LONGEST_NAME]!r} is no path of {what}")
+        raise UnsafeName(f"{text[:LONGEST_NAME]!r} is no path of {kind}")
     return text
 
 

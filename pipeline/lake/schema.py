@@ -123,8 +123,8 @@ class Table:
             if None in columns[name]:
                 row = rows[columns[name].index(None)]
                 raise SchemaError(f"{where}: column {name} has no value in {_short(row)}")
-        for name, enum in shape.said:
-            _check_said(columns[name], enum, f"{where}.{name}")
+        for name, enum in shape.vocabularies:
+            _check_vocabulary(columns[name], enum, f"{where}.{name}")
         for name, is_list, inner in shape.closer:
             values = list(filter(None, columns[name]))
             self._check_values(list(chain.from_iterable(values)) if is_list else values, inner, f"{where}.{name}")
@@ -134,7 +134,7 @@ class Table:
         if (shape := self._shapes.get(type_name)) is not None:
             self._checked(values, shape, where)
         elif (enum := enum_of(type_name)) is not None:
-            _check_said(values, enum, where)
+            _check_vocabulary(values, enum, where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +146,12 @@ class _Shape:
 
     declared: frozenset[str]
     required: tuple[str, ...]
-    said: tuple[tuple[str, type[Term]], ...]
+    vocabularies: tuple[tuple[str, type[Term]], ...]
     closer: tuple[tuple[str, bool, str], ...]
 
     @classmethod
     def of(cls, columns: tuple[Column, ...], types: dict[str, tuple[Column, ...]]) -> _Shape:
-        said, closer = [], []
+        vocabularies, closer = [], []
         for column in columns:
             is_list = column.type.startswith("list[")
             inner = column.type[5:-1] if is_list else column.type
@@ -159,9 +159,9 @@ class _Shape:
             if inner in types or (is_list and enum is not None):
                 closer.append((column.name, is_list, inner))
             elif enum is not None:
-                said.append((column.name, enum))
+                vocabularies.append((column.name, enum))
         required = tuple(column.name for column in columns if not column.nullable)
-        return cls(frozenset(column.name for column in columns), required, tuple(said), tuple(closer))
+        return cls(frozenset(column.name for column in columns), required, tuple(vocabularies), tuple(closer))
 
 
 def enum_of(name: str) -> type[Term] | None:
@@ -174,7 +174,7 @@ def _values(enum: type[Term]) -> frozenset[str]:
     return frozenset(enum)
 
 
-def _check_said(values: Iterable[str | None], enum: type[Term], where: str) -> None:
+def _check_vocabulary(values: Iterable[str | None], enum: type[Term], where: str) -> None:
     if wrong := set(values) - _values(enum) - {None}:
         raise SchemaError(f"{where}: {sorted(wrong, key=repr)[0]!r} is not one of {', '.join(enum)}")
 

@@ -222,7 +222,7 @@ def profile_of(library: str) -> Profile:
 def _crawl(house: House, library: str, versions: SpecifierSet, named: Iterable[Version] = ()) -> Output:
     request = ReleaseRequest(library, versions, None, Period(), frozenset(named))
     return releases_stage(
-        request, [], index_url(), house.artifacts, house.rules.licences, DOWNLOADS, house.wanted_sources
+        request, [], index_url(), house.artifacts, house.rules.licences, DOWNLOADS, house.needed_sources
     )
 
 

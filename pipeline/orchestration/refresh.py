@@ -69,8 +69,8 @@ class Refresh:
     @property
     def plain(self) -> dict[str, Any]:
         """This refresh as plain JSON values, for those whom its end starts."""
-        told: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        return told
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return plain
 
     def house(self) -> House:
         """Return the stages over this refresh.
@@ -84,10 +84,12 @@ class Refresh:
         return House(settings(), profile, self.period, self.run)
 
 
-def refresh_of(told: Mapping[str, Any]) -> Refresh:
+def refresh_of(plain: Mapping[str, Any]) -> Refresh:
     """Return the refresh that was told as plain values (`Refresh.plain`); what Airflow adds is passed over."""
-    known = [field.name for field in fields(Refresh) if field.name in told]
-    kept: dict[str, Any] = {name: tuple(told[name]) if isinstance(told[name], list) else told[name] for name in known}
+    known = [field.name for field in fields(Refresh) if field.name in plain]
+    kept: dict[str, Any] = {
+        name: tuple(plain[name]) if isinstance(plain[name], list) else plain[name] for name in known
+    }
     return Refresh(**kept)
 
 
@@ -198,7 +200,7 @@ def count_unchanged(refresh: Refresh, library: str) -> None:
 
 def _keep_asked(house: House, folder: Path, library: str, stage: str) -> None:
     """Leave with the run what a stage asked of a model, also where the stage broke off, and begin to count anew."""
-    if house.has_asked and house.drafter is not None:
+    if house.has_requests and house.drafter is not None:
         keep_tallies(folder, library, stage, house.drafter.tallies_by_kind())
         house.drafter.tallies.clear()
 

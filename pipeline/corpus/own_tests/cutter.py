@@ -136,11 +136,11 @@ def _refuse(test: TestFunction, suite: Suite) -> None:
 def _plan(test: TestFunction, suite: Suite) -> _Plan:
     function = test.function
     is_static = any(name == "staticmethod" for name, _ in marks_of(function.decorator_list))
-    asked = parameters(function)[bool(test.classes) and not is_static :]
+    names = parameters(function)[bool(test.classes) and not is_static :]
     direct = list(dimensions(test))
     given = {name for dimension in direct for name in dimension.names if name not in dimension.indirect}
-    injected = _injected(function, asked)
-    fixtures = fixtures_of(test, [name for name in asked if name not in given | injected], suite)
+    injected = _injected(function, names)
+    fixtures = fixtures_of(test, [name for name in names if name not in given | injected], suite)
     of_fixtures = [fixture.dimension for name, fixture in fixtures.of_suite.items() if name not in given]
     indirect = {name for dimension in direct for name in dimension.indirect}
     found = [*direct, *(each for each in of_fixtures if each is not None and each.names[0] not in indirect)]
@@ -149,7 +149,7 @@ def _plan(test: TestFunction, suite: Suite) -> _Plan:
     return _Plan(test, fixtures, tuple(each for each in found if each.options), frozenset(injected), flat)
 
 
-def _injected(function: Function, asked: Sequence[str]) -> set[str]:
+def _injected(function: Function, names: Sequence[str]) -> set[str]:
     """Return the parameters that decorators fill: mocks from the left, examples of hypothesis by name or the right."""
     mocks = 0
     found: set[str] = set()
@@ -164,13 +164,13 @@ def _injected(function: Function, asked: Sequence[str]) -> set[str]:
             mocks += not has_new and last not in ("dict", "multiple")
         elif last == "given":
             found |= {each.arg for each in decorator.keywords if each.arg}
-            found |= set(asked[len(asked) - len(decorator.args) :]) if decorator.args else set()
+            found |= set(names[len(names) - len(decorator.args) :]) if decorator.args else set()
         elif last not in ("usefixtures", "parametrize") and decorator.args:
             # A function of the suite that parametrises: `@both_kinds("items", …)`.
             first = decorator.args[0]
             stated = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
-            found |= {part.strip() for part in stated.split(",")} & set(asked)
-    return found | set(asked[:mocks])
+            found |= {part.strip() for part in stated.split(",")} & set(names)
+    return found | set(names[:mocks])
 
 
 @dataclass
@@ -358,7 +358,7 @@ class _Case:
         name, module, function = fixture.name, fixture.module, fixture.function
         body = _without_docstring(function.body)
         edits = self.edits.setdefault(function, [])
-        is_asked = name in parameters(self.plan.test.function) or any(
+        is_parameter = name in parameters(self.plan.test.function) or any(
             name in other.needs for other in self.plan.fixtures.of_suite.values()
         )
         self.written.add(name)
@@ -369,7 +369,7 @@ class _Case:
                 text = render(module, *module.span(value), [*edits, *inner])
                 text = f"({text})" if "\n" in text and operand(module, value) != module.text(value) else text
                 self._need_elsewhere(module, text, brought)
-                self.head.append(f"{name} = {text}" if is_asked else text)
+                self.head.append(f"{name} = {text}" if is_parameter else text)
                 return
         maker = f"make_{name}"
         if maker in module.bindings or maker in self.plan.test.module.bindings or maker in self.elsewhere:
@@ -381,7 +381,7 @@ class _Case:
         self.program.add(module, function, start, module.span(function)[1], name=maker)
         called = f"{maker}({', '.join(fixture.needs)})"
         self.elsewhere.add(maker)
-        self.head.append(f"{name} = {called}" if is_asked else called)
+        self.head.append(f"{name} = {called}" if is_parameter else called)
 
     def _kept(self, module: SuiteModule, statement: ast.stmt) -> Iterator[str]:
         """Yield the decorators of a test or class that change how it runs."""
@@ -508,8 +508,8 @@ class _Case:
                 for other in test.classes:
                     same = [each for each in other.node.body if isinstance(each, Function) and each.name == node.name]
                     by_name[node.name] += [each for each in same if each not in by_name[node.name] and owner != other]
-        asked = {f.function for f in self.plan.fixtures.of_suite.values() if f.in_class}
-        waiting: list[ast.stmt] = [test.function, *asked]
+        names = {f.function for f in self.plan.fixtures.of_suite.values() if f.in_class}
+        waiting: list[ast.stmt] = [test.function, *names]
         waiting += [node for _, node in everything if is_setting_up(node) and node is not test.function]
         waiting += [
             node for _, node in everything if "__" in "".join(_bound_in_class(node)) and not isinstance(node, Function)

@@ -61,13 +61,13 @@ def beneath(name: str) -> str:
     return f"{name} beneath"
 
 
-def fixtures_of(test: TestFunction, asked: list[str], suite: Suite) -> Fixtures:
+def fixtures_of(test: TestFunction, names: list[str], suite: Suite) -> Fixtures:
     """Return the fixtures that a test asks for, by its parameters, its marks, or because they are automatic.
 
     Errors: Refused, where a fixture is not in the suite and no part of pytest.
     """
     finder = _Finder(test, suite)
-    for name in [*_automatic(test, suite), *_used(test), *asked]:
+    for name in [*_automatic(test, suite), *_used(test), *names]:
         finder.add(name, ())
     return finder.found
 

@@ -104,8 +104,8 @@ def own_test_runs_stage(tables: Tables, runner: Runner, rules: OwnTestRules, mis
     modules = {run.own_test_id: _modules(programs[run.own_test_id]) for runs in by_version.values() for run in runs}
 
     def build(version: str) -> EnvironmentRow | Reject:
-        asked = {name for run in by_version[version] for name in modules[run.own_test_id]}
-        return attempt(version, _build, known[version], asked, runner, missing)
+        program_ids = {name for run in by_version[version] for name in modules[run.own_test_id]}
+        return attempt(version, _build, known[version], program_ids, runner, missing)
 
     with ThreadPoolExecutor(runner.store.workers) as pool:
         built = dict(zip(by_version, pool.map(build, by_version), strict=True))
@@ -220,14 +220,14 @@ def _key(program: OwnTestRow) -> str:
 
 
 def not_proven(
-    asked: Collection[str], programs: Mapping[str, OwnTestRow], rows: Iterable[OwnTestRunRow], rules: OwnTestRules
+    program_ids: Collection[str], programs: Mapping[str, OwnTestRow], rows: Iterable[OwnTestRunRow], rules: OwnTestRules
 ) -> Iterator[Reject]:
     """Yield the rejects of programs that do not pass in a release whose suite has them."""
     at_home: dict[str, list[OwnTestRunRow]] = defaultdict(list)
     for row in rows:
         if row["role"] == VerdictRole.REFERENCE:
             at_home[row["own_test_id"]].append(row)
-    for program_id in sorted(asked):
+    for program_id in sorted(program_ids):
         program, runs = programs[program_id], at_home[program_id]
         key = _key(program)
         failed = next((row for row in runs if row["outcome"] != Outcome.PASSED), None)

@@ -300,9 +300,9 @@ class _Search:
             collected += [_Candidate(side, program) for program in fitting[: self.rules.programs_per_change]]
         return collected, reached
 
-    def _run(self, asked: Iterable[tuple[str, _Candidate]]) -> None:
+    def _run(self, pairs: Iterable[tuple[str, _Candidate]]) -> None:
         scripts: dict[str, dict[str, Sequence[Line]]] = defaultdict(dict)
-        for version, each in asked:
+        for version, each in pairs:
             scripts[version][each.text] = each.program.lines
         self.runs.run(scripts)
 

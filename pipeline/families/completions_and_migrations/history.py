@@ -46,7 +46,7 @@ class History:
         self._arriving: dict[tuple[str, str], list[ChangeRow]] = defaultdict(list)
         self._departing: dict[tuple[str, str], list[ChangeRow]] = defaultdict(list)
         self._changing: dict[tuple[str, str], list[ChangeRow]] = defaultdict(list)
-        for change in sorted(changes, key=_most_telling_first):
+        for change in sorted(changes, key=_most_specific_first):
             self._enter(change)
 
     def _enter(self, change: ChangeRow) -> None:
@@ -184,7 +184,7 @@ class History:
         return next((row for row in rows if self.within(version, row["first_version"], row["last_version"])), None)
 
 
-def _most_telling_first(change: ChangeRow) -> tuple[bool, str, str, str]:
+def _most_specific_first(change: ChangeRow) -> tuple[bool, str, str, str]:
     return not change["breaking"], change["kind"], change["parameter"] or "", change["id"]
 
 

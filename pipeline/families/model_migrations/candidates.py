@@ -136,7 +136,7 @@ class _Users:
         self, snippets: Iterable[SnippetRow], usages: Iterable[UsageRow], history: History, rules: MigratedCodeRules
     ) -> None:
         self._history = history
-        by_id = {row["id"]: row for row in snippets if _is_asked_about(row, rules)}
+        by_id = {row["id"]: row for row in snippets if _is_eligible(row, rules)}
         self._using: Mapping[str, dict[tuple[str, str], SnippetRow]] = defaultdict(dict)
         for usage in sorted(usages, key=lambda row: str(row["id"])):
             if snippet := by_id.get(usage["snippet_id"]):
@@ -179,7 +179,7 @@ class _Users:
         return alone and self._history.definition(path, old) is not None
 
 
-def _is_asked_about(snippet: SnippetRow, rules: MigratedCodeRules) -> bool:
+def _is_eligible(snippet: SnippetRow, rules: MigratedCodeRules) -> bool:
     source = source_of(snippet)
     outputs = [check["expected"] for check in snippet["checks"] if check["expected"] is not None]
     sized = (

@@ -10,7 +10,7 @@ from typing import Any
 from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.corpus.usages.text import preamble_length, source_of
 from pipeline.corpus.usages.uses import Use
-from pipeline.families.model_migrations.llm_program import BadProgram, Steps, read_steps, what_is_wrong
+from pipeline.families.model_migrations.llm_program import BadProgram, Steps, problem_of, read_steps
 from pipeline.lake.rows import SnippetRow
 from pipeline.lake.schema import Row
 from pipeline.llm.client.drafter import ModelDrafter
@@ -69,8 +69,8 @@ class ModelMigrations:
         def judge(drafts: Sequence[tuple[Subject, MigratedCode]]) -> list[str | None]:
             read = [self._read(form, by_id[subject.id]) for subject, form in drafts]
             attempts = [one for one in read if isinstance(one, Attempt)]
-            said = deque(run(attempts) if attempts else ())
-            return [said.popleft() if isinstance(one, Attempt) else one for one in read]
+            results = deque(run(attempts) if attempts else ())
+            return [results.popleft() if isinstance(one, Attempt) else one for one in read]
 
         drafted = draft([Subject(one.id, one.data) for one in wanted], MigratedCode, self.rules, self.drafter, judge)
         return [(self._attempt(one, by_id), one) for one in drafted]
@@ -89,7 +89,7 @@ class ModelMigrations:
         if path is None:
             kind = "calls" if of.is_called else "uses"
             return f"nothing in the statements {kind} a public API of {of.target} that is named {form.core_name!r}"
-        wrong = what_is_wrong(steps, of.snippet, self.rules) or self._wrong_words(form, of)
+        wrong = problem_of(steps, of.snippet, self.rules) or self._wrong_words(form, of)
         return wrong or Attempt(of, steps, path, " ".join(form.description.split()))
 
     def _core(self, steps: Steps, name: str, of: Unmigrated) -> str | None:

@@ -72,16 +72,16 @@ def read_steps(preamble: str, written: Sequence[str], snippet: SnippetRow, rules
     return read
 
 
-def _parsed(text: str, what: str, rules: MigratedCodeRules) -> Iterator[str]:
+def _parsed(text: str, part: str, rules: MigratedCodeRules) -> Iterator[str]:
     """Yield the statements of a text as Python writes them, so without its comments."""
     try:
         tree = read_code(text, rules.max_written)
     except BadCode as error:
-        raise BadProgram(f"{what}: {error}") from None
+        raise BadProgram(f"{part}: {error}") from None
     yield from (f"{ast.unparse(node)}\n" for node in tree.body)
 
 
-def what_is_wrong(steps: Steps, snippet: SnippetRow, rules: MigratedCodeRules) -> str | None:
+def problem_of(steps: Steps, snippet: SnippetRow, rules: MigratedCodeRules) -> str | None:
     """Say why a program cannot be taken for what the example is in the other release; None where nothing does.
 
     It must not be the same program, catch errors, define what the example does not, use names that the rules forbid or
@@ -126,7 +126,7 @@ def _stated(steps: Steps, old: ast.AST, snippet: SnippetRow) -> str | None:
     """Say which output stands in the program, where it should be computed and the example does not have it."""
     known = {text for node in ast.walk(old) for text in _texts(node)}
     new = ast.parse(steps.preamble + steps.code)
-    everywhere = {text for node in ast.walk(new) for text in _texts(node) if _is_telling(text)}
+    everywhere = {text for node in ast.walk(new) for text in _texts(node) if _is_distinctive(text)}
     for check, became in zip(snippet["checks"], steps.statements, strict=True):
         if check["expected"] is None:
             continue
@@ -137,7 +137,7 @@ def _stated(steps: Steps, old: ast.AST, snippet: SnippetRow) -> str | None:
     return None
 
 
-def _is_telling(text: str) -> bool:
+def _is_distinctive(text: str) -> bool:
     return text not in _COMMON and (len(text) > 2 or (text.isdecimal() and len(text) > 1))
 
 

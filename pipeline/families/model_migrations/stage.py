@@ -86,24 +86,26 @@ def drafted_migrations_stage(
     chosen, surplus = within_quota(found, rules)
     bench = Bench(tables["releases"], tables["environments"], tables["verdicts"], migrating.runner)
     failing, refused = _failing(chosen, bench, migrating.fails)
-    asked, more = failing[: rules.max_requests], failing[rules.max_requests :]
+    requests, more = failing[: rules.max_requests], failing[rules.max_requests :]
     rejects = [*surplus, *refused, *(_surplus(one, rules) for one in more)]
     made = _Made({row["id"] for row in tables["migrations"]}, rejects)
     teller = Teller(tables["documents"], tables["usages"], history, rules)
     shown, failed = parted(
         guarded(
-            asked, lambda one: one.key, lambda one: [(one, teller.of(one, bench.run([(one.snippet, one.target)])[0]))]
+            requests,
+            lambda one: one.key,
+            lambda one: [(one, teller.of(one, bench.run([(one.snippet, one.target)])[0]))],
         )
     )
     rejects += failed
-    asked, told = [one for one, _ in shown], [unwritten for _, unwritten in shown]
-    by_key = {one.key: one for one in asked}
+    requests, drafts = [one for one, _ in shown], [unwritten for _, unwritten in shown]
+    by_key = {one.key: one for one in requests}
     writer = ModelMigrations(migrating.drafter, rules, migrating.drafting, library.uses)
-    written = writer.write(told, lambda attempts: _judge(attempts, by_key, bench))
-    for one, (result, drafted) in zip(asked, written, strict=True):
+    written = writer.write(drafts, lambda attempts: _judge(attempts, by_key, bench))
+    for one, (result, drafted) in zip(requests, written, strict=True):
         if broken := attempt(one.key, made.add, one, result, drafted, history):
             rejects.append(broken)
-    subjects = {one.snippet["id"] for one in asked} | made.rewrites.keys()
+    subjects = {one.snippet["id"] for one in requests} | made.rewrites.keys()
     return made.output(len(found), [row for row in bench.fresh.values() if row["subject_id"] in subjects])
 
 
@@ -186,12 +188,12 @@ def _judge(attempts: Sequence[Attempt], by_key: Mapping[str, Candidate], bench: 
     """Run what was written; what passes is run in the example's own release too, and without the API that it uses."""
     ones = [by_key[attempt.of.id] for attempt in attempts]
     rows = [rewrite_row(attempt, one) for attempt, one in zip(attempts, ones, strict=True)]
-    said = bench.run([(row, one.target) for row, one in zip(rows, ones, strict=True)])
-    good = [place for place, verdict in enumerate(said) if verdict["outcome"] == Outcome.PASSED]
+    verdicts = bench.run([(row, one.target) for row, one in zip(rows, ones, strict=True)])
+    good = [place for place, verdict in enumerate(verdicts) if verdict["outcome"] == Outcome.PASSED]
     bench.run([(rows[place], ones[place].source) for place in good])
     controls = bench.run([(without(rows[place], attempts[place].path), ones[place].target) for place in good])
     problems = {place: f"in {ones[place].target} it ends as {verdict['outcome']}:\n{verdict['detail'] or ''}".strip()
-                for place, verdict in enumerate(said)}  # fmt: skip
+                for place, verdict in enumerate(verdicts)}  # fmt: skip
     for place, control in zip(good, controls, strict=True):
         problems[place] = _needless(attempts[place]) if control["outcome"] == Outcome.PASSED else ""
     return [problems[place] or None for place in range(len(attempts))]

@@ -46,8 +46,8 @@ def stated_by(step: Step) -> Stated | None:
         return compared
     if _is_print(step.node.value):
         printed = _printed(step.node.value)
-        told = None if _is_vague(expected) or _raised(expected) else Outcome(value=repr(expected))
-        return Stated(printed, told) if printed and told else None
+        returned = None if _is_vague(expected) or _raised(expected) else Outcome(value=repr(expected))
+        return Stated(printed, returned) if printed and returned else None
     outcome = _outcome(expected)
     return Stated(step.node.value, outcome) if outcome else None
 

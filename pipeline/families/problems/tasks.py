@@ -47,14 +47,14 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SnippetTasks:
     """The tasks of an example, and what was said of expressions that make none."""
 
     tasks: tuple[Task, ...]
     unfit: tuple[str, ...]
 
 
-def tasks_of(snippet: SnippetRow | RewriteRow, roots: Collection[str]) -> Told:
+def tasks_of(snippet: SnippetRow | RewriteRow, roots: Collection[str]) -> SnippetTasks:
     """Return the tasks of a snippet in the order of their first case; `roots` are the modules of the library."""
     program = program_of(snippet, roots)
     groups: dict[tuple[object, ...], list[tuple[Slice, Lifted, Outcome]]] = {}
@@ -71,7 +71,7 @@ def tasks_of(snippet: SnippetRow | RewriteRow, roots: Collection[str]) -> Told:
             continue
         key = (lifted.shape, tuple(sorted(needed.own)), len(lifted.arguments))
         groups.setdefault(key, []).append((needed, lifted, outcome.outcome))
-    return Told(tuple(_task(program, group) for group in groups.values()), tuple(unfit))
+    return SnippetTasks(tuple(_task(program, group) for group in groups.values()), tuple(unfit))
 
 
 def renamed(task: Task, name: str, other: str) -> Task:

@@ -51,8 +51,8 @@ def parameter_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
 def _requirement(node: ast.FunctionDef | ast.AsyncFunctionDef, content: Content) -> Requirement:
     lines = [*_parameters(node, content), *_results(node, content)]
     # Of an example that was cut out its prompt may be left.
-    said = [line for line in content.description.split("\n") if not line.strip() or any(map(str.isalnum, line))]
-    return Requirement("\n".join(said).strip(), "\n".join(lines))
+    kept_lines = [line for line in content.description.split("\n") if not line.strip() or any(map(str.isalnum, line))]
+    return Requirement("\n".join(kept_lines).strip(), "\n".join(lines))
 
 
 def parsed(lines: Sequence[str]) -> ast.FunctionDef | ast.AsyncFunctionDef:

@@ -36,7 +36,7 @@ def crawl(house: House, lake: Lake, library: str, progress: Any) -> Output:
         house.artifacts,
         house.rules.licences,
         house.settings.workers,
-        house.wanted_sources,
+        house.needed_sources,
         progress,
     )
     defer(lake, "releases", library, known, output.tables["releases"])
@@ -71,7 +71,7 @@ def read_surfaces(house: House, lake: Lake, library: str, progress: Any) -> Outp
     )
 
 
-def follow_lives(house: House, lake: Lake, library: str, progress: Any) -> Output:
+def follow_lifecycles(house: House, lake: Lake, library: str, progress: Any) -> Output:
     """Run the lifecycle stage for a library, reading only the states that releases since an earlier run need."""
     releases = lake.read("releases", library)
     identities = [identity(release) for release in in_order(releases)]
@@ -86,9 +86,12 @@ def follow_lives(house: House, lake: Lake, library: str, progress: Any) -> Outpu
         last = pc.field("last_version")
         where = last.is_null() | (last == done[-1]) | last.isin(later) | pc.field("first_version").isin(later)
     symbols, importable = (lake.read(table, library, where) for table in ("symbols", "importable"))
-    lives = lake.read("lifecycles", library, pc.field("removed_in").is_null()) if done else []
+    lifecycles = lake.read("lifecycles", library, pc.field("removed_in").is_null()) if done else []
     return lifecycle_stage(
-        {"releases": releases, "symbols": symbols, "importable": importable}, house.rules.lifecycle, progress, lives
+        {"releases": releases, "symbols": symbols, "importable": importable},
+        house.rules.lifecycle,
+        progress,
+        lifecycles,
     )
 
 
@@ -105,8 +108,8 @@ def read_reviews(house: House, lake: Lake, library: str, progress: Any) -> Outpu
     from pipeline.quality.annotation.store import StoreError, open_store
 
     if gone:
-        told = f"{house.settings.reviews_file} is gone, and people have decided on rows of {library}: bring it back"
-        raise StoreError(f"{told} from a backup, or name in DRIFTLINE_REVIEWS the database that all machines share")
+        problem = f"{house.settings.reviews_file} is gone, and people have decided on rows of {library}: bring it back"
+        raise StoreError(f"{problem} from a backup, or name in DRIFTLINE_REVIEWS the database that all machines share")
     rows, failed = settled(open_store(house.settings.reviews_url, house.rules.annotation), library)
     return Output({"reviews": rows}, len(rows) + len(failed), len(rows), failed)
 

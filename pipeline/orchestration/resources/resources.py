@@ -94,7 +94,7 @@ class House:
         return bool(os.environ.get("ANTHROPIC_API_KEY"))
 
     @property
-    def has_asked(self) -> bool:
+    def has_requests(self) -> bool:
         """Whether a stage has asked the model, or its memory, for something."""
         return "drafter" in vars(self)
 
@@ -135,22 +135,22 @@ class House:
         path = self.settings.cache / "records" / f"{name}.sqlite"
         return SurfaceReader(Records(path, rules, self.artifacts.contents, self.settings.workers))
 
-    def wanted_sources(self, paths: Iterable[str]) -> set[str]:
+    def needed_sources(self, paths: Iterable[str]) -> set[str]:
         """Return which files, by their paths from the import root, are worth fetching: tests and the like are not."""
         return paths_in_scope(paths, self.rules.surface)
 
     def prepare(
-        self, releases: Iterable[ReleaseRow], tell: Callable[[int, int], None] = lambda done, total: None
+        self, releases: Iterable[ReleaseRow], report: Callable[[int, int], None] = lambda done, total: None
     ) -> None:
         """Parse what was never parsed of some releases, on all cores; `tell` hears of (done, total) files."""
         trees = {release["sha256"]: self.sources_of(release) for release in releases}
-        self.surfaces.prepare(trees.values(), tell)
+        self.surfaces.prepare(trees.values(), report)
         self._trees |= trees
 
     def sources_of(self, release: ReleaseRow) -> SourceTree:
         """Return the sources of a release that are in scope, fetched where they are not here."""
         with at_release(release["version"]):
-            return self.artifacts.tree(release, self.wanted_sources)
+            return self.artifacts.tree(release, self.needed_sources)
 
     def surface_of(self, release: ReleaseRow) -> Surface:
         """Read a release's surface."""
@@ -164,7 +164,11 @@ class House:
             return {}
         cache = self.settings.cache / "inspections"
         seen = inspect_release(release, list(compiled), self.environments, cache)
-        return {name: record_of(name, compiled[name], told) for name, told in seen.items() if NOT_INSPECTED not in told}
+        return {
+            name: record_of(name, compiled[name], record)
+            for name, record in seen.items()
+            if NOT_INSPECTED not in record
+        }
 
     @cached_property
     def code_period(self) -> Period:

@@ -19,7 +19,7 @@ from pipeline.families.contexts.controlled import controlled_stage
 from pipeline.lake.runner import Stage
 from pipeline.llm.stage import drafting_stage
 from pipeline.orchestration.resources.model import writer
-from pipeline.orchestration.resources.reading import crawl, follow_lives, gather, read_sites, read_surfaces
+from pipeline.orchestration.resources.reading import crawl, follow_lifecycles, gather, read_sites, read_surfaces
 from pipeline.orchestration.resources.resources import House
 from pipeline.orchestration.stages.declaring import declared
 
@@ -48,7 +48,7 @@ def analysis(house: House) -> Iterator[Stage]:
         ("releases", "symbols", "importable"),
         ("changes", "lifecycles"),
         lambda: plain([rules.of_history, rules.lifecycle]),
-        partial(follow_lives, house),
+        partial(follow_lifecycles, house),
     )
     yield declared(
         "directives",

@@ -147,9 +147,11 @@ def _named(
         for row in removed
     ]
     stay = ((before[row["id"]], row) for row in new if row["id"] in before)
-    said = ((earlier, corrections(earlier, other)) for earlier, other in stay)
+    corrected = ((earlier, corrections(earlier, other)) for earlier, other in stay)
     return gone + [
-        _erratum(config, last, row, Reason(ErratumReason.CORRECTED, "; ".join(told))) for row, told in said if told
+        _erratum(config, last, row, Reason(ErratumReason.CORRECTED, "; ".join(corrections_made)))
+        for row, corrections_made in corrected
+        if corrections_made
     ]
 
 

@@ -17,7 +17,7 @@ from tests.api.history.releases import Files, history
 
 DIRECTIVES = load(RULES / "directives.yaml", DirectiveRules)
 
-Told = tuple[str, str, str | None, str, str | None]
+SnippetTasks = tuple[str, str, str | None, str, str | None]
 
 
 def stated(*sources: Files, predecessor: str | None = None) -> tuple[list[Row], Output]:
@@ -44,7 +44,7 @@ def stated(*sources: Files, predecessor: str | None = None) -> tuple[list[Row], 
     return list(output.tables["directives"]), lived
 
 
-def told(rows: list[Row]) -> list[Told]:
+def told(rows: list[Row]) -> list[SnippetTasks]:
     """Write each row as path, directive, found version, agreement, disagreement."""
     return sorted(
         (

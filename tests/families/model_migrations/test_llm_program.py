@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.core.rules.load import RULES, load
-from pipeline.families.model_migrations.llm_program import BadProgram, read_steps, what_is_wrong
+from pipeline.families.model_migrations.llm_program import BadProgram, problem_of, read_steps
 from pipeline.llm.client.rules import ModelRules
 from pipeline.llm.tasks.rules import draft_rules
 from tests.families.problems.examples import example
@@ -56,14 +56,14 @@ def test_what_is_no_program_in_the_place_of_the_example_is_refused(preamble, sta
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(preamble, statements, reason):
-    said = what_is_wrong(read_steps(preamble, statements, OLD, R), OLD, R)
+    said = problem_of(read_steps(preamble, statements, OLD, R), OLD, R)
     assert (said is None) if reason is None else reason in (said or "")
 
 
 @pytest.mark.parametrize("step", ["x = '1, 2, 3'\nx", "'1, 2, 3'.join(summed(['', '']))", "['1, 2, 3'][summed([0])]"])
 def test_a_telling_output_may_stand_nowhere(step):
     old = example(">>> from lib import total\n>>> total('1')\n'1, 2, 3'\n", "lib.total")
-    said = what_is_wrong(read_steps(HEAD, ["", step], old, R), old, R)
+    said = problem_of(read_steps(HEAD, ["", step], old, R), old, R)
     assert said is not None
     assert "1, 2, 3" in said
 
@@ -81,7 +81,7 @@ def test_a_telling_output_may_stand_nowhere(step):
 )
 def test_a_short_output_may_be_an_argument_only_where_it_says_next_to_nothing(output, step, refused):
     old = example(f">>> from lib import total\n>>> total('1')\n{output}\n", "lib.total")
-    assert (what_is_wrong(read_steps(HEAD, ["", step], old, R), old, R) is not None) == refused
+    assert (problem_of(read_steps(HEAD, ["", step], old, R), old, R) is not None) == refused
 
 
 def test_a_statement_that_became_two_gives_its_output_with_the_second_and_comments_are_gone():

@@ -14,7 +14,7 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
-from pipeline.orchestration.resources.reading import follow_lives, read_reviews
+from pipeline.orchestration.resources.reading import follow_lifecycles, read_reviews
 from pipeline.orchestration.resources.resources import House
 from pipeline.quality.annotation.store import StoreError
 from tests.families.completions_and_migrations.rows import LIBRARY
@@ -28,7 +28,7 @@ def test_lives_go_on_where_no_release_is_new(data: Path) -> None:
     releases, symbols = (lake.read(name, LIBRARY) for name in ("releases", "symbols"))
     first = lifecycle_stage({"releases": releases, "symbols": symbols, "importable": []}, house.rules.lifecycle)
     lake.write("lifecycles", LIBRARY, first.tables["lifecycles"])
-    again = follow_lives(house, lake, LIBRARY, first.progress)
+    again = follow_lifecycles(house, lake, LIBRARY, first.progress)
     assert (again.seen, again.made) == (first.seen, first.made)
     assert all(not update.added and not update.changed for update in again.updates.values())
 

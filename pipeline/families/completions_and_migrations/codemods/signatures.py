@@ -54,7 +54,7 @@ def signature_of(parameters: Iterable[SymbolParameter], *, current: bool) -> tup
     """
     rows = [row for row in parameters if not (current and _is_old_name(row))]
     return tuple(
-        Parameter(row["name"], _wanted_kind(row) if current else str(row["kind"]), row["default"]) for row in rows
+        Parameter(row["name"], _current_kind(row) if current else str(row["kind"]), row["default"]) for row in rows
     )
 
 
@@ -63,7 +63,7 @@ def _is_old_name(parameter: SymbolParameter) -> bool:
     return mark is not None and mark["what"] == ParameterDeprecation.NAME and mark["replacement"] is not None
 
 
-def _wanted_kind(parameter: SymbolParameter) -> str:
+def _current_kind(parameter: SymbolParameter) -> str:
     mark = parameter["deprecation"]
     by_name = mark is not None and mark["what"] == ParameterDeprecation.BY_POSITION
     return ParameterKind.KEYWORD_ONLY if by_name else str(parameter["kind"])
@@ -197,8 +197,8 @@ def _missing(
 
 def _certainly_other(was: str | None, is_: str) -> bool:
     """Say whether two defaults mean different things: None stands for what is not given, whatever that comes to."""
-    told = literal(is_) is not None and is_ != UNKNOWN
-    return told and "None" not in (was, is_) and not same_value(was, is_)
+    is_literal = literal(is_) is not None and is_ != UNKNOWN
+    return is_literal and "None" not in (was, is_) and not same_value(was, is_)
 
 
 def _by_position(values: Mapping[str, Passed], given: Sequence[Given], target: _Target) -> Iterable[str]:

@@ -40,17 +40,17 @@ def run_and_report(specification: bytes, report_to: int, key_from: int) -> None:
     process that a test forked and that runs on to here has nothing to report.
     """
     home = _getpid()
-    told = outcome_of(json.loads(specification.decode()), lambda: _write(report_to, BEGUN))
+    outcome = outcome_of(json.loads(specification.decode()), lambda: _write(report_to, BEGUN))
     if _getpid() == home:
-        report = _read(key_from, 64) + b"passed\n-\n-\n" + packed(told)
+        report = _read(key_from, 64) + b"passed\n-\n-\n" + packed(outcome)
         while report:
             report = report[_write(report_to, report) :]
     _exit(0)
 
 
-def packed(told: "dict[str, Any]") -> bytes:
+def packed(outcome: "dict[str, Any]") -> bytes:
     """Return what is told as text that travels; half a character, which no file can hold, becomes a question mark."""
-    return _encode(_compress(_dumps(told, ensure_ascii=False).encode("utf-8", "replace")))
+    return _encode(_compress(_dumps(outcome, ensure_ascii=False).encode("utf-8", "replace")))
 
 
 def outcome_of(spec: "dict[str, Any]", begin: "Callable[[], Any]") -> "dict[str, Any]":
@@ -61,8 +61,8 @@ def outcome_of(spec: "dict[str, Any]", begin: "Callable[[], Any]") -> "dict[str,
 
         folder = tree.enter(spec)
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is why there is no result
-        said = f"{type(error).__name__}: {error}"
-        return {"problem": said[:2000], "path": sys.path[0]}
+        message = f"{type(error).__name__}: {error}"
+        return {"problem": message[:2000], "path": sys.path[0]}
     begin()
     try:
         return run_tests(spec, folder)

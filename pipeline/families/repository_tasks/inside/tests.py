@@ -34,7 +34,7 @@ class OutOfTime(BaseException):
     """A test took longer than it may."""
 
 
-class Seen:
+class Recorder:
     """A plugin that picks the tests, bounds their time, and keeps how each came out."""
 
     # no attribute of an instance can stand before a method
@@ -194,7 +194,7 @@ def spec_places(spec: "dict[str, Any]", folder: str) -> "set[str]":
 
 def run_tests(spec: "dict[str, Any]", folder: str) -> "dict[str, Any]":
     """Run the tests that are asked for; return their outcomes, and what they executed if that is asked for."""
-    seen = Seen(spec, folder)
+    seen = Recorder(spec, folder)
     started = time.monotonic()
     arguments = [*spec["files"], *_ARGUMENTS, *spec["options"]]
     for name in _PLUGINS:
