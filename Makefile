@@ -4,13 +4,17 @@ BIN := .venv/bin
 # Told where bytecode may not be written, Python would compile the same files again in each of hundreds of tasks.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help install refresh lint quick test check rows docs search versions up down lock clean
+.PHONY: help install eval refresh lint quick test check rows docs search versions up down lock clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
 
 install: .venv/run ## make the environment, and nothing else
 	@echo 'Type $(BIN)/driftline, or . $(BIN)/activate once and then driftline. What works here: $(BIN)/driftline doctor'
+
+eval: .venv/pyvenv.cfg requirements-eval.lock ## make the environment for prompts, answers and scores alone, without Airflow
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-eval.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --no-index -e .
 
 refresh: .venv/run ## collect, prove and publish the starter profile in Airflow
 	$(BIN)/driftline airflow refresh --profile starter
@@ -49,10 +53,12 @@ down: ## end Airflow with all its processes
 	@test ! -x $(BIN)/driftline || $(BIN)/driftline airflow down
 
 lock: .venv/dev ## resolve the requirements again, keeping what need not change
-	$(BIN)/uv pip compile $(LOCK) pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile $(LOCK) --extra cluster -c requirements.lock pyproject.toml -o requirements-cluster.lock
-	$(BIN)/uv pip compile $(LOCK) --extra dev --extra cluster -c requirements.lock -c requirements-cluster.lock \
-		pyproject.toml -o requirements-dev.lock
+	$(BIN)/uv pip compile $(LOCK) --extra refresh pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile $(LOCK) --extra eval -c requirements.lock pyproject.toml -o requirements-eval.lock
+	$(BIN)/uv pip compile $(LOCK) --extra refresh --extra cluster -c requirements.lock pyproject.toml \
+		-o requirements-cluster.lock
+	$(BIN)/uv pip compile $(LOCK) --extra refresh --extra dev --extra cluster -c requirements.lock \
+		-c requirements-cluster.lock pyproject.toml -o requirements-dev.lock
 
 clean: down ## remove the environment and Airflow's files; the lake stays
 	rm -rf .venv .airflow

@@ -59,13 +59,25 @@ def main() -> None:
             err.print("interrupted; finished work is stored, run the same command again to go on")
         raise
     except Exception as error:
-        status = _status(error)
+        missing = _missing(error)
+        status = BAD_USAGE if missing else _status(error)
         if status is None:
             raise
         try:
-            fail(str(error), status)
+            fail(missing or str(error), status)
         except typer.Exit as end:
             sys.exit(end.exit_code)
+
+
+def _missing(error: Exception) -> str | None:
+    """Return what to install for a command that the installed requirements do not reach, None for other errors."""
+    package = error.name if isinstance(error, ModuleNotFoundError) and error.name else NAME
+    if package.partition(".")[0] in (NAME, __package__.partition(".")[0]):
+        return None
+    return (
+        f"this command needs the package {package}, which is not installed: `make install`, or the extra `refresh` of"
+        f" {NAME}, brings all that makes snapshots"
+    )
 
 
 def _status(error: Exception) -> int | None:
@@ -76,9 +88,8 @@ def _status(error: Exception) -> int | None:
     from pipeline.core.settings import SettingsError
     from pipeline.index.http import BadAnswer, NotFound, Unreachable
     from pipeline.snapshots.format.manifest import SnapshotError
-    from pipeline.snapshots.upload.outgoing import NotUploaded
 
     if isinstance(error, RuleError | SettingsError | SnapshotError):
         return BAD_USAGE
-    world = (Unreachable, NotFound, BadAnswer, NotUploaded, FatalError, OSError)
+    world = (Unreachable, NotFound, BadAnswer, FatalError, OSError)
     return PROBLEM if isinstance(error, world) else None

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.core.errors import FatalError
 from pipeline.snapshots.format.names import order
 from pipeline.snapshots.format.reader import Snapshot
 from pipeline.snapshots.verify import verify
@@ -13,7 +14,7 @@ from pipeline.snapshots.verify import verify
 _PROFILE = re.compile(r"[\w.-]+")
 
 
-class NotUploaded(RuntimeError):
+class NotUploaded(FatalError):
     """An upload failed or is incomplete; the message has the reason, and what to do.
 
     No existing file has been overwritten, and `latest` is unchanged.
