@@ -1214,6 +1214,7 @@ class PublishedCompletionRow(CompletionRow):
     lock_id: str
     neighbour_version: str | None
     versions: Sequence[str] | None
+    discriminating: bool | None
     neighbour_outcome: str | None  # Outcome
     description: str | None
     drafter: str | None  # Drafter
@@ -1242,6 +1243,7 @@ class PublishedControlledCompletionRow(ControlledCompletionRow):
     lock_id: str
     neighbour_version: str | None
     versions: Sequence[str] | None
+    discriminating: bool | None
     neighbour_outcome: str | None  # Outcome
     purl: str | None
     licence: str | None

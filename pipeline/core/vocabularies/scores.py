@@ -39,7 +39,7 @@ class Facet(Term):
     PATTERN = "pattern", "major or minor on each side"
     BASIS = "basis", "what connects the two sides"
     CATEGORY = "category", "GitChameleon category of the change"
-    DISCRIMINATING = "discriminating", "whether the code for the other version fails"
+    DISCRIMINATING = "discriminating", "whether code that is right in one version fails in the other"
     LANGUAGE = "language", "programming language"
     SCENE = "scene", "scene of Codev-Bench"
     BLOCK_TYPE = "block_type", "syntactic kind of the block"

@@ -38,14 +38,14 @@ def refuse_unknowable(
     return Reject("", RejectReason.UNKNOWABLE, f"nothing shows {', '.join(pieces)[:200]}")
 
 
-def unknowable(source: Source, span: Span, visible: str, name: str, rules: GuessingRules) -> list[str]:
+def unknowable(source: Source, span: Span, visible: str, name: str, rules: GuessingRules, hint: str = "") -> list[str]:
     """Return the values and names within `span` that `visible` does not hold, in the order of the program.
 
     Known are the hidden name of the API, Python's own names, variables that the span binds and uses, and
-    `usual_values`, these only beside a variable of the program: without one a call may have any argument. Names of
-    other APIs are asked for; those of keyword arguments, of attributes of `self`, of other variables and definitions
-    are somebody's choice. Of a string each word counts, from its beginning (`vowel` is known from `vowels`); a display
-    of several constants has to stand there as it is.
+    `usual_values`, these only beside a variable of the program, which may stand in a `hint` before the span: without
+    one a call may have any argument. Names of other APIs are asked for; those of keyword arguments, of attributes of
+    `self`, of other variables and definitions are somebody's choice. Of a string each word counts, from its beginning
+    (`vowel` is known from `vowels`); a display of several constants has to stand there as it is.
     """
     inside = [node for node in ast.walk(source.tree) if _is_within(source, node, span)]
     bound = {node.arg for node in inside if isinstance(node, ast.arg)}
@@ -57,7 +57,8 @@ def unknowable(source: Source, span: Span, visible: str, name: str, rules: Guess
     }
     words = set(_WORD.findall(visible))
     available = bound | _LANGUAGE | {name} | words
-    anchored = any(each.id in words - _LANGUAGE - _imported(source) - {name} for each in names)
+    variables = words - _LANGUAGE - _imported(source) - {name}
+    anchored = not variables.isdisjoint({each.id for each in names} | set(_WORD.findall(hint)))
     usual = rules.usual_values if anchored else frozenset[str]()
     whole = [node for node in inside if isinstance(node, _DISPLAYS) and (_constants(node) > 1 or _is_empty(node))]
     parts = {id(part) for display in whole for part in ast.walk(display)} - set(map(id, whole))

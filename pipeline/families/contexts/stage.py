@@ -184,7 +184,7 @@ class _Library:
             return leak
         visible = "\n".join((inline.imports, inline.left, inline.hint, inline.right))
         span = expression.cursor, expression.span[1]
-        if pieces := unknowable(source, span, visible, name, self._masking.guessing):
+        if pieces := unknowable(source, span, visible, name, self._masking.guessing, inline.hint):
             return Reject(key, RejectReason.UNKNOWABLE, f"nothing shows {', '.join(pieces)[:200]}")
         return place
 

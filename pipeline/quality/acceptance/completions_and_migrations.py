@@ -163,6 +163,7 @@ def _completion(original: CompletionRow, facts: _Facts) -> PublishedCompletionRo
         "neighbour_version": proof.neighbour_version,
         "neighbour_outcome": proof.neighbour_outcome,
         "versions": passing_versions(facts.runs, subject, facts.versions),
+        "discriminating": proof.neighbour_outcome in facts.reviews.rules.same_code_fails,
     }
 
 

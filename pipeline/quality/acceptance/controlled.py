@@ -88,6 +88,7 @@ def _published(original: ControlledCompletionRow, facts: _Facts) -> PublishedCon
         "neighbour_version": proof.neighbour_version,
         "neighbour_outcome": proof.neighbour_outcome,
         "versions": passing_versions(facts.runs, path, facts.reviews.releases),
+        "discriminating": proof.neighbour_outcome in facts.reviews.rules.same_code_fails,
         "purl": release["purl"],
         "licence": present(release["licence"]),
         "attribution": release["attribution"],

@@ -142,7 +142,7 @@ def _proof(function: FunctionRow, runs: Mapping[str, FunctionRunRow], facts: _Fa
         "other_code": role,
         "other_outcome": other["outcome"] if other else None,
         "other_program": other["program"] if other else None,
-        "discriminating": decides and role != FunctionRun.REFERENCE_ELSEWHERE,
+        "discriminating": decides,
     }
 
 

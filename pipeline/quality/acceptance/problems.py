@@ -108,7 +108,7 @@ def _published(original: ProblemRow, facts: _Facts) -> PublishedProblemRow | Rej
         "other_code": role,
         "other_outcome": other["outcome"] if other else None,
         "other_solution": other["code"] if other else None,
-        "discriminating": role != ProblemRun.REFERENCE_ELSEWHERE,
+        "discriminating": True,
         **reviewed.columns(),
     }
 

@@ -67,8 +67,7 @@ def test_the_run_that_discriminates_between_versions(case: str) -> None:
     runs, other, outcome = SHOWN[case]
     (row,) = gate({V: PASSED, H: PASSED} | runs).tables["published_problems"]
     assert (row["other_code"], row["other_outcome"]) == (other, outcome)
-    # that the reference fails there does not say that what is right there fails here
-    assert row["discriminating"] == (other != R)
+    assert row["discriminating"]
     assert row["evidence"] == Evidence.EXECUTED
     assert row["review_status"] == ReviewStatus.UNFLAGGED
     assert row["other_solution"] == ("    return 1\n" if other in (E, C, M) else None)

@@ -71,7 +71,7 @@ def _unknown_of_context(row: Row) -> list[str]:
     source = parse_source(before + row["reference_call"] + after)
     start = len((before + row["hint"]).encode())
     span = start, len((before + row["reference_call"]).encode())
-    return unknowable(source, span, "\n".join((*shown, row["hint"])), row["core_token"], GUESSING)
+    return unknowable(source, span, "\n".join((*shown, row["hint"])), row["core_token"], GUESSING, row["hint"])
 
 
 def test_the_rules_make_and_refuse_what_they_did() -> None:
