@@ -117,7 +117,7 @@ def _family(rows: Sequence[Row]) -> dict[str, list[tuple[str, int]]]:
     }
 
 
-def _discriminating(family: str, rows: Sequence[Row]) -> dict[str, Any]:
+def _discriminating(family: str, rows: Sequence[Any]) -> dict[str, Any]:
     """Return how many rows of a family tell releases apart, the changes that these cover, and why others do not."""
     apart = [row for row in rows if row["discriminating"]]
     rest = [row for row in rows if not row["discriminating"]]

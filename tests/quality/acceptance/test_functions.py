@@ -119,7 +119,7 @@ DECIDED = {
     "code that is wrong there too": (
         {FunctionRun.OTHER_THERE: Outcome.FAILED_ASSERTION, FunctionRun.OTHER_EXAMPLE: Outcome.FAILED_ASSERTION,
          FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING},
-        (FunctionRun.REFERENCE_ELSEWHERE, Evidence.EXECUTED, False),
+        (FunctionRun.REFERENCE_ELSEWHERE, Evidence.EXECUTED, True),
     ),
     "nothing known": ({}, (None, Evidence.STATIC, False)),
 }  # fmt: skip
