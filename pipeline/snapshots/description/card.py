@@ -162,15 +162,7 @@ CROISSANT = "croissant.json"
 TEXT_COLUMNS = (
     *("library", "version", "release_time", "purl", "artifact", "sha256", "licence", "licence_stated", "attribution"),
     *("place", "url", "project_url", "origin", "source", "outcome", "language", "canary", "model", "stage", "reason"),
-    *(
-        "version_evidence",
-        "libevolutioneval_tag",
-        "versicode_tag",
-        "evidence",
-        "category",
-        "discriminating",
-        "change_id",
-    ),
+    *("version_evidence", "libevolutioneval_tag", "versicode_tag", "evidence", "category", "discriminating"),
     *("granularity", "access", "pattern", "direction", "basis", "scene", "block_type", "directive", "agreement"),
     *("period", "snapshot", "day", "restored", "change_id"),
 )
