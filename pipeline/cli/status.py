@@ -87,7 +87,7 @@ _QUIET = frozenset({StageState.DONE, StageState.UNCHANGED, StageState.WAITING, S
 def rerun(run: Run = None, json: Json = False) -> None:
     """Run the failed libraries of a run again, in its period, and publish its snapshot.
 
-    A killed run goes on where it was. In Airflow, clear the failed tasks of the run instead.
+    A killed run goes on where it was. For a run of Airflow, its page Driftline status has a button for that.
 
     Example: driftline rerun
     """

@@ -7,14 +7,21 @@ pictures of the documentation are made by DRIFTLINE_SCREENSHOTS=docs/airflow.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from pipeline.lake.run_records import RunRecord
+from pipeline.lake.runner import Count, write_json
+from pipeline.orchestration.failures import StageFailed, run_recorded
 from pipeline.orchestration.local_airflow.client import Client
 from pipeline.orchestration.local_airflow.home import Server
 from pipeline.orchestration.local_airflow.server import down, free_port, up
@@ -158,3 +165,37 @@ def test_a_backfill_is_a_run_for_each_week(page: Page, server: Server) -> None:
     mondays = [f"{datetime(2026, 9, 7, 3) + timedelta(days=7 * week):%Y-%m-%dT%H:%M:%SZ}" for week in range(9)]
     assert weeks == list(pairwise(mondays))
     assert {run["state"] for run in made} == {"queued"}
+
+
+def test_the_status_page_is_searched_and_its_button_runs_failures_again(page: Page, server: Server) -> None:
+    """The page in Airflow's own frame, from its navigation."""
+    client = Client(server)
+    run = client.call("POST", "dags/refresh/dagRuns", {"logical_date": None, "conf": {}})["dag_run_id"]
+    path = f"dags/refresh/dagRuns/{quote(run, safe='')}"
+    client.call("PATCH", path, {"state": "failed"})  # its tasks are skipped
+    client.call("PATCH", f"{path}/taskInstances/plan", {"new_state": "failed"})
+    record = RunRecord(
+        run, "starter", ("click", "flask"), ("crawl", "surface"), None, None, "2026-11-16T03:00:00+00:00"
+    )
+    folder = Path(os.environ["DRIFTLINE_DATA"]) / "runs" / "one"
+    write_json(folder / "run.json", asdict(record) | {"ended": "2026-11-16T04:00:00+00:00"})
+
+    def breaks() -> Count:
+        raise ConnectionError("no answer")
+
+    with pytest.raises(StageFailed):
+        run_recorded(run, folder, "flask", "crawl", breaks)
+    page.goto(server.url)
+    page.get_by_role("button", name="Plugins").click()
+    page.get_by_role("menuitem", name="Driftline status").click()
+    shown = page.frame_locator("iframe")
+    expect(shown.get_by_role("heading", name="ConnectionError")).to_be_visible()
+    picture(page, "status")
+    shown.get_by_label("Search").fill("flask")
+    shown.get_by_role("button", name="Show").click()
+    expect(shown.get_by_role("cell", name="click", exact=True)).to_have_count(0)
+    expect(shown.get_by_role("cell", name="flask", exact=True)).to_have_count(2)
+    assert client.call("GET", path)["state"] == "failed"
+    shown.get_by_role("button", name="Run failures again").click()
+    expect(shown.get_by_role("button", name="Run failures again")).to_have_count(0)
+    assert client.call("GET", path)["state"] == "queued"

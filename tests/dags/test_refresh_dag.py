@@ -157,7 +157,8 @@ def test_up_refresh_and_down(airflow: dict[str, str]) -> None:
     command = [DRIFTLINE, "airflow", "refresh", "--libraries", "demo,other", "--json"]
     _a_library_that_fails_is_named_and_the_others_are_published(airflow, command)
     first, second = (
-        subprocess.run(command, env=airflow, capture_output=True, text=True, timeout=300, check=False) for _ in range(2)
+        subprocess.run(command, env=airflow, capture_output=True, text=True, timeout=1_200, check=False)
+        for _ in range(2)
     )
     assert first.returncode == 0, first.stderr
     assert second.returncode == 0, second.stderr
@@ -223,7 +224,7 @@ def _a_library_that_fails_is_named_and_the_others_are_published(airflow: Mapping
     locked = Path(airflow["DRIFTLINE_DATA"]) / "lake" / "symbols" / "library=other"
     locked.parent.mkdir(parents=True)
     locked.write_text("a file where a folder must be")
-    done = subprocess.run(command, env=airflow, capture_output=True, text=True, timeout=500, check=False)
+    done = subprocess.run(command, env=airflow, capture_output=True, text=True, timeout=1_200, check=False)
     assert done.returncode == 1
     assert "other: read failed" in done.stderr
     summary = json.loads(done.stdout)

@@ -39,9 +39,9 @@ def page_of(report: Report) -> str:
     return _templates.get_template("page.html.jinja").render(report=report, pieces=pieces, funnel=funnel, colour=colour)
 
 
-def status_page_of(current: Status | None, search: str) -> str:
-    """Return the page of the state of runs, with the stages whose line has a text."""
-    return _templates.get_template("status.html.jinja").render(status=current, search=search)
+def status_page_of(current: Status | None, search: str, *, repeatable: bool = False) -> str:
+    """Return the page of the state of runs, with the stages whose line has a text, and a button to repeat failures."""
+    return _templates.get_template("status.html.jinja").render(status=current, search=search, repeatable=repeatable)
 
 
 def pieces(figure: Figure, bar: Bar) -> Iterator[Piece]:

@@ -51,7 +51,7 @@ def authorise(request: Request, annotator: Annotated[Annotator, Depends(signed_i
     if not annotator.decides:
         raise HTTPException(status.HTTP_403_FORBIDDEN, f"{annotator.name} may look, and not decide")
     keys: PageKeys = request.app.state.keys
-    if not _is_ours(request, keys.public_host) or not _has_token(request, annotator, keys):
+    if not is_same_origin(request, keys.public_host) or not _has_token(request, annotator, keys):
         raise HTTPException(status.HTTP_403_FORBIDDEN, "the request does not come from this page; load it again")
     return annotator
 
@@ -70,7 +70,7 @@ def _has_token(request: Request, annotator: Annotator, keys: PageKeys) -> bool:
     return hmac.compare_digest(token.encode(), page_token(annotator, keys).encode())
 
 
-def _is_ours(request: Request, public_host: str | None) -> bool:
+def is_same_origin(request: Request, public_host: str | None) -> bool:
     """Say whether a page of this very origin sent a request, as the browser tells (Fetch Metadata, Origin)."""
     site = request.headers.get("sec-fetch-site")
     if site is not None and site != "same-origin":
