@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from more_itertools import first
 from packaging.version import Version
@@ -158,8 +159,11 @@ class TestScripts:
         places.sort(key=lambda each: (side.keyword not in each[1].keywords, each[0]))
         programs: dict[str, UsingProgram] = {}
         for place, use in places:
-            for tight in (True, False):
-                if (program := script.first(test, place, use, tight=tight)) is not None:
+            near = [script.first(test, place, use, extent) for extent in (Extent.TIGHT, Extent.LOOSE)]
+            is_registered = isinstance(script.lines[place].node, ast.FunctionDef | ast.ClassDef) and any(near)
+            whole = script.first(test, place, use, Extent.ALL) if is_registered else None
+            for program in (*near, whole):
+                if program is not None:
                     programs.setdefault(program.size[1], program)
         for program in list(programs.values()):
             if side.keyword and (by_name := self._by_name(program, side)) is not None:
@@ -215,6 +219,14 @@ class TestScripts:
         return script
 
 
+class Extent(Enum):
+    """What of a test goes with an assertion: lines that it needs, those that may change these too, or all before it."""
+
+    TIGHT = auto()
+    LOOSE = auto()
+    ALL = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class _Script:
     """The lines of a test with the uses in each, and the names that only fixtures bind."""
@@ -223,12 +235,20 @@ class _Script:
     uses: Sequence[tuple[Use, ...]]
     unbound: frozenset[str]
 
-    def first(self, test: OwnTestRow, place: int, use: Use, *, tight: bool) -> UsingProgram | None:
+    def first(self, test: OwnTestRow, place: int, use: Use, extent: Extent) -> UsingProgram | None:
         """Return the first assertion that needs a line, with all that it needs, if it does without pytest."""
         for end in range(place, len(self.lines)):
             if self.lines[end].expectation is None:
                 continue
-            needed = {id(line) for line in slice_to(self.lines, end, tight=tight)}
+            if extent is Extent.ALL:
+                # What registers a function and what calls it later share no name.
+                every = [line for line in self.lines[:end] if line.expectation is None or line.binds]
+                body = [line for line in every if not isinstance(line.node, ast.Import | ast.ImportFrom)]
+                names = {name for line in (*body, self.lines[end]) for name in line.needs}
+                needed = {id(line) for line in (*body, self.lines[end])}
+                needed |= {id(line) for line in every if line.binds & names}
+            else:
+                needed = {id(line) for line in slice_to(self.lines, end, tight=extent is Extent.TIGHT)}
             if id(self.lines[place]) not in needed:
                 continue
             chosen = [number for number, line in enumerate(self.lines) if id(line) in needed]

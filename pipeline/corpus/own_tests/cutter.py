@@ -34,6 +34,9 @@ _MARKS = frozenset({"parametrize", "skipif", "filterwarnings", "usefixtures"})
 """Marks that change how a test runs; others are labels."""
 
 _CONTEXTS = frozenset({"raises", "warns", "deprecated_call"})
+_STRAIGHT = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Import, ast.ImportFrom)
+"""Statements of a fixture that mean the same in the test."""
+
 _INDENT = "    "
 
 
@@ -371,6 +374,9 @@ class _Case:
                 self._need_elsewhere(module, text, brought)
                 self.head.append(f"{name} = {text}" if is_parameter else text)
                 return
+        if name not in fixture.needs and self._is_straight(fixture, body):
+            self._write_out(fixture, body, is_parameter=is_parameter)
+            return
         maker = f"make_{name}"
         if maker in module.bindings or maker in self.plan.test.module.bindings or maker in self.elsewhere:
             maker = f"{maker}_fixture"
@@ -382,6 +388,39 @@ class _Case:
         called = f"{maker}({', '.join(fixture.needs)})"
         self.elsewhere.add(maker)
         self.head.append(f"{name} = {called}" if is_parameter else called)
+
+    def _is_straight(self, fixture: Fixture, body: Sequence[ast.stmt]) -> bool:
+        """Say whether a fixture can stand in the test: a row of statements, with names that mean nothing else there."""
+        *before, last = body
+        if not isinstance(last, ast.Return) or last.value is None or not all(isinstance(s, _STRAIGHT) for s in before):
+            return False
+        bound = _locals(fixture.function) - {fixture.name, *fixture.needs}
+        others: list[ast.AST] = [self.plan.test.function, ast.parse("\n".join(self.head))]
+        others += [each.function for each in self.plan.fixtures.of_suite.values() if each is not fixture]
+        others += [statement for _, statement in self._set_up_names()]
+        reserved = self.locals | {name for other in others for name in _names_in(other)}
+        if fixture.name in self.plan.fixtures.of_suite.keys() - parameters(self.plan.test.function):
+            reserved.add(fixture.name)
+        return reserved.isdisjoint(bound)
+
+    def _write_out(self, fixture: Fixture, body: Sequence[ast.stmt], *, is_parameter: bool) -> None:
+        """Write the statements of a fixture into the test, so that its readers see what its value is made of."""
+        module, edits = fixture.module, self.edits.setdefault(fixture.function, [])
+        texts: list[str] = []
+        names: frozenset[str] = frozenset()
+        for statement in body:
+            inner, brought = self.program.inside(module, statement)
+            names |= brought
+            node = statement.value if isinstance(statement, ast.Return) and statement.value else statement
+            text = textwrap.dedent(render(module, *module.span(node), [*edits, *inner]))
+            if node is statement:
+                texts.append(ast.unparse(ast.parse(text)))
+            elif text != fixture.name:
+                value = ast.unparse(ast.parse(f"({text})"))
+                texts += [f"{fixture.name} = {value}"] if is_parameter else [value] if "(" in value else []
+        bound = _locals(fixture.function) | set(fixture.needs)
+        self._need_elsewhere(module, "\n".join(texts), names | bound)
+        self.head += "\n".join(texts).split("\n")
 
     def _kept(self, module: SuiteModule, statement: ast.stmt) -> Iterator[str]:
         """Yield the decorators of a test or class that change how it runs."""

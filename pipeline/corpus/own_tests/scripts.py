@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -72,6 +73,7 @@ def loose_script_of(test: OwnTestRow) -> tuple[list[Line], frozenset[str]]:
     if ends or any(isinstance(node, ast.Global | ast.Nonlocal) for each in body for node in ast.walk(each)):
         raise Refused(RejectReason.NAME_CONFLICT, "it returns, or binds names of its module")
     body = _defaults(function) + body
+    _name_values(body)
     outer = [*before, *helpers]
     bound = {name for statement in outer if not isinstance(statement, _IMPORT) for name in bound_by(statement)}
     hidden = bound & {name for statement in body for name in bound_by(statement)}
@@ -97,6 +99,40 @@ def _is_for_pytest(statement: ast.stmt) -> bool:
         return True
     value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
     return value is not None and root_name(value) == "pytest"
+
+
+def _name_values(body: Sequence[ast.stmt]) -> None:
+    """Write values into assertions that compare with a variable of theirs: what a parametrised test expects.
+
+    Otherwise nothing is printed but whether they are equal.
+    """
+    uses = [node for statement in body for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    stored = Counter(node.id for node in uses if not isinstance(node.ctx, ast.Load))
+    loaded = Counter(node.id for node in uses if isinstance(node.ctx, ast.Load))
+    values = {
+        target.id: statement.value
+        for statement in body
+        if isinstance(statement, ast.Assign) and _is_literal(statement.value)
+        for target in statement.targets
+        if isinstance(target, ast.Name) and stored[target.id] == 1
+    }
+    compared = [
+        (node.test.comparators, 0)
+        for statement in body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Assert) and isinstance(node.test, ast.Compare) and isinstance(node.test.ops[0], ast.Eq)
+    ]
+    compared += [
+        (node.args, 1)
+        for statement in body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call) and dotted_name(node).rpartition(".")[2] in _EQUAL and len(node.args) > 1
+    ]
+    named = [(places, at, place) for places, at in compared if isinstance(place := places[at], ast.Name)]
+    only_compared = Counter(place.id for _, _, place in named)
+    for places, at, place in named:
+        if place.id in values and loaded[place.id] == only_compared[place.id]:
+            places[at] = values[place.id]
 
 
 def _defaults(function: ast.FunctionDef) -> list[ast.stmt]:

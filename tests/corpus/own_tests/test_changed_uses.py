@@ -47,6 +47,16 @@ PROGRAMS: dict[str, tuple[Any, ChangeSide, list[str]]] = {
         side(),
         ["import demo\n\nx = demo.total(2)\nprint(x)\n", "import demo\n\nx = demo.total(2)\nprint(demo.other())\n"],
     ),
+    "a decorator, with all that comes before the assertion": (
+        own_test(
+            "import pytest\ngot = []\n@demo.total\ndef add():\n    got.append(1)\nrun()\nadd.x = got\nassert add.x == [1]"
+        ),
+        side(),
+        [
+            "import demo\n\ngot = []\n\n@demo.total\ndef add():\n    got.append(1)\n\nadd.x = got\nprint(add.x)\n",
+            "import demo\n\ngot = []\n\n@demo.total\ndef add():\n    got.append(1)\n\nrun()\nadd.x = got\nprint(add.x)\n",
+        ],
+    ),
     "fixtures that only pytest runs are left out": (
         own_test("assert demo.total(2) == 4", preamble="import demo\n@pytest.fixture\ndef f():\n    yield\n"),
         side(),

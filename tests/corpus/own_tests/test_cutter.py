@@ -39,9 +39,37 @@ PROGRAMS = {
             "    found.append(1)\n    return found\n\n@pytest.fixture\ndef total(numbers):\n    return sum(numbers)\n\n"
             "def test_it(total):\n    assert total == 1\n",
         },
-        "\n\ndef make_numbers():\n    found = []\n    found.append(1)\n    return found\n\n\n"
-        "def make_total(numbers):\n    return sum(numbers)\n\n\n"
-        "def test_it():\n    numbers = make_numbers()\n    total = make_total(numbers)\n    assert total == 1\n",
+        "def test_it():\n    found = []\n    found.append(1)\n    numbers = found\n    total = sum(numbers)\n"
+        "    assert total == 1\n",
+        "test_it()",
+    ),
+    "fixtures of an application": (
+        {
+            "tests/conftest.py": "import json\nimport pytest\n\n@pytest.fixture\ndef app():\n"
+            "    app = dict(name='test',\n               text=json.dumps(1))\n    app.update(\n        testing=True,\n    )\n"
+            "    return app\n\n@pytest.fixture\ndef names(app):\n    return app.keys()\n",
+            "tests/test_a.py": "def test_it(app, names):\n    assert app['testing'] and 'text' in names\n",
+        },
+        "import json\n\n\ndef test_it():\n    app = dict(name='test', text=json.dumps(1))\n"
+        "    app.update(testing=True)\n    names = app.keys()\n    assert app['testing'] and 'text' in names\n",
+        "test_it()",
+    ),
+    "a fixture with a name that the test has for something else": (
+        {
+            "tests/test_a.py": "import pytest\n\n@pytest.fixture\ndef total():\n    found = [1]\n    return sum(found)\n\n"
+            "def test_it(total):\n    found = 1\n    assert total == found\n",
+        },
+        "\n\ndef make_total():\n    found = [1]\n    return sum(found)\n\n\n"
+        "def test_it():\n    total = make_total()\n    found = 1\n    assert total == found\n",
+        "test_it()",
+    ),
+    "a fixture that decides": (
+        {
+            "tests/test_a.py": "import pytest\n\n@pytest.fixture\ndef total():\n    if 1:\n        return 1\n    return 2\n\n"
+            "def test_it(total):\n    assert total == 1\n",
+        },
+        "\n\ndef make_total():\n    if 1:\n        return 1\n    return 2\n\n\n"
+        "def test_it():\n    total = make_total()\n    assert total == 1\n",
         "test_it()",
     ),
     "a fixture that cleans up": (
@@ -100,8 +128,8 @@ PROGRAMS = {
             "tests/test_a.py": "import pytest\n\nmade = []\n\n@pytest.fixture\ndef one():\n    made.append(1)\n"
             "    return 1\n\n@pytest.mark.usefixtures('one', 'tmp_path')\ndef test_it():\n    assert made\n",
         },
-        "import pytest\n\nmade = []\n\n\ndef make_one():\n    made.append(1)\n    return 1\n\n\n"
-        "@pytest.mark.usefixtures('tmp_path')\ndef test_it():\n    make_one()\n    assert made\n",
+        "import pytest\n\nmade = []\n\n\n@pytest.mark.usefixtures('tmp_path')\ndef test_it():\n"
+        "    made.append(1)\n    assert made\n",
         None,
     ),
     "set-up of the module": (

@@ -32,6 +32,10 @@ def lines_of(body: str, preamble: str = "") -> list[Line]:
         ("assert not f(1)", "print(not f(1))\n"),
         ("assert isinstance(x, int)", "print(isinstance(x, int))\n"),
         ("assert_equal(f(1), 2)", "print(f(1))\n"),
+        ("x = 2\nassert f(1) == x", "x = 2\nprint(f(1))\n"),
+        ("x = [2]\nassert_equal(f(1), x)", "x = [2]\nprint(f(1))\n"),
+        ("x = 2\nassert f(x) == x", "x = 2\nprint(f(x) == x)\n"),
+        ("x = 2\nx += 1\nassert f(1) == x", "x = 2\nx += 1\nprint(f(1) == x)\n"),
         ("for x in (1, 2):\n    assert f(x) == 2", "for x in (1, 2):\n    print(f(x))\n"),
         ("with pytest.warns(UserWarning):\n    f(1)\nassert x == 1", "f(1)\nprint(x)\n"),
         ("with pytest.raises(ValueError):\n    f(1)\nassert x == 1", "print(x)\n"),
@@ -39,7 +43,7 @@ def lines_of(body: str, preamble: str = "") -> list[Line]:
             "with pytest.raises(ValueError) as caught:\n    f(1)\nassert caught.value.args == (1,)",
             "try:\n    f(1)\nexcept ValueError as error:\n    caught = error\nprint(caught.args)\n",
         ),
-        ("x = 1\nimport math\nassert math.pi == x", "import math\n\nx = 1\nprint(math.pi == x)\n"),
+        ("x = 1\nimport math\nassert math.pi == x", "import math\n\nx = 1\nprint(math.pi)\n"),
     ],
 )
 def test_what_is_asserted_is_printed(body: str, expected: str) -> None:
