@@ -7,11 +7,14 @@ from collections.abc import Collection, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass
 from typing import TypedDict
 
-from pipeline.core.vocabularies.changes import RELOCATED, LibEvolutionEvalTag
+from pipeline.core.vocabularies.changes import RELOCATED, ChangeKind, LibEvolutionEvalTag
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.execution.probe_result import ProbeResult
 from pipeline.lake.rows import ChangeRow, ReleaseRow, ReviewEditRun, VerdictRow
+
+OTHER_RESULTS = frozenset({Outcome.FAILED_ASSERTION, Outcome.WRONG_EXCEPTION})
+"""Outcomes of a program that calls what is there as it may be called, and gets something else."""
 
 
 class Runs:
@@ -81,11 +84,13 @@ def prove(
     Executed means, by LibEvolutionEval's tag:
     introduced: a probe finds the API in its version, and finds it missing in the release before;
     deprecated: a probe finds it in its version, and finds it missing in the release after (`following`);
-    modified: the reference ends in the release before in a way that `modified_proven_by` lists;
+    modified: the reference ends in the release before in a way that `modified_proven_by` lists, or has other results
+    there, if the change is one of behaviour;
     unchanged: the reference passes in the release before as well.
     Of a reference that is not run, being a part of something larger, probes tell: modified if they see the API in both
     releases and not alike, unchanged if alike.
-    A probe that finds an API where the tag says it is missing contradicts the tag. Whatever else: static.
+    A probe that finds an API where the tag says it is missing contradicts the tag, and so do other results in the
+    release before where it says unchanged. Whatever else: static.
     """
     tag = instance["libevolutioneval_tag"]
     previous = instance["previous_version"]
@@ -96,9 +101,16 @@ def prove(
     if runs.of(instance["snippet_id"], instance["version"]) is None:
         return _prove_by_probes(instance, runs)
     outcome = runs.outcome(instance["snippet_id"], previous)
-    proving = modified_proven_by if tag == LibEvolutionEvalTag.MODIFIED else (Outcome.PASSED,)
+    if tag != LibEvolutionEvalTag.MODIFIED:
+        proving: Collection[Outcome] = (Outcome.PASSED,)
+    elif change is not None and change["kind"] == ChangeKind.BEHAVIOUR:
+        proving = OTHER_RESULTS
+    else:
+        proving = modified_proven_by
     evidence = Evidence.EXECUTED if outcome in proving else Evidence.STATIC
-    return Proof(evidence, previous if outcome else None, outcome)
+    differs = tag == LibEvolutionEvalTag.UNCHANGED and outcome in OTHER_RESULTS
+    contradiction = f"its code comes out as {outcome} in {previous}" if differs else None
+    return Proof(evidence, previous if outcome else None, outcome, contradiction)
 
 
 def prove_witness(instance: Tagged, change: ChangeRow, runs: Runs, proven_by: Collection[Outcome]) -> Proof:

@@ -1139,6 +1139,13 @@ class WitnessRow(TypedDict):
     new_file: str | None
     new_line: int | None
 
+class BehaviourRow(ChangeRow):
+    """An API whose signature stays, and of which a program that uses it alone comes out otherwise in the next release."""
+
+    old_outcome: str  # Outcome
+    new_outcome: str  # Outcome
+    snippet_id: str
+
 class DraftedDescriptionRow(DraftRow):
     """What a migration does that a model wrote one side of, in the words of the same answer; tokens and cost are those of the code."""
 
@@ -1200,7 +1207,7 @@ class PublishedBlockCompletionRow(BlockCompletionRow):
     canary: str
 
 class PublishedChangeRow(ChangeRow):
-    """One change of one API between two consecutive releases, with what probes in both of them saw."""
+    """One change of one API between two consecutive releases, with what probes in both of them saw, or for `behaviour` the runs of a program."""
 
     old_outcome: str | None  # Outcome
     new_outcome: str | None  # Outcome
@@ -1394,6 +1401,7 @@ class Tables(TypedDict, total=False):
     """Rows of a library by table."""
 
     api_documents: Sequence[ApiDocumentRow]
+    behaviours: Sequence[BehaviourRow]
     block_completions: Sequence[BlockCompletionRow]
     changes: Sequence[ChangeRow]
     completions: Sequence[CompletionRow]
@@ -1468,6 +1476,8 @@ class TypedReads:
 
     @overload
     def read(self, name: Literal["api_documents"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[ApiDocumentRow]: ...
+    @overload
+    def read(self, name: Literal["behaviours"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[BehaviourRow]: ...
     @overload
     def read(self, name: Literal["block_completions"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[BlockCompletionRow]: ...
     @overload

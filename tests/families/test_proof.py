@@ -78,6 +78,11 @@ TABLE = {
         [ran("1.1", PASSED), ran("1.0", MISSING)],
         Proof(STATIC, "1.0", MISSING),
     ),
+    "unchanged, and other results before": (
+        "unchanged",
+        [ran("1.1", PASSED), ran("1.0", Outcome.FAILED_ASSERTION)],
+        Proof(STATIC, "1.0", Outcome.FAILED_ASSERTION, "its code comes out as failed_assertion in 1.0"),
+    ),
     "unchanged, not run before": ("unchanged", [ran("1.1", PASSED)], Proof(STATIC)),
     "unchanged, and a probe sees it alike": (
         "unchanged",
@@ -119,6 +124,15 @@ TABLE = {
 def test_prove(case: str) -> None:
     tag, verdicts, expected = TABLE[case]
     assert prove(instance(tag), None, "1.2", Runs(verdicts), {MISMATCH}) == expected
+
+
+@pytest.mark.parametrize(
+    ("outcome", "evidence"), [(Outcome.WRONG_EXCEPTION, EXECUTED), (MISMATCH, STATIC), (PASSED, STATIC)]
+)
+def test_another_behaviour_is_proven_by_other_results(outcome: Outcome, evidence: Evidence) -> None:
+    changed = change(ChangeKind.BEHAVIOUR, "lib.fetch", "1.0", "1.1")
+    runs = Runs([ran("1.1", PASSED), ran("1.0", outcome)])
+    assert prove(instance("modified"), changed, "1.2", runs, {MISMATCH}) == Proof(evidence, "1.0", outcome)
 
 
 SHOWN = {

@@ -35,6 +35,15 @@ def before_after(change: Change) -> str:
     return f"{change['old'] or 'none'} → {change['new'] or 'none'}"
 
 
+def behaviour(change: Change) -> str:
+    """Return the results of one program in both releases, as far as its runs tell them."""
+    if change["old"] and change["new"]:
+        return f"other results: {one_line(before_after(change))}"
+    return (
+        f"fails now: {one_line(change['new'])}" if change["new"] else f"failed before: {one_line(change['old'] or '')}"
+    )
+
+
 def parameter_added_required(change: Change) -> str:
     """Say that a new parameter has to be given."""
     return f"{parameter(change)} added, required"

@@ -337,6 +337,15 @@ class ChangeKind(Term):
             last_to_work=True,
         ),
     )
+    BEHAVIOUR = (
+        "behaviour",
+        "its signature stays, and one program that uses it comes out otherwise",
+        Behaviour(
+            words=words.behaviour,
+            work=Work.NOTHING,
+            probe=Probe.NOTHING,
+        ),
+    )
     DEPRECATED = (
         "deprecated",
         "the API is marked as deprecated from this release on",

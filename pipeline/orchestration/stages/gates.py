@@ -41,7 +41,8 @@ def gates(house: House) -> Iterator[Stage]:
     yield declared(
         "gate",
         reads="completions migrations block_completions drafts flags snippets releases verdicts environments"
-        " changes directives drafted_migrations drafted_verdicts drafted_descriptions reviews mutation_scores",
+        " changes behaviours directives drafted_migrations drafted_verdicts drafted_descriptions reviews"
+        " mutation_scores",
         writes="published_changes published_completions published_migrations published_block_completions",
         depends=lambda: [
             rules.quality,
@@ -81,7 +82,7 @@ def gates(house: House) -> Iterator[Stage]:
     )
     yield declared(
         "controlled_gate",
-        reads="controlled_completions releases changes published_changes verdicts flags reviews",
+        reads="controlled_completions releases changes behaviours published_changes verdicts flags reviews",
         writes="published_controlled_completions",
         depends=lambda: rules.quality,
         run=lambda tables: controlled_acceptance_stage(tables, rules=rules.quality),

@@ -21,6 +21,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "build": ("environments",),
     "prove": (
         "validation",
+        "behaviour",
         "own_test_runs",
         "migrated_code",
         "mutation_scores",

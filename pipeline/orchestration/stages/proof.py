@@ -8,6 +8,7 @@ from functools import partial
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.versions import stage_version
 from pipeline.execution.environments.resolution.interpreters import discover
+from pipeline.families.behaviours import behaviours_stage
 from pipeline.families.model_migrations import tables as model_migrations
 from pipeline.families.rename_judgements import tables as rename_judgements
 from pipeline.lake.runner import Stage
@@ -47,6 +48,18 @@ def proof(house: House) -> Iterator[Stage]:
         writes="verdicts",
         depends=lambda: rules.validation,
         run=partial(validate, house),
+    )
+    yield declared(
+        "behaviour",
+        reads="releases snippets usages symbols changes environments verdicts",
+        writes="behaviours",
+        depends=lambda: [
+            rules.lifecycle,
+            rules.validation,
+            rules.of_environments,
+            [interpreter.python for interpreter in discover()],
+        ],
+        run=lambda tables: behaviours_stage(tables, rules.lifecycle, house.runner),
     )
     yield declared(
         "own_test_runs",

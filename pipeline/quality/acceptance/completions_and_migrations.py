@@ -14,10 +14,12 @@ from pipeline.core.vocabularies.samples import Direction, Drafter, Evidence, Sni
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.execution.validation.runs import subjects_of
+from pipeline.families.behaviours import by_place, retagged
 from pipeline.families.proof import Proof, Runs, followers, prove, prove_witness
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import (
     AnyRow,
+    BehaviourRow,
     BlockCompletionRow,
     ChangeRow,
     CompletionRow,
@@ -27,6 +29,7 @@ from pipeline.lake.rows import (
     MigrationRow,
     MutationScoreRow,
     PublishedBlockCompletionRow,
+    PublishedChangeRow,
     PublishedCompletionRow,
     PublishedMigrationRow,
     R,
@@ -63,13 +66,15 @@ def acceptance_stage(
     the target's by the rules.
     """
     runs = Runs(tables["verdicts"])
-    proven = prove_changes(tables["changes"], runs)
+    behaviours = tables["behaviours"]
+    proven = [*prove_changes(tables["changes"], runs), *map(_published_change, behaviours)]
     facts = _Facts(
         drafts={row["subject_id"]: row for row in tables["drafts"]},
         reviews=LibraryReviews.of(tables, rules),
         snippets={row["id"]: row for row in tables["snippets"]},
         following=followers(tables["releases"]),
-        changes={row["id"]: row for row in tables["changes"]},
+        changes={row["id"]: row for row in (*tables["changes"], *behaviours)},
+        behaviours=by_place(behaviours),
         environments={row["version"]: row for row in tables["environments"]},
         versions=[row["version"] for row in tables["releases"]],
         runs=runs,
@@ -103,6 +108,11 @@ def acceptance_stage(
     return Output(published, seen=count + len(rejects), made=count, rejects=rejects)
 
 
+def _published_change(behaviour: BehaviourRow) -> PublishedChangeRow:
+    row: Any = {name: value for name, value in behaviour.items() if name != "snippet_id"}
+    return row
+
+
 def _id(row: AnyRow) -> str:
     return str(row["id"])
 
@@ -119,6 +129,7 @@ class _Facts:
     snippets: Mapping[str, SnippetRow]
     following: Mapping[str, str]
     changes: Mapping[str, ChangeRow]
+    behaviours: Mapping[tuple[str, str], BehaviourRow]
     environments: Mapping[str, EnvironmentRow]
     versions: Sequence[str]
     runs: Runs
@@ -146,7 +157,7 @@ class _Facts:
 
 def _completion(original: CompletionRow, facts: _Facts) -> PublishedCompletionRow | Reject:
     reviewed, facts = facts.reviewed(Family.COMPLETION, original)
-    instance = reviewed.row
+    instance = retagged(reviewed.row, facts.behaviours)
     proof = facts.proof_of(instance)
     snippets = (instance["snippet_id"],)
     runs = [(instance["snippet_id"], instance["version"])]
@@ -156,7 +167,7 @@ def _completion(original: CompletionRow, facts: _Facts) -> PublishedCompletionRo
     subject = instance["snippet_id"] if facts.runs.of(*runs[0]) else instance["path"]
     return {
         **instance,
-        **_described(reviewed, facts),
+        **_described(reviewed, instance, facts),
         **source_columns(facts.snippets[instance["snippet_id"]]),
         **_reference(instance, instance["snippet_id"], facts),
         "evidence": proof.evidence,
@@ -169,7 +180,7 @@ def _completion(original: CompletionRow, facts: _Facts) -> PublishedCompletionRo
 
 def _migration(original: MigrationRow, facts: _Facts) -> PublishedMigrationRow | Reject:
     reviewed, facts = facts.reviewed(Family.MIGRATION, original)
-    instance = reviewed.row
+    instance = retagged(reviewed.row, facts.behaviours)
     source, target = subjects_of(instance)
     version, target_version = instance["version"], instance["target_version"]
     snippets = instance["snippet_id"], instance["target_snippet_id"]
@@ -189,7 +200,7 @@ def _migration(original: MigrationRow, facts: _Facts) -> PublishedMigrationRow |
     own_run = present(facts.runs.of(target, target_version))
     return {
         **instance,
-        **_described(reviewed, facts),
+        **_described(reviewed, instance, facts),
         **source_columns(facts.snippets[instance["snippet_id"]]),
         **_reference(instance, source, facts),
         "reference_outcome": present(facts.runs.outcome(source, version)),
@@ -282,8 +293,7 @@ class _Described(ReviewColumns):
     prompt_sha256: str | None
 
 
-def _described(reviewed: Reviewed[Any], facts: _Facts) -> _Described:
-    instance = reviewed.row
+def _described(reviewed: Reviewed[Any], instance: InstanceHead, facts: _Facts) -> _Described:
     draft = facts.drafts.get(instance["id"])
     by_person = reviewed.description != (draft["text"] if draft else None)
     return {

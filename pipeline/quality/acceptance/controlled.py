@@ -8,8 +8,10 @@ from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
+from pipeline.families.behaviours import by_place, retagged
 from pipeline.families.proof import Runs, Tagged, followers, prove
 from pipeline.lake.rows import (
+    BehaviourRow,
     ChangeRow,
     ControlledCompletionRow,
     PublishedControlledCompletionRow,
@@ -30,7 +32,8 @@ def controlled_acceptance_stage(tables: Tables, rules: QualityRules) -> Output:
     """
     facts = _Facts(
         followers(tables["releases"]),
-        {row["id"]: row for row in tables["changes"]},
+        {row["id"]: row for row in (*tables["changes"], *tables["behaviours"])},
+        by_place(tables["behaviours"]),
         frozenset(row["id"] for row in tables["published_changes"]),
         Runs(tables["verdicts"]),
         LibraryReviews.of(tables, rules),
@@ -48,6 +51,7 @@ def controlled_acceptance_stage(tables: Tables, rules: QualityRules) -> Output:
 class _Facts:
     following: dict[str, str]
     changes: dict[str, ChangeRow]
+    behaviours: dict[tuple[str, str], BehaviourRow]
     published_changes: frozenset[str]
     runs: Runs
     reviews: LibraryReviews
@@ -55,7 +59,7 @@ class _Facts:
 
 def _published(original: ControlledCompletionRow, facts: _Facts) -> PublishedControlledCompletionRow | Reject:
     reviewed = facts.reviews.reviewed(Family.CONTROLLED, original, original["description"])
-    row = reviewed.row
+    row = retagged(reviewed.row, facts.behaviours)
     key, version, path = row["id"], row["version"], row["path"]
     release = facts.reviews.releases[version]
     if unlicensed := facts.reviews.unlicensed(key, release["licence"]):

@@ -11,12 +11,14 @@ from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Direction, MigrationBasis
 from pipeline.families.all_families import BY_NAME
+from pipeline.families.behaviours import by_place, retagged
 from pipeline.families.family import DescribedBy
 from pipeline.families.proof import Runs, followers, prove
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id, sha256_text
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import (
+    BehaviourRow,
     ChangeRow,
     DirectiveRow,
     DraftRow,
@@ -47,7 +49,8 @@ def flags_stage(tables: Tables, rules: FlagRules, fails: frozenset[Outcome], dra
         drafts={row["subject_id"]: row for row in tables["drafts"]},
         refused={row["subject_id"]: row for row in tables["refused_drafts"]}
         | {row["function_id"]: row for row in tables["refused_functions"] if row["function_id"]},
-        changes={row["id"]: row for row in tables["changes"]},
+        changes={row["id"]: row for row in (*tables["changes"], *tables["behaviours"])},
+        behaviours=by_place(tables["behaviours"]),
         following=followers(tables["releases"]),
         runs=Runs(tables["verdicts"]),
         contradicted=_contradicted(tables["directives"]),
@@ -77,6 +80,7 @@ class _Facts:
     drafts: Mapping[str, DraftRow]
     refused: Mapping[str, RefusedDraftRow | RefusedFunctionRow]
     changes: Mapping[str, ChangeRow]
+    behaviours: Mapping[tuple[str, str], BehaviourRow]
     following: Mapping[str, str]
     runs: Runs
     contradicted: Mapping[str, Sequence[DirectiveRow]]
@@ -133,8 +137,9 @@ def _no_description(subject: Subject, facts: _Facts, rules: FlagRules) -> str | 
 def _label_contradicted(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
     if not BY_NAME[subject.family].tags_proved:
         return None
-    following = facts.following.get(subject.row["version"])
-    return prove(subject.row, facts.change_of(subject.row), following, facts.runs, ()).contradiction
+    row = retagged(subject.row, facts.behaviours)
+    following = facts.following.get(row["version"])
+    return prove(row, facts.change_of(row), following, facts.runs, ()).contradiction
 
 
 def _rename_unsure(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:

@@ -43,6 +43,7 @@ READS = (
     "refused_drafts",
     "releases",
     "changes",
+    "behaviours",
     "verdicts",
     "snippets",
     "directives",

@@ -58,6 +58,7 @@ def gate(
             "verdicts": world.verdicts,
             "environments": environments or [],
             "changes": world.changes,
+            "behaviours": [],
             "reviews": reviews or [],
             "mutation_scores": scores or [],
         },

@@ -42,6 +42,7 @@ def run(row: Row, verdicts: Sequence[Row], released: Sequence[Row] = RELEASES, p
             "controlled_completions": [row],
             "releases": released,
             "changes": [INTRODUCED],
+            "behaviours": [],
             "published_changes": published,
             "verdicts": verdicts,
             "flags": [],

@@ -104,6 +104,7 @@ def world() -> World:
             "usages": result,
             "symbols": [],
             "changes": [RENAMED],
+            "behaviours": [],
             "lifecycles": lives,
         },
         TAGGING,
