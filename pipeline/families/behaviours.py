@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import cast
 
 from packaging.utils import canonicalize_name
 
@@ -125,7 +125,7 @@ def behaviours_stage(tables: Tables, rules: LifecycleRules, runner: Runner) -> O
 
     claims, rejects = parted(guarded(pairs, lambda pair: pair.key, lambda pair: [attributed(pair)]))
     confirmed, refused = _confirmed(claims, tables, runner)
-    made, failed = parted(
+    candidates, failed = parted(
         guarded(
             confirmed,
             lambda claim: claim[0].key,
@@ -134,7 +134,7 @@ def behaviours_stage(tables: Tables, rules: LifecycleRules, runner: Runner) -> O
     )
     rejects += [*refused, *failed]
     rows: dict[str, BehaviourRow] = {}
-    for row in sorted(made, key=lambda row: (not row["breaking"], row["new"] is None, row["snippet_id"])):
+    for row in sorted(candidates, key=lambda row: (not row["breaking"], row["new"] is None, row["snippet_id"])):
         if row["id"] in rows:
             detail = f"another program shows it of {row['path']}"
             rejects.append(Reject(f"{row['snippet_id']} {row['new_version']}", RejectReason.DUPLICATE, detail))
@@ -202,8 +202,8 @@ def retagged(instance: R, behaviours: Mapping[tuple[str, str], BehaviourRow]) ->
     change = behaviours.get((instance["path"], instance["version"]))
     if change is None or instance["libevolutioneval_tag"] != LibEvolutionEvalTag.UNCHANGED:
         return instance
-    row: Any = {**instance, "change_id": change["id"]}
-    return row | {name: change[name] for name in ("versicode_tag", "libevolutioneval_tag")}
+    tags = {name: change[name] for name in ("versicode_tag", "libevolutioneval_tag")}
+    return cast(R, {**instance, **tags, "change_id": change["id"]})
 
 
 def _pairs(tables: Tables) -> Iterator[_Pair]:

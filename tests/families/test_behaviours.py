@@ -107,7 +107,7 @@ def test_an_example_with_another_output_shows_that_its_api_changed() -> None:
         "new_outcome": "passed",
         "snippet_id": PROGRAM["id"],
     }
-    assert {name: row[name] for name in expected} == expected  # type: ignore[literal-required]
+    assert {name: row[name] for name in expected} == expected
 
 
 ENDS = {

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from more_itertools import first
 
 from pipeline.audit.rebuild.context import RebuildContext
 from pipeline.audit.rebuild.outcome import NotRebuilt, NotReproduced, RebuiltRow, describe_rejects, of_id
+from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.review import ReviewStatus
 from pipeline.core.vocabularies.samples import Drafter, Granularity, MigrationBasis, SnippetSource
 from pipeline.corpus.usages.text import source_of
@@ -140,6 +142,7 @@ def controlled_completion(context: RebuildContext, row: PublishedControlledCompl
             "controlled_completions": [of_id(output.tables["controlled_completions"], row["id"], output.rejects)],
             "releases": context.rows("releases"),
             "changes": context.rows("changes"),
+            "behaviours": _behaviours(context.rows("changes")),
             "published_changes": context.rows("changes"),
             "verdicts": context.rows("verdicts"),
             "flags": context.flags,
@@ -212,6 +215,8 @@ def problem(context: RebuildContext, row: PublishedProblemRow) -> RebuiltRow:
 
 def change(context: RebuildContext, row: PublishedChangeRow) -> RebuiltRow:
     """Judge a change again by the probes in both releases."""
+    if row["kind"] == ChangeKind.BEHAVIOUR:
+        raise NotRebuilt("runs of a program showed it")
     original: Row = {name: value for name, value in row.items() if name not in ("old_outcome", "new_outcome")}
     proved = prove_changes([original], Runs(context.rows("verdicts")))[0]
     if isinstance(proved, Reject):
@@ -242,6 +247,11 @@ def _quality(context: RebuildContext, row: Row) -> QualityRules:
     return context.rules.quality.model_copy(update={"hold_back": frozenset()}) if accepted else context.rules.quality
 
 
+def _behaviours(changes: Iterable[Any]) -> list[Any]:
+    """Return the changes that only running showed, which no stage before acceptance knows."""
+    return [change for change in changes if change["kind"] == ChangeKind.BEHAVIOUR]
+
+
 def _gated(
     context: RebuildContext,
     row: Row,
@@ -255,6 +265,7 @@ def _gated(
         "migrations": families.get("migrations", ()),
         "block_completions": families.get("block_completions", ()),
     }
+    changes = [published for published in context.rows("changes") if published["id"] == row.get("change_id")]
     gated = acceptance_stage(
         {
             **tables,
@@ -264,7 +275,8 @@ def _gated(
             "releases": context.rows("releases"),
             "verdicts": context.rows("verdicts"),
             "environments": context.rows("environments"),
-            "changes": [published for published in context.rows("changes") if published["id"] == row.get("change_id")],
+            "changes": [change for change in changes if change["kind"] != ChangeKind.BEHAVIOUR],
+            "behaviours": _behaviours(changes),
             "reviews": [],
             "mutation_scores": scores,
         },

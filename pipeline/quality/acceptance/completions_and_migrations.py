@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
@@ -109,8 +109,7 @@ def acceptance_stage(
 
 
 def _published_change(behaviour: BehaviourRow) -> PublishedChangeRow:
-    row: Any = {name: value for name, value in behaviour.items() if name != "snippet_id"}
-    return row
+    return cast(PublishedChangeRow, {name: value for name, value in behaviour.items() if name != "snippet_id"})
 
 
 def _id(row: AnyRow) -> str:
