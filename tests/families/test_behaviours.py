@@ -205,6 +205,16 @@ def test_where_more_than_the_library_differs_it_runs_again_beside_the_same(case:
     assert [reject.reason for reject in output.rejects] == [RejectReason.OTHER_CAUSE]
 
 
+@pytest.mark.parametrize("work", ["_explaining", "_row"])
+def test_a_program_that_raises_is_a_reject(work: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def planted(*args: Any) -> None:
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr(f"pipeline.families.behaviours.{work}", planted)
+    output = stage()
+    assert [reject.reason for reject in output.rejects] == [RejectReason.INTERNAL_ERROR]
+
+
 def test_an_instance_that_says_unchanged_has_the_tags_of_the_change() -> None:
     (row,) = stage().tables["behaviours"]
     places = by_place([row])
