@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.core.vocabularies.evaluation import EndpointProblem
+from pipeline.core.vocabularies.evaluation import EndpointProblem, View
 from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.asking.evaluate import ANSWERS, PREDICTIONS
 from pipeline.evaluation.scores.result import FILE, read_result
@@ -45,9 +45,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
 def evaluate(driftline: Driftline, server: ChatServer, snapshot: Path, tmp_path: Path) -> Evaluate:
     """Run the command with the server as the endpoint; static metrics alone, unless an option says otherwise."""
 
-    def run(*options: object, setting: str = SETTING, out: str = "out") -> Result:
+    def run(*options: object, setting: str = SETTING, out: str = "out", view: View | None = View.ALL) -> Result:
         fixed = ("--setting", setting, "--model", "m1", "--out", tmp_path / out, "--no-run")
-        return driftline("evaluate", snapshot, *fixed, "--endpoint", server.openai, *options)
+        chosen = ("--view", view) if view else ()
+        return driftline("evaluate", snapshot, *fixed, *chosen, "--endpoint", server.openai, *options)
 
     return run
 
@@ -84,9 +85,7 @@ def test_one_command_makes_report_score_file_and_answers(
 
 
 def test_the_messages_of_anthropic(evaluate: Evaluate, server: ChatServer, tmp_path: Path) -> None:
-    result = evaluate(
-        "--protocol", "anthropic", "--endpoint", server.url, "--view", "all", setting="gitchameleon-greedy"
-    )
+    result = evaluate("--protocol", "anthropic", "--endpoint", server.url, setting="gitchameleon-greedy")
     assert result.status == 0, result.text
     assert server.headers[0]["anthropic-version"]
     assert "system" in server.asked[0]
@@ -94,7 +93,7 @@ def test_the_messages_of_anthropic(evaluate: Evaluate, server: ChatServer, tmp_p
 
 
 def test_a_system_prompt_goes_first_to_chat_completions(evaluate: Evaluate, server: ChatServer) -> None:
-    assert evaluate("--view", "all", setting="gitchameleon-greedy").status == 0
+    assert evaluate(setting="gitchameleon-greedy").status == 0
     assert [message["role"] for message in server.asked[0]["messages"]] == ["system", "user"]
 
 
@@ -248,7 +247,7 @@ def test_a_killed_run_goes_on_and_asks_nothing_again_that_was_stored(
     server.slow = 0.05
     concurrency, samples = 2, 20
     arguments = ["evaluate", snapshot, "--setting", SETTING, "--model", "m1", "--endpoint", server.openai]
-    arguments += ["--out", tmp_path / "out", "--no-run", "--n", samples, "--concurrency", concurrency]
+    arguments += ["--out", tmp_path / "out", "--no-run", "--view", "all", "--n", samples, "--concurrency", concurrency]
     start = "import sys; from pipeline.cli.main import main; sys.argv[0] = 'driftline'; main()"
     command = [sys.executable, "-c", start, *map(str, arguments)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ)
@@ -290,7 +289,7 @@ def test_bad_usage(evaluate: Evaluate, server: ChatServer, monkeypatch: pytest.M
 
 
 def test_a_view_without_tasks_names_the_other(evaluate: Evaluate, driftline: Driftline, server: ChatServer) -> None:
-    result = evaluate(setting="versicode-function")
+    result = evaluate(setting="versicode-function", view=None)
     assert (result.status, server.headers) == (2, [])
     assert "not_in_view" in result.err
     assert "--view all" in " ".join(result.err.split())
