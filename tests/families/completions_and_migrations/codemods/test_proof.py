@@ -57,6 +57,7 @@ def judge(tables: Tables, verdicts: list[Row], environments: list[Row]) -> tuple
             "snippets": tables["snippets"],
             "releases": tables["releases"],
             "verdicts": verdicts,
+            "behaviours": [],
             "environments": environments,
             "changes": tables["changes"],
             "reviews": [],
