@@ -135,6 +135,11 @@ def _of_constant(node: ast.Constant, visible: str, usual: Collection[str]) -> It
     if node.value is None or isinstance(node.value, bool):
         yield from () if re.search(rf"\b{node.value}\b", visible) else (str(node.value),)
         return
+    if isinstance(node.value, int | float | complex):
+        # As a whole: 1 and 3 do not show 1.3.
+        if not re.search(rf"(?<![^\W_])(?<!\.){re.escape(str(node.value))}(?!\w|\.\d)", visible):
+            yield str(node.value)
+        return
     text = node.value.decode("latin-1") if isinstance(node.value, bytes) else str(node.value)
     if not usual and not _WORD.search(text) and ast.unparse(node) not in visible:
         yield ast.unparse(node)

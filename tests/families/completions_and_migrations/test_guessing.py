@@ -14,6 +14,7 @@ MASKING = load(RULES / "masking.yaml", MaskingRules)
 PIECES = {
     "a value that stands nowhere": ("", "fetch(7)", ["7"]),
     "part of another number is not it": ("x = 17\n", "fetch(7)", ["7"]),
+    "its digits apart are no number": ("x = 1\ny = 3\n", "fetch(1.3)", ["1.3"]),
     "usual values beside a variable": ("x = 2\n", "fetch(x, 0, 1, None, True, '', [])", []),
     "usual values alone": ("import lib\n", "lib.fetch(0, True, [])", ["0", "True", "[]"]),
     "a part of a number of the program": ("x = '1000'\n", "fetch(x, '100')", ["100"]),
