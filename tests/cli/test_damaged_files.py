@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 HEALS = (
     r"lake/\w+/library=demo/[\w-]+\.parquet",
     r"lake/\w+/_delta_log/_last_checkpoint",
-    r"runs/[^/]+/(run|publication|published|finished)\.json",
+    r"runs/[^/]+/(run|release|published|finished)\.json",
     r"runs/[^/]+/counts/demo\.\w+\.json",
     r"runs/[^/]+/report\.html",
     r"cache/artifacts/sources\.sqlite",
