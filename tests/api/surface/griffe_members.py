@@ -163,11 +163,21 @@ def new(difference: Difference, sources: Sources) -> bool:
 
 
 def kwargs(difference: Difference, sources: Sources) -> bool:
-    """Return whether the docstring or the body gave us the parameters that griffe lacks, and no others differ."""
+    """Return whether the docstring or the body gave us the parameters that griffe lacks, and no others differ.
+
+    A body that refuses what is left in `**kwargs` leaves us without that one.
+    """
     if difference.theirs is None:
         return False
-    told = signature_from(difference, ParameterSource.SIGNATURE)
-    return told == difference.theirs.parameters and bool({"kwargs", "docstring"} & _sources_of(difference))
+    written = signature_from(difference, ParameterSource.SIGNATURE)
+    *others, last = difference.theirs.parameters or [("", "", None, None)]
+    if last[1] == "var_keyword" and written == tuple(others):
+        nodes = [b.node for b in sources.bindings(difference.home)]
+        constructors = (part for node in nodes if isinstance(node, ast.ClassDef) for part in node.body)
+        functions = (node for node in (*nodes, *constructors) if isinstance(node, ast.FunctionDef))
+        refusal = re.compile(rf"if (?:len\()?{last[0]}\b[^:]*:\s+(?:[^\n]+\n\s+)*raise ")
+        return any(refusal.search(ast.unparse(function)) for function in functions)
+    return written == difference.theirs.parameters and bool({"kwargs", "docstring"} & _sources_of(difference))
 
 
 def only_raises(difference: Difference, sources: Sources) -> bool:

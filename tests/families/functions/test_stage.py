@@ -89,7 +89,7 @@ def test_an_introduced_function_has_tests_of_each_kind_that_its_reference_passes
     assert row["functionality"] == LIMITS.tests[TestKind.FUNCTIONALITY]
     assert (row["reference_outcome"], row["emptied_outcome"]) == (Outcome.PASSED, Outcome.FAILED_ASSERTION)
     assert (row["other_code"], row["other_outcome"]) == (FunctionRun.REFERENCE_ELSEWHERE, Outcome.API_MISSING)
-    assert (row["evidence"], row["discriminating"], row["change_id"]) == (Evidence.EXECUTED, False, INTRODUCED["id"])
+    assert (row["evidence"], row["discriminating"], row["change_id"]) == (Evidence.EXECUTED, True, INTRODUCED["id"])
     assert (row["code_drafter"], row["tests_drafter"], row["drafter"]) == (Drafter.OFFLINE,) * 3
 
 

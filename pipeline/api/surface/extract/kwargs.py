@@ -75,23 +75,46 @@ def hidden_parameters(body: Body, docstring: str | None, declared: frozenset[str
 
 
 def refuses_rest(body: Body) -> bool:
-    """Return whether a body raises an exception if anything is left in its `**kwargs`."""
+    """Return whether a body raises an exception if anything is left in its `**kwargs`.
+
+    Where it reaches in with anything but literal names, what may be given is open.
+    """
     if body.node.args.kwarg is None:
         return False
     name = body.node.args.kwarg.arg
     if not body.search(_refusal(name)):
         return False
+    tests = {name, f"len({name})", f"len({name}) > 0", f"len({name}) != 0"}
     for statement in body.statements:
         match statement:
-            case ast.If(test=ast.Name(id=tested), body=[*_, ast.Raise()], orelse=[]) if tested == name:
+            case ast.If(test=test, body=[*_, ast.Raise()], orelse=[]) if written(test) in tests:
                 return True
-            case ast.If(test=test, body=[*_, ast.Raise()], orelse=[]) if written(test) in {
-                f"len({name})",
-                f"len({name}) > 0",
-                f"len({name}) != 0",
-            }:
-                return True
+            case _ if _mentions(statement, name) != _literal_accesses(statement, name):
+                return False
     return False
+
+
+def _mentions(statement: ast.stmt, name: str) -> int:
+    return sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(statement))
+
+
+def _literal_accesses(statement: ast.stmt, name: str) -> int:
+    """Count the accesses to a dictionary by a literal name."""
+    count = 0
+    for node in ast.walk(statement):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=of), attr="pop" | "get" | "setdefault"),
+                args=[ast.Constant(value=str()), *_],
+            ):
+                count += of == name
+            case ast.Subscript(value=ast.Name(id=of), slice=ast.Constant(value=str())):
+                count += of == name
+            case ast.Compare(
+                left=ast.Constant(value=str()), ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=of)]
+            ):
+                count += of == name
+    return count
 
 
 def _uses_catch_all(body: Body, catch_all: str, documented: Sequence[str]) -> bool:

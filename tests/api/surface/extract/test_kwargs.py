@@ -126,3 +126,19 @@ def test_what_a_docstring_calls_otherwise_than_the_signature_is_no_keyword(signa
     lines = "".join(f"\n    :param {name}: It." for name in described)
     found = rows(f"def f({signature}):\n    '''Do.\n{lines}\n    '''\n")["pkg.f"]["parameters"]
     assert [p["name"] for p in found if p["known_from"] == "docstring"] == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "rest"),
+    [
+        ("if kwargs:\n    raise TypeError", []),
+        ("x = kwargs.pop('a', 1)\nif len(kwargs) > 0:\n    raise TypeError", []),
+        ("for name in names:\n    kwargs.pop(name)\nif kwargs:\n    raise TypeError", ["kwargs"]),
+        ("known.take(kwargs)\nif kwargs:\n    raise TypeError", ["kwargs"]),
+    ],
+)
+def test_what_a_body_refuses_cannot_be_given(body: str, rest: list[str]) -> None:
+    """Where names are taken that are not literal, they are open, and `**kwargs` stays."""
+    lines = body.replace("\n", "\n    ")
+    parameters = rows(f"def f(x, **kwargs):\n    {lines}\n")["pkg.f"]["parameters"]
+    assert [row["name"] for row in parameters if row["kind"] == "var_keyword"] == rest
