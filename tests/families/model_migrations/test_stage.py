@@ -141,7 +141,13 @@ def test_code_that_does_the_same_becomes_a_migration_in_both_directions_in_the_s
     reads = "completions migrations block_completions drafts flags snippets releases verdicts environments changes"
     published = acceptance_stage(
         with_drafted(
-            {**drafted, **{name: given[name] for name in reads.split()}, "reviews": [], "mutation_scores": []}
+            {
+                **drafted,
+                **{name: given[name] for name in reads.split()},
+                "reviews": [],
+                "mutation_scores": [],
+                "behaviours": [],
+            }
         ),
         rules=QUALITY,
         executable_sources=VALIDATION.executable_sources,
