@@ -48,7 +48,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class SnippetTasks:
-    """The tasks of an example, and what was said of expressions that make none."""
+    """The tasks of an example, and why expressions make none."""
 
     tasks: tuple[Task, ...]
     unfit: tuple[str, ...]

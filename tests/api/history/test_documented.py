@@ -17,7 +17,7 @@ from tests.api.history.releases import Files, history
 
 DIRECTIVES = load(RULES / "directives.yaml", DirectiveRules)
 
-SnippetTasks = tuple[str, str, str | None, str, str | None]
+Directive = tuple[str, str, str | None, str, str | None]
 
 
 def stated(*sources: Files, predecessor: str | None = None) -> tuple[list[Row], Output]:
@@ -44,7 +44,7 @@ def stated(*sources: Files, predecessor: str | None = None) -> tuple[list[Row], 
     return list(output.tables["directives"]), lived
 
 
-def told(rows: list[Row]) -> list[SnippetTasks]:
+def directives_of(rows: list[Row]) -> list[Directive]:
     """Write each row as path, directive, found version, agreement, disagreement."""
     return sorted(
         (
@@ -160,21 +160,23 @@ def test_two_names_of_a_definition_and_its_older_path_are_one_life() -> None:
     """A definition that is public elsewhere since 1.0 came in 1.1 at the path that states it, and both are true."""
     old = {"pkg/__init__.py": "", "pkg/a.py": "def f(a):\n    '''Do it.'''\n"}
     new = {"pkg/__init__.py": "from .a import f\n__all__ = ['f']\n", "pkg/a.py": f(ADDED)}
-    assert told(stated(old, new)[0]) == [("pkg.f", "versionadded 1.1", "1.1", "agrees", None)]
+    assert directives_of(stated(old, new)[0]) == [("pkg.f", "versionadded 1.1", "1.1", "agrees", None)]
 
 
 def test_what_was_renamed_is_as_old_as_its_first_name() -> None:
     before = f("", name="first_name", signature="a, b, c")
     after = f("", name="first_names", signature="a, b, c")
     states = f(".. versionadded:: 1.1", name="first_names", signature="a, b, c")
-    assert told(stated("", before, after, states)[0])[0][2:] == ("1.1", "agrees", None)
+    assert directives_of(stated("", before, after, states)[0])[0][2:] == ("1.1", "agrees", None)
 
 
 def test_an_override_that_states_its_own_arrival() -> None:
     """scikit-learn's estimators inherit get_metadata_routing since 1.3, and override it later with a directive."""
     base = "class B:\n    def m(self): ...\nclass C(B):\n    x = 1\n"
     own = base + "    def m(self):\n        '''Do it.\n\n        .. versionadded:: 1.1\n        '''\n"
-    assert told(stated(base, own)[0]) == [("pkg.C.m", "versionadded 1.1", "1.0", "contradicts", "inherited_before")]
+    assert directives_of(stated(base, own)[0]) == [
+        ("pkg.C.m", "versionadded 1.1", "1.0", "contradicts", "inherited_before")
+    ]
 
 
 CLASS = "class C:\n    '''Do it.\n\n    Attributes\n    ----------\n    n_ : int\n\n        .. versionadded:: 1.1\n    '''\n"
@@ -190,20 +192,20 @@ CLASS = "class C:\n    '''Do it.\n\n    Attributes\n    ----------\n    n_ : int
 def test_an_attribute_that_the_docstring_of_its_class_describes(
     body: str, expected: tuple[str | None, str, str | None]
 ) -> None:
-    assert told(stated("class C: ...\n", CLASS + body)[0]) == [("pkg.C.n_", "versionadded 1.1", *expected)]
+    assert directives_of(stated("class C: ...\n", CLASS + body)[0]) == [("pkg.C.n_", "versionadded 1.1", *expected)]
 
 
 def test_since_when_a_class_has_what_its_base_sets_is_not_told() -> None:
     """scikit-learn's BaseEstimator sets n_features_in_ since 0.23, for those that call its _check_n_features."""
     base = "class B:\n    def __init__(self):\n        self.n_ = 1\n"
     old, new = base + "class C(B): ...\n", base + CLASS.replace("class C", "class C(B)")
-    assert told(stated(old, new)[0]) == [("pkg.C.n_", "versionadded 1.1", "1.0", "not_found", "set_by_base")]
+    assert directives_of(stated(old, new)[0]) == [("pkg.C.n_", "versionadded 1.1", "1.0", "not_found", "set_by_base")]
 
 
 def test_an_inherited_docstring_gives_each_path_the_same_verdict() -> None:
     base = "class B:\n    def m(self):\n        '''Do it.\n\n        .. versionadded:: 1.1\n        '''\n"
     rows, _ = stated("class B: ...\n", base, base + "class C(B): ...\n")
-    assert told(rows) == [
+    assert directives_of(rows) == [
         ("pkg.B.m", "versionadded 1.1", "1.1", "agrees", None),
         ("pkg.C.m", "versionadded 1.1", "1.1", "agrees", None),
     ]

@@ -13,7 +13,7 @@ from pipeline.evaluation.export import codevbench, evocodebench, gitchameleon, l
 from pipeline.lake.schema import Row, table
 from pipeline.snapshots.format.rows import TABLES
 
-SnippetTasks = Callable[[str, dict[str, Any]], Row]
+Restore = Callable[[str, dict[str, Any]], Row]
 
 
 def records(folder: Path, file: str) -> list[dict[str, Any]]:

@@ -19,8 +19,8 @@ from pipeline.execution.environments.inspect_program import describe_module
 PO, POK, KO = ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD, ParameterKind.KEYWORD_ONLY
 VP, VK = ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD
 
-SnippetTasks = list[tuple[str, ParameterKind, str | None, str | None]]
-LINES: list[tuple[str, SnippetTasks | None]] = [
+Signature = list[tuple[str, ParameterKind, str | None, str | None]]
+LINES: list[tuple[str, Signature | None]] = [
     ("f()", []),
     # numpy.random.mtrand
     (
@@ -54,7 +54,7 @@ LINES: list[tuple[str, SnippetTasks | None]] = [
 
 
 @pytest.mark.parametrize(("line", "expected"), LINES, ids=[line for line, _ in LINES])
-def test_signatures_that_docstrings_start_with(line: str, expected: SnippetTasks | None) -> None:
+def test_signatures_that_docstrings_start_with(line: str, expected: Signature | None) -> None:
     found = read_signature(line, "f")
     told = None if found is None else [(p["name"], p["kind"], p["default"], p["annotation"]) for p in found]
     assert told == expected

@@ -137,7 +137,7 @@ def test_what_a_docstring_calls_otherwise_than_the_signature_is_no_keyword(signa
         ("known.take(kwargs)\nif kwargs:\n    raise TypeError", ["kwargs"]),
     ],
 )
-def test_what_a_body_refuses_cannot_be_given(body: str, rest: list[str]) -> None:
+def test_refused_keywords_are_no_parameters(body: str, rest: list[str]) -> None:
     """Where names are taken that are not literal, they are open, and `**kwargs` stays."""
     lines = body.replace("\n", "\n    ")
     parameters = rows(f"def f(x, **kwargs):\n    {lines}\n")["pkg.f"]["parameters"]
