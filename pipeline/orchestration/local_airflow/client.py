@@ -9,12 +9,16 @@ from typing import Any
 from urllib.parse import quote
 
 import requests
+from requests.adapters import HTTPAdapter
+from urllib3.util import Retry
 
 from pipeline.orchestration.local_airflow.home import Server
 
 READY_S = 180.0
 POLL_S = 1.0
 ANSWER_S = 60.0
+SLOW_PAGES = Retry(connect=3, read=5, status=5, status_forcelist=(502, 503, 504), allowed_methods=("GET",), backoff_factor=1)
+"""A page of a busy machine is asked for again: a question changes nothing, and an hour of work hangs on it."""
 
 
 class AirflowError(RuntimeError):
@@ -27,6 +31,7 @@ class Client:
     def __init__(self, server: Server) -> None:
         self.server = server
         self.session = requests.Session()
+        self.session.mount("http://", HTTPAdapter(max_retries=SLOW_PAGES))
         user = "admin"
         password = json.loads(server.passwords.read_text())[user]
         token = self._send("POST", "auth/token", {"username": user, "password": password})
