@@ -17,7 +17,9 @@ from pipeline.orchestration.local_airflow.home import Server
 READY_S = 180.0
 POLL_S = 1.0
 ANSWER_S = 60.0
-SLOW_PAGES = Retry(connect=3, read=5, status=5, status_forcelist=(502, 503, 504), allowed_methods=("GET",), backoff_factor=1)
+SLOW_PAGES = Retry(
+    connect=3, read=5, status=5, status_forcelist=(502, 503, 504), allowed_methods=("GET",), backoff_factor=1
+)
 """A page of a busy machine is asked for again: a question changes nothing, and an hour of work hangs on it."""
 
 
