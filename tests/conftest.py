@@ -24,8 +24,14 @@ _SERVICES = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes minutes begins first: of two workers, neither is left with it when the other has nothing to do."""
+    """What takes minutes begins first: of two workers, neither is left with it when the other has nothing to do.
+
+    It also may take longer, several times what it needs on a quiet machine.
+    """
     items.sort(key=_minutes, reverse=True)
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(600 + 300 * _minutes(item)))
 
 
 def _minutes(item: pytest.Item) -> float:
