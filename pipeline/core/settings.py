@@ -142,7 +142,7 @@ def settings() -> Settings:
     """
     variables = tuple(sorted(item for item in os.environ.items() if item[0].upper().startswith(_PREFIX)))
     secrets = os.environ.get("DRIFTLINE_SECRETS")
-    # Files of secrets may change while a process lives; reading the variables again costs 3 ms, hundreds of times a run.
+    # Files of secrets may change while a process lives. Reading the variables costs 3 ms, hundreds of times in a run.
     return _read(variables, secrets) if secrets else _read_once(variables)
 
 
