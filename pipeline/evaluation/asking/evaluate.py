@@ -122,7 +122,12 @@ def measured(evaluation: Evaluation, endpoint: Endpoint, samples: int, client: C
 
 def text_of(answer: Answer) -> str:
     """Return what is scored of an answer: all but its reasoning."""
-    return _REASONING.sub("", answer.text, count=1)
+    return without_reasoning(answer.text)
+
+
+def without_reasoning(text: str) -> str:
+    """Return a text without the reasoning between `<think>` marks at its begin."""
+    return _REASONING.sub("", text, count=1)
 
 
 def write_answers(evaluation: Evaluation, folder: Path) -> Path:

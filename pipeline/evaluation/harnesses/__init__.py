@@ -1,0 +1,1 @@
+"""Adapters for harnesses that ask models themselves; their answers get our prompts and our verdicts."""

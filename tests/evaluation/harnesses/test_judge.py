@@ -1,0 +1,101 @@
+"""Verdicts for harnesses are those of `driftline score --run`, for each family."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.evaluation import View
+from pipeline.core.vocabularies.families import Family
+from pipeline.evaluation.harnesses import judge as judging
+from pipeline.evaluation.harnesses.judge import SETTINGS, Judge
+from pipeline.evaluation.prompts.rules import prompt_rules
+from pipeline.evaluation.scores.running import Runners
+from pipeline.evaluation.scores.score import score_predictions
+from pipeline.execution.environments.store import EnvironmentStore
+from pipeline.execution.sandbox.probe import find_sandbox
+from pipeline.execution.validation.rules import ValidationRules
+from pipeline.execution.validation.samples.engine import Engine
+from pipeline.families.repository_tasks.project_context import Workshop
+from pipeline.families.repository_tasks.rules import RepositoryRules
+from pipeline.families.repository_tasks.sdists import ProjectSources
+from pipeline.index.http import Fetcher
+from pipeline.snapshots.format.manifest import SnapshotError
+from tests.evaluation.export.demo import DEMO, FILES
+from tests.evaluation.export.test_harbor import Shelf
+from tests.evaluation.harnesses.families import snapshot
+from tests.evaluation.scores.snapshots import RULES_OF_SCORES, lines
+from tests.index_server import Index, sdist, serve
+
+CORRUPTED = "lines = (\n"
+AT_MOST = 2
+"""Tasks of a family that are answered: tests of a project take seconds."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    place = tmp_path_factory.mktemp("judge")
+    with pytest.MonkeyPatch.context() as patched, serve(Index()) as index:
+        patched.setenv("DRIFTLINE_DATA", str(place / "data"))
+        file = index.add(DEMO, "1.0", sdist(DEMO, "1.0", FILES), "2021-06-01T12:30:00Z")
+        assert file is not None
+        store, sandbox = cast(EnvironmentStore, Shelf()), find_sandbox()
+        validation = load(RULES / "validation.yaml", ValidationRules).model_copy(update={"repeats": 1})
+        rules = load(RULES / "repository.yaml", RepositoryRules)
+        sources = ProjectSources(place / "projects", Fetcher(timeout_s=10), index.simple, rules)
+        runners = Runners(Engine(store, sandbox, validation), Workshop(sources, store, sandbox, rules))
+        patched.setattr(judging, "runners_at", lambda _: runners)
+        yield snapshot(place, file.sha256)
+
+
+@pytest.mark.parametrize("family", Family)
+def test_verdicts_are_those_of_scoring(family: Family, folder: Path) -> None:
+    judge = Judge(str(folder), family, View.ALL)
+    asked = list(judge.questions.values())[:AT_MOST]
+    answers = {each.id: (each.reference, "", CORRUPTED, f"```python\n{each.reference}\n```") for each in asked}
+    told = [{"id": of, "family": family, "completions": list(texts)} for of, texts in answers.items()]
+    scored = score_predictions(folder, io.BytesIO(lines(*told)), RULES_OF_SCORES, judge._runners).verdicts
+    for question in asked:
+        verdicts = [judge.verdict(question.id, text) for text in answers[question.id]]
+        for metric, values in scored[family, question.id].items():
+            of_answers: list[float | None] = [*values]
+            assert [verdict.scores.get(metric) for verdict in verdicts] == (of_answers or [None] * len(verdicts))
+        assert all(set(verdict.scores) <= {*question.metrics} <= {*judge.metrics} for verdict in verdicts)
+        expected = (1.0, 0.0, 0.0) if judge.reward in question.metrics else (None, None, None)
+        assert tuple(verdict.reward for verdict in verdicts[:3]) == expected
+
+
+def test_reasoning_is_not_scored(folder: Path) -> None:
+    judge = Judge(str(folder), Family.CONTEXT, View.ALL)
+    (question,) = judge.questions.values()
+    thought = judge.verdict(question.id, f"<think>{CORRUPTED}</think>\n{question.reference}")
+    assert thought == judge.verdict(question.id, question.reference)
+    assert thought.reward == 1.0
+
+
+def test_every_family_has_a_setting(folder: Path) -> None:
+    rules = prompt_rules()
+    families = {name: rules[name].templates[rules[name].settings[name].template].family for name in SETTINGS.values()}
+    assert {family: families[name] for family, name in SETTINGS.items()} == {family: family for family in Family}
+
+
+@pytest.mark.parametrize(
+    ("snapshot_name", "setting", "message"),
+    [
+        (None, "versicode-function", "setting 'versicode-function': migrations have versicode-migration; name one"),
+        ("absent", None, "absent: no such folder, and no profile of that name has a snapshot"),
+    ],
+)
+def test_what_is_wrong_is_named(folder: Path, snapshot_name: str | None, setting: str | None, message: str) -> None:
+    with pytest.raises((SnapshotError, ValueError), match=message):
+        Judge(snapshot_name or str(folder), Family.MIGRATION, View.ALL, setting)
+
+
+def test_a_view_without_rows_is_an_error(folder: Path) -> None:
+    with pytest.raises(SnapshotError, match="no row of functions has a prompt in the view discriminating"):
+        Judge(str(folder), Family.FUNCTION, View.DISCRIMINATING)
