@@ -38,6 +38,8 @@ _STRAIGHT = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Import, ast
 """Statements of a fixture that mean the same in the test."""
 
 _INDENT = "    "
+_STACK = "stack"
+"""The name of what holds the contexts of fixtures open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,7 +352,7 @@ class _Case:
             self.plan.is_function
             and is_own
             and not asks
-            and not fixture.is_generator
+            and (not fixture.is_generator or _context_of(fixture) is not None)
             and "autouse" not in keywords
             and len(fixture.function.decorator_list) == 1
             and isinstance(fixture.function, ast.FunctionDef)
@@ -377,6 +379,8 @@ class _Case:
         if name not in fixture.needs and self._is_straight(fixture, body):
             self._write_out(fixture, body, is_parameter=is_parameter)
             return
+        if fixture.is_generator:
+            raise Refused(RejectReason.NAME_CONFLICT, f"the fixture {name} has names of the test")
         maker = f"make_{name}"
         if maker in module.bindings or maker in self.plan.test.module.bindings or maker in self.elsewhere:
             maker = f"{maker}_fixture"
@@ -392,13 +396,16 @@ class _Case:
     def _is_straight(self, fixture: Fixture, body: Sequence[ast.stmt]) -> bool:
         """Say whether a fixture can stand in the test: a row of statements, with names that mean nothing else there."""
         *before, last = body
-        if not isinstance(last, ast.Return) or last.value is None or not all(isinstance(s, _STRAIGHT) for s in before):
+        is_value = isinstance(last, ast.Return) and last.value is not None
+        if not (is_value or _context_of(fixture)) or not all(isinstance(s, _STRAIGHT) for s in before):
             return False
         bound = _locals(fixture.function) - {fixture.name, *fixture.needs}
         others: list[ast.AST] = [self.plan.test.function, ast.parse("\n".join(self.head))]
         others += [each.function for each in self.plan.fixtures.of_suite.values() if each is not fixture]
         others += [statement for _, statement in self._set_up_names()]
-        reserved = self.locals | {name for other in others for name in _names_in(other)}
+        reserved = self.locals | {name for other in others for name in _names_in(other)} - {_STACK}
+        if fixture.is_generator and _STACK in self.locals | fixture.module.bindings.keys():
+            return False
         if fixture.name in self.plan.fixtures.of_suite.keys() - parameters(self.plan.test.function):
             reserved.add(fixture.name)
         return reserved.isdisjoint(bound)
@@ -411,6 +418,9 @@ class _Case:
         for statement in body:
             inner, brought = self.program.inside(module, statement)
             names |= brought
+            if isinstance(statement, ast.With):
+                texts += self._entered(fixture, statement, [*edits, *inner], is_parameter=is_parameter)
+                continue
             node = statement.value if isinstance(statement, ast.Return) and statement.value else statement
             text = textwrap.dedent(render(module, *module.span(node), [*edits, *inner]))
             if node is statement:
@@ -419,8 +429,33 @@ class _Case:
                 value = ast.unparse(ast.parse(f"({text})"))
                 texts += [f"{fixture.name} = {value}"] if is_parameter else [value] if "(" in value else []
         bound = _locals(fixture.function) | set(fixture.needs)
-        self._need_elsewhere(module, "\n".join(texts), names | bound)
+        self._need_elsewhere(module, "\n".join(texts), names | bound | {_STACK, "ExitStack"})
         self.head += "\n".join(texts).split("\n")
+
+    def _entered(
+        self, fixture: Fixture, statement: ast.With, edits: Sequence[Edit], *, is_parameter: bool
+    ) -> Iterator[str]:
+        """Yield the statements that enter the contexts of a fixture: these end where the program does."""
+        module = fixture.module
+        self.program.add_import("from contextlib import ExitStack", "ExitStack")
+        self.elsewhere.add("ExitStack")
+        if f"{_STACK} = ExitStack()" not in self.head:
+            yield f"{_STACK} = ExitStack()"
+
+        def text_of(node: ast.expr) -> str:
+            return ast.unparse(ast.parse(f"({textwrap.dedent(render(module, *module.span(node), edits))})"))
+
+        *_, last = statement.body
+        value = last.value.value if isinstance(last, ast.Expr) and isinstance(last.value, ast.Yield) else None
+        value_text = text_of(value) if value else "None"
+        for item in statement.items:
+            name = item.optional_vars.id if isinstance(item.optional_vars, ast.Name) else None
+            if name and name == value_text and len(statement.items) == 1:
+                name, value_text = (fixture.name if is_parameter else None), fixture.name
+            entered = f"{_STACK}.enter_context({text_of(item.context_expr)})"
+            yield f"{name} = {entered}" if name else entered
+        if is_parameter and value_text != fixture.name:
+            yield f"{fixture.name} = {value_text}"
 
     def _kept(self, module: SuiteModule, statement: ast.stmt) -> Iterator[str]:
         """Yield the decorators of a test or class that change how it runs."""
@@ -650,6 +685,16 @@ def _defaults(function: Function) -> list[str]:
         for argument, default in (*zip(with_default, function.args.defaults, strict=True), *named)
         if default is not None
     ]
+
+
+def _context_of(fixture: Fixture) -> ast.With | None:
+    """Return the statement that a fixture ends with, if that only gives its value inside of contexts."""
+    last = fixture.function.body[-1]
+    if not isinstance(last, ast.With) or len(last.body) != 1 or not isinstance(last.body[0], ast.Expr):
+        return None
+    yields = [node for node in ast.walk(fixture.function) if isinstance(node, ast.Yield | ast.YieldFrom)]
+    plain = all(item.optional_vars is None or isinstance(item.optional_vars, ast.Name) for item in last.items)
+    return last if plain and yields == [last.body[0].value] and isinstance(yields[0], ast.Yield) else None
 
 
 def _locals(function: Function) -> set[str]:

@@ -305,6 +305,12 @@ def _of_equal(left: ast.expr, right: ast.expr) -> tuple[ast.stmt, str, bool]:
     return _printing(ast.Compare(left, [ast.Eq()], [right])), ast.unparse(right), False
 
 
+def _enters_context(node: ast.stmt) -> bool:
+    value = node.value if isinstance(node, ast.Expr | ast.Assign) else None
+    is_call = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
+    return is_call and value.func.attr == "enter_context"  # type: ignore[union-attr]
+
+
 def _is_literal(node: ast.expr) -> bool:
     try:
         ast.literal_eval(node)
@@ -320,11 +326,14 @@ def _printing(value: ast.expr) -> ast.stmt:
 def slice_to(lines: Sequence[Line], last: int, *, tight: bool = False) -> list[Line]:
     """Return the lines that one needs, itself included: those that bind its names, or may change what they stand for.
 
-    Other assertions stay out, whatever they call. A tight slice takes modules and what they hold as never changed.
+    Other assertions stay out, whatever they call. A tight slice takes modules and what they hold as never changed, and
+    contexts of fixtures for needless: these act on no name.
     """
     of_imports = frozenset(name for line in lines if isinstance(line.node, _IMPORT) for name in line.binds)
     lasting = {"", *(of_imports if tight else ())}
-    names, chosen = set(lines[last].needs), {last}
+    contexts = () if tight else (place for place, line in enumerate(lines[:last]) if _enters_context(line.node))
+    chosen = {last, *contexts}
+    names = {name for place in chosen for name in lines[place].needs}
     before = -1
     while before != len(chosen):
         before = len(chosen)

@@ -72,6 +72,20 @@ PROGRAMS = {
         "def test_it():\n    total = make_total()\n    assert total == 1\n",
         "test_it()",
     ),
+    "fixtures that hold contexts": (
+        {
+            "tests/conftest.py": "import decimal\nimport pytest\n\n@pytest.fixture\ndef place():\n    return 3\n\n"
+            "@pytest.fixture\ndef context(place):\n    with decimal.localcontext() as ctx:\n        yield ctx\n\n"
+            "@pytest.fixture\ndef exact(context):\n    context.prec = 3\n"
+            "    with decimal.localcontext(), decimal.localcontext() as other:\n        yield other.prec\n",
+            "tests/test_a.py": "def test_it(exact):\n    assert exact == 3\n",
+        },
+        "from contextlib import ExitStack\nimport decimal\n\n\ndef test_it():\n    place = 3\n    stack = ExitStack()\n"
+        "    context = stack.enter_context(decimal.localcontext())\n    context.prec = 3\n"
+        "    stack.enter_context(decimal.localcontext())\n"
+        "    other = stack.enter_context(decimal.localcontext())\n    exact = other.prec\n    assert exact == 3\n",
+        "test_it()",
+    ),
     "a fixture that cleans up": (
         {
             "tests/test_a.py": "import pytest\n\n@pytest.fixture\ndef item():\n    yield 1\n\n"
