@@ -352,7 +352,7 @@ class _Case:
             self.plan.is_function
             and is_own
             and not asks
-            and (not fixture.is_generator or _context_of(fixture) is not None)
+            and (not fixture.is_generator or self._is_straight(fixture, _without_docstring(fixture.function.body)))
             and "autouse" not in keywords
             and len(fixture.function.decorator_list) == 1
             and isinstance(fixture.function, ast.FunctionDef)
@@ -396,10 +396,13 @@ class _Case:
     def _is_straight(self, fixture: Fixture, body: Sequence[ast.stmt]) -> bool:
         """Say whether a fixture can stand in the test: a row of statements, with names that mean nothing else there."""
         *before, last = body
+        context = _context_of(fixture)
         is_value = isinstance(last, ast.Return) and last.value is not None
-        if not (is_value or _context_of(fixture)) or not all(isinstance(s, _STRAIGHT) for s in before):
+        if not (is_value or context) or not all(isinstance(s, _STRAIGHT) for s in before):
             return False
         bound = _locals(fixture.function) - {fixture.name, *fixture.needs}
+        if context and (renamed := _yielded_alias(context)):
+            bound.discard(renamed)
         others: list[ast.AST] = [self.plan.test.function, ast.parse("\n".join(self.head))]
         others += [each.function for each in self.plan.fixtures.of_suite.values() if each is not fixture]
         others += [statement for _, statement in self._set_up_names()]
@@ -445,17 +448,15 @@ class _Case:
         def text_of(node: ast.expr) -> str:
             return ast.unparse(ast.parse(f"({textwrap.dedent(render(module, *module.span(node), edits))})"))
 
-        *_, last = statement.body
-        value = last.value.value if isinstance(last, ast.Expr) and isinstance(last.value, ast.Yield) else None
-        value_text = text_of(value) if value else "None"
+        alias, value = _yielded_alias(statement), _yielded(statement)
         for item in statement.items:
             name = item.optional_vars.id if isinstance(item.optional_vars, ast.Name) else None
-            if name and name == value_text and len(statement.items) == 1:
-                name, value_text = (fixture.name if is_parameter else None), fixture.name
+            if alias:
+                name = fixture.name if is_parameter else None
             entered = f"{_STACK}.enter_context({text_of(item.context_expr)})"
             yield f"{name} = {entered}" if name else entered
-        if is_parameter and value_text != fixture.name:
-            yield f"{fixture.name} = {value_text}"
+        if is_parameter and not alias:
+            yield f"{fixture.name} = {text_of(value) if value else 'None'}"
 
     def _kept(self, module: SuiteModule, statement: ast.stmt) -> Iterator[str]:
         """Yield the decorators of a test or class that change how it runs."""
@@ -695,6 +696,19 @@ def _context_of(fixture: Fixture) -> ast.With | None:
     yields = [node for node in ast.walk(fixture.function) if isinstance(node, ast.Yield | ast.YieldFrom)]
     plain = all(item.optional_vars is None or isinstance(item.optional_vars, ast.Name) for item in last.items)
     return last if plain and yields == [last.body[0].value] and isinstance(yields[0], ast.Yield) else None
+
+
+def _yielded(context: ast.With) -> ast.expr | None:
+    """Return what a fixture gives inside of its contexts."""
+    last = context.body[0]
+    return last.value.value if isinstance(last, ast.Expr) and isinstance(last.value, ast.Yield) else None
+
+
+def _yielded_alias(context: ast.With) -> str | None:
+    """Return the name that a fixture has for its only context, if it gives just that."""
+    value, name = _yielded(context), context.items[0].optional_vars
+    is_same = isinstance(value, ast.Name) and isinstance(name, ast.Name) and value.id == name.id
+    return name.id if is_same and isinstance(name, ast.Name) and len(context.items) == 1 else None
 
 
 def _locals(function: Function) -> set[str]:

@@ -86,6 +86,16 @@ PROGRAMS = {
         "    other = stack.enter_context(decimal.localcontext())\n    exact = other.prec\n    assert exact == 3\n",
         "test_it()",
     ),
+    "a fixture whose context has a name of the test": (
+        {
+            "tests/test_a.py": "import decimal\nimport pytest\n\n@pytest.fixture\ndef context():\n"
+            "    with decimal.localcontext() as ctx:\n        yield ctx\n\n"
+            "def test_it(context):\n    ctx = 28\n    assert context.prec == ctx\n",
+        },
+        "from contextlib import ExitStack\nimport decimal\n\n\ndef test_it():\n    stack = ExitStack()\n"
+        "    context = stack.enter_context(decimal.localcontext())\n    ctx = 28\n    assert context.prec == ctx\n",
+        "test_it()",
+    ),
     "a fixture that cleans up": (
         {
             "tests/test_a.py": "import pytest\n\n@pytest.fixture\ndef item():\n    yield 1\n\n"

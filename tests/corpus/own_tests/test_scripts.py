@@ -67,6 +67,14 @@ def test_an_assertion_needs_what_binds_its_names_and_what_changes_their_objects(
     assert text_of(slice_to(lines, len(lines) - 1)) == "g = Graph()\ng.add(1)\nfill(g)\nprint(g.size)\n"
 
 
+@pytest.mark.parametrize("is_tight", [False, True])
+def test_an_assertion_needs_the_contexts_that_were_entered_before_it(is_tight: bool) -> None:
+    entering = "stack = ExitStack()\nstack.enter_context(context())\n"
+    lines = lines_of(f"{entering}other = 1\nassert url() == '/'")
+    expected = "print(url())\n" if is_tight else f"{entering}print(url())\n"
+    assert text_of(slice_to(lines, len(lines) - 1, tight=is_tight)) == expected
+
+
 @pytest.mark.parametrize(
     ("old", "new", "count"),
     [
