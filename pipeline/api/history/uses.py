@@ -7,7 +7,20 @@ from collections.abc import Iterator
 from pipeline.api.history.index import standard_members
 from pipeline.api.history.parameters import Difference
 from pipeline.api.history.rules import LifecycleRules
-from pipeline.api.surface.extract.uses import ABSTRACT, FROZEN, INHERITED, ONLY_RAISES, SYNTAX, UNHASHABLE, USE
+from pipeline.api.surface.extract.uses import (
+    ABSTRACT,
+    FROZEN,
+    INHERITED,
+    OF_OBJECTS,
+    ONLY_RAISES,
+    OPERATORS,
+    REFUSED,
+    REFUSES,
+    SLOTTED,
+    SYNTAX,
+    UNHASHABLE,
+    USE,
+)
 from pipeline.api.surface.parse.module_model import PATCHED_BY, UNSEEN_MEMBERS
 from pipeline.api.surface.resolve.labels import EXTENDS
 from pipeline.core.vocabularies.changes import ChangeKind
@@ -16,6 +29,15 @@ from pipeline.lake.rows import SymbolState
 
 _INSTEAD = {"__iter__": ("__getitem__",), "__contains__": ("__iter__", "__getitem__"), "__reversed__": ("__getitem__",)}
 """Special methods that Python uses where another one is lacking (language reference, 3.3.7 and 6.10.2)."""
+
+_INSTEAD_AT_LEAST = {
+    **{f"__i{name}__": (f"__{name}__",) for name in OPERATORS},
+    "__int__": ("__index__", "__trunc__"),
+    "__float__": ("__index__",),
+    "__complex__": ("__float__", "__index__"),
+    "__reversed__": ("__getitem__",),
+}
+"""The same of those that nobody counts as a way of its own where a class lacks them (3.3.8)."""
 
 _BOUND = frozenset({"staticmethod", "classmethod"})
 _VALUES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
@@ -57,10 +79,11 @@ def _ways(row: SymbolState, other: SymbolState) -> set[str]:
         # an annotation alone may stand for a property, and a field of a named tuple cannot be assigned
         return set() if attribute["value"] is None or not of_instances else _of_value(name, row) - {f"del x.{name}"}
     if row["kind"] in _CALLED and row["kind"] == other["kind"]:
-        # a method that only raises may be one that subclasses define
-        called = {"f()"} if ONLY_RAISES not in labels or row["kind"] == SymbolKind.METHOD else set()
-        on_class = row["kind"] == SymbolKind.METHOD and not _BOUND.isdisjoint(labels)
-        return called | ({"C.m()"} if on_class else set())
+        if row["kind"] == SymbolKind.FUNCTION:
+            return {"f()"} if ONLY_RAISES not in labels else set()
+        # one that asks subclasses to define it is called all the same
+        called = {"x.m()"} if REFUSES not in labels else set()
+        return called | ({"C.m()"} if not _BOUND.isdisjoint(labels) else set())
     return set()
 
 
@@ -68,7 +91,8 @@ def _of_value(name: str, row: SymbolState) -> set[str]:
     """Return how a value may be used beside being read; only plain properties are known to refuse."""
     labels = set(row["labels"])
     refuses = row["kind"] == SymbolKind.PROPERTY and "cached" not in labels
-    ways = set() if refuses and "writable" not in labels else {f"x.{name} = …"}
+    ways = {f"x.{name}"} if REFUSES not in labels else set()
+    ways |= set() if refuses and "writable" not in labels else {f"x.{name} = …"}
     return ways | (set() if refuses and "deletable" not in labels else {f"del x.{name}"})
 
 
@@ -86,11 +110,22 @@ def _of_class(here: SymbolState, there: SymbolState, rules: LifecycleRules) -> s
     own_there, every_there = set(there["labels"]), _all_labels(there, rules)
     special = {label.removeprefix(USE) for label in own if label.startswith(USE)} - {"__hash__"}
     special_there = {label.removeprefix(USE) for label in every_there if label.startswith(USE)}
-    special_there |= {method for method, others in _INSTEAD.items() if not special_there.isdisjoint(others)}
+    # a special method that refuses is not that of a base
+    special_there -= {label.removeprefix(REFUSED) for label in every_there if label.startswith(REFUSED)}
+    instead = (*_INSTEAD.items(), *_INSTEAD_AT_LEAST.items())
+    special_there |= {method for method, others in instead if not special_there.isdisjoint(others)}
+    refused = {label.removeprefix(REFUSED) for label in every if label.startswith(REFUSED)}
+    refused_there = {label.removeprefix(REFUSED) for label in own_there if label.startswith(REFUSED)}
     special |= {method for method, others in _INSTEAD.items() if not special.isdisjoint(others)}
-    ways = {SYNTAX[method] for method in special - special_there}
-    refused = {UNHASHABLE: SYNTAX["__hash__"], FROZEN: "x.field = …"}
-    ways |= {way for label, way in refused.items() if label in own_there and label not in every}
+    ways = {SYNTAX[method] for method in special & SYNTAX.keys() - special_there}
+    ways |= {OF_OBJECTS[method] for method in refused_there - refused if method in OF_OBJECTS}
+    supported = {label.removeprefix(USE) for label in every if label.startswith(USE)} - refused
+    ways |= {SYNTAX[method] for method in refused_there & supported & SYNTAX.keys()}
+    refusals = {UNHASHABLE: SYNTAX["__hash__"], FROZEN: OF_OBJECTS["__setattr__"], SLOTTED: "x.new = …"}
+    if any(label.startswith(EXTENDS) for label in own | own_there):
+        # what a class of the standard library takes decides
+        del refusals[SLOTTED]
+    ways |= {way for label, way in refusals.items() if label in own_there and label not in every}
     abstract = {label.removeprefix(ABSTRACT) for label in every if label.startswith(ABSTRACT)}
     abstract_there = {label.removeprefix(ABSTRACT) for label in own_there if label.startswith(ABSTRACT)}
     ways |= {"C()"} if abstract_there and not abstract else set()

@@ -1,4 +1,4 @@
-"""A decorator deprecates what it decorates if the function that it returns warns whenever it is called."""
+"""What others do deprecates an API: decorators and classes that warn, own categories, own functions that warn."""
 
 from collections.abc import Mapping
 
@@ -69,3 +69,71 @@ def test_a_decorator_that_begins_to_warn_marks_what_another_file_decorates():
     reader = SurfaceReader(Records(None, READING_RULES, lambda wanted: {sha: contents[sha] for sha in wanted}))
     before, after = (reader.read(sources).symbols["pkg.C.m"]["deprecation"] for sources, _ in releases)
     assert (before, after and after["message"]) == (None, "it goes")
+
+
+GOES = "warnings.warn('it goes', DeprecationWarning)"
+CALLED = f"import warnings\nclass fading:\n    def __init__(self, func): ...\n    def __call__(self, *args):\n        {GOES}\n"
+FIRST = (
+    "import warnings\nclass fading:\n    def __init__(self, since): ...\n    def __call__(self, func):\n"
+    f"        def inner(*args):\n            {GOES}\n            return func(*args)\n        return inner\n"
+)
+READ = f"import warnings\nclass Fading:\n    def __get__(self, instance, owner):\n        {GOES}\n"
+WRAPPER = OLD.format(message="'it goes'")
+
+
+@pytest.mark.parametrize(
+    ("source", "marked"),
+    [
+        (f"{CALLED}@fading\ndef f(x): ...\n", {"pkg.f"}),
+        (f"{FIRST}@fading('2.0')\ndef f(x): ...\n", {"pkg.f"}),
+        (f"{READ}class C:\n    A = Fading()\n    B = 1\n", {"pkg.C.A"}),
+        (f"{WRAPPER}def _f(x): ...\nf = fading(_f)\ng = _f\n", {"pkg.f"}),
+        ("class fading:\n    def __call__(self, func): return func\n@fading\ndef f(x): ...\n", set()),
+        (f"{CALLED.replace('Deprecation', 'Runtime')}@fading\ndef f(x): ...\n", set()),
+    ],
+    ids=["called", "called first", "read", "assigned", "that does not warn", "that warns of something else"],
+)
+def test_a_class_that_warns_where_it_stands_before_something_marks_that(source, marked):
+    assert set(marks(source)) == marked
+
+
+CATEGORY = "import warnings\nclass Faded(DeprecationWarning): ...\nclass Later(FutureWarning): ...\nclass Slow(UserWarning): ...\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "marked"),
+    [
+        ("warnings.warn('it goes', Faded)", True),
+        ("warnings.warn(Faded('it goes'))", True),
+        ("warnings.warn('it will be removed in 3.0', category=Later)", True),
+        ("warnings.warn('it gives another order', Later)", False),
+        ("warnings.warn('it takes long', Slow)", False),
+        ("if x: warnings.warn('of one way', Faded)", False),
+    ],
+)
+def test_a_category_of_the_library_is_what_its_bases_are(body, marked):
+    source = f"from ._w import Faded, Later, Slow\nimport warnings\ndef f(x):\n    {body}\n    return x\n"
+    assert ("pkg.f" in marks({"pkg/__init__.py": source, "pkg/_w.py": CATEGORY})) is marked
+
+
+@pytest.mark.parametrize(
+    ("body", "marked"),
+    [
+        ("warnings.warn(f'{name} goes', DeprecationWarning)", True),
+        ("warnings.warn(f'{name} goes', Faded)", True),
+        ("warnings.warn(f'{name} is slow', RuntimeWarning)", False),
+        ("if name == 'g': warnings.warn('g goes', DeprecationWarning)", False),
+    ],
+)
+def test_a_function_of_the_library_that_always_warns_marks_what_always_calls_it(body, marked):
+    helper = f"{CATEGORY}def warn_old(name):\n    {body}\n"
+    source = (
+        "from ._w import warn_old\ndef f(x):\n    warn_old('f')\n    return x\ndef g(x):\n    if x: warn_old('g')\n"
+    )
+    found = marks({"pkg/__init__.py": source, "pkg/_w.py": helper})
+    assert ("pkg.f" in found, "pkg.g" in found) == (marked, False)
+
+
+def test_a_dataclass_that_warns_once_its_fields_are_set_is_deprecated():
+    source = f"import warnings\nfrom dataclasses import dataclass\n@dataclass\nclass C:\n    a: int\n    def __post_init__(self):\n        {GOES}\n"
+    assert set(marks(source)) == {"pkg.C"}

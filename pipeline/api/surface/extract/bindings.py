@@ -29,7 +29,7 @@ _DECORATOR_LABELS = {
     "dataclasses.dataclass": {"dataclass"},
 }
 _OVERLOADS = frozenset({"typing.overload", "typing_extensions.overload"})
-_ACCESSOR_LABELS = {"setter": "writable", "deleter": "deletable"}
+ACCESSOR_LABELS = {"setter": "writable", "deleter": "deletable"}
 _TYPE_CHECKING = frozenset({"TYPE_CHECKING", "typing.TYPE_CHECKING"})
 _SCOPES = (ast.Module, ast.ClassDef)
 _LOOKED_AT = frozenset({"__init__", "__new__", "__getattr__", "__getattribute__"})
@@ -146,7 +146,7 @@ def _bind_function(bound: Bound, paths: list[str], scope: Scope, module: _Module
     elif paths and not _OVERLOADS.isdisjoint(paths):
         scope.overloads.setdefault(name, []).append(bound)
     elif paths and (accessor := _accessor(paths, name, scope)) is not None:
-        scope.bound[name].labels.add(_ACCESSOR_LABELS[accessor])
+        scope.bound[name].labels.add(ACCESSOR_LABELS[accessor])
     else:
         if scope.overloads:
             bound.overloads = scope.overloads.pop(name, [])
@@ -166,7 +166,7 @@ def _accessor(paths: list[str], name: str, scope: Scope) -> str | None:
     bound = scope.bound.get(name)
     if bound is None or "property" not in bound.labels:
         return None
-    own = {f"{scope.path}.{name}.{accessor}": accessor for accessor in _ACCESSOR_LABELS}
+    own = {f"{scope.path}.{name}.{accessor}": accessor for accessor in ACCESSOR_LABELS}
     return next((own[path] for path in paths if path in own), None)
 
 

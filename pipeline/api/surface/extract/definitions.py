@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from pipeline.api.surface.extract.attributes import add_attributes
-from pipeline.api.surface.extract.deprecations import assigned_mark, mark_of
+from pipeline.api.surface.extract.bindings import ACCESSOR_LABELS
+from pipeline.api.surface.extract.deprecations import (
+    assigned_mark,
+    mark_of,
+    marks_by_name,
+    warning_mark,
+    whole_message,
+    wrapper_mark,
+)
 from pipeline.api.surface.extract.fields import add_named_fields, named_fields, read_fields, read_slots
 from pipeline.api.surface.extract.functions import (
     Visited,
@@ -17,9 +25,9 @@ from pipeline.api.surface.extract.functions import (
     with_documented_marks,
     with_hidden,
 )
-from pipeline.api.surface.extract.uses import uses_of
+from pipeline.api.surface.extract.uses import refuses, uses_of
 from pipeline.api.surface.extract.written_signatures import overload_text
-from pipeline.api.surface.parse.bodies import Bodies
+from pipeline.api.surface.parse.bodies import Bodies, Body
 from pipeline.api.surface.parse.cleaning import read_docstring
 from pipeline.api.surface.parse.conditional import CONDITIONAL
 from pipeline.api.surface.parse.deep import TOO_DEEP
@@ -32,10 +40,14 @@ from pipeline.api.surface.parse.module_model import (
     UNSEEN_MEMBERS,
     UNSEEN_SIGNATURE,
     Definition,
-    Mark,
 )
 from pipeline.api.surface.parse.scopes import Bound, Scope
 from pipeline.api.surface.parse.syntax import FUNCTIONS, dotted, written
+from pipeline.core.vocabularies.surface import DeprecationChannel
+
+_CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
+_STANDING_BEFORE = frozenset({"__call__", "__get__"})
+"""Methods that run where an instance stands before a function or a value, as a decorator or descriptor does."""
 
 
 def read_members(owner: Scope, file: Visited, imports: dict[str, str], inside: str = "") -> dict[str, Definition]:
@@ -118,12 +130,21 @@ def _passes_on(node: ast.AST, target: str, file: Visited) -> bool:
     return own is not None and isinstance(node, ast.ImportFrom) and target.startswith(own)
 
 
-def _class_mark(node: ast.ClassDef, docstring: str | None, file: Visited) -> Mark | None:
-    """Return the mark of a class: what warns in its constructor marks it too."""
-    functions = (s for s in node.body if isinstance(s, ast.FunctionDef))
-    init = next((function for function in functions if function.name in {"__init__", "__new__"}), None)
-    warns = file.bodies.of(init).once(warnings_of, file.rules.deprecations.call_words) if init else ()
-    return mark_of(node.decorator_list, warns, docstring, file.rules)
+def _mark_class(definition: Definition, node: ast.ClassDef, file: Visited) -> None:
+    """Fill in the mark of a class, which what warns in its constructor marks too, and that which it gives others."""
+    functions = {s.name: s for s in node.body if isinstance(s, ast.FunctionDef)}
+    words = file.rules.deprecations.call_words
+    init = next((functions[name] for name in _CONSTRUCTORS if name in functions), None)
+    warns = file.bodies.of(init).once(warnings_of, words) if init else ()
+    definition.deprecation = mark_of(node.decorator_list, warns, definition.docstring, file.rules)
+    if warns and definition.deprecation is None:
+        definition.warns_by = marks_by_name(warns, file.rules)
+    for name in _STANDING_BEFORE & functions.keys():
+        body = file.bodies.of(functions[name])
+        if body.mentions(words):
+            if mark := warning_mark(body.statements, file.rules, {}):
+                mark = mark | {"channel": DeprecationChannel.DECORATOR, "message": whole_message(mark)}
+            definition.deprecates = mark or wrapper_mark(body.statements, file.rules)
 
 
 def _fill_attribute(
@@ -152,7 +173,7 @@ def _fill_class(
 ) -> None:
     assert bound.scope is not None
     definition.kind = "class"
-    definition.deprecation = _class_mark(node, definition.docstring, file)
+    _mark_class(definition, node, file)
     definition.decorators = [written(decorator) for decorator in node.decorator_list]
     definition.bases = [expression_text(base) for base in node.bases]
     definition.metaclass = next((dotted(k.value) for k in node.keywords if k.arg == "metaclass"), None)
@@ -160,9 +181,10 @@ def _fill_class(
     read_slots(node, definition)
     read_fields(node, definition, imports, file.rules)
     add_attributes(node, definition, file.bodies)
-    definition.labels = sorted(
-        {*definition.labels, *uses_of(node, definition, {*bound.scope.bound, *bound.scope.aside})}
-    )
+    defined = bound.scope.bound | bound.scope.aside
+    uses = uses_of(node, definition, defined, lambda name: _body_of(defined[name], file))
+    definition.labels = sorted({*definition.labels, *uses})
+    _mark_read_only(node, definition, file)
     if definition.name in file.bodies.extended or any(map(file.rules.member_decorators.search, definition.decorators)):
         definition.labels = sorted({*definition.labels, UNSEEN_MEMBERS})
     if not inside and definition.name in file.patched:
@@ -181,6 +203,24 @@ def _fill_class(
         if docstring and name in members:
             called = with_documented_marks(members[name].called, docstring, file)
             members[name] = replace(members[name], called=called)
+
+
+def _body_of(bound: Bound, file: Visited) -> Body | None:
+    return file.bodies.of(bound.node) if isinstance(bound.node, FUNCTIONS) else None
+
+
+def _mark_read_only(node: ast.ClassDef, definition: Definition, file: Visited) -> None:
+    """Take the label of an accessor from the properties whose accessor only raises."""
+    if not any("writable" in member.labels or "deletable" in member.labels for member in definition.members.values()):
+        return
+    for method in (statement for statement in node.body if isinstance(statement, ast.FunctionDef)):
+        for decorator in method.decorator_list:
+            match decorator:
+                case ast.Attribute(value=ast.Name(id=name), attr="setter" | "deleter" as accessor):
+                    member = definition.members.get(name)
+                    if member is not None and refuses(file.bodies.of(method)):
+                        labels = [label for label in member.labels if label != ACCESSOR_LABELS[accessor]]
+                        definition.members[name] = replace(member, labels=labels)
 
 
 def _mark_gone(node: ast.ClassDef, definition: Definition, file: Visited) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pipeline.api.surface.parse.module_model import Mark
 from pipeline.api.surface.parse.rules import SurfaceRules, clean_name, first_match
-from pipeline.api.surface.parse.syntax import written
+from pipeline.api.surface.parse.syntax import dotted, written
 from pipeline.core.vocabularies.surface import DeprecationChannel
 
 UNTOLD = "…"
@@ -117,6 +117,33 @@ def warning_mark(body: Sequence[ast.stmt], rules: SurfaceRules, constants: Mappi
     return None
 
 
+def whole_message(mark: Mark) -> str | None:
+    """Return the message of a mark that others have, None where a piece of it is about what they are."""
+    return None if UNTOLD in (mark["message"] or "") else mark["message"]
+
+
+def marks_by_name(body: Sequence[ast.stmt], rules: SurfaceRules) -> list[tuple[str, Mark]]:
+    """Return the marks that a body gives if a name means what the library defines elsewhere.
+
+    Either a category of its own, of a warning that always runs; or a function of its own that warns.
+    """
+    marks: list[tuple[str, Mark]] = []
+    named = _messages(body, {})
+    for call in _unconditional_calls(body):
+        name = dotted(call.func)
+        if name is None:
+            continue
+        values = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in {"message", "category"})]
+        message = next((text for value in values if " " in (text := _text(value, named) or "")), "")
+        mark = _mark(DeprecationChannel.WARNING, message, rules, None)
+        if rules.deprecations.warning_calls.search(name):
+            made = (dotted(value.func if isinstance(value, ast.Call) else value) for value in values)
+            marks += [(category, mark) for category in made if category and category.rpartition(".")[2][:1].isupper()]
+        elif any(word in name for word in rules.deprecations.call_words):
+            marks.append((name, mark))
+    return marks
+
+
 def wrapper_mark(body: Sequence[ast.stmt], rules: SurfaceRules) -> Mark | None:
     """Return the mark that a decorator gives: it returns a function of its own that warns whenever it is called.
 
@@ -127,9 +154,7 @@ def wrapper_mark(body: Sequence[ast.stmt], rules: SurfaceRules) -> Mark | None:
         if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) and inner.name in returned:
             mark = warning_mark(inner.body, rules, {}) or wrapper_mark(inner.body, rules)
             if mark is not None:
-                # a piece of an f-string stands for what is decorated
-                message = None if UNTOLD in (mark["message"] or "") else mark["message"]
-                return mark | {"channel": DeprecationChannel.DECORATOR, "message": message}
+                return mark | {"channel": DeprecationChannel.DECORATOR, "message": whole_message(mark)}
     return None
 
 

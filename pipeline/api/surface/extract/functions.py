@@ -6,12 +6,12 @@ import ast
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.api.surface.extract.deprecations import mark_of, wrapper_mark
+from pipeline.api.surface.extract.deprecations import mark_of, marks_by_name, wrapper_mark
 from pipeline.api.surface.extract.kwargs import hidden_parameters, refuses_rest
 from pipeline.api.surface.extract.parameter_marks import mark_by_code, mark_by_docstring
 from pipeline.api.surface.extract.signature_decorators import HelperRules, apply_helpers
 from pipeline.api.surface.extract.sketches import line_hashes, sketch
-from pipeline.api.surface.extract.uses import ONLY_RAISES
+from pipeline.api.surface.extract.uses import ONLY_RAISES, REFUSES, refuses
 from pipeline.api.surface.extract.written_signatures import overload_text, written_parameters
 from pipeline.api.surface.parse.bodies import Bodies, Body
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
@@ -99,13 +99,15 @@ def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, bod
         decorators=[written(decorator) for decorator in node.decorator_list],
         returns=annotation_text(node.returns, scope),
     )
+    if warns and definition.deprecation is None:
+        definition.warns_by = marks_by_name(warns, file.rules)
+    if body.only_raises:
+        definition.labels = sorted({*definition.labels, ONLY_RAISES, *([REFUSES] if refuses(body) else [])})
     if "property" in labels or _is_property(definition, file.rules):
         definition.kind = "property"
         return definition
     if "async" in labels and any(map(file.rules.plain_decorators.search, definition.decorators)):
-        definition.labels = [label for label in labels if label != "async"]
-    if body.only_raises:
-        definition.labels = sorted({*definition.labels, ONLY_RAISES})
+        definition.labels = [label for label in definition.labels if label != "async"]
     called = written_parameters(node, scope)
     if not file.is_stub and bound.runtime and not any(d.endswith("overload") for d in definition.decorators):
         # in a stub `...` is a default that is not told; here it is the value

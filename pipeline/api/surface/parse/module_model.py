@@ -67,8 +67,10 @@ class Definition(msgspec.Struct, omit_defaults=True):
     `kind` is class, function, property, attribute or import; `target` is the absolute path of an import, which is
     `passed_on` where it is made for others (`from a import b as b`); `called` are the parameters including self.
     `synthesised` says by which convention a class makes parameters of its fields (dataclass, attrs, namedtuple), if it
-    does. `deprecates` is the mark that it gives what it decorates, whose calls warn. `overloads` are signatures as they
-    are shown to people; `sketch` says what the body is like, see `pipeline.api.surface.extract.sketches`.
+    does. `deprecates` is the mark that it gives what it decorates, whose calls warn. `warns_by` are marks that it has
+    if a name of the library means a category of deprecations, or a function that warns of one. `overloads` are
+    signatures as they are shown to people; `sketch` says what the body is like, see
+    `pipeline.api.surface.extract.sketches`.
     """
 
     name: str
@@ -87,6 +89,7 @@ class Definition(msgspec.Struct, omit_defaults=True):
     docstring: str | None = None
     deprecation: Mark | None = None
     deprecates: Mark | None = None
+    warns_by: list[tuple[str, Mark]] = msgspec.field(default_factory=list)
     members: dict[str, Definition] = msgspec.field(default_factory=dict)
     synthesised: str | None = None
     fields: list[Field] = msgspec.field(default_factory=list)

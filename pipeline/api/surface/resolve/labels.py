@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterator, Sequence
 
-from pipeline.api.surface.extract.uses import ABSTRACT, FROZEN, INHERITED, UNHASHABLE, USE
+from pipeline.api.surface.extract.uses import ABSTRACT, FROZEN, INHERITED, REFUSED, SLOTTED, UNHASHABLE, USE
 from pipeline.api.surface.parse.module_model import INSTEAD, PATCHED_BY, UNSEEN_MEMBERS, Definition, ModuleRecord
 from pipeline.api.surface.resolve.resolution import Resolution
 from pipeline.api.surface.resolve.resolver import Distribution
@@ -60,7 +60,11 @@ def use_labels(owners: Sequence[Resolution], is_public: Callable[[str], bool]) -
     decided: set[str] = set()
     for owner, definition in definitions:
         prefix = "" if owner.path == owners[0].path or not is_public(owner.path) else INHERITED
-        own = [label for label in definition.labels if label in {FROZEN, UNHASHABLE} or label.startswith(USE)]
+        own = [
+            label for label in definition.labels if label in {FROZEN, UNHASHABLE} or label.startswith((USE, REFUSED))
+        ]
+        # the first class that defines a special method decides whether it refuses
+        own = [label for label in own if _opposite(label) not in labels]
         if not {UNHASHABLE, USE + "__hash__"}.isdisjoint(labels):
             # the first class that says whether it can be hashed decides
             own = [label for label in own if label not in {UNHASHABLE, USE + "__hash__"}]
@@ -71,7 +75,16 @@ def use_labels(owners: Sequence[Resolution], is_public: Callable[[str], bool]) -
                 own += [ABSTRACT + name] if "abstractmethod" in member.labels else []
         for label in own:
             labels.setdefault(label, prefix)
+    if all(SLOTTED in definition.labels for _, definition in definitions):
+        labels[SLOTTED] = ""
     return [prefix + label for label, prefix in labels.items()]
+
+
+def _opposite(label: str) -> str:
+    """Return the label that says of a special method that it is supported where this one says that it refuses."""
+    if label.startswith(USE):
+        return REFUSED + label.removeprefix(USE)
+    return USE + label.removeprefix(REFUSED) if label.startswith(REFUSED) else label
 
 
 def _is_abstract_base(definition: Definition) -> bool:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pipeline.api.surface.extract.attributes import SET_OUTSIDE_INIT
 from pipeline.api.surface.extract.sketches import line_hashes, sketch
-from pipeline.api.surface.extract.uses import FROZEN, UNHASHABLE, USE
+from pipeline.api.surface.extract.uses import FROZEN, REFUSED, SLOTTED, UNHASHABLE, USE
 from pipeline.api.surface.parse.module_model import ALTERNATIVE, GONE, Definition, Mark, ModuleRecord, Parameter
 from pipeline.api.surface.resolve.dependency_keys import content_fact
 from pipeline.api.surface.resolve.labels import OPAQUE, class_labels, module_labels, use_labels
@@ -24,9 +24,11 @@ from pipeline.api.surface.resolve.signatures import (
     named_parameters,
     takes_unpacked,
 )
-from pipeline.core.vocabularies.surface import PublicBecause, SourceKind, SymbolKind
+from pipeline.core.vocabularies.surface import DeprecationChannel, PublicBecause, SourceKind, SymbolKind
 from pipeline.lake.ids import sha256_text
 from pipeline.lake.rows import DocumentState, SymbolState
+
+_OF_USE = frozenset({UNHASHABLE, FROZEN, SLOTTED})
 
 Part = tuple[dict[str, SymbolState], dict[str, DocumentState]]
 """Rows of symbols and of documents that were made together, by path."""
@@ -128,13 +130,13 @@ class States:
         row = defined_row(
             path, resolution.path, kind_of(definition), because, file, resolution.module.source, definition
         )
-        row["deprecation"] = row["deprecation"] or self._decorator_mark(resolution)
+        row["deprecation"] = row["deprecation"] or self._mark_by_others(resolution)
         owners = self._owners(resolution) if definition.kind == "class" else []
         if owners:
             row["parameters"], labels = class_parameters(owners, self.distribution)
             row["overloads"] = class_overloads(owners)
             own = row["labels"] if labels is None else labels
-            own = [label for label in own if label not in {UNHASHABLE, FROZEN} and not label.startswith(USE)]
+            own = [label for label in own if label not in _OF_USE and not label.startswith((USE, REFUSED))]
             row["labels"] = sorted(
                 {*own, *class_labels(owners, self.distribution), *use_labels(owners, self._is_public)}
             )
@@ -188,7 +190,7 @@ class States:
     def _member(self, path: str, about: About, owner: Resolution, member: Definition) -> None:
         resolution = Resolution("definition", f"{owner.path}.{member.name}", owner.module, member)
         renames, unpacks = _may_rename(member), takes_unpacked(member.called)
-        mark = self._decorator_mark(resolution)
+        mark = self._mark_by_others(resolution)
         elsewhere = (
             self._same_member(owner, member) if renames else None,
             self._called(resolution) if unpacks else None,
@@ -197,7 +199,7 @@ class States:
         cached = self.cache.members.get(path)
         if cached is None or cached.definition != member or cached.about != about or cached.elsewhere != elsewhere:
             rows = self._member_rows(path, resolution, about[0], elsewhere)
-            decorated = bool(member.decorators and self.distribution.deprecators)
+            decorated = bool(member.warns_by or (self.distribution.deprecators and (member.decorators or member.value)))
             cached = _Member(member, about, elsewhere, not (renames or unpacks or decorated), *rows)
         elif cached.definition is not member:
             # the newest of equal definitions, so that the next release is compared by identity
@@ -205,19 +207,49 @@ class States:
         self.cache.members[path] = cached
         self._add(cached.row, cached.document)
 
-    def _decorator_mark(self, resolution: Resolution) -> Mark | None:
-        """Return the mark that a decorator of the distribution gives a definition by what it does."""
-        assert resolution.definition is not None
-        assert resolution.module is not None
-        for decorator in resolution.definition.decorators if self.distribution.deprecators else ():
-            name = decorator.partition("(")[0]
+    def _mark_by_others(self, resolution: Resolution) -> Mark | None:
+        """Return the mark that a definition has by what others of the distribution do.
+
+        A decorator, or a call that made it, may deprecate it; a function that it calls may warn; the category of its
+        warning may be one of deprecations.
+        """
+        definition, module = resolution.definition, resolution.module
+        assert definition is not None
+        assert module is not None
+        made = [definition.value] if definition.kind == "attribute" and definition.value else []
+        for maker in (*definition.decorators, *made) if self.distribution.deprecators else ():
+            name = maker.partition("(")[0]
             if name.rpartition(".")[2] in self.distribution.deprecators:
-                target = self.distribution.within(resolution.module, name)
+                target = self.distribution.within(module, name)
                 if target.definition is not None:
                     self.index.trace.ask(content_fact(target))
                     if target.definition.deprecates is not None:
                         return target.definition.deprecates
+        for name, mark in definition.warns_by:
+            target = self.distribution.within(module, name)
+            if target.definition is not None:
+                self.index.trace.ask(content_fact(target))
+                if self._announces(target, mark):
+                    return mark
         return None
+
+    def _announces(self, target: Resolution, mark: Mark) -> bool:
+        """Return whether what a body names is a category of deprecations, or a function that always warns of one."""
+        rules, definition = self.distribution.rules.deprecations, target.definition
+        assert definition is not None
+        if not target.is_class:
+            warned = definition.deprecation
+            if warned is not None:
+                return warned["channel"] == DeprecationChannel.WARNING
+            assert target.module is not None
+            categories = ((self.distribution.within(target.module, name), mark) for name, mark in definition.warns_by)
+            return any(category.is_class and self._announces(category, mark) for category, mark in categories)
+        bases = (base.path for owner in self._owners(target) for base in self.distribution.bases(owner))
+        names = {base.rpartition(".")[2] for base in bases}
+        if any(map(rules.categories.search, names)):
+            return True
+        announced = rules.other_words.search(mark["message"] or "")
+        return announced is not None and any(map(rules.other_categories.search, names))
 
     def _called(self, resolution: Resolution) -> list[Parameter]:
         assert resolution.definition is not None
