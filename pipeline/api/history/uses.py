@@ -30,7 +30,7 @@ from pipeline.lake.rows import SymbolState
 _INSTEAD = {"__iter__": ("__getitem__",), "__contains__": ("__iter__", "__getitem__"), "__reversed__": ("__getitem__",)}
 """Special methods that Python uses where another one is lacking (language reference, 3.3.7 and 6.10.2)."""
 
-_INSTEAD_AT_LEAST = {
+_FALLBACKS = {
     **{f"__i{name}__": (f"__{name}__",) for name in OPERATORS},
     "__int__": ("__index__", "__trunc__"),
     "__float__": ("__index__",),
@@ -112,7 +112,7 @@ def _of_class(here: SymbolState, there: SymbolState, rules: LifecycleRules) -> s
     special_there = {label.removeprefix(USE) for label in every_there if label.startswith(USE)}
     # a special method that refuses is not that of a base
     special_there -= {label.removeprefix(REFUSED) for label in every_there if label.startswith(REFUSED)}
-    instead = (*_INSTEAD.items(), *_INSTEAD_AT_LEAST.items())
+    instead = (*_INSTEAD.items(), *_FALLBACKS.items())
     special_there |= {method for method, others in instead if not special_there.isdisjoint(others)}
     refused = {label.removeprefix(REFUSED) for label in every if label.startswith(REFUSED)}
     refused_there = {label.removeprefix(REFUSED) for label in own_there if label.startswith(REFUSED)}

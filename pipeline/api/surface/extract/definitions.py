@@ -11,10 +11,10 @@ from pipeline.api.surface.extract.attributes import add_attributes
 from pipeline.api.surface.extract.bindings import ACCESSOR_LABELS
 from pipeline.api.surface.extract.deprecations import (
     assigned_mark,
+    complete_message,
     mark_of,
     marks_by_name,
     warning_mark,
-    whole_message,
     wrapper_mark,
 )
 from pipeline.api.surface.extract.fields import add_named_fields, named_fields, read_fields, read_slots
@@ -46,7 +46,7 @@ from pipeline.api.surface.parse.syntax import FUNCTIONS, dotted, written
 from pipeline.core.vocabularies.surface import DeprecationChannel
 
 _CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
-_STANDING_BEFORE = frozenset({"__call__", "__get__"})
+_RUN_WHERE_PLACED = frozenset({"__call__", "__get__"})
 """Methods that run where an instance stands before a function or a value, as a decorator or descriptor does."""
 
 
@@ -139,11 +139,11 @@ def _mark_class(definition: Definition, node: ast.ClassDef, file: Visited) -> No
     definition.deprecation = mark_of(node.decorator_list, warns, definition.docstring, file.rules)
     if warns and definition.deprecation is None:
         definition.warns_by = marks_by_name(warns, file.rules)
-    for name in _STANDING_BEFORE & functions.keys():
+    for name in _RUN_WHERE_PLACED & functions.keys():
         body = file.bodies.of(functions[name])
         if body.mentions(words):
             if mark := warning_mark(body.statements, file.rules, {}):
-                mark = mark | {"channel": DeprecationChannel.DECORATOR, "message": whole_message(mark)}
+                mark = mark | {"channel": DeprecationChannel.DECORATOR, "message": complete_message(mark)}
             definition.deprecates = mark or wrapper_mark(body.statements, file.rules)
 
 

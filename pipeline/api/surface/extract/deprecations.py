@@ -117,7 +117,7 @@ def warning_mark(body: Sequence[ast.stmt], rules: SurfaceRules, constants: Mappi
     return None
 
 
-def whole_message(mark: Mark) -> str | None:
+def complete_message(mark: Mark) -> str | None:
     """Return the message of a mark that others have, None where a piece of it is about what they are."""
     return None if UNTOLD in (mark["message"] or "") else mark["message"]
 
@@ -137,8 +137,10 @@ def marks_by_name(body: Sequence[ast.stmt], rules: SurfaceRules) -> list[tuple[s
         message = next((text for value in values if " " in (text := _text(value, named) or "")), "")
         mark = _mark(DeprecationChannel.WARNING, message, rules, None)
         if rules.deprecations.warning_calls.search(name):
-            made = (dotted(value.func if isinstance(value, ast.Call) else value) for value in values)
-            marks += [(category, mark) for category in made if category and category.rpartition(".")[2][:1].isupper()]
+            names = (dotted(value.func if isinstance(value, ast.Call) else value) for value in values)
+            marks += [
+                (category, mark) for category in classes if category and category.rpartition(".")[2][:1].isupper()
+            ]
         elif any(word in name for word in rules.deprecations.call_words):
             marks.append((name, mark))
     return marks
@@ -154,7 +156,7 @@ def wrapper_mark(body: Sequence[ast.stmt], rules: SurfaceRules) -> Mark | None:
         if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) and inner.name in returned:
             mark = warning_mark(inner.body, rules, {}) or wrapper_mark(inner.body, rules)
             if mark is not None:
-                return mark | {"channel": DeprecationChannel.DECORATOR, "message": whole_message(mark)}
+                return mark | {"channel": DeprecationChannel.DECORATOR, "message": complete_message(mark)}
     return None
 
 

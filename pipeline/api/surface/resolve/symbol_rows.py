@@ -216,8 +216,8 @@ class States:
         definition, module = resolution.definition, resolution.module
         assert definition is not None
         assert module is not None
-        made = [definition.value] if definition.kind == "attribute" and definition.value else []
-        for maker in (*definition.decorators, *made) if self.distribution.deprecators else ():
+        values = [definition.value] if definition.kind == "attribute" and definition.value else []
+        for maker in (*definition.decorators, *values) if self.distribution.deprecators else ():
             name = maker.partition("(")[0]
             if name.rpartition(".")[2] in self.distribution.deprecators:
                 target = self.distribution.within(module, name)
