@@ -137,7 +137,7 @@ def marks_by_name(body: Sequence[ast.stmt], rules: SurfaceRules) -> list[tuple[s
         message = next((text for value in values if " " in (text := _text(value, named) or "")), "")
         mark = _mark(DeprecationChannel.WARNING, message, rules, None)
         if rules.deprecations.warning_calls.search(name):
-            names = (dotted(value.func if isinstance(value, ast.Call) else value) for value in values)
+            classes = (dotted(value.func if isinstance(value, ast.Call) else value) for value in values)
             marks += [
                 (category, mark) for category in classes if category and category.rpartition(".")[2][:1].isupper()
             ]
