@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+import pyarrow.compute as pc
 from more_itertools import first
 
 from pipeline.core.rules.fingerprint import plain
@@ -61,25 +62,34 @@ def collect(lake: Lake, library: str, drafting: DraftingRules) -> Iterator[Flagg
         flags[row["instance_id"]].append(Flag(FlagKind(row["kind"]), row["evidence"]))
     if not flags:
         return
-    library_of = _Library(lake, library, drafting)
+    with_flags = pc.field("id").isin(list(flags))
+    rows = {
+        family: sorted(read_with_drafted(lake, family.table, library, with_flags), key=lambda row: str(row["id"]))
+        for family in INSTANCES
+    }
+    library_of = _Library(lake, library, [row for of_family in rows.values() for row in of_family], drafting)
+    order = list(FlagKind)
     for family in INSTANCES:
-        for row in sorted(read_with_drafted(lake, family.table, library), key=lambda row: str(row["id"])):
-            if row["id"] in flags:
-                order = list(FlagKind)
-                ordered = sorted(flags[row["id"]], key=lambda flag: (order.index(flag.kind), flag.evidence))
-                yield library_of.flagged(family, row, tuple(ordered))
+        for row in rows[family]:
+            ordered = sorted(flags[row["id"]], key=lambda flag: (order.index(flag.kind), flag.evidence))
+            yield library_of.flagged(family, row, tuple(ordered))
 
 
 class _Library:
-    """What is known of a library's instances; read once."""
+    """What is known of the flagged instances of a library; read once, and of long tables only what they name."""
 
-    def __init__(self, lake: Lake, library: str, drafting: DraftingRules) -> None:
-        self._snippets = {row["id"]: row for row in lake.read("snippets", library)}
-        self._projects = {row["id"]: row for row in lake.read("projects", library)}
-        self._drafts = {row["subject_id"]: row for row in read_with_drafted(lake, "drafts", library)}
-        self._documents = {row["id"]: row for row in lake.read("api_documents", library)}
-        self._proofs = Proofs(lake, library)
-        self._files = {(row["project_id"], row["path"]): row["text"] for row in lake.read("project_files", library)}
+    def __init__(self, lake: Lake, library: str, rows: Sequence[Row], drafting: DraftingRules) -> None:
+        def named_by(column: str, key: str = "id") -> pc.Expression:
+            return pc.field(key).isin([row[column] for row in rows if row.get(column)])
+
+        self._snippets = {row["id"]: row for row in lake.read("snippets", library, named_by("snippet_id"))}
+        self._projects = {row["id"]: row for row in lake.read("projects", library, named_by("project_id"))}
+        drafts = read_with_drafted(lake, "drafts", library, named_by("id", "subject_id"))
+        self._drafts = {row["subject_id"]: row for row in drafts}
+        self._documents = {row["id"]: row for row in lake.read("api_documents", library, named_by("document_id"))}
+        self._proofs = Proofs(lake, library, rows)
+        files = lake.read("project_files", library, named_by("project_id", "project_id"))
+        self._files = {(row["project_id"], row["path"]): row["text"] for row in files}
         self._drafting = drafting
 
     def flagged(self, family: InstanceFamily, row: Row, flags: tuple[Flag, ...]) -> Flagged:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
+import pyarrow.compute as pc
 from msgspec import convert
 from packaging.version import Version
 
@@ -25,15 +27,18 @@ _Run = VerdictRow | ProblemRunRow | FunctionRunRow
 
 
 class Proofs:
-    """The tables of one library that tell how labels are known."""
+    """What the tables of one library hold about the labels of some of its instances."""
 
-    def __init__(self, lake: Lake, library: str) -> None:
-        self._changes = {row["id"]: row for row in lake.read("changes", library)}
+    def __init__(self, lake: Lake, library: str, rows: Sequence[Row]) -> None:
+        changes = [row["change_id"] for row in rows if row.get("change_id")]
+        self._changes = {row["id"]: row for row in lake.read("changes", library, pc.field("id").isin(changes))}
+        paths = {str(row[name]) for row in rows for name in ("path", "target_path") if row.get(name)}
+        of_paths = pc.field("path").isin(sorted(paths | {row["path"] for row in self._changes.values()}))
         self._documents: dict[str, list[DocumentRow]] = defaultdict(list)
-        for row in lake.read("documents", library):
+        for row in lake.read("documents", library, of_paths):
             self._documents[row["path"]].append(row)
         self._urls: dict[str, list[ApiDocumentRow]] = defaultdict(list)
-        for page in lake.read("api_documents", library):
+        for page in lake.read("api_documents", library, of_paths):
             if page["url"]:
                 self._urls[page["path"]].append(page)
         self._verdicts: dict[str, list[tuple[str, _Run]]] = defaultdict(list)
