@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import pyarrow.compute as pc
 from more_itertools import first
@@ -25,7 +25,7 @@ from pipeline.llm.rules import DraftingRules
 from pipeline.quality.annotation.entries import Flag
 from pipeline.quality.annotation.filling import Filled, Flagged, fill, filled_from
 from pipeline.quality.annotation.panes import choices_of, panes_of
-from pipeline.quality.annotation.proofs import Proofs
+from pipeline.quality.annotation.proofs import Proofs, Values
 from pipeline.quality.annotation.store import Store
 from pipeline.quality.annotation.view import Fact, Link, View
 from pipeline.quality.flags.reviews import block_description, reviewed_content
@@ -67,7 +67,11 @@ def collect(lake: Lake, library: str, drafting: DraftingRules) -> Iterator[Flagg
         family: sorted(read_with_drafted(lake, family.table, library, with_flags), key=lambda row: str(row["id"]))
         for family in INSTANCES
     }
-    library_of = _Library(lake, library, [row for of_family in rows.values() for row in of_family], drafting)
+
+    def values(*columns: str) -> list[str]:
+        return sorted({row[name] for each in rows.values() for row in each for name in columns if row.get(name)})
+
+    library_of = _Library(lake, library, values, drafting)
     order = list(FlagKind)
     for family in INSTANCES:
         for row in rows[family]:
@@ -78,16 +82,16 @@ def collect(lake: Lake, library: str, drafting: DraftingRules) -> Iterator[Flagg
 class _Library:
     """What is known of the flagged instances of a library; read once, and of long tables only what they name."""
 
-    def __init__(self, lake: Lake, library: str, rows: Sequence[Row], drafting: DraftingRules) -> None:
+    def __init__(self, lake: Lake, library: str, values: Values, drafting: DraftingRules) -> None:
         def named_by(column: str, key: str = "id") -> pc.Expression:
-            return pc.field(key).isin([row[column] for row in rows if row.get(column)])
+            return pc.field(key).isin(values(column))
 
         self._snippets = {row["id"]: row for row in lake.read("snippets", library, named_by("snippet_id"))}
         self._projects = {row["id"]: row for row in lake.read("projects", library, named_by("project_id"))}
         drafts = read_with_drafted(lake, "drafts", library, named_by("id", "subject_id"))
         self._drafts = {row["subject_id"]: row for row in drafts}
         self._documents = {row["id"]: row for row in lake.read("api_documents", library, named_by("document_id"))}
-        self._proofs = Proofs(lake, library, rows)
+        self._proofs = Proofs(lake, library, values)
         files = lake.read("project_files", library, named_by("project_id", "project_id"))
         self._files = {(row["project_id"], row["path"]): row["text"] for row in files}
         self._drafting = drafting

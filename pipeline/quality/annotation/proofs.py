@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import pyarrow.compute as pc
 from msgspec import convert
@@ -25,15 +25,18 @@ _LONGEST = 20_000  # characters of a document or a log that are shown
 
 _Run = VerdictRow | ProblemRunRow | FunctionRunRow
 
+Values = Callable[..., list[str]]
+"""Returns what the instances hold in some columns."""
+
 
 class Proofs:
     """What the tables of one library hold about the labels of some of its instances."""
 
-    def __init__(self, lake: Lake, library: str, rows: Sequence[Row]) -> None:
-        changes = [row["change_id"] for row in rows if row.get("change_id")]
-        self._changes = {row["id"]: row for row in lake.read("changes", library, pc.field("id").isin(changes))}
-        paths = {str(row[name]) for row in rows for name in ("path", "target_path") if row.get(name)}
-        of_paths = pc.field("path").isin(sorted(paths | {row["path"] for row in self._changes.values()}))
+    def __init__(self, lake: Lake, library: str, values: Values) -> None:
+        of_rows = pc.field("id").isin(values("change_id"))
+        self._changes = {row["id"]: row for row in lake.read("changes", library, of_rows)}
+        before = [row["path"] for row in self._changes.values()]
+        of_paths = pc.field("path").isin([*values("path", "target_path"), *before])
         self._documents: dict[str, list[DocumentRow]] = defaultdict(list)
         for row in lake.read("documents", library, of_paths):
             self._documents[row["path"]].append(row)
