@@ -196,6 +196,14 @@ def rows_in(path: Path) -> int:
         return int(pq.read_metadata(path).num_rows)
 
 
+def one_of(column: str, values: Iterable[str]) -> pc.Expression:
+    """Return the filter of the rows whose column of text holds one of some values, of which there may be none.
+
+    The values have a type: of an empty list Arrow knows none, and refuses to compare.
+    """
+    return pc.field(column).isin(pa.array(list(values), pa.string()))
+
+
 def read_parquet(path: Path, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[Any]:
     """Read the rows of a Parquet file, all of them or those that a filter takes, whole or some columns of them.
 

@@ -17,7 +17,7 @@ from pipeline.families.model_migrations.candidates import open_candidates
 from pipeline.families.problems.changed import undecided
 from pipeline.families.rename_judgements.pairs import guesses
 from pipeline.families.repository_tasks.tasks import wanting_requirements
-from pipeline.lake.tables import Lake
+from pipeline.lake.tables import Lake, one_of
 
 if TYPE_CHECKING:
     from pipeline.quality.all_rules import CurationRules
@@ -49,7 +49,7 @@ _ORDER = {standing: place for place, standing in enumerate(DraftStanding)}
 def refused_by(lake: Lake, library: str, stages: Sequence[str], missing: Sequence[RejectReason] = ()) -> Subjects:
     """Tell what stages refused or noted: what a model has not answered, or not well; what is `missing` without one."""
     reasons: dict[str, DraftStanding] = _OF_MODELS | dict.fromkeys(missing, DraftStanding.MISSING)
-    where = pc.field("stage").isin(stages) & pc.field("reason").isin(list(reasons))
+    where = one_of("stage", stages) & one_of("reason", reasons)
     for row in lake.read("rejects", library, where):
         yield row["key"], reasons[row["reason"]], row["detail"]
 
@@ -102,7 +102,7 @@ def _requirements(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     silent = [row["key"] for row in rejects if row["reason"] == RejectReason.NO_TEXT]
     if not silent or units >= rules.repository.tasks:
         return
-    functions = lake.read("traced_functions", library, pc.field("id").isin(silent))
+    functions = lake.read("traced_functions", library, one_of("id", silent))
     files = lake.read("project_files", library)
     for one in wanting_requirements(functions, units, files, rules.repository):
         yield one.id, DraftStanding.MISSING, f"{one.function['namespace']} has no docstring that says what it does"

@@ -15,7 +15,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.term import vocabularies
 from pipeline.lake.ids import content_id
 from pipeline.lake.schema import SCHEMAS, Row, SchemaError, table, table_names
-from pipeline.lake.tables import Lake, read_parquet, write_parquet
+from pipeline.lake.tables import Lake, one_of, read_parquet, write_parquet
 
 REJECT: Row = {"stage": "crawl", "library": "demo", "key": "1.0", "reason": "yanked", "detail": "gone"}
 
@@ -156,6 +156,14 @@ def test_parts_of_a_partition_are_read_together(tmp_path: Path) -> None:
     assert [row["stage"] for row in lake.read("rejects", "demo")] == ["crawl", "surface"]
     assert lake.libraries("rejects") == ["demo"]
     assert lake.read("rejects", "other") == []
+
+
+@pytest.mark.parametrize("column", ["version", "predecessor"])
+@pytest.mark.parametrize(("values", "expected"), [([], []), (["1.0"], ["1.0"]), (["1.0", "9"], ["1.0"])])
+def test_rows_are_taken_by_some_values(tmp_path: Path, column: str, values: list[str], expected: list[str]) -> None:
+    lake = Lake(tmp_path)
+    lake.write("releases", "demo", [release("1.0", predecessor="1.0"), release("1.1")])
+    assert [row["version"] for row in lake.read("releases", "demo", one_of(column, values))] == expected
 
 
 texts = st.text(st.characters(codec="utf-8"), max_size=20)

@@ -12,7 +12,6 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 from filelock import FileLock
 
@@ -34,7 +33,7 @@ from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.lake.ids import content_id, sha256_file
 from pipeline.lake.rows import SurvivalRow
 from pipeline.lake.schema import Row
-from pipeline.lake.tables import Lake
+from pipeline.lake.tables import Lake, one_of
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
 from pipeline.snapshots.format.survival_figures import TABLE
@@ -116,8 +115,7 @@ def libraries_of(snapshots: Sequence[Path]) -> list[str]:
 def rows_of_survey(survey: Survey, libraries: Iterable[str]) -> list[SurvivalRow]:
     """Return the rows in the lake for the snapshots and the period of a survey."""
     digests = {sha256_file(snapshot / "manifest.json") for snapshot in survey.snapshots}
-    hashes = pa.array([digest for digest in digests if digest], pa.string())
-    where = (pc.field("period") == survey.period) & pc.field("manifest_sha256").isin(hashes)
+    where = (pc.field("period") == survey.period) & one_of("manifest_sha256", filter(None, digests))
     return [row for library in libraries for row in survey.lake.read(TABLE, library, where)]
 
 

@@ -16,7 +16,7 @@ from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.history import History
 from pipeline.lake.rows import ChangeRow, MigrationRow, SnippetRow, UsageRow
 from pipeline.lake.stage import Reject
-from pipeline.lake.tables import Lake
+from pipeline.lake.tables import Lake, one_of
 from pipeline.llm.tasks.rules import MigratedCodeRules
 
 _OF_SYMBOLS = ("path", "first_version", "last_version", "canonical_path", "kind")
@@ -79,14 +79,12 @@ def open_candidates(
 ) -> list[Candidate]:
     """Return the candidates of a library from the lake that are not known to pass in the other release."""
     changes, usages = lake.read("changes", library), lake.read("usages", library)
-    alone = pc.field("source").isin(sorted(executable_sources))
+    alone = one_of("source", executable_sources)
     snippets = lake.read("snippets", library, alone) if changes else []
     if not snippets or not usages:
         return []
     places = sorted({place for usage in usages for place in _parents(usage["path"])})
-    symbols = lake.read(
-        "symbols", library, pc.field("path").isin(places) | pc.field("canonical_path").isin(places), _OF_SYMBOLS
-    )
+    symbols = lake.read("symbols", library, one_of("path", places) | one_of("canonical_path", places), _OF_SYMBOLS)
     history = History(lake.read("releases", library), symbols, changes, lambda path, version: None)
     found = candidates(snippets, usages, changes, lake.read("migrations", library), history, rules)
     passed = pc.field("outcome") == Outcome.PASSED

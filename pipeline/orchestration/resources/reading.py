@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 from packaging.specifiers import SpecifierSet
 
@@ -17,7 +16,7 @@ from pipeline.index.release_selection import ReleaseRequest
 from pipeline.index.releases import releases_stage
 from pipeline.lake.deferred import defer, with_deferred
 from pipeline.lake.stage import Output
-from pipeline.lake.tables import Lake
+from pipeline.lake.tables import Lake, one_of
 from pipeline.orchestration.resources.resources import House
 
 
@@ -81,10 +80,9 @@ def follow_lifecycles(house: House, lake: Lake, library: str, progress: Any) -> 
     done = [line[0] for line in progress["releases"]] if progress else []
     where = None
     if done:
-        # typed, since of no release at all nobody knows what type its version has
-        later = pa.array([row["version"] for row in releases if row["version"] not in done], pa.string())
+        later = [row["version"] for row in releases if row["version"] not in done]
         last = pc.field("last_version")
-        where = last.is_null() | (last == done[-1]) | last.isin(later) | pc.field("first_version").isin(later)
+        where = last.is_null() | (last == done[-1]) | one_of("last_version", later) | one_of("first_version", later)
     symbols, importable = (lake.read(table, library, where) for table in ("symbols", "importable"))
     lifecycles = lake.read("lifecycles", library, pc.field("removed_in").is_null()) if done else []
     return lifecycle_stage(

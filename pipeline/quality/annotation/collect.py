@@ -20,7 +20,7 @@ from pipeline.families.scenes.views import cut
 from pipeline.lake.ids import sha256_json
 from pipeline.lake.rows import ProjectRow
 from pipeline.lake.schema import Row
-from pipeline.lake.tables import Lake
+from pipeline.lake.tables import Lake, one_of
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.annotation.entries import Flag
 from pipeline.quality.annotation.filling import Filled, Flagged, fill, filled_from
@@ -62,7 +62,7 @@ def collect(lake: Lake, library: str, drafting: DraftingRules) -> Iterator[Flagg
         flags[row["instance_id"]].append(Flag(FlagKind(row["kind"]), row["evidence"]))
     if not flags:
         return
-    with_flags = pc.field("id").isin(list(flags))
+    with_flags = one_of("id", flags)
     rows = {
         family: sorted(read_with_drafted(lake, family.table, library, with_flags), key=lambda row: str(row["id"]))
         for family in INSTANCES
@@ -84,7 +84,7 @@ class _Library:
 
     def __init__(self, lake: Lake, library: str, values: Values, drafting: DraftingRules) -> None:
         def named_by(column: str, key: str = "id") -> pc.Expression:
-            return pc.field(key).isin(values(column))
+            return one_of(key, values(column))
 
         self._snippets = {row["id"]: row for row in lake.read("snippets", library, named_by("snippet_id"))}
         self._projects = {row["id"]: row for row in lake.read("projects", library, named_by("project_id"))}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
-import pyarrow.compute as pc
 from msgspec import convert
 from packaging.version import Version
 
@@ -17,7 +16,7 @@ from pipeline.families.model_migrations.tables import read_with_drafted
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import ApiDocumentRow, DocumentRow, FunctionRunRow, ProblemRunRow, VerdictRow
 from pipeline.lake.schema import Row
-from pipeline.lake.tables import Lake
+from pipeline.lake.tables import Lake, one_of
 from pipeline.quality.annotation.view import Change, Document, RunLog
 
 _LONGEST = 20_000  # characters of a document or a log that are shown
@@ -33,10 +32,10 @@ class Proofs:
     """What the tables of one library hold about the labels of some of its instances."""
 
     def __init__(self, lake: Lake, library: str, values: Values) -> None:
-        of_rows = pc.field("id").isin(values("change_id"))
+        of_rows = one_of("id", values("change_id"))
         self._changes = {row["id"]: row for row in lake.read("changes", library, of_rows)}
         before = [row["path"] for row in self._changes.values()]
-        of_paths = pc.field("path").isin([*values("path", "target_path"), *before])
+        of_paths = one_of("path", [*values("path", "target_path"), *before])
         self._documents: dict[str, list[DocumentRow]] = defaultdict(list)
         for row in lake.read("documents", library, of_paths):
             self._documents[row["path"]].append(row)
