@@ -39,6 +39,9 @@ _FALLBACKS = {
 }
 """The same of those that nobody counts as a way of its own where a class lacks them (3.3.8)."""
 
+_NEW_ATTRIBUTE = "x.new = …"
+"""No class promises room for attributes that it does not know: slots alone are told, and break nobody's right code."""
+
 _BOUND = frozenset({"staticmethod", "classmethod"})
 _VALUES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
 _CALLED = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
@@ -61,7 +64,7 @@ def compare_uses(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> I
         lost, gained = was - is_, is_ - was
     if lost or gained:
         texts = [", ".join(sorted(ways)) or None for ways in (lost, gained)]
-        yield Difference(ChangeKind.USE, texts[0], texts[1], breaking=bool(lost))
+        yield Difference(ChangeKind.USE, texts[0], texts[1], breaking=bool(lost - {_NEW_ATTRIBUTE}))
 
 
 def _ways(row: SymbolState, other: SymbolState) -> set[str]:
@@ -121,7 +124,7 @@ def _of_class(here: SymbolState, there: SymbolState, rules: LifecycleRules) -> s
     ways |= {OF_OBJECTS[method] for method in refused_there - refused if method in OF_OBJECTS}
     supported = {label.removeprefix(USE) for label in every if label.startswith(USE)} - refused
     ways |= {SYNTAX[method] for method in refused_there & supported & SYNTAX.keys()}
-    refusals = {UNHASHABLE: SYNTAX["__hash__"], FROZEN: OF_OBJECTS["__setattr__"], SLOTTED: "x.new = …"}
+    refusals = {UNHASHABLE: SYNTAX["__hash__"], FROZEN: OF_OBJECTS["__setattr__"], SLOTTED: _NEW_ATTRIBUTE}
     if any(label.startswith(EXTENDS) for label in own | own_there):
         # what a class of the standard library takes decides
         del refusals[SLOTTED]

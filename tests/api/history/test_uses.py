@@ -302,5 +302,6 @@ CASES = {
 @pytest.mark.parametrize(("old", "new", "lost", "gained"), CASES.values(), ids=CASES)
 def test_ways_that_went_and_came(old, new, lost, gained):
     rows = [row for row in changes(old, new) if row["kind"] == "use" and not row["path"].endswith(".B")]
-    expected = [(lost, gained, lost is not None)] if lost or gained else []
+    # room for new attributes alone is no promise: it is told, and breaks nobody's right code
+    expected = [(lost, gained, lost not in (None, "x.new = …"))] if lost or gained else []
     assert [(row["old"], row["new"], row["breaking"]) for row in rows] == expected
