@@ -56,7 +56,7 @@ def history(
             tables = tables_from_index(library, report, release or ())
     except NoAnswerError as error:
         fail(str(error), BAD_USAGE)
-    life = history_of(tables.symbols, tables.lifecycles, tables.changes, api, tables.importable)
+    life = history_of(tables.symbols, tables.lifecycles, [*tables.changes, *tables.behaviours], api, tables.importable)
     if json:
         print_json(as_json(library, life, tables))
     else:

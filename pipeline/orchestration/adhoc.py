@@ -22,7 +22,7 @@ from pipeline.index.index import project
 from pipeline.index.release_selection import Period, ReleaseRequest, finals_of
 from pipeline.index.releases import releases_stage
 from pipeline.index.suggestions import did_you_mean, nearest_versions
-from pipeline.lake.rows import ChangeRow, LifecycleRow, ReleaseRow, SymbolRow, SymbolState
+from pipeline.lake.rows import BehaviourRow, ChangeRow, LifecycleRow, ReleaseRow, SymbolRow, SymbolState
 from pipeline.lake.runner import Stage, run_stage
 from pipeline.lake.stage import Output, Reject
 from pipeline.lake.tables import Lake
@@ -79,6 +79,11 @@ class Tables:
         return self._lake.read("changes", self._library)
 
     @cached_property
+    def behaviours(self) -> list[BehaviourRow]:
+        """What a refresh has run and found to come out otherwise, of the lake of the refreshes."""
+        return behaviours_of(self._library)
+
+    @cached_property
     def lifecycles(self) -> list[LifecycleRow]:
         """When each public path came and went."""
         return self._lake.read("lifecycles", self._library)
@@ -116,6 +121,14 @@ class Diff:
         return (before, after) if before is not None and after is not None else None
 
 
+def behaviours_of(library: str) -> list[BehaviourRow]:
+    """Return the changes of behaviour that refreshes have found by running; none for a library that was not refreshed.
+
+    Errors: Damaged, LakeError for a lake that cannot be read.
+    """
+    return Lake(settings().lake_root).read("behaviours", library)
+
+
 def diff_releases(library: str, old: str, new: str, report: Reporter = lambda what, done, total: None) -> Diff:
     """Return the changes between two releases of a library, which need not be neighbours; any that is named is taken.
 
@@ -139,7 +152,13 @@ def diff_releases(library: str, old: str, new: str, report: Reporter = lambda wh
     comparison = Comparison(before, after, house.rules.lifecycle)
     versions = [release["version"] for release in releases]
     changes = changes_of(comparison, releases[0]["library"], *versions)
-    return Diff(tuple(changes), before, after, tuple(rejects), comparison.held_back())
+    first, last = map(Version, versions)
+    ran = [
+        row
+        for row in behaviours_of(releases[0]["library"])
+        if first <= Version(row["old_version"]) and Version(row["new_version"]) <= last
+    ]
+    return Diff((*changes, *ran), before, after, tuple(rejects), comparison.held_back())
 
 
 def _left_out(version: str, surface: Surface) -> Iterator[Reject]:

@@ -7,8 +7,10 @@ import re
 import pytest
 
 from pipeline.cli.diff import as_json
+from pipeline.core.settings import settings
 from pipeline.core.vocabularies.changes import ChangeKind, Work
 from pipeline.core.vocabularies.review import RejectReason
+from pipeline.lake.tables import Lake
 from tests.cli.command import Driftline
 from tests.families.completions_and_migrations.rows import change
 from tests.index_server import Index
@@ -43,6 +45,27 @@ def test_a_deprecation_is_something_to_prepare_for(driftline: Driftline, at_demo
     result = driftline("diff", "demo", "1.1", "1.2")
     said = "demo.total: deprecated: total is deprecated, use summed instead\n"
     assert f"Prepare: deprecated, and what to use (1)\n  {said}" in result.out
+
+
+def ran_otherwise(path: str, old_version: str, new_version: str) -> dict[str, object]:
+    """Return a change of behaviour as a refresh leaves it in the lake: one program, run in two releases."""
+    results = {"old": "printed 'a'", "new": "printed 'b'", "evidence": "executed"}
+    outcomes = {"old_outcome": "passed", "new_outcome": "failed_assertion", "snippet_id": "0" * 16}
+    return change(ChangeKind.BEHAVIOUR, path, old_version, new_version, **results) | outcomes
+
+
+def test_a_change_of_behaviour_that_a_refresh_found_is_shown_between_its_releases(
+    driftline: Driftline, at_demo: Index
+) -> None:
+    rows = [ran_otherwise("demo.greet", "1.0", "1.1"), ran_otherwise("demo.greet", "1.2", "2.0")]
+    Lake(settings().lake_root).write("behaviours", "demo", rows)
+    displayed = driftline("diff", "demo", "1.0", "1.2").out
+    assert "Check your calls (1)\n  demo.greet: other results: printed 'a' → printed 'b' (executed)\n" in displayed
+    found = driftline("diff", "demo", "1.1", "2.0", "--json").json["changes"]
+    ran = [each for each in found if each["kind"] == ChangeKind.BEHAVIOUR]
+    assert [(each["path"], each["evidence"]) for each in ran] == [("demo.greet", "executed")]
+    of_api = driftline("history", "demo", "demo.greet").out
+    assert of_api.count("! other results: printed 'a' → printed 'b'") == 2
 
 
 def test_only_what_breaks(driftline: Driftline, at_demo: Index) -> None:
