@@ -60,7 +60,7 @@ def browser() -> Iterator[Browser]:
 def signed_in(browser: Browser, server: Server) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 1450}, timezone_id="UTC", locale="en-GB")
     page = context.new_page()
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(120_000)
     page.goto(f"{server.url}/dags/refresh")
     page.get_by_label("Username").fill("admin")
     page.get_by_label("Password").fill(json.loads(server.passwords.read_text())["admin"])

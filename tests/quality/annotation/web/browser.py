@@ -54,6 +54,8 @@ def chromium() -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if path is None:
         pytest.skip("no Chromium is installed")
+    # what is expected comes at once, but on a machine that is busy
+    expect.set_options(timeout=60_000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.getuid() == 0 else [])
         yield browser
