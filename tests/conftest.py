@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_minutes, reverse=True)
     for item in items:
         if item.get_closest_marker("slow"):
-            item.add_marker(pytest.mark.timeout(600 + 300 * _minutes(item)))
+            item.add_marker(pytest.mark.timeout(900 + 300 * _minutes(item)))
 
 
 def _minutes(item: pytest.Item) -> float:

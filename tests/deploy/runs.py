@@ -15,7 +15,7 @@ from pipeline.lake.tables import Lake
 from pipeline.snapshots.shared import fetch_snapshots
 from tests.deploy.cluster import Cluster, tasks_of
 
-PATIENCE_S = 600
+PATIENCE_S = 1_200
 # What a machine has to have in its environment to reach the lake of a cluster.
 STORE_SETTINGS = (
     "AWS_ENDPOINT_URL",

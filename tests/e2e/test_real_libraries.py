@@ -24,7 +24,6 @@ from tests.evaluation.scores.references import write_predictions
 
 LIBRARIES = {
     "numpy": ("2023-02-01", "2023-02-10"),
-    "pandas": ("2023-04-20", "2023-05-01"),
     "attrs": ("2025-03-01", "2025-04-01"),
     "networkx": ("2024-10-15", "2024-11-01"),
     "pyyaml": ("2025-07-01", "2025-10-01"),
@@ -37,9 +36,9 @@ LIMITS = {
     "repository": {"max_sdist_bytes": 100_000, "tasks": 3},
     "own_tests": {"max_sdist_bytes": 1_500_000},
 }
-"""The tests of NumPy and pandas take a quarter of an hour to cut out; those of attrs and PyYAML show as much."""
+"""The tests of NumPy take minutes to cut out; those of attrs and PyYAML show as much."""
 
-EXEMPLARY = frozenset({"numpy", "pandas", "networkx"})
+EXEMPLARY = frozenset({"numpy", "networkx"})
 """Those of them whose docstrings have examples that are as short."""
 
 
