@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
+from packaging.version import Version
 from rich.text import Text
 
 from pipeline.api.history.change_text import signature
@@ -23,12 +24,13 @@ from pipeline.api.history.upgrade_guide import (
     shortened,
 )
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, fail, out, print_json, print_left_out, progress
+from pipeline.cli.output import BAD_USAGE, fail, out, print_json, print_left_out, progress, say
 from pipeline.core.progress import ReportProgress
 from pipeline.core.vocabularies.samples import Evidence
+from pipeline.lake.rows import BehaviourRow
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
-from pipeline.orchestration.adhoc import NoAnswerError, diff_releases
+from pipeline.orchestration.adhoc import NoAnswerError, behaviours_of, diff_releases
 
 PIPED = 120
 """Width of lines without a terminal."""
@@ -60,7 +62,7 @@ def diff(
     try:
         with progress(f"comparing {library} {old} and {new}") as report:
             result = diff_releases(library, old, new, report)
-            groups: Groups = grouped(result.changes)
+            groups: Groups = grouped([*result.changes, *_behaviours(library, old, new)])
             groups = of_part(groups, only) if only else groups
             displayed, held_back = (groups, []) if only or everything or json else shortened(groups)
             if prove:
@@ -86,6 +88,15 @@ def diff(
     for text in [*_proof_lines(proof), *_held_back_lines(held_back, result.held_back)]:
         out.print(Text(text))
     print_left_out(result.rejects)
+
+
+def _behaviours(library: str, old: str, new: str) -> list[BehaviourRow]:
+    """Return the changes of behaviour in the lake that came after one release and up to another."""
+    return [
+        row
+        for row in behaviours_of(library, say)
+        if Version(old) <= Version(row["old_version"]) and Version(row["new_version"]) <= Version(new)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

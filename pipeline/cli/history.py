@@ -29,11 +29,11 @@ from pipeline.api.history.history import (
     timeline,
 )
 from pipeline.cli.options import Json, Named
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_left_out, progress
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_left_out, progress, say
 from pipeline.core.vocabularies.change_words import one_line
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.lake.rows import LifecycleRow, ReleaseRow, SymbolRow
-from pipeline.orchestration.adhoc import NoAnswerError, Tables, tables_from_index
+from pipeline.orchestration.adhoc import NoAnswerError, Tables, behaviours_of, tables_from_index
 
 PIPED = 100
 """Width of signatures without a terminal."""
@@ -56,7 +56,8 @@ def history(
             tables = tables_from_index(library, report, release or ())
     except NoAnswerError as error:
         fail(str(error), BAD_USAGE)
-    life = history_of(tables.symbols, tables.lifecycles, [*tables.changes, *tables.behaviours], api, tables.importable)
+    changes = [*tables.changes, *behaviours_of(library, say)]
+    life = history_of(tables.symbols, tables.lifecycles, changes, api, tables.importable)
     if json:
         print_json(as_json(library, life, tables))
     else:

@@ -22,6 +22,8 @@ from pipeline.index.index import project
 from pipeline.index.release_selection import Period, ReleaseRequest, finals_of
 from pipeline.index.releases import releases_stage
 from pipeline.index.suggestions import did_you_mean, nearest_versions
+from pipeline.lake.damage import Damaged
+from pipeline.lake.delta import LakeError
 from pipeline.lake.rows import BehaviourRow, ChangeRow, LifecycleRow, ReleaseRow, SymbolRow, SymbolState
 from pipeline.lake.runner import Stage, run_stage
 from pipeline.lake.stage import Output, Reject
@@ -79,11 +81,6 @@ class Tables:
         return self._lake.read("changes", self._library)
 
     @cached_property
-    def behaviours(self) -> list[BehaviourRow]:
-        """What a refresh has run and found to come out otherwise, of the lake of the refreshes."""
-        return behaviours_of(self._library)
-
-    @cached_property
     def lifecycles(self) -> list[LifecycleRow]:
         """When each public path came and went."""
         return self._lake.read("lifecycles", self._library)
@@ -121,12 +118,16 @@ class Diff:
         return (before, after) if before is not None and after is not None else None
 
 
-def behaviours_of(library: str) -> list[BehaviourRow]:
-    """Return the changes of behaviour that refreshes have found by running; none for a library that was not refreshed.
+def behaviours_of(library: str, report_problem: Callable[[str], None]) -> list[BehaviourRow]:
+    """Return the changes of behaviour in the lake; none for a library that was not refreshed.
 
-    Errors: Damaged, LakeError for a lake that cannot be read.
+    The commands that show them answer without a lake too: one that cannot be read is reported, and is no error.
     """
-    return Lake(settings().lake_root).read("behaviours", library)
+    try:
+        return Lake(settings().lake_root).read("behaviours", canonicalize_name(library))
+    except (Damaged, LakeError) as error:
+        report_problem(f"changes of behaviour are left out: {error}")
+        return []
 
 
 def diff_releases(library: str, old: str, new: str, report: Reporter = lambda what, done, total: None) -> Diff:
@@ -152,13 +153,7 @@ def diff_releases(library: str, old: str, new: str, report: Reporter = lambda wh
     comparison = Comparison(before, after, house.rules.lifecycle)
     versions = [release["version"] for release in releases]
     changes = changes_of(comparison, releases[0]["library"], *versions)
-    first, last = map(Version, versions)
-    ran = [
-        row
-        for row in behaviours_of(releases[0]["library"])
-        if first <= Version(row["old_version"]) and Version(row["new_version"]) <= last
-    ]
-    return Diff((*changes, *ran), before, after, tuple(rejects), comparison.held_back())
+    return Diff(tuple(changes), before, after, tuple(rejects), comparison.held_back())
 
 
 def _left_out(version: str, surface: Surface) -> Iterator[Reject]:

@@ -55,9 +55,7 @@ def ran_otherwise(path: str, old_version: str, new_version: str) -> Row:
     return change(ChangeKind.BEHAVIOUR, path, old_version, new_version, **results) | outcomes
 
 
-def test_a_change_of_behaviour_that_a_refresh_found_is_shown_between_its_releases(
-    driftline: Driftline, at_demo: Index
-) -> None:
+def test_a_change_of_behaviour_in_the_lake_is_listed_between_its_releases(driftline: Driftline, at_demo: Index) -> None:
     rows = [ran_otherwise("demo.greet", "1.0", "1.1"), ran_otherwise("demo.greet", "1.2", "2.0")]
     Lake(settings().lake_root).write("behaviours", "demo", rows)
     displayed = driftline("diff", "demo", "1.0", "1.2").out
@@ -67,6 +65,18 @@ def test_a_change_of_behaviour_that_a_refresh_found_is_shown_between_its_release
     assert [(each["path"], each["evidence"]) for each in ran] == [("demo.greet", "executed")]
     of_api = driftline("history", "demo", "demo.greet").out
     assert of_api.count("! other results: printed 'a' → printed 'b'") == 2
+
+
+def test_a_lake_that_cannot_be_read_leaves_the_comparison_of_sources(driftline: Driftline, at_demo: Index) -> None:
+    root = settings().lake_root
+    Lake(root).write("behaviours", "demo", [ran_otherwise("demo.greet", "1.0", "1.1")])
+    for file in (root / "behaviours").rglob("*.json"):
+        file.write_text("{")
+    for command in (("diff", "demo", "1.0", "2.0"), ("history", "demo", "demo.greet")):
+        result = driftline(*command)
+        assert result.status == 0
+        assert "renamed to" in result.out
+        assert "changes of behaviour are left out: " in result.err
 
 
 def test_only_what_breaks(driftline: Driftline, at_demo: Index) -> None:

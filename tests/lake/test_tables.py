@@ -160,7 +160,9 @@ def test_parts_of_a_partition_are_read_together(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("column", ["version", "predecessor"])
 @pytest.mark.parametrize(("values", "expected"), [([], []), (["1.0"], ["1.0"]), (["1.0", "9"], ["1.0"])])
-def test_rows_are_taken_by_some_values(tmp_path: Path, column: str, values: list[str], expected: list[str]) -> None:
+def test_a_filter_has_the_type_of_its_values(
+    tmp_path: Path, column: str, values: list[str], expected: list[str]
+) -> None:
     lake = Lake(tmp_path)
     lake.write("releases", "demo", [release("1.0", predecessor="1.0"), release("1.1")])
     assert [row["version"] for row in lake.read("releases", "demo", one_of(column, values))] == expected

@@ -37,10 +37,10 @@ _FALLBACKS = {
     "__complex__": ("__float__", "__index__"),
     "__reversed__": ("__getitem__",),
 }
-"""The same of those that nobody counts as a way of its own where a class lacks them (3.3.8)."""
+"""Further special methods that Python replaces by others: without one of these a class loses no use (3.3.8)."""
 
 _NEW_ATTRIBUTE = "x.new = …"
-"""No class promises room for attributes that it does not know: slots alone are told, and break nobody's right code."""
+"""No class promises room for unknown attributes: that they are refused is listed, and is not breaking."""
 
 _BOUND = frozenset({"staticmethod", "classmethod"})
 _VALUES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})

@@ -46,14 +46,6 @@ SETTINGS: Mapping[Family, str] = {
 }
 """The setting of a family where none is named."""
 
-_REWARDS: Mapping[Family, Metric] = {
-    Family.CONTEXT: Metric.API_F1,
-    Family.CONTROLLED: Metric.API_F1,
-    # its EM asks for the core token alone
-    Family.BLOCK_COMPLETION: Metric.ISM,
-}
-"""The metric of the reward in families whose answers are not run."""
-
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -69,13 +61,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The scores of an answer by metric, its reward from 0 to 1, and what is missing and why.
+    """The scores of an answer by metric, from 0 to 1.
 
-    The reward is None where the answer has no verdict: a run failed before it began, or an empty answer passes too.
+    A metric without a score is explained by `missing`: a run failed before it began, or an empty answer passes too.
     """
 
     scores: Mapping[Metric, float]
-    reward: float | None
     missing: str
 
 
@@ -104,11 +95,6 @@ class Judge:
             self._sources = Sources.read(reader, [self._runners.engine.settings, plain(self._runners.workshop.rules)])
         self.questions = self._questions(view)
         self.metrics = tuple(dict.fromkeys(metric for each in self.questions.values() for metric in each.metrics))
-
-    @property
-    def reward(self) -> Metric:
-        """The metric of the reward."""
-        return _REWARDS.get(self.family, Metric.PASS)
 
     def _questions(self, view: View) -> dict[str, Question]:
         by_setting = prompt_rules()
@@ -157,7 +143,7 @@ class Judge:
             if values
         }
         missing = "; ".join(excluded.detail for excluded in (*tallied.excluded, *passes.excluded))
-        return Verdict(scores, scores.get(self.reward), missing)
+        return Verdict(scores, missing)
 
 
 def _find(name: str) -> Path:

@@ -97,6 +97,11 @@ def test_a_class_that_warns_where_it_stands_before_something_marks_that(source, 
     assert set(marks(source)) == marked
 
 
+def test_of_two_methods_that_warn_the_call_has_the_message():
+    source = CALLED + READ.partition("Fading:\n")[2].replace("it goes", "it is read") + "@fading\ndef f(x): ...\n"
+    assert marks(source)["pkg.f"] == "it goes"
+
+
 CATEGORY = "import warnings\nclass Faded(DeprecationWarning): ...\nclass Later(FutureWarning): ...\nclass Slow(UserWarning): ...\n"
 
 

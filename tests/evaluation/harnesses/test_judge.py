@@ -12,6 +12,7 @@ import pytest
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.harnesses import judge as judging
 from pipeline.evaluation.harnesses.judge import SETTINGS, Judge
 from pipeline.evaluation.prompts.rules import prompt_rules
@@ -32,6 +33,8 @@ from tests.evaluation.harnesses.families import snapshot
 from tests.evaluation.scores.snapshots import RULES_OF_SCORES, lines
 from tests.index_server import Index, sdist, serve
 
+MAIN = {Family.CONTEXT: Metric.API_F1, Family.CONTROLLED: Metric.API_F1, Family.BLOCK_COMPLETION: Metric.ISM}
+"""The metric of a family that has no run."""
 CORRUPTED = "lines = (\n"
 AT_MOST = 2
 """Tasks of a family that are answered: tests of a project take seconds."""
@@ -66,8 +69,9 @@ def test_verdicts_are_those_of_scoring(family: Family, folder: Path) -> None:
             of_answers: list[float | None] = [*values]
             assert [verdict.scores.get(metric) for verdict in verdicts] == (of_answers or [None] * len(verdicts))
         assert all(set(verdict.scores) <= {*question.metrics} <= {*judge.metrics} for verdict in verdicts)
-        expected = (1.0, 0.0, 0.0) if judge.reward in question.metrics else (None, None, None)
-        assert tuple(verdict.reward for verdict in verdicts[:3]) == expected
+        main = MAIN.get(family, Metric.PASS)
+        expected = (1.0, 0.0, 0.0) if main in question.metrics else (None, None, None)
+        assert tuple(verdict.scores.get(main) for verdict in verdicts[:3]) == expected
 
 
 def test_reasoning_is_not_scored(folder: Path) -> None:
@@ -75,7 +79,7 @@ def test_reasoning_is_not_scored(folder: Path) -> None:
     (question,) = judge.questions.values()
     thought = judge.verdict(question.id, f"<think>{CORRUPTED}</think>\n{question.reference}")
     assert thought == judge.verdict(question.id, question.reference)
-    assert thought.reward == 1.0
+    assert thought.scores[Metric.API_F1] == 1.0
 
 
 def test_every_family_has_a_setting(folder: Path) -> None:

@@ -18,19 +18,19 @@ from tests.loopback import QuietServer, on_loopback
 class Busy(BaseHTTPRequestHandler):
     """Answers the first GET too late, and refuses the second."""
 
-    asked: list[str]
+    requests: list[str]
 
     def do_POST(self) -> None:
-        self.asked.append(self.path)
+        self.requests.append(self.path)
         if self.path != "/auth/token":
             time.sleep(1)
         self._answer(200, {"access_token": "one"})
 
     def do_GET(self) -> None:
-        self.asked.append(self.path)
-        if len(self.asked) == 2:
+        self.requests.append(self.path)
+        if len(self.requests) == 2:
             time.sleep(1)
-        self._answer(503 if len(self.asked) == 3 else 200, {"state": "running"})
+        self._answer(503 if len(self.requests) == 3 else 200, {"state": "running"})
 
     def _answer(self, status: int, body: object) -> None:
         content = json.dumps(body).encode()
@@ -43,18 +43,18 @@ class Busy(BaseHTTPRequestHandler):
         pass
 
 
-def test_a_page_that_is_late_is_asked_for_again_but_nothing_is_started_twice(
+def test_a_late_page_is_requested_again_but_nothing_is_started_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
-    web = QuietServer(("127.0.0.1", 0), type("OneBusy", (Busy,), {"asked": asked}))
+    requests: list[str] = []
+    web = QuietServer(("127.0.0.1", 0), type("OneBusy", (Busy,), {"requests": requests}))
     server = Server(tmp_path, web.server_port)
     server.passwords.write_text(json.dumps({"admin": "secret"}))
     monkeypatch.setattr(of_airflow, "ANSWER_S", 0.3)
     with on_loopback(web):
         client = Client(server)
         assert client.call("GET", "dags/refresh") == {"state": "running"}
-        assert asked == ["/auth/token", *["/api/v2/dags/refresh"] * 3]
+        assert requests == ["/auth/token", *["/api/v2/dags/refresh"] * 3]
         with pytest.raises(AirflowError):
             client.call("POST", "dags/refresh/dagRuns", {})
-        assert asked.count("/api/v2/dags/refresh/dagRuns") == 1
+        assert requests.count("/api/v2/dags/refresh/dagRuns") == 1

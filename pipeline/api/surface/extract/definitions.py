@@ -46,7 +46,7 @@ from pipeline.api.surface.parse.syntax import FUNCTIONS, dotted, written
 from pipeline.core.vocabularies.surface import DeprecationChannel
 
 _CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
-_RUN_WHERE_PLACED = frozenset({"__call__", "__get__"})
+_RUN_WHERE_PLACED = ("__call__", "__get__")
 """Methods that run where an instance stands before a function or a value, as a decorator or descriptor does."""
 
 
@@ -139,9 +139,9 @@ def _mark_class(definition: Definition, node: ast.ClassDef, file: Visited) -> No
     definition.deprecation = mark_of(node.decorator_list, warns, definition.docstring, file.rules)
     if warns and definition.deprecation is None:
         definition.warns_by = marks_by_name(warns, file.rules)
-    for name in _RUN_WHERE_PLACED & functions.keys():
-        body = file.bodies.of(functions[name])
-        if body.mentions(words):
+    for name in _RUN_WHERE_PLACED:
+        body = file.bodies.of(functions[name]) if name in functions else None
+        if body is not None and definition.deprecates is None and body.mentions(words):
             if mark := warning_mark(body.statements, file.rules, {}):
                 mark = mark | {"channel": DeprecationChannel.DECORATOR, "message": complete_message(mark)}
             definition.deprecates = mark or wrapper_mark(body.statements, file.rules)

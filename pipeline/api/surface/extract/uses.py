@@ -35,7 +35,7 @@ ONLY_RAISES = "only_raises"
 """Label of a function whose body begins with `raise`."""
 
 REFUSES = "refuses"
-"""Label of such a function if the exception is not one that asks a subclass to define it."""
+"""Label of a function that only raises, if its exception does not ask a subclass to define it."""
 
 OPERATORS: Mapping[str, str] = {
     "add": "+",
