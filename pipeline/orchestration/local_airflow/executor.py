@@ -17,7 +17,7 @@ TASKS = (
 
 
 class ImportedExecutor(LocalExecutor):
-    """LocalExecutor whose workers are forked after the imports: a short task would spend half of its time there."""
+    """LocalExecutor whose workers are forked after the imports: short tasks consisted mostly of imports."""
 
     def start(self) -> None:
         """Import what tasks need, and start the workers."""
