@@ -113,12 +113,12 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _chat(body: dict[str, Any], text: str, state: ChatServer) -> dict[str, Any]:
-    usage = {"prompt_tokens": 100, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 40}}
+    details = {"prompt_tokens_details": {"cached_tokens": 40}}
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110, **details}
     message = {"role": "assistant", "content": text, "refusal": None}
     choice = {"index": 0, "message": message, "finish_reason": state.ends or "stop"}
-    return {"id": "1", "object": "chat.completion", "model": body["model"], "choices": [choice]} | (
-        {"usage": usage} if state.counts_tokens else {}
-    )
+    made = {"id": "1", "object": "chat.completion", "created": 1, "model": body["model"], "choices": [choice]}
+    return made | ({"usage": usage} if state.counts_tokens else {})
 
 
 def _message(body: dict[str, Any], text: str, state: ChatServer) -> dict[str, Any]:

@@ -30,7 +30,7 @@ MODULES_OF = {"apache-airflow": "apache-airflow-core", "griffe": "griffelib"}
 OPTIONAL = ("cluster", "postgres")
 """Extras whose modules are imported where a setting asks for them."""
 
-HARNESSES = {"inspect_ai"}
+HARNESSES = {"inspect_ai", "openai", "verifiers"}
 """Modules of extras that are in no lock: only adapters of harnesses import them."""
 
 EVALUATING = ("evaluate", "prompts", "score", "compare-scores", "export")

@@ -46,6 +46,14 @@ SETTINGS: Mapping[Family, str] = {
 }
 """The setting of a family where none is named."""
 
+MAIN: Mapping[Family, Metric] = {
+    Family.CONTEXT: Metric.API_F1,
+    Family.CONTROLLED: Metric.API_F1,
+    # its EM asks for the core token alone
+    Family.BLOCK_COMPLETION: Metric.ISM,
+}
+"""The main metric of families whose answers are not run; that of the others is `pass`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -81,6 +89,7 @@ class Judge:
 
     def __init__(self, snapshot: str, family: Family, view: View, setting: str | None = None) -> None:
         self.family, self.setting = family, setting or SETTINGS[family]
+        self.main = MAIN.get(family, Metric.PASS)
         self.folder = _find(snapshot)
         reader, rules = Snapshot(self.folder), settings().rules
         self._rules = load(rules / "scores.yaml", ScoreRules)

@@ -70,6 +70,7 @@ def test_verdicts_are_those_of_scoring(family: Family, folder: Path) -> None:
             assert [verdict.scores.get(metric) for verdict in verdicts] == (of_answers or [None] * len(verdicts))
         assert all(set(verdict.scores) <= {*question.metrics} <= {*judge.metrics} for verdict in verdicts)
         main = MAIN.get(family, Metric.PASS)
+        assert judge.main == main
         expected = (1.0, 0.0, 0.0) if main in question.metrics else (None, None, None)
         assert tuple(verdict.scores.get(main) for verdict in verdicts[:3]) == expected
 
