@@ -22,6 +22,7 @@ from pipeline.core.credentials import cut
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake.damage import Damaged, read_state
 from pipeline.lake.ids import sha256_json
+from pipeline.lake.reads import Read
 from pipeline.lake.rows import RejectRow, StageStateRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output, Reject
@@ -48,6 +49,7 @@ class Stage:
     `run` gets the lake, the library, and how far it came before (the `progress` of its last output, as long as rules,
     version and its tables are still the same; else None); `depends` gives whatever else the result depends on (rules,
     interpreters) as plain JSON values. A stage without `reads` looks at the outside world and is run each time.
+    `partly` tells which columns and rows it reads of a table, where it does not need the whole one.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Stage:
     writes: tuple[str, ...]
     depends: Callable[[], Any]
     run: Callable[[Lake, str, Any], Output]
+    partly: Mapping[str, Read] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +226,10 @@ def _fingerprint(stage: Stage, library: str, lake: Lake) -> str:
     return sha256_json([stage.name, stage.version, stage.depends(), inputs, _layouts(stage)])
 
 
-def _layouts(stage: Stage) -> dict[str, str]:
+def _layouts(stage: Stage) -> dict[str, Any]:
     """Return the declared columns of what a stage reads and writes: with another one its rows are made again."""
-    return {name: table(name).layout for name in (*stage.reads, *stage.writes, "rejects")}
+    whole = {name: table(name).layout for name in (*stage.reads, *stage.writes, "rejects")}
+    return whole | {name: read.layout for name, read in stage.partly.items()}
 
 
 def _outputs(stage: Stage, library: str, lake: Lake) -> dict[str, Any]:

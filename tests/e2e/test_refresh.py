@@ -199,6 +199,26 @@ def test_only_the_first_group_looks_outside(demo: Index, monkeypatch: pytest.Mon
     assert {name for name, stage in stages.items() if not stage.reads} == set(GROUPS["crawl"])
 
 
+class WholeTables(Lake):
+    """A lake that gives all columns and rows, whatever is asked for."""
+
+    def _read(self, name: str, library: str, where: object, columns: object) -> list[Row]:
+        return super()._read(name, library, None, None)
+
+
+def test_stages_make_the_same_of_parts_of_tables_as_of_whole_ones(
+    refreshed: tuple[Path, Published], demo: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRIFTLINE_INDEX_URL", demo.simple)
+    monkeypatch.setenv("DRIFTLINE_DATA", str(refreshed[0]))
+    house = Refresh(run="parts", libraries=("demo",)).house()
+    stages = [stage for stage in stages_of(house).values() if stage.partly]
+    whole = WholeTables(house.lake.root)
+    made = {stage.name: stage.run(house.lake, "demo", None) for stage in stages}
+    assert made == {stage.name: stage.run(whole, "demo", None) for stage in stages}
+    assert {name for name, output in made.items() if output.made} >= {"usage", "instances", "drafting", "validation"}
+
+
 def test_a_rebuild_from_nothing_is_the_same_snapshot(
     refreshed: tuple[Path, Published], demo: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

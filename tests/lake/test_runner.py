@@ -17,6 +17,7 @@ import pytest
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake import schema
 from pipeline.lake.delta import DeltaPartitions
+from pipeline.lake.reads import Read
 from pipeline.lake.rows import FlagRow
 from pipeline.lake.runner import Count, Stage, read_counts, run_stage
 from pipeline.lake.schema import Row
@@ -216,3 +217,16 @@ def test_another_declared_column_of_what_is_read_or_written_is_done_again(
         assert run(made, tmp_path).unchanged == 2
     finally:
         schema.table.cache_clear()
+
+
+def test_a_stage_that_reads_other_columns_or_rows_runs_again(tmp_path: Path) -> None:
+    calls: list[str] = []
+
+    def work(lake: Lake, library: str) -> Output:
+        calls.append(library)
+        return flags(1)
+
+    for read in (Read("snippets", ("code",)), Read("snippets", ("path",)), Read("snippets", ("path",), {"source": ()})):
+        for _ in range(2):
+            run(replace(stage(work), partly={"snippets": read}), tmp_path)
+    assert len(calls) == 3

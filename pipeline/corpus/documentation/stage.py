@@ -20,8 +20,15 @@ from pipeline.corpus.documentation.docstrings import read_docstring, version_dir
 from pipeline.lake.collector import without_collector
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
+from pipeline.lake.reads import Read
 from pipeline.lake.rows import AnyRow, ApiDocumentRow, DocumentRow, R, SiteDocumentRow, SymbolRow, Tables
 from pipeline.lake.stage import Output, Reject
+
+STATES = Read(
+    "symbols",
+    ("path", "first_version", "last_version", "canonical_path", "kind", "parameters", "returns", "labels"),
+)
+"""What a document is made of beside its text."""
 
 _PLACE = frozenset({"id", "first_version", "last_version", "url"})
 

@@ -19,6 +19,9 @@ _HELD = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
 _WITH_MEMBERS = frozenset({"TypedDict", "NamedTuple"})
 _UNSEEN = frozenset({DYNAMIC, OPAQUE, UNPARSED, UNSEEN_MEMBERS})
 
+COLUMNS = ("path", "first_version", "last_version", "canonical_path", "kind", "returns", "labels", "bases", "file")
+"""The columns of `symbols` that an API at a version is made of."""
+
 
 class Api:
     """Answers about the public paths of a library at one version.

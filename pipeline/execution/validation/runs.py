@@ -13,6 +13,7 @@ from pipeline.core.vocabularies.running import VerdictRole
 from pipeline.core.vocabularies.samples import Language, SnippetSource
 from pipeline.core.vocabularies.surface import ParameterSource, SymbolKind
 from pipeline.lake.intervals import holding_at
+from pipeline.lake.reads import Read
 from pipeline.lake.rows import (
     ChangeRow,
     CompletionRow,
@@ -26,6 +27,13 @@ from pipeline.lake.rows import (
 
 # What a signature shows; what a docstring, a stub or a decorator's list of old names says, it does not.
 _DECLARED = frozenset({ParameterSource.SIGNATURE, ParameterSource.SYNTHESISED, ParameterSource.DECORATOR})
+
+
+SYMBOLS = Read(
+    "symbols",
+    ("path", "first_version", "last_version", "canonical_path", "kind", "parameters", "value", "labels"),
+)
+"""What the plan of runs reads of the table."""
 
 
 @dataclass(frozen=True, slots=True)

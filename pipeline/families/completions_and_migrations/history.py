@@ -17,6 +17,9 @@ Tagging = tuple[VersiCodeTag, LibEvolutionEvalTag]
 
 PLAIN: Tagging = (VersiCodeTag.GENERAL, LibEvolutionEvalTag.UNCHANGED)
 
+COLUMNS = ("path", "first_version", "last_version", "canonical_path", "kind")
+"""The columns of `symbols` that a history is made of; `definition` gives rows, of which more may be needed."""
+
 
 class History:
     """Releases in order, the tags of each path, and the change behind a tag; made once for a library."""

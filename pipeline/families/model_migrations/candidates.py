@@ -13,13 +13,11 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Direction, Language
 from pipeline.corpus.usages.text import source_of
-from pipeline.families.completions_and_migrations.history import History
+from pipeline.families.completions_and_migrations.history import COLUMNS, History
 from pipeline.lake.rows import ChangeRow, MigrationRow, SnippetRow, UsageRow
 from pipeline.lake.stage import Reject
 from pipeline.lake.tables import Lake, one_of
 from pipeline.llm.tasks.rules import MigratedCodeRules
-
-_OF_SYMBOLS = ("path", "first_version", "last_version", "canonical_path", "kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,7 @@ def open_candidates(
     if not snippets or not usages:
         return []
     places = sorted({place for usage in usages for place in _parents(usage["path"])})
-    symbols = lake.read("symbols", library, one_of("path", places) | one_of("canonical_path", places), _OF_SYMBOLS)
+    symbols = lake.read("symbols", library, one_of("path", places) | one_of("canonical_path", places), COLUMNS)
     history = History(lake.read("releases", library), symbols, changes, lambda path, version: None)
     found = candidates(snippets, usages, changes, lake.read("migrations", library), history, rules)
     passed = pc.field("outcome") == Outcome.PASSED

@@ -12,9 +12,17 @@ from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.lake.ids import content_id
+from pipeline.lake.reads import Read
 from pipeline.lake.rows import FoundRow, ReleaseRow
 
 _PURL = "pkg:pypi/"
+
+DEPENDENTS = Read(
+    "found",
+    ("library", "source", "place", "created_time", "licence", "attribution"),
+    {"source": (SnippetSource.DOWNSTREAM,)},
+)
+"""What is read of code of others: not the code."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from pipeline.corpus.own_tests.running import own_test_runs_stage
 from pipeline.execution.environments.stage import environments_stage
-from pipeline.execution.validation.runs import required_versions
+from pipeline.execution.validation.runs import SYMBOLS, required_versions
 from pipeline.execution.validation.stage import validation_stage
 from pipeline.families.completions_and_migrations.mutation_scores import mutation_scores_stage
 from pipeline.families.functions.stage import functions_stage
@@ -16,6 +17,7 @@ from pipeline.families.problems.stage import problems_stage
 from pipeline.families.repository_tasks.stage import projects_stage
 from pipeline.families.scenes.proving import run_blocks
 from pipeline.families.scenes.stage import scenes_stage
+from pipeline.lake.reads import LakeTables
 from pipeline.lake.rows import Tables
 from pipeline.lake.stage import Output
 from pipeline.lake.tables import Lake
@@ -37,7 +39,7 @@ IN_ENVIRONMENTS = (
 
 def build_environments(house: House, lake: Lake, library: str, progress: Any) -> Output:
     """Run the environments stage for the releases in which something is to be run."""
-    tables = {name: lake.read(name, library) for name in IN_ENVIRONMENTS}
+    tables: Mapping[str, Any] = LakeTables(lake, library, IN_ENVIRONMENTS, {"symbols": SYMBOLS})
     wanted = required_versions(**tables, executable_sources=house.rules.validation.executable_sources)
     known = lake.read("environments", library) if progress else ()
     return environments_stage(tables["releases"], wanted, house.environments, known, progress)

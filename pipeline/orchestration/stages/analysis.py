@@ -8,20 +8,25 @@ from functools import partial
 from pipeline.api.history.documented import directives_stage
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.versions import stage_version
-from pipeline.corpus.documentation.stage import api_documents_stage
+from pipeline.corpus.documentation.stage import STATES, api_documents_stage
 from pipeline.corpus.own_tests.stage import own_tests_stage
 from pipeline.corpus.own_tests.witnesses import witnesses_stage
 from pipeline.corpus.snippets.stage import snippets_stage
+from pipeline.corpus.usages import api
 from pipeline.corpus.usages.stage import usage_stage
 from pipeline.execution.environments.resolution.interpreters import discover
+from pipeline.families.completions_and_migrations import history
 from pipeline.families.completions_and_migrations.stage import instances_stage
 from pipeline.families.contexts.controlled import controlled_stage
+from pipeline.lake.reads import Read
 from pipeline.lake.runner import Stage
 from pipeline.llm.stage import drafting_stage
 from pipeline.orchestration.resources.model import writer
 from pipeline.orchestration.resources.reading import crawl, follow_lifecycles, gather, read_sites, read_surfaces
 from pipeline.orchestration.resources.resources import House
 from pipeline.orchestration.stages.declaring import declared
+
+_API = Read("symbols", api.COLUMNS)
 
 
 def collection(house: House) -> Iterator[Stage]:
@@ -63,6 +68,7 @@ def analysis(house: House) -> Iterator[Stage]:
         writes="api_documents",
         depends=lambda: rules.directives,
         run=lambda tables: api_documents_stage(tables, rules=rules.directives),
+        partly=[STATES],
     )
     secrets = [rule for rule in rules.snippets.samples.redactions if rule.name in rules.own_tests.secrets]
     yield declared(
@@ -78,6 +84,7 @@ def analysis(house: House) -> Iterator[Stage]:
             usage=rules.usage,
             redactions=secrets,
         ),
+        partly=[_API],
     )
     yield declared(
         "witnesses",
@@ -91,6 +98,7 @@ def analysis(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=lambda tables: witnesses_stage(tables, house.runner, rules.own_tests, rules.usage),
+        partly=[Read("symbols", (*api.COLUMNS, "parameters"))],
     )
     yield declared(
         "snippets",
@@ -100,6 +108,7 @@ def analysis(house: House) -> Iterator[Stage]:
         run=lambda tables: snippets_stage(
             tables, rules=rules.snippets, files=rules.python_files, licences=rules.quality.licences, usage=rules.usage
         ),
+        partly=[_API],
     )
     yield declared(
         "usage",
@@ -107,6 +116,7 @@ def analysis(house: House) -> Iterator[Stage]:
         writes="usages",
         depends=lambda: rules.usage,
         run=lambda tables: usage_stage(tables, rules=rules.usage),
+        partly=[_API, Read("snippets", ("library", "version", "language", "preamble", "code"))],
     )
     yield declared(
         "instances",
@@ -127,6 +137,7 @@ def analysis(house: House) -> Iterator[Stage]:
             codemods=rules.codemods,
             executable_sources=rules.validation.executable_sources,
         ),
+        partly=[Read("symbols", (*history.COLUMNS, "parameters", "labels"))],
     )
     yield declared(
         "drafting",
@@ -134,6 +145,7 @@ def analysis(house: House) -> Iterator[Stage]:
         writes="drafts refused_drafts",
         depends=lambda: [rules.drafting, *house.by_model(rules.drafts.description)],
         run=lambda tables: drafting_stage(tables, rules=rules.drafting, writer=writer(house, rules.drafts.description)),
+        partly=[Read("snippets", ("path",)), Read("documents", ("path", "first_version", "last_version", "docstring"))],
     )
     yield declared(
         "controlled",
@@ -153,4 +165,5 @@ def analysis(house: House) -> Iterator[Stage]:
             writer=writer(house, rules.drafts.description),
             ignore_case=rules.masking.ignore_case,
         ),
+        partly=[Read("symbols", history.COLUMNS)],
     )

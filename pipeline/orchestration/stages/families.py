@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from pipeline.execution.environments.resolution.interpreters import discover
+from pipeline.families.repository_tasks.choosing import DEPENDENTS
 from pipeline.families.repository_tasks.tasks import repository_tasks_stage
 from pipeline.lake.runner import Stage
 from pipeline.orchestration.resources.model import requirements
@@ -29,6 +30,7 @@ def families(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=partial(trace_projects, house),
+        partly=[DEPENDENTS],
     )
     yield declared(
         "repository_tasks",

@@ -8,6 +8,7 @@ from functools import partial
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.versions import stage_version
 from pipeline.execution.environments.resolution.interpreters import discover
+from pipeline.execution.validation.runs import SYMBOLS
 from pipeline.families.behaviours import behaviours_stage
 from pipeline.families.model_migrations import tables as model_migrations
 from pipeline.families.rename_judgements import tables as rename_judgements
@@ -41,6 +42,7 @@ def proof(house: House) -> Iterator[Stage]:
             ]
         ),
         partial(build_environments, house),
+        {"symbols": SYMBOLS},
     )
     yield declared(
         "validation",
@@ -48,6 +50,7 @@ def proof(house: House) -> Iterator[Stage]:
         writes="verdicts",
         depends=lambda: rules.validation,
         run=partial(validate, house),
+        partly=[SYMBOLS],
     )
     yield declared(
         "behaviour",
