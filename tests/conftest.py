@@ -34,6 +34,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(900 + 300 * _minutes(item)))
 
 
+class _Progress:
+    """Prints at once what failed, and what took a minute: a run that is ended from outside has no summary."""
+
+    def __init__(self, terminal: pytest.TerminalReporter) -> None:
+        self._terminal = terminal
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed or report.duration >= 60:
+            self._terminal.write_line(f"\n{report.nodeid} {report.when} {report.outcome}, {report.duration:.0f} s")
+        if report.failed:
+            self._terminal.write_line(report.longreprtext[-3000:])
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    config = session.config
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Progress(terminal))
+
+
 def _minutes(item: pytest.Item) -> float:
     mark = item.get_closest_marker("slow")
     return float(mark.kwargs.get("minutes", 0)) if mark else 0
