@@ -25,7 +25,6 @@ from tests.evaluation.scores.references import write_predictions
 LIBRARIES = {
     "numpy": ("2023-02-01", "2023-02-10"),
     "attrs": ("2025-03-01", "2025-04-01"),
-    "networkx": ("2024-10-15", "2024-11-01"),
     "pyyaml": ("2025-07-01", "2025-10-01"),
 }
 """A release or two each, with the one before: compiled and pure ones, with NumPy's docstrings and without examples."""
@@ -38,7 +37,7 @@ LIMITS = {
 }
 """The tests of NumPy take minutes to cut out; those of attrs and PyYAML show as much."""
 
-EXEMPLARY = frozenset({"numpy", "networkx"})
+EXEMPLARY = frozenset({"numpy"})
 """Those of them whose docstrings have examples that are as short."""
 
 

@@ -24,8 +24,8 @@ from tests.weeks import PROFILE, START, bounds, manifests, publish_weeks, run_we
 
 pytestmark = pytest.mark.slow(minutes=5)
 
-BACKFILLED = 3
-"""Weeks that Airflow does again: with and without news of each library; each takes a minute of two cores."""
+BACKFILLED = 2
+"""Weeks that Airflow does again: with and without news of a library; each takes a minute of two cores."""
 
 
 @dataclass
