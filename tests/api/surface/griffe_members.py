@@ -175,8 +175,9 @@ def kwargs(difference: Difference, sources: Sources) -> bool:
         nodes = [b.node for b in sources.bindings(difference.home)]
         constructors = (part for node in nodes if isinstance(node, ast.ClassDef) for part in node.body)
         functions = (node for node in (*nodes, *constructors) if isinstance(node, ast.FunctionDef))
-        refusal = re.compile(rf"if (?:len\()?{last[0]}\b[^:]*:\s+(?:[^\n]+\n\s+)*raise ")
-        return any(refusal.search(ast.unparse(function)) for function in functions)
+        refused = re.compile(rf"(?:len\()?{last[0]}\b")
+        ifs = (part for function in functions for part in ast.walk(function) if isinstance(part, ast.If))
+        return any(refused.match(ast.unparse(part.test)) and isinstance(part.body[-1], ast.Raise) for part in ifs)
     return written == difference.theirs.parameters and bool({"kwargs", "docstring"} & _sources_of(difference))
 
 
