@@ -153,7 +153,8 @@ def _run(server: Server, request: Refresh, planned: list[str]) -> tuple[str, str
                     reported.add(line)
                     say(line)
             done = sum(task["state"] in ("success", "skipped") and _group(task) is not None for task in tasks)
-            report(", ".join(at_work(tasks, planned)) or "refresh", done, total)
+            waiting = "waiting for the end of an earlier run" if state == "queued" else "refresh"
+            report(", ".join(at_work(tasks, planned)) or waiting, done, total)
     return run, states[-1]
 
 
