@@ -10,7 +10,7 @@ from typing import Any
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.samples import MigrationBasis, SnippetSource
+from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.core.vocabularies.scenes import BlockType
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.all_families import INSTANCE_TABLES
@@ -137,7 +137,6 @@ class Subjects:
             (row["snippet_id"], row["target_snippet_id"]),
             codes=(row["source_code"], row["target_code"]),
             runs=self._of_run(*subjects),
-            drafted=row["basis"] != MigrationBasis.TEST_CHANGED,
             undecided=f"the code for {row['version']} passes in {row['target_version']}" if passes else None,
         )
 

@@ -96,6 +96,13 @@ def test_each_kind_can_be_switched_off(kind: FlagKind) -> None:
     assert flagged(CAUSES[kind](clear()), QUIET.model_copy(update={kind.value: off})) == set()
 
 
+def test_a_migration_shows_all_of_its_code_and_needs_no_description() -> None:
+    completions = {row["id"] for row in clear().completions}
+    described = [row for row in clear().drafts if row["subject_id"] in completions]
+    assert 0 < len(described) < len(clear().drafts)
+    assert flagged(clear().but(drafts=described)) == set()
+
+
 def test_almost_the_same_code_of_one_author_is_not_flagged() -> None:
     theirs = elsewhere(clear())
     own = [row | {"origin": theirs.snippets[0]["origin"]} for row in theirs.snippets]
