@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 # A module object is no function, no class to derive from, nothing to iterate over: whatever is done with it raises.
+# Modules of the library are replaced that nothing has loaded yet, too: a program may import it in its function.
 _WITHOUT_LIBRARY = """
 def without_library(*arguments{named}):
     import importlib, sys, types
@@ -16,12 +17,14 @@ def without_library(*arguments{named}):
 
     before = dict(sys.modules)
     try:
-        for name in before:
+        for name in {{*before, *{roots}}}:
             if name.split(".")[0] in {roots}:
                 sys.modules[name] = Unavailable(name)
         del sys.modules[{module!r}]
         return importlib.import_module({module!r}).{function}(*arguments{named})
     finally:
+        for name in {roots}:
+            sys.modules.pop(name, None)
         sys.modules.update(before)
 """
 _TEST = "test_needs_library"

@@ -49,7 +49,7 @@ def functions_acceptance_stage(
     do nothing passes them, there are fewer tests or kinds than `least` wants, or a body could return one value, or an
     argument, in all of them), NOT_COVERED (they execute less of the program), WEAK_TESTS (they notice fewer mutants of
     it than `mutation` wants), REVIEWED_OUT and FLAGGED, what `mask_function` refuses, and SEVERAL_ANSWERS. A function
-    is `discriminating` if code that passes in the other version fails here as the rules list.
+    is `discriminating` as `QualityRules.decides` says.
     """
     runs: dict[str, dict[str, FunctionRunRow]] = defaultdict(dict)
     for run in tables["function_runs"]:
@@ -131,7 +131,7 @@ class _Proof(TypedDict):
 def _proof(function: FunctionRow, runs: Mapping[str, FunctionRunRow], facts: _Facts) -> _Proof:
     tests, role = runs[FunctionRun.TESTS], deciding_run(runs)
     other = runs[role] if role else None
-    decides = other is not None and other["outcome"] in facts.reviews.rules.fails_in_target
+    decides = other is not None and facts.reviews.rules.decides(role, other["outcome"])
     return {
         "evidence": Evidence.EXECUTED if decides else Evidence.STATIC,
         "reference_outcome": tests["outcome"],

@@ -82,11 +82,7 @@ def _published(original: ProblemRow, facts: _Facts) -> PublishedProblemRow | Rej
     hidden = runs[ProblemRun.HIDDEN]
     role = deciding_run(runs)
     other = runs[role] if role else None
-    rules = facts.reviews.rules
-    # Where a library only does something else for the same call, one and the same code is right in both versions.
-    deciding = rules.same_code_fails if role == ProblemRun.REFERENCE_ELSEWHERE else rules.fails_in_target
-    decides = other is not None and other["outcome"] in deciding
-    if not decides:
+    if other is None or not facts.reviews.rules.decides(role, other["outcome"]):
         detail = f"it ends in {problem['other_version']} as it does in {problem['version']}"
         return Reject(problem["id"], RejectReason.UNCHANGED, detail)
     if refusal := reviewed.refusal():

@@ -6,6 +6,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from pydantic import Field, field_validator
 
 from pipeline.core.rules.load import Rule
+from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import MigrationBasis
@@ -21,6 +22,15 @@ class QualityRules(Rule):
     same_code_fails: frozenset[Outcome]
     only_strong: frozenset[MigrationBasis]
     canary: str = Field(min_length=16)
+
+    def decides(self, role: str | None, outcome: str | None) -> bool:
+        """Return whether such a run, of `deciding_run`, shows that the version decides what is right.
+
+        Code for another version is another answer, and may fail in any way that counts. The reference itself has to be
+        impossible in the other version: where only its results differ there, the same answer is right in both.
+        """
+        same_code = role == ProblemRun.REFERENCE_ELSEWHERE
+        return role is not None and outcome in (self.same_code_fails if same_code else self.fails_in_target)
 
     @field_validator("licences", mode="after")
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -85,8 +86,6 @@ def test_the_first_call_for_a_value_is_made_without_the_library(case: str) -> No
 def test_only_a_program_that_needs_the_library_passes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, passes: bool
 ) -> None:
-    import fnmatch  # noqa: F401 - the library has to be loaded
-
     (tmp_path / "plain_or_not.py").write_text(f"def solve(names, p):\n    {body}\n")
     monkeypatch.syspath_prepend(tmp_path)
     tests = "from plain_or_not import solve\ndef test_a():\n    assert solve(names=['ab', 'b'], p='a*') == ['ab']\n"
@@ -99,3 +98,24 @@ def test_only_a_program_that_needs_the_library_passes(
         with pytest.raises(pytest.fail.Exception):
             namespace["test_needs_library"]()
     monkeypatch.delitem(sys.modules, "plain_or_not")
+
+
+@pytest.mark.parametrize("import_inside", [True, False])
+@pytest.mark.parametrize("first", ["test_a", "test_needs_library"])
+def test_each_test_passes_whichever_runs_first(tmp_path: Path, import_inside: bool, first: str) -> None:
+    """A reference that imports the library in its function has not loaded it before the first call."""
+    (tmp_path / "onlylib.py").write_text("def double(n):\n    return 2 * n\n")
+    loading = "import onlylib\n"
+    body = f"    {loading}    return onlylib.double(n)\n"
+    program = f"def solve(n):\n{body}" if import_inside else f"{loading}def solve(n):\n    return onlylib.double(n)\n"
+    (tmp_path / "program.py").write_text(program)
+    made = with_library_test(
+        "from program import solve\ndef test_a():\n    assert solve(2) == 4\n", "solve", "program", ["onlylib"]
+    )
+    second = {"test_a": "test_needs_library", "test_needs_library": "test_a"}[first]
+    # A process of its own: what a test leaves loaded is what this is about.
+    (tmp_path / "ordered.py").write_text(
+        f"{made}\n\n{first}()\n{second}()\nimport onlylib\nassert onlylib.double(3) == 6\n"
+    )
+    run = subprocess.run([sys.executable, "ordered.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr

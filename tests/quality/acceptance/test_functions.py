@@ -121,6 +121,18 @@ DECIDED = {
          FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING},
         (FunctionRun.REFERENCE_ELSEWHERE, Evidence.EXECUTED, True),
     ),
+    "the same answer with other results there": (
+        {FunctionRun.REFERENCE_ELSEWHERE: Outcome.FAILED_ASSERTION},
+        (FunctionRun.REFERENCE_ELSEWHERE, Evidence.STATIC, False),
+    ),
+    "the same answer with another exception there": (
+        {FunctionRun.REFERENCE_ELSEWHERE: Outcome.WRONG_EXCEPTION},
+        (FunctionRun.REFERENCE_ELSEWHERE, Evidence.STATIC, False),
+    ),
+    "code for the other version with other results here": (
+        {FunctionRun.OTHER_THERE: Outcome.PASSED, FunctionRun.OTHER_EXAMPLE: Outcome.FAILED_ASSERTION},
+        (FunctionRun.OTHER_EXAMPLE, Evidence.EXECUTED, True),
+    ),
     "nothing known": ({}, (None, Evidence.STATIC, False)),
 }  # fmt: skip
 
