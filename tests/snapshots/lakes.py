@@ -109,6 +109,7 @@ def tables(known: World | None = None) -> Tables:
                 {
                     "controlled_completions": of_documents,
                     "releases": known.releases,
+                    "symbols": symbols,
                     "changes": known.changes,
                     "behaviours": [],
                     "published_changes": changes,

@@ -141,6 +141,7 @@ def controlled_completion(context: RebuildContext, row: PublishedControlledCompl
         {
             "controlled_completions": [of_id(output.tables["controlled_completions"], row["id"], output.rejects)],
             "releases": context.rows("releases"),
+            "symbols": context.rows("symbols"),
             "changes": context.rows("changes"),
             "behaviours": _behaviours(context.rows("changes")),
             "published_changes": context.rows("changes"),

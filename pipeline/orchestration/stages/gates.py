@@ -10,6 +10,7 @@ from pipeline.core.versions import stage_version
 from pipeline.families.contexts.retrieval import retrievers
 from pipeline.families.contexts.stage import contexts_stage
 from pipeline.families.model_migrations.tables import DRAFTED, with_drafted
+from pipeline.lake.reads import Read
 from pipeline.lake.runner import Stage
 from pipeline.orchestration.resources.model import writer
 from pipeline.orchestration.resources.reading import read_reviews
@@ -82,10 +83,11 @@ def gates(house: House) -> Iterator[Stage]:
     )
     yield declared(
         "controlled_gate",
-        reads="controlled_completions releases changes behaviours published_changes verdicts flags reviews",
+        reads="controlled_completions releases symbols changes behaviours published_changes verdicts flags reviews",
         writes="published_controlled_completions",
         depends=lambda: rules.quality,
         run=lambda tables: controlled_acceptance_stage(tables, rules=rules.quality),
+        partly=[Read("symbols", ("path", "first_version", "last_version"))],
     )
     yield declared(
         "contexts",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from packaging.version import Version
 
 from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
@@ -15,6 +18,7 @@ from pipeline.lake.rows import (
     ChangeRow,
     ControlledCompletionRow,
     PublishedControlledCompletionRow,
+    SymbolRow,
     Tables,
 )
 from pipeline.lake.stage import Output, Reject
@@ -28,7 +32,8 @@ def controlled_acceptance_stage(tables: Tables, rules: QualityRules) -> Output:
 
     Refused are, in this order: LICENCE (of the release), NOT_PROVEN (no probe finds the API in the version),
     LABEL_REFUTED (probes contradict the tag), REVIEWED_OUT and FLAGGED, DUPLICATE (the same task in another release)
-    and SEVERAL_ANSWERS. The evidence is `executed` as `pipeline.families.proof.prove` says.
+    and SEVERAL_ANSWERS. The evidence is `executed` as `pipeline.families.proof.prove` says. A row is `discriminating`
+    if the release next to it lacks the API, and not only the module or class that the prompt names.
     """
     facts = _Facts(
         followers(tables["releases"]),
@@ -36,6 +41,7 @@ def controlled_acceptance_stage(tables: Tables, rules: QualityRules) -> Output:
         by_place(tables["behaviours"]),
         frozenset(row["id"] for row in tables["published_changes"]),
         Runs(tables["verdicts"]),
+        _Names(tables["symbols"], sorted((row["version"] for row in tables["releases"]), key=Version)),
         LibraryReviews.of(tables, rules),
     )
     table = "published_controlled_completions"
@@ -54,7 +60,38 @@ class _Facts:
     behaviours: dict[tuple[str, str], BehaviourRow]
     published_changes: frozenset[str]
     runs: Runs
+    names: _Names
     reviews: LibraryReviews
+
+
+class _Names:
+    """The public paths of a library's releases, which are given in their order."""
+
+    def __init__(self, symbols: Iterable[SymbolRow], versions: Sequence[str]) -> None:
+        self._rank = {version: rank for rank, version in enumerate(versions)}
+        self._states = [(row["path"], row["first_version"], row["last_version"]) for row in symbols]
+        self._paths: dict[str, frozenset[str]] = {}
+
+    def only_place_differs(self, path: str, other: str) -> bool:
+        """Return whether another release lacks the module or class of a path, and has its name in another place.
+
+        The prompt gives the module or class, so that the name is the same for who knows only the other release.
+        """
+        place, _, name = path.rpartition(".")
+        paths = self._of(other)
+        if any(f"{one}.".startswith(f"{place}.") for one in paths):
+            return False
+        return any(one.rpartition(".")[2] == name for one in paths)
+
+    def _of(self, version: str) -> frozenset[str]:
+        if version not in self._paths:
+            rank = self._rank[version]
+            self._paths[version] = frozenset(
+                path
+                for path, first, last in self._states
+                if self._rank[first] <= rank and (last is None or rank <= self._rank[last])
+            )
+        return self._paths[version]
 
 
 def _published(original: ControlledCompletionRow, facts: _Facts) -> PublishedControlledCompletionRow | Reject:
@@ -82,6 +119,8 @@ def _published(original: ControlledCompletionRow, facts: _Facts) -> PublishedCon
         return Reject(key, RejectReason.LABEL_REFUTED, proof.contradiction)
     if refusal := reviewed.refusal():
         return refusal
+    differs = proof.neighbour_outcome in facts.reviews.rules.same_code_fails
+    neighbour = proof.neighbour_version
     return {
         **row,
         "description": reviewed.description or "",
@@ -92,7 +131,7 @@ def _published(original: ControlledCompletionRow, facts: _Facts) -> PublishedCon
         "neighbour_version": proof.neighbour_version,
         "neighbour_outcome": proof.neighbour_outcome,
         "versions": passing_versions(facts.runs, path, facts.reviews.releases),
-        "discriminating": proof.neighbour_outcome in facts.reviews.rules.same_code_fails,
+        "discriminating": differs and not (neighbour and facts.names.only_place_differs(path, neighbour)),
         "purl": release["purl"],
         "licence": present(release["licence"]),
         "attribution": release["attribution"],

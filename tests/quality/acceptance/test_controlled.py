@@ -36,11 +36,18 @@ def completion(tag: LibEvolutionEvalTag, change_id: str | None = None) -> Row:
     }  # fmt: skip
 
 
-def run(row: Row, verdicts: Sequence[Row], released: Sequence[Row] = RELEASES, published: Sequence[Row] = ()) -> Output:
+def run(
+    row: Row,
+    verdicts: Sequence[Row],
+    released: Sequence[Row] = RELEASES,
+    published: Sequence[Row] = (),
+    symbols: Sequence[Row] = (),
+) -> Output:
     output = controlled_acceptance_stage(
         {
             "controlled_completions": [row],
             "releases": released,
+            "symbols": symbols,
             "changes": [INTRODUCED],
             "behaviours": [],
             "published_changes": published,
@@ -106,3 +113,24 @@ def test_a_row_refers_to_its_change_only_where_that_is_published(published: list
     asked = completion(LibEvolutionEvalTag.INTRODUCED, INTRODUCED["id"])
     (row,) = run(asked, verdicts, published=published).tables["published_controlled_completions"]
     assert row["change_id"] == (INTRODUCED["id"] if published else None)
+
+
+# What of the library is public in 2.0, where lib.old.take is missing, and whether the version decides its name then.
+BESIDE: dict[str, tuple[list[str], bool]] = {
+    "the module moved, with the name": (["lib", "lib.new", "lib.new.take"], False),
+    "the module went, with the name": (["lib", "lib.new", "lib.new.give"], True),
+    "the name left the module for another": (["lib", "lib.old", "lib.old.give", "lib.new.take"], True),
+    "the module is known by a member": (["lib.old.give", "lib.new.take"], True),
+    "a module whose name begins alike": (["lib.older.take"], False),
+}
+
+
+@pytest.mark.parametrize("case", BESIDE)
+def test_a_name_that_only_stands_elsewhere_does_not_discriminate(case: str) -> None:
+    paths, discriminating = BESIDE[case]
+    symbols = [{"path": path, "first_version": "2.0", "last_version": None} for path in paths]
+    gone = [{"path": "lib.old", "first_version": "1.0", "last_version": "1.1"}]
+    row = completion(LibEvolutionEvalTag.DEPRECATED) | {"path": "lib.old.take", "service": "lib.old"}
+    verdicts = [probe("lib.old.take", "1.1", PASSED), probe("lib.old.take", "2.0", MISSING)]
+    (published,) = run(row, verdicts, symbols=symbols + gone).tables["published_controlled_completions"]
+    assert (published["discriminating"], published["evidence"]) == (discriminating, Evidence.EXECUTED)
