@@ -31,4 +31,3 @@ class BlockType(Term):
     MATCH = "match", "a match statement with its cases"
     CASE = "case", "one case of a match"
     STATEMENT = "statement", "a statement without a body of its own, such as an assignment, a call or a return"
-    COMMENT = "comment", "a comment, or several that stand below each other"

@@ -1,4 +1,4 @@
-"""The blocks of a function: what tree-sitter says is a function, an if, a loop, a comment, a statement and so on."""
+"""The blocks of a function: what tree-sitter says is a function, an if, a loop, a statement and so on."""
 
 from __future__ import annotations
 
@@ -85,36 +85,18 @@ def _definition(source: SourceFile, node: Node) -> Iterator[Block]:
     parameters, body = node.child_by_field_name("parameters"), _below_docstring(_body(source, node))
     if parameters and parameters.named_child_count:
         yield _block(source, BlockType.PARAMETERS, parameters.children[1:-1])
-    if body:
+    if any(_is_code(part) for part in body):
         yield _block(source, _DEFINITIONS[node.type], body)
     yield from _parts(source, node)
 
 
 def _parts(source: SourceFile, node: Node) -> Iterator[Block]:
-    """Yield the blocks below a node: of its statements and clauses, and its comments."""
-    yield from _comments(source, node)
+    """Yield the blocks below a node: of its statements and clauses. No test can judge a comment: it is none."""
     for child in node.named_children:
         if child.type in ("block", "decorated_definition"):
             yield from _parts(source, child)
         elif child.type in _COMPOUND or child.type in _DEFINITIONS or child.type in _STATEMENTS:
             yield from _of_node(source, child)
-
-
-def _comments(source: SourceFile, node: Node) -> Iterator[Block]:
-    """Yield the comments directly below a node that have lines of their own, those below each other together."""
-    group: list[Node] = []
-    for comment in node.children:
-        if comment.type != "comment" or not source.starts_line(comment):
-            continue
-        if group and (first_line(comment), comment.start_point[1]) != (
-            last_line(group[-1]) + 1,
-            group[-1].start_point[1],
-        ):
-            yield _block(source, BlockType.COMMENT, group)
-            group = []
-        group.append(comment)
-    if group:
-        yield _block(source, BlockType.COMMENT, group)
 
 
 def _body(source: SourceFile, node: Node) -> list[Node]:
@@ -136,7 +118,11 @@ def _below_docstring(body: list[Node]) -> list[Node]:
 
 def _inside(source: SourceFile, node: Node) -> Span | None:
     body = _body(source, node)
-    return (source.span(body[0])[0], source.span(body[-1])[1]) if body else None
+    return (source.span(body[0])[0], source.span(body[-1])[1]) if any(_is_code(part) for part in body) else None
+
+
+def _is_code(node: Node) -> bool:
+    return node.type != "comment" and not _is_text(node)
 
 
 def _is_text(node: Node) -> bool:

@@ -15,9 +15,6 @@ from pipeline.lake.guard import attempt, parted
 from pipeline.lake.rows import ProjectFileRow, ReachRow, TracedFunctionRow
 from pipeline.lake.stage import Reject
 
-_OF_ALL_TESTS = frozenset({BlockType.COMMENT, BlockType.PARAMETERS})
-"""Blocks without a line that is executed: whoever runs the function meets them."""
-
 _CLAUSES = frozenset({BlockType.ELIF, BlockType.ELSE, BlockType.EXCEPT, BlockType.FINALLY, BlockType.CASE})
 """Blocks whose header is looked at although the block is not run."""
 
@@ -111,7 +108,8 @@ def _executed(block: Block, function: TracedFunctionRow) -> frozenset[int]:
 def _lines(block: Block, function: TracedFunctionRow) -> range:
     """Return the lines of which one must be executed where a block is run."""
     first, last = block.lines
-    if block.type in _OF_ALL_TESTS:
+    if block.type == BlockType.PARAMETERS:
+        # No line of them is executed: whoever runs the function meets them.
         return range(function["signature_first_line"], function["body_last_line"] + 1)
     # The line of the header alone says that a condition was looked at.
     return range(first + 1 if block.type in _CLAUSES and last > first else first, last + 1)
@@ -121,8 +119,6 @@ def _fits(block: Block, text: str, rules: SceneRules) -> bool:
     code = text[block.span[0] : block.span[1]]
     if block.lines[1] - block.lines[0] >= rules.max_lines:
         return False
-    if block.type == BlockType.COMMENT:
-        return len(code) >= rules.min_comment_length and not rules.tool_comments.pattern.search(code)
     return block.type == BlockType.PARAMETERS or len(code) >= rules.min_length
 
 

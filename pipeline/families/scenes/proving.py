@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.core.vocabularies.scenes import BlockType, Scene
+from pipeline.core.vocabularies.scenes import Scene
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import MutationScore
 from pipeline.families.repository_tasks.mutating import MutatedCode, Noticed, notice_mutants
@@ -114,7 +114,7 @@ def _prepare(planned: Planned, reaches: Mapping[str, Sequence[ReachRow]], rules:
     if empty is None:
         return Reject(candidate.function["id"], RejectReason.NO_BLOCK, f"{candidate.key} cannot be left out")
     variant = None
-    if planned.scene != Scene.COMPLETE_BLOCK and candidate.block.type != BlockType.COMMENT:
+    if planned.scene != Scene.COMPLETE_BLOCK:
         path = candidate.file["path"]
         replaced = text[: middle[0]] + empty + text[middle[1] :]
         variant = Variant(_name(path, middle), tests[: rules.max_tests], {path: replaced})

@@ -12,7 +12,7 @@ from pipeline.families.scenes.blocks import Block
 from pipeline.families.scenes.source import Span, parses
 from pipeline.lake.rows import SceneRow
 
-_WITHOUT_HEADER = frozenset({BlockType.STATEMENT, BlockType.COMMENT, BlockType.PARAMETERS})
+_WITHOUT_HEADER = frozenset({BlockType.STATEMENT, BlockType.PARAMETERS})
 
 
 @dataclass(frozen=True, slots=True)

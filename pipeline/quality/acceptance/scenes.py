@@ -5,7 +5,7 @@ from __future__ import annotations
 from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Evidence
-from pipeline.core.vocabularies.scenes import BlockType, Scene
+from pipeline.core.vocabularies.scenes import Scene
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.families.scenes.views import cut
@@ -45,7 +45,7 @@ def _published(
     if refusal := reviewed.refusal():
         return refusal
     prefix, suffix, test_suffix = cut(scene, text)
-    run_empty = scene["scene"] != Scene.COMPLETE_BLOCK and scene["block_type"] != BlockType.COMMENT
+    run_empty = scene["scene"] != Scene.COMPLETE_BLOCK
     return {
         **scene,
         "python": present(project["python"]),

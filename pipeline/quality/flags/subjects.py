@@ -11,7 +11,6 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.core.vocabularies.scenes import BlockType
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.lake.guard import attempt
@@ -198,7 +197,7 @@ class Subjects:
         project = self._projects[row["project_id"]]
         of_task = family == Family.REPOSITORY_TASK
         code = row["reference"] if of_task else row["middle"]
-        unnoticed = not of_task and row["discriminating"] is False and row["block_type"] != BlockType.COMMENT
+        unnoticed = not of_task and row["discriminating"] is False
         return Subject(
             row,
             family,

@@ -80,8 +80,6 @@ def test_tests_notice_what_they_check_and_not_what_they_only_run(output: Output)
     for row in scenes(output):
         if row["scene"] == Scene.COMPLETE_BLOCK:
             assert (row["emptied"], row["discriminating"], row["noticed_by"]) == (None, None, [])
-        elif row["block_type"] == BlockType.COMMENT:
-            assert (row["emptied"], row["discriminating"], row["noticed_by"]) == ("", False, [])
         else:
             assert set(row["noticed_by"]) <= set(row["unit_test_ids"])
             assert row["discriminating"] == bool(row["noticed_by"])
@@ -157,7 +155,7 @@ def test_the_file_as_it_is_runs_once_and_each_empty_block_once(run: LocalRun, ou
     emptied = {
         (row["path"], row["middle_start"], row["middle_end"])
         for row in scenes(output)
-        if row["scene"] != Scene.COMPLETE_BLOCK and row["block_type"] != BlockType.COMMENT
+        if row["scene"] != Scene.COMPLETE_BLOCK
     }
     assert len(ids) == len(emptied) + 1
 

@@ -7,7 +7,7 @@ import pytest
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Evidence
-from pipeline.core.vocabularies.scenes import BlockType, Scene
+from pipeline.core.vocabularies.scenes import Scene
 from pipeline.lake.schema import table
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.scenes import scenes_acceptance_stage
@@ -52,7 +52,7 @@ def test_evidence_is_executed_where_an_empty_block_was_run() -> None:
         MUTATION,
     ).tables["published_scenes"]
     for row in rows:
-        left_alone = row["scene"] == Scene.COMPLETE_BLOCK or row["block_type"] == BlockType.COMMENT
+        left_alone = row["scene"] == Scene.COMPLETE_BLOCK
         assert row["evidence"] == (Evidence.STATIC if left_alone else Evidence.EXECUTED)
     assert len({row["evidence"] for row in rows}) == 2
 

@@ -152,7 +152,6 @@ def test_tasks_and_scenes_of_a_project_are_looked_at() -> None:
     assert of_family("scenes", SCENE, projects=projects) == {}
     unnoticed = SCENE | {"discriminating": False}
     assert set(of_family("scenes", unnoticed, projects=projects)) == {FlagKind.NOT_DISCRIMINATING}
-    assert of_family("scenes", unnoticed | {"block_type": BlockType.COMMENT}, projects=projects) == {}
 
 
 def test_a_function_is_looked_at_with_the_runs_of_its_tests() -> None:
