@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import functools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypedDict
@@ -13,8 +15,9 @@ from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.tags import Tags
 from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.core.vocabularies.samples import Access, DraftField
+from pipeline.core.vocabularies.samples import Access, Drafter, DraftField
 from pipeline.core.vocabularies.surface import SymbolKind
+from pipeline.corpus.prose import sentences
 from pipeline.families.completions_and_migrations.head import tags_of
 from pipeline.families.completions_and_migrations.history import PLAIN, History, Tagging
 from pipeline.families.completions_and_migrations.masks import readable
@@ -33,6 +36,10 @@ from pipeline.llm.writers import Improver, Request, Text, Written
 
 _CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
 _INSTANCE = "instance"
+_Question = tuple[str, str, tuple[str, ...]]
+"""Service, first sentence of the description without the name, and mandatory arguments of an API."""
+_OF_CLASS = frozenset({"classmethod", "staticmethod"})
+"""Labels of methods that are called on their class."""
 
 
 def controlled_stage(
@@ -47,15 +54,17 @@ def controlled_stage(
 
     These versions are the first that can be compared with the one before, and each in which the API is new, about to
     go or modified (LibEvolutionEval, 2412.04478, section 2.1 and appendix B). Refused are NO_TEXT (no sentence of the
-    document describes it), DRAFT_WAITING (a model may), LEAKS_ANSWER (module, class or arguments give the name away),
-    OVER_QUOTA. Notes: those of `notes_of`.
+    document describes it), DRAFT_WAITING (a model may), SEVERAL_ANSWERS (another API of its module or class is
+    documented with the same first sentence and mandatory arguments), LEAKS_ANSWER (module, class or arguments give the
+    name away), OVER_QUOTA. Notes: those of `notes_of`.
     """
     history = History(tables["releases"], tables["symbols"], tables["changes"], Tags(tables["lifecycles"], tagging).at)
     documentation = Documentation(tables["releases"], tables["api_documents"])
     classes = frozenset(
         row["path"] for row in (*tables["symbols"], *tables["api_documents"]) if row["kind"] == SymbolKind.CLASS
     )
-    maker = _Maker(history, classes, rules, ignore_case)
+    twins = functools.cache(lambda version: _by_question(documentation.collection(version)))
+    maker = _Maker(history, classes, twins, rules, ignore_case)
     results = list(
         guarded(
             _candidates(documentation, history),
@@ -101,6 +110,23 @@ def _candidates(documentation: Documentation, history: History) -> Iterator[tupl
             if path not in begun or (history.tags(path, version) or PLAIN) != PLAIN:
                 begun.add(path)
                 yield document, version
+
+
+def _by_question(documents: Iterable[ApiDocumentRow]) -> dict[_Question, list[str]]:
+    """Return the paths of the callables of a version by what would be asked for them."""
+    found: dict[_Question, list[str]] = defaultdict(list)
+    for document in documents:
+        if document["kind"] in _CALLABLE and document["signature"] is not None:
+            found[_question(document)].append(document["path"])
+    return found
+
+
+def _question(document: ApiDocumentRow) -> _Question:
+    """Return what a prompt shows of an API."""
+    service, _, name = document["path"].rpartition(".")
+    sentence = next(iter(sentences(document["description"], ())), "")
+    nameless = re.sub(rf"\b{re.escape(name)}\b", "", " ".join(sentence.split()), flags=re.IGNORECASE)
+    return service, nameless, tuple(one["name"] for one in document["parameters"] if one["mandatory"])
 
 
 def _within_quota(
@@ -189,6 +215,7 @@ class _Maker:
 
     history: History
     classes: frozenset[str]
+    twins: Callable[[str], Mapping[_Question, Sequence[str]]]
     rules: ControlledRules
     ignore_case: bool
 
@@ -206,7 +233,7 @@ class _Maker:
             if counts[candidate.share] >= candidate.limit(self.rules):
                 continue
             # one at which an exception is raised is refused as having no text
-            if not attempt(candidate.key, lambda one: self._leak(one, self._filled(one.document, "")), candidate):
+            if not attempt(candidate.key, lambda one: self._leak(one, self._filled(one, "")), candidate):
                 counts[candidate.share] += 1
                 chosen.append(candidate)
         return chosen
@@ -215,10 +242,18 @@ class _Maker:
         """Fill the template for an API in a version."""
         if written.text is None:
             return missing_text(candidate.key, written, "no sentence of the document describes it")
-        filled = self._filled(candidate.document, written.text.text)
+        if written.text.drafter == Drafter.OFFLINE and (others := self._described_alike(candidate)):
+            detail = f"{' | '.join(others)[:300]} is described alike"
+            return Reject(candidate.key, RejectReason.SEVERAL_ANSWERS, detail)
+        filled = self._filled(candidate, written.text.text)
         if leak := self._leak(candidate, filled):
             return Reject(candidate.key, RejectReason.LEAKS_ANSWER, f"{leak!r} is left to read")
         return self._row(candidate, written.text, filled)
+
+    def _described_alike(self, candidate: _Candidate) -> list[str]:
+        """Return the other APIs of which the same would be asked: they are right answers, too."""
+        paths = self.twins(candidate.version).get(_question(candidate.document), ())
+        return [path for path in paths if path != candidate.document["path"]]
 
     def _leak(self, candidate: _Candidate, filled: _Filled) -> str | None:
         return readable(filled["left_context"] + filled["hint"], candidate.name, ignore_case=self.ignore_case)
@@ -250,9 +285,12 @@ class _Maker:
             "libevolutioneval_tag": tags[1],
         }
 
-    def _filled(self, document: ApiDocumentRow, description: str) -> _Filled:
+    def _filled(self, candidate: _Candidate, description: str) -> _Filled:
+        document = candidate.document
         service, _, name = document["path"].rpartition(".")
-        of_method = document["kind"] == SymbolKind.METHOD
+        state = self.history.definition(document["path"], candidate.version)
+        on_class = state is not None and not _OF_CLASS.isdisjoint(state["labels"])
+        of_method = document["kind"] == SymbolKind.METHOD and not on_class
         rules = self.rules
         hint = f"{_INSTANCE if of_method else service}."
         mandatory = [one["name"] for one in document["parameters"] if one["mandatory"]]

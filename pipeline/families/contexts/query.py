@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from pipeline.core.vocabularies.samples import DraftField
+from pipeline.families.contexts.rules import QueryRules
 from pipeline.lake.ids import content_id
-from pipeline.llm.writers import Request
+from pipeline.llm.writers import Request, Text
 
 
 def query_request(name: str, expression: ast.expr, code: str, texts: Sequence[str], min_length: int) -> Request:
@@ -20,6 +22,14 @@ def query_request(name: str, expression: ast.expr, code: str, texts: Sequence[st
     hidden = (name, *sorted(arguments - {name}))
     subject = content_id("query", code)
     return Request(subject, DraftField.QUERY, hidden, tuple(texts), code)
+
+
+def says_too_little(query: Text, rules: QueryRules) -> bool:
+    """Say whether fewer content words than rules ask for are left of a query from which names were cut out."""
+    # What stands for a name is not counted.
+    words = re.findall(r"[^\W\d_]+", re.sub(r"\[\w+\]", " ", query.text))
+    content = [word for word in words if len(word) >= rules.min_content_word_length]
+    return query.redacted and len(content) < rules.min_content_words
 
 
 def _arguments(expression: ast.expr) -> Iterator[str]:

@@ -42,9 +42,11 @@ class InlineRules(Rule):
 
 
 class QueryRules(Rule):
-    """What a query must not give away."""
+    """What a query must not give away, and what it must still say."""
 
     min_argument_length: int = Field(ge=1, description="characters")
+    min_content_words: int = Field(ge=1)
+    min_content_word_length: int = Field(ge=1, description="letters")
 
 
 class RetrievalRules(Rule):

@@ -16,7 +16,7 @@ from pipeline.families.completions_and_migrations.source import Source, parse_so
 from pipeline.families.contexts.documents import Documentation, searched_text
 from pipeline.families.contexts.expression import expression_at
 from pipeline.families.contexts.inline import Inline, around, occurrences
-from pipeline.families.contexts.query import query_request
+from pipeline.families.contexts.query import query_request, says_too_little
 from pipeline.families.contexts.retrieval import Retriever
 from pipeline.families.contexts.rules import ContextRules
 from pipeline.lake.guard import attempt, guarded, parted
@@ -47,7 +47,8 @@ def contexts_stage(
     are BROKEN_EXAMPLE (a person's edit moved the use), OVER_QUOTA (another API of the line, or another use of the API
     by the same author, stands for it), BROKEN_EXAMPLE (no expression ends with the use) and LEAKS_ANSWER: contexts,
     imports, hint and query are views of an instance, and in none of them the name of the API may be left to read.
-    UNKNOWABLE are expressions with values or names that the program does not show. Documents that a
+    UNKNOWABLE are expressions with values or names that the program does not show, NO_TEXT those whose query
+    says nothing once the names are cut out. Documents that a
     retriever finds are the exception: they are what a reader of the documentation sees, and that of the API names it. A
     note NO_TEXT says that no document tells what to ask for, DRAFT_WAITING that a model may; the other notes are those
     of `notes_of`.
@@ -190,6 +191,8 @@ class _Library:
 
     def context(self, place: _Place, written: Written) -> PublishedContextRow | Reject:
         """Make the context of a completion."""
+        if written.text is not None and says_too_little(written.text, self._rules.query):
+            return Reject(place.key, RejectReason.NO_TEXT, f"without the names only {written.text.text!r} is left")
         row = self._row(place, written)
         return self._leak(place, {"query": row["query"]}) or row
 

@@ -165,5 +165,5 @@ def analysis(house: House) -> Iterator[Stage]:
             writer=writer(house, rules.drafts.description),
             ignore_case=rules.masking.ignore_case,
         ),
-        partly=[Read("symbols", history.COLUMNS)],
+        partly=[Read("symbols", (*history.COLUMNS, "labels"))],
     )

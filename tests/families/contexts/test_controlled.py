@@ -30,9 +30,9 @@ def run(
     lives: Sequence[Row],
     changes: Sequence[Row] = (),
     writer: Improver = WRITER,
+    symbols: Sequence[Row] = (symbol("lib.Box", "1.0", "2.0", **CLASS), symbol("lib.core.fetch", "1.0", "2.0")),
     **rules: Any,
 ) -> Output:
-    symbols = [symbol("lib.Box", "1.0", "2.0", **CLASS), symbol("lib.core.fetch", "1.0", "2.0")]
     chosen = CONTEXTS.controlled.model_copy(update=rules)
     output = controlled_stage(
         {"releases": RELEASES, "api_documents": documents, "symbols": symbols, "changes": changes, "lifecycles": lives},
@@ -81,6 +81,27 @@ def test_a_method_is_asked_for_on_an_object_of_its_class() -> None:
     assert row["left_context"] == (
         "import lib\n\n\ndef use(instance: lib.Box):\n    # Service: lib.Box\n"
         "    # Description: Return what is in it.\n    # Mandatory arguments: none\n    return "
+    )
+
+
+@pytest.mark.parametrize("label", ["classmethod", "staticmethod"])
+def test_a_method_of_the_class_is_asked_for_on_the_class(label: str) -> None:
+    document = api_document("lib.Box.unique", "Make one of other things.", "1.0", parameters=[], **METHOD)
+    states = [
+        symbol("lib.Box", "1.0", "2.0", **CLASS),
+        symbol("lib.Box.unique", "1.0", "1.1", labels=[label], **METHOD),
+        symbol("lib.Box.unique", "2.0", **METHOD),
+    ]
+    rows = made([document], [life("lib.Box.unique", "1.0", "2.0", modified=["2.0"])], symbols=states)
+    calls = {row["version"]: (row["access"], row["hint"], row["reference_call"]) for row in rows}
+    assert calls == {
+        "1.1": (Access.DIRECT, "lib.Box.", "lib.Box.unique()"),
+        "2.0": (Access.INDIRECT, "instance.", "instance.unique()"),
+    }
+    (first,) = [row for row in rows if row["version"] == "1.1"]
+    assert first["left_context"] == (
+        "import lib\n\n# Service: lib.Box\n# Description: Make one of other things.\n"
+        "# Mandatory arguments: none\nresult = "
     )
 
 
@@ -149,6 +170,26 @@ def test_what_no_one_calls_by_name_is_no_candidate(document: Row) -> None:
     assert (output.seen, output.made) == (0, 0)
 
 
+TWINS = {
+    "the same sentence": ("lib.cut_all", "Cuts values from both ends. Returns a list.", ["number"], True),
+    "in other lines": ("lib.cut_all", "Cuts values from\nboth ends.", ["number"], True),
+    "another argument": ("lib.cut_all", "Cuts values from both ends.", ["number", "size"], False),
+    "another sentence": ("lib.cut_all", "Cuts values from one end.", ["number"], False),
+    "another module": ("lib.core.cut_all", "Cuts values from both ends.", ["number"], False),
+}
+
+
+@pytest.mark.parametrize("case", TWINS)
+def test_two_apis_that_are_described_alike_are_two_right_answers(case: str) -> None:
+    path, text, arguments, twins = TWINS[case]
+    documents = [
+        api_document("lib.cut_iter", "Cuts values from both ends. Returns an iterator.", "1.0"),
+        api_document(path, text, "1.0", parameters=[parameter(name) for name in arguments]),
+    ]
+    output = run(documents, [life(path, "1.0", "2.0"), life("lib.cut_iter", "1.0", "2.0")])
+    assert (output.made, output.reasons) == ((0, {"several_answers": 2}) if twins else (2, {}))
+
+
 def test_the_name_is_cut_out_where_every_sentence_has_it() -> None:
     (row,) = made(
         [api_document("lib.take", "Iterates all that take users want of it.", "1.0")], [life("lib.take", "1.0", "2.0")]
@@ -158,7 +199,7 @@ def test_the_name_is_cut_out_where_every_sentence_has_it() -> None:
 
 def test_of_each_version_and_tag_so_many_are_kept_as_the_rules_say() -> None:
     names = [f"lib.f{letter}" for letter in "abcdef"]
-    documents = [api_document(name, "Get a page of it.", "1.0") for name in names]
+    documents = [api_document(name, f"Get page {name[-1]} of it.", "1.0") for name in names]
     lives = [life(name, "1.0", "2.0", modified=["2.0"] * (number < 3)) for number, name in enumerate(names)]
     output = run(documents, lives, max_unchanged_per_version=2, max_changed_per_version=1)
     tags = sorted((row["version"], str(row["libevolutioneval_tag"])) for row in output.tables["controlled_completions"])
@@ -217,7 +258,7 @@ def of_library(**described: str) -> tuple[list[Row], list[Row]]:
 
 
 def test_a_model_is_asked_for_what_is_drawn_and_for_places_that_are_left() -> None:
-    told = dict.fromkeys(("fa", "fb", "fc"), "Get a page of it.") | dict.fromkeys(
+    told = {name: f"Get page {name[-1]} of it." for name in ("fa", "fb", "fc")} | dict.fromkeys(
         ("take", "put", "drop"), "Deprecated."
     )
     for places, asked, rows in ((2, 2, 2), (4, 4, 4), (9, 6, 6)):

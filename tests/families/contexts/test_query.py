@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.families.contexts.query import query_request
-from pipeline.llm.names import find_names
+from pipeline.core.vocabularies.samples import Drafter
+from pipeline.families.contexts.query import query_request, says_too_little
+from pipeline.llm.names import find_names, redact
+from pipeline.llm.writers import Text
 from tests.families.contexts.rows import CONTEXTS, WRITER
 
 MINIMUM = CONTEXTS.query.min_argument_length
@@ -36,6 +38,22 @@ QUERIES = {
 def test_a_query_gives_neither_name_nor_arguments_away(case: str) -> None:
     code, text, expected = QUERIES[case]
     assert ask(code, "solve", text) == expected
+
+
+LEFT = {
+    "The default JSON encoder.": True,
+    "Provides access to JSON methods.": True,
+    "Return the JSON.": True,
+    "Return a value with a JSON unit prefix.": False,
+    "Return text.": False,  # nothing had to be cut out
+}
+
+
+@pytest.mark.parametrize("sentence", LEFT)
+def test_a_query_that_says_nothing_without_the_names_is_none(sentence: str) -> None:
+    clean = sentence == "Return text."
+    text = Text(redact(sentence, ["json_encoder", "json"], WRITER.rules), not clean, Drafter.OFFLINE, None, "")
+    assert says_too_little(text, CONTEXTS.query) is LEFT[sentence]
 
 
 WORDS = st.lists(

@@ -128,6 +128,25 @@ def test_where_nothing_is_told_there_is_no_query_and_a_note_says_so() -> None:
     assert [note.reason for note in output.notes] == [RejectReason.NO_TEXT]
 
 
+def test_a_query_that_says_nothing_without_the_name_makes_no_context() -> None:
+    snippets = [snippet("x = 1\nlib.fetch(x)\n", "lib.fetch", "1.0", preamble="import lib\n")]
+    uses = usages(snippets[0], NAMES)
+    output = contexts_stage(
+        {
+            "releases": RELEASES,
+            "usages": uses,
+            "api_documents": [api_document("lib.fetch", "Provides access to fetch methods.", "0.9")],
+            "published_completions": completions(snippets, uses),
+        },
+        CONTEXTS,
+        WRITER,
+        [],
+        MASKING,
+    )
+    assert output.tables["published_contexts"] == []
+    assert output.reasons == {"no_text": 1}
+
+
 def test_one_api_of_a_line_stands_for_it() -> None:
     output, _ = run("y = 1\nx = lib.sort(lib.drop(y))\nlib.fetch(x)\n")
     calls = sorted(row["reference_call"] for row in output.tables["published_contexts"])
