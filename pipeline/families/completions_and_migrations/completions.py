@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
@@ -126,10 +127,12 @@ def _of_usage(
         argument = None
         if change["kind"] not in WHOLE:
             # The name of the API is the same in the other release: what differs is the argument, or the call.
-            argument = _argument_span(source, usage, _keywords(change))
-            if argument and any(not _is_argument(source, other) for other in source.names[source.text_of(argument)]):
+            given = _arguments_of(source, [use for use in uses if use["path"] == usage["path"]], _keywords(change))
+            argument = min((each for each in given if each[0] >= usage["name_end_byte"]), default=None)
+            if argument and not frozenset(source.names[source.text_of(argument)]).issubset(given):
                 key = f"{snippet['id']} {usage['path']}"
-                yield Reject(key, RejectReason.UNFIT_NAME, f"{source.text_of(argument)} is a variable, too")
+                detail = f"{source.text_of(argument)} is a variable or an argument of another API, too"
+                yield Reject(key, RejectReason.UNFIT_NAME, detail)
                 return
             span = argument or span
         # A line or block of a test has more in it than what differs: values that nobody can guess.
@@ -155,16 +158,16 @@ def _of_usage(
             yield _instance(snippet, use, version, level, source, span, masked, history, change)
 
 
-def _argument_span(source: Source, usage: UsageRow, keywords: Collection[str]) -> Span | None:
-    """Return where a call gives one of some arguments by name."""
-    at = usage["name_end_byte"]
-    names = (span for keyword in keywords for span in source.names.get(keyword, ()) if span[0] >= at)
-    return min((span for span in names if _is_argument(source, span)), default=None)
-
-
-def _is_argument(source: Source, span: Span) -> bool:
-    """Say whether a name is that of an argument: `unparse` writes spaces around other equals signs alone."""
-    return source.data[span[1] : span[1] + 1] == b"="
+def _arguments_of(source: Source, uses: Iterable[UsageRow], keywords: Collection[str]) -> list[Span]:
+    """Return where calls of uses give some arguments by name."""
+    ends = {use["name_end_byte"] for use in uses}
+    return [
+        source.name_span(one, one.arg)
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call) and source.end_of(node.func) in ends
+        for one in node.keywords
+        if one.arg is not None and one.arg in keywords
+    ]
 
 
 def _versions(snippet: SnippetRow, path: str, history: History) -> list[str]:

@@ -56,7 +56,7 @@ def mask(
 ) -> Masked | Reject:
     """Mask a program around the use whose name is at `use`, in VersiCode's sense (2406.07411, section 2).
 
-    Token: every occurrence of the name becomes `[token-mask]`. Line: the logical line with the use becomes
+    Token: every occurrence of the API's name becomes `[token-mask]`. Line: the logical line with the use becomes
     `[line-mask]`. Block: see `block_span`. Whatever else is readable of the name becomes `[token-mask]`. `uses` are
     all uses of the library in the program. Returns a Reject, with an empty key, where the rules refuse.
     """
@@ -67,19 +67,28 @@ def mask(
         cut = block_span(source, use, uses, rules)
     if cut is None and granularity != Granularity.TOKEN:
         return Reject("", RejectReason.NO_BLOCK, f"no {granularity} within the sizes of the rules")
-    return mask_span(source, source.text_of(use), cut, granularity, ignore_case=rules.ignore_case)
+    of_argument = use in source.keywords
+    return mask_span(
+        source, source.text_of(use), cut, granularity, ignore_case=rules.ignore_case, of_argument=of_argument
+    )
 
 
 def mask_span(
-    source: Source, name: str, cut: Span | None, granularity: Granularity, *, ignore_case: bool
+    source: Source,
+    name: str,
+    cut: Span | None,
+    granularity: Granularity,
+    *,
+    ignore_case: bool,
+    of_argument: bool = False,
 ) -> Masked | Reject:
-    """Mask a span of a program, or nothing but a name, and every readable occurrence of the name outside.
+    """Mask a span of a program, or nothing but a name, and the occurrences outside of the API or argument of that name.
 
     Returns a Reject, with an empty key, where the name can be read after all.
     """
     if any(text in source.text for text in MASKS.values()):
         return Reject("", RejectReason.LEAKS_ANSWER, "the code holds the text of a mask")
-    masked_code = _replace(source, name, cut, MASKS[granularity])
+    masked_code = _replace(source, name, cut, MASKS[granularity], of_argument=of_argument)
     if leak := readable(masked_code, name, ignore_case=ignore_case):
         return Reject("", RejectReason.LEAKS_ANSWER, f"{leak!r} is left to read")
     return Masked(masked_code, source.text_of(cut) if cut else name, cut)
@@ -169,9 +178,11 @@ def _fits(source: Source, run: Sequence[Statement], rules: MaskingRules) -> bool
     return block.min_lines <= source.lines_in((run[0].span[0], run[-1].span[1])) <= block.max_lines
 
 
-def _replace(source: Source, name: str, cut: Span | None, mask_text: str) -> str:
+def _replace(source: Source, name: str, cut: Span | None, mask_text: str, *, of_argument: bool) -> str:
     edits = [
-        (span, MASKS[Granularity.TOKEN]) for span in _occurrences(source, name) if not cut or not _inside(span, cut)
+        (span, MASKS[Granularity.TOKEN])
+        for span in _occurrences(source, name, of_argument=of_argument)
+        if not cut or not _inside(span, cut)
     ]
     edits += [(cut, mask_text)] if cut else []
     parts, at = [], 0
@@ -185,9 +196,13 @@ def _inside(span: Span, cut: Span) -> bool:
     return cut[0] <= span[0] and span[1] <= cut[1]
 
 
-def _occurrences(source: Source, name: str) -> list[Span]:
-    """Return where the name stands as an identifier, or as a word of a string or comment."""
-    spans = list(source.names.get(name, ()))
+def _occurrences(source: Source, name: str, *, of_argument: bool) -> list[Span]:
+    """Return where the name stands as that of an API, or as a word of a string or comment.
+
+    Arguments, parameters and variables that are spelled alike are others' names: a mask would ask for the API there.
+    """
+    others = (source.bound | source.keywords) if not of_argument else frozenset()
+    spans = [span for span in source.names.get(name, ()) if span not in others]
     for token in source.texts:
         if name in token.text:
             for found in _word(name).finditer(token.text):

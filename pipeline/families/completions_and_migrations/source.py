@@ -76,6 +76,27 @@ class Source:
         return found
 
     @functools.cached_property
+    def keywords(self) -> frozenset[Span]:
+        """Where calls and class definitions name an argument."""
+        found = (node for node in ast.walk(self.tree) if isinstance(node, ast.keyword) and node.arg is not None)
+        return frozenset(self.name_span(node, node.arg) for node in found if node.arg is not None)
+
+    @functools.cached_property
+    def bound(self) -> frozenset[Span]:
+        """Where parameters and variables get their values, but for those that only take over an API's own name."""
+        found: set[Span] = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.arg):
+                found.add(self.name_span(node, node.arg))
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.add(self.name_span(node, node.id))
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute):
+                same = (one for one in node.targets if isinstance(one, ast.Name) and one.id == node.value.attr)
+                found -= {self.name_span(one, one.id) for one in same}
+        return frozenset(found)
+
+    @functools.cached_property
     def texts(self) -> tuple[Token, ...]:
         """The strings and comments."""
         return tuple(token for token in self.tokens if token.kind in (tokenize.STRING, tokenize.COMMENT))
@@ -129,6 +150,11 @@ class Source:
         decorators = getattr(node, "decorator_list", [])
         start = self.data.rfind(b"@", 0, self.start_of(decorators[0])) if decorators else self.start_of(node)
         return start, self.end_of(node)
+
+    def name_span(self, node: ast.expr | ast.arg | ast.keyword, name: str) -> Span:
+        """Return where a node that begins with a name has it."""
+        start = self.start_of(node)
+        return start, start + len(name.encode())
 
     def _offset(self, line: int, column: int) -> int:
         return self.line_starts[line - 1] + column

@@ -55,8 +55,8 @@ def masked(
 TABLE = {
     "every identifier of the name": (
         TOKEN,
-        "from lib import fetch\nx = fetch(1)\nprefetch = fetch(x, fetch=2)\n",
-        "from lib import [token-mask]\nx = [token-mask](1)\nprefetch = [token-mask](x, [token-mask]=2)\n",
+        "from lib import fetch\nx = fetch(1)\nprefetch = fetch(x, lib.fetch)\n",
+        "from lib import [token-mask]\nx = [token-mask](1)\nprefetch = [token-mask](x, lib.[token-mask])\n",
         "fetch",
     ),
     "words of strings and comments, not parts of words": (
@@ -137,6 +137,35 @@ def test_mask(case: str) -> None:
         return
     assert result == Masked(expected, answer)
     assert unmask(expected, level, answer, "fetch") == code
+
+
+OTHERS = {
+    "an argument of another call": "app.fetch(1)\nEnv(app, fetch=2)\n",
+    "a keyword of a class": "class A(B, fetch=1): ...\napp.fetch(1)\n",
+    "a parameter": "def f(fetch): ...\napp.fetch(1)\n",
+    "a variable": "fetch = 3\napp.fetch(1)\n",
+    "a variable of a loop": "for fetch in x: ...\napp.fetch(1)\n",
+    "a variable of a comprehension": "x = [app.fetch(1) for fetch in y]\n",
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_what_is_only_spelled_like_the_api_is_not_masked_and_gives_it_away(case: str) -> None:
+    result = masked(OTHERS[case], TOKEN)
+    assert isinstance(result, Reject)
+    assert (result.reason, result.detail) == (RejectReason.LEAKS_ANSWER, "'fetch' is left to read")
+
+
+def test_a_variable_that_is_the_api_is_masked() -> None:
+    result = masked("fetch = lib.fetch\nfetch(1)\n", TOKEN)
+    assert result == Masked("[token-mask] = lib.[token-mask]\n[token-mask](1)\n", "fetch")
+
+
+def test_an_argument_of_the_api_is_masked_in_each_call() -> None:
+    source = parse_source("f(1, fill=2)\nf(2, fill=3)\n")
+    use = source.names["fill"][0]
+    result = mask(source, use, [], TOKEN, MASKING)
+    assert result == Masked("f(1, [token-mask]=2)\nf(2, [token-mask]=3)\n", "fill")
 
 
 def test_a_run_after_an_import_is_masked_without_it() -> None:
