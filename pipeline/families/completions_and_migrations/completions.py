@@ -127,9 +127,9 @@ def _of_usage(
         argument = None
         if change["kind"] not in WHOLE:
             # The name of the API is the same in the other release: what differs is the argument, or the call.
-            given = _arguments_of(source, [use for use in uses if use["path"] == usage["path"]], _keywords(change))
-            argument = min((each for each in given if each[0] >= usage["name_end_byte"]), default=None)
-            if argument and not frozenset(source.names[source.text_of(argument)]).issubset(given):
+            arguments = _arguments_of(source, [use for use in uses if use["path"] == usage["path"]], _keywords(change))
+            argument = min((each for each in arguments if each[0] >= usage["name_end_byte"]), default=None)
+            if argument and not frozenset(source.names[source.text_of(argument)]).issubset(arguments):
                 key = f"{snippet['id']} {usage['path']}"
                 detail = f"{source.text_of(argument)} is a variable or an argument of another API, too"
                 yield Reject(key, RejectReason.UNFIT_NAME, detail)

@@ -78,23 +78,23 @@ class Source:
     @functools.cached_property
     def keywords(self) -> frozenset[Span]:
         """Where calls and class definitions name an argument."""
-        found = (node for node in ast.walk(self.tree) if isinstance(node, ast.keyword) and node.arg is not None)
-        return frozenset(self.name_span(node, node.arg) for node in found if node.arg is not None)
+        arguments = (node for node in ast.walk(self.tree) if isinstance(node, ast.keyword) and node.arg is not None)
+        return frozenset(self.name_span(node, node.arg) for node in arguments if node.arg is not None)
 
     @functools.cached_property
     def bound(self) -> frozenset[Span]:
         """Where parameters and variables get their values, but for those that only take over an API's own name."""
-        found: set[Span] = set()
+        spans: set[Span] = set()
         for node in ast.walk(self.tree):
             if isinstance(node, ast.arg):
-                found.add(self.name_span(node, node.arg))
+                spans.add(self.name_span(node, node.arg))
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found.add(self.name_span(node, node.id))
+                spans.add(self.name_span(node, node.id))
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute):
                 same = (one for one in node.targets if isinstance(one, ast.Name) and one.id == node.value.attr)
-                found -= {self.name_span(one, one.id) for one in same}
-        return frozenset(found)
+                spans -= {self.name_span(one, one.id) for one in same}
+        return frozenset(spans)
 
     @functools.cached_property
     def texts(self) -> tuple[Token, ...]:

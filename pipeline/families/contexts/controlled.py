@@ -114,11 +114,11 @@ def _candidates(documentation: Documentation, history: History) -> Iterator[tupl
 
 def _by_question(documents: Iterable[ApiDocumentRow]) -> dict[_Question, list[str]]:
     """Return the paths of the callables of a version by what would be asked for them."""
-    found: dict[_Question, list[str]] = defaultdict(list)
+    paths: dict[_Question, list[str]] = defaultdict(list)
     for document in documents:
         if document["kind"] in _CALLABLE and document["signature"] is not None:
-            found[_question(document)].append(document["path"])
-    return found
+            paths[_question(document)].append(document["path"])
+    return paths
 
 
 def _question(document: ApiDocumentRow) -> _Question:
