@@ -157,9 +157,11 @@ def _healthy(server: Server) -> bool:
 def down(folder: Path) -> bool:
     """End the server of a home folder with all its children; tell whether there was one."""
     state = folder / "server.json"
-    if not state.is_file():
+    try:
+        entries = json.loads(state.read_text())["processes"]
+    except FileNotFoundError:
         return False
-    roots = [p for entry in json.loads(state.read_text())["processes"] if (p := _process(entry))]
+    roots = [p for entry in entries if (p := _process(entry))]
     processes = {child.pid: child for root in roots for child in [root, *root.children(recursive=True)]}
     for root in roots:
         root.terminate()
@@ -167,7 +169,7 @@ def down(folder: Path) -> bool:
     for process in alive:
         process.kill()
     psutil.wait_procs(alive, timeout=5)
-    state.unlink()
+    state.unlink(missing_ok=True)
     return bool(roots)
 
 
