@@ -74,7 +74,7 @@ def test_columns_and_rows_are_part_of_the_layout() -> None:
     assert Read("flags", ("id", "evidence"), READ.where).layout == READ.layout
 
 
-def test_a_table_is_read_when_it_is_asked_for_and_once(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_is_read_once_and_only_when_used(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     original = Lake._read
 

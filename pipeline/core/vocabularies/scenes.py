@@ -31,3 +31,4 @@ class BlockType(Term):
     MATCH = "match", "a match statement with its cases"
     CASE = "case", "one case of a match"
     STATEMENT = "statement", "a statement without a body of its own, such as an assignment, a call or a return"
+    COMMENT = "comment", "a comment; no longer made, since no test can judge one, but in snapshots before 2026-11-28"

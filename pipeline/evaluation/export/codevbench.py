@@ -43,7 +43,7 @@ _EXACT = {
 _TYPES: dict[str, str] = {str(block): name for name, block in _EXACT.items()} | {
     **dict.fromkeys((BlockType.ELIF, BlockType.ELSE, BlockType.MATCH, BlockType.CASE), "IF"),
     **dict.fromkeys((BlockType.PARAMETERS, BlockType.CLASS), "METHOD"),
-    BlockType.WITH: "STATEMENT",
+    **dict.fromkeys((BlockType.WITH, BlockType.COMMENT), "STATEMENT"),
     BlockType.FINALLY: "TRY",
 }
 """Types as the benchmark's scorer counts them; it stops at any other than these seven."""

@@ -150,7 +150,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("case", OTHERS)
-def test_what_is_only_spelled_like_the_api_is_not_masked_and_gives_it_away(case: str) -> None:
+def test_names_spelled_like_the_api_stay_unmasked_and_refuse_the_row(case: str) -> None:
     result = masked(OTHERS[case], TOKEN)
     assert isinstance(result, Reject)
     assert (result.reason, result.detail) == (RejectReason.LEAKS_ANSWER, "'fetch' is left to read")

@@ -85,7 +85,7 @@ def test_a_method_is_asked_for_on_an_object_of_its_class() -> None:
 
 
 @pytest.mark.parametrize("label", ["classmethod", "staticmethod"])
-def test_a_method_of_the_class_is_asked_for_on_the_class(label: str) -> None:
+def test_class_methods_are_called_on_the_class(label: str) -> None:
     document = api_document("lib.Box.unique", "Make one of other things.", "1.0", parameters=[], **METHOD)
     states = [
         symbol("lib.Box", "1.0", "2.0", **CLASS),

@@ -146,3 +146,8 @@ def test_positions_are_characters_whatever_the_script() -> None:
 def test_deep_nesting_is_no_recursion_into_expressions() -> None:
     text = "def f():\n    x = 1\n    return " + "(" * 3000 + ")" * 3000 + "\n"
     assert [str(block.type) for block in blocks(text)] == ["function", "statement", "statement"]
+
+
+def test_blocks_of_older_snapshots_are_still_read() -> None:
+    """Comments are made no more; a term that goes would leave no old snapshot with scenes readable."""
+    assert BlockType("comment").meaning
