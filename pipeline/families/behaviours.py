@@ -30,6 +30,7 @@ from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.place import at_release
+from pipeline.lake.reads import Read
 from pipeline.lake.rows import BehaviourRow, ChangeRow, EnvironmentRow, R, ReleaseRow, SnippetRow, Tables
 from pipeline.lake.stage import Output, Reject
 
@@ -37,6 +38,25 @@ _CHANGES_NO_RESULT = OF_TYPES | MARKED | {ChangeKind.UNDEPRECATED}
 _COMPARED = re.compile(r"expected: (?P<expected>.*)\ngot:(?P<printed>.*)", re.DOTALL)
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", re.MULTILINE)
 _LONGEST = 200
+
+OF_REACH = Read(
+    "symbols",
+    (
+        "path",
+        "first_version",
+        "last_version",
+        "canonical_path",
+        "kind",
+        "public_because",
+        "bases",
+        "labels",
+        "docstring_sha256",
+        "deprecation",
+        "file",
+        "source",
+    ),
+)
+"""What tells where an API is defined, and how far it reaches."""
 
 
 @dataclass(frozen=True, slots=True)

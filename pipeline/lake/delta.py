@@ -69,7 +69,8 @@ class LakeError(FatalError):
     """The lake cannot be used; the message has the place, the cause and advice."""
 
     def __init__(self, code: LakeProblem, where: object, why: object = "") -> None:
-        detail = " ".join(str(why).split())[:500]
+        # delta-rs appends a trace of its own where RUST_BACKTRACE is set
+        detail = " ".join(re.split(r"\s+0: ", str(why))[0].split())[:500]
         super().__init__(f"{where}: {code}{f' ({detail})' if detail else ''}. What to do: {_ADVICE[code]}")
         self.code = code
 

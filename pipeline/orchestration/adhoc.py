@@ -27,7 +27,7 @@ from pipeline.lake.delta import LakeError
 from pipeline.lake.rows import BehaviourRow, ChangeRow, LifecycleRow, ReleaseRow, SymbolRow, SymbolState
 from pipeline.lake.runner import Stage, run_stage
 from pipeline.lake.stage import Output, Reject
-from pipeline.lake.tables import Lake
+from pipeline.lake.tables import Lake, one_of
 from pipeline.orchestration.resources.resources import House
 from pipeline.orchestration.stages.analysis import analysis
 
@@ -92,7 +92,7 @@ class Tables:
 
     def _of(self, *stages: str) -> list[Reject]:
         """Return what stages have left out."""
-        rows = (row for row in self._lake.read("rejects", self._library) if row["stage"] in stages)
+        rows = self._lake.read("rejects", self._library, one_of("stage", stages))
         return [Reject(row["key"], RejectReason(row["reason"]), row["detail"]) for row in rows]
 
     @property

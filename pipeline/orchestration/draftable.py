@@ -103,7 +103,8 @@ def _requirements(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     if not silent or units >= rules.repository.tasks:
         return
     functions = lake.read("traced_functions", library, one_of("id", silent))
-    files = lake.read("project_files", library)
+    of_projects = one_of("project_id", {row["project_id"] for row in functions})
+    files = lake.read("project_files", library, of_projects, ("project_id", "path", "text"))
     for one in wanting_requirements(functions, units, files, rules.repository):
         yield one.id, DraftStanding.MISSING, f"{one.function['namespace']} has no docstring that says what it does"
 
@@ -114,7 +115,7 @@ def _migrations(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     Whether they fail there is known only when a model is there to be asked: they are not run before.
     """
     yield from refused_by(lake, library, ("migrated_code",))
-    for row in lake.read("drafted_rewrites", library):
+    for row in lake.read("drafted_rewrites", library, columns=("snippet_id", "snippet_version", "version")):
         key = f"{row['snippet_id']} {row['snippet_version']} {row['version']}"
         yield key, DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
     for one in open_candidates(lake, library, rules.drafts.migrated_code, rules.validation.executable_sources):
@@ -123,7 +124,7 @@ def _migrations(lake: Lake, library: str, rules: CurationRules) -> Subjects:
 
 def _judgements(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     yield from refused_by(lake, library, ("judgements",))
-    for row in lake.read("judgements", library):
+    for row in lake.read("judgements", library, columns=("path", "old_version", "new_path", "new_version")):
         key = f"{row['path']} {row['old_version']} {row['new_path']} {row['new_version']}"
         yield key, DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
     sure = rules.drafts.rename_judgement.below_confidence

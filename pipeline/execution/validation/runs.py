@@ -35,6 +35,12 @@ SYMBOLS = Read(
 )
 """What the plan of runs reads of the table."""
 
+EXAMPLES = Read(
+    "snippets",
+    ("library", "version", "last_version", "path", "language", "source", "preamble", "code", "checks"),
+)
+"""What of an example is run and read as code; the rest is where it comes from."""
+
 
 @dataclass(frozen=True, slots=True)
 class Run:

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.tags import Tags
 from pipeline.core.vocabularies.changes import ChangeKind
-from pipeline.corpus.usages.api import Api
+from pipeline.corpus.usages.api import COLUMNS, Api
 from pipeline.corpus.usages.find import scan
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.corpus.usages.uses import Use
 from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.proof import Runs
 from pipeline.lake.intervals import holding_at
+from pipeline.lake.reads import Read
 from pipeline.lake.rows import (
     ApiDocumentRow,
     ChangeRow,
@@ -25,6 +26,12 @@ from pipeline.lake.rows import (
     SymbolRow,
     VerdictRow,
 )
+
+OF_APIS = (*COLUMNS, "parameters", "value")
+"""The columns of `symbols` that tell what an API is, and how it is called."""
+
+DOCSTRINGS = Read("documents", ("path", "first_version", "last_version", "docstring"))
+"""What of the documentation is quoted."""
 
 
 class Library:

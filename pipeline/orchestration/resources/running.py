@@ -8,7 +8,7 @@ from typing import Any
 
 from pipeline.corpus.own_tests.running import own_test_runs_stage
 from pipeline.execution.environments.stage import environments_stage
-from pipeline.execution.validation.runs import SYMBOLS, required_versions
+from pipeline.execution.validation.runs import EXAMPLES, SYMBOLS, required_versions
 from pipeline.execution.validation.stage import validation_stage
 from pipeline.families.completions_and_migrations.mutation_scores import mutation_scores_stage
 from pipeline.families.functions.stage import functions_stage
@@ -39,7 +39,7 @@ IN_ENVIRONMENTS = (
 
 def build_environments(house: House, lake: Lake, library: str, progress: Any) -> Output:
     """Run the environments stage for the releases in which something is to be run."""
-    tables: Mapping[str, Any] = LakeTables(lake, library, IN_ENVIRONMENTS, {"symbols": SYMBOLS})
+    tables: Mapping[str, Any] = LakeTables(lake, library, IN_ENVIRONMENTS, {"symbols": SYMBOLS, "snippets": EXAMPLES})
     wanted = required_versions(**tables, executable_sources=house.rules.validation.executable_sources)
     known = lake.read("environments", library) if progress else ()
     return environments_stage(tables["releases"], wanted, house.environments, known, progress)

@@ -15,9 +15,11 @@ from pipeline.corpus.snippets.stage import snippets_stage
 from pipeline.corpus.usages import api
 from pipeline.corpus.usages.stage import usage_stage
 from pipeline.execution.environments.resolution.interpreters import discover
+from pipeline.execution.validation.runs import EXAMPLES
 from pipeline.families.completions_and_migrations import history
 from pipeline.families.completions_and_migrations.stage import instances_stage
 from pipeline.families.contexts.controlled import controlled_stage
+from pipeline.families.problems.library import DOCSTRINGS
 from pipeline.lake.reads import Read
 from pipeline.lake.runner import Stage
 from pipeline.llm.stage import drafting_stage
@@ -61,6 +63,10 @@ def analysis(house: House) -> Iterator[Stage]:
         writes="directives",
         depends=lambda: rules.directives,
         run=lambda tables: directives_stage(tables, rules=rules.directives),
+        partly=[
+            Read("symbols", (*history.COLUMNS, "public_because", "parameters", "labels", "deprecation")),
+            Read("documents", ("path", "canonical_path", "first_version", "last_version", "docstring")),
+        ],
     )
     yield declared(
         "api_documents",
@@ -137,7 +143,10 @@ def analysis(house: House) -> Iterator[Stage]:
             codemods=rules.codemods,
             executable_sources=rules.validation.executable_sources,
         ),
-        partly=[Read("symbols", (*history.COLUMNS, "parameters", "labels"))],
+        partly=[
+            Read("symbols", (*history.COLUMNS, "parameters", "labels")),
+            Read("snippets", (*EXAMPLES.columns, "example_of")),
+        ],
     )
     yield declared(
         "drafting",
@@ -145,7 +154,7 @@ def analysis(house: House) -> Iterator[Stage]:
         writes="drafts refused_drafts",
         depends=lambda: [rules.drafting, *house.by_model(rules.drafts.description)],
         run=lambda tables: drafting_stage(tables, rules=rules.drafting, writer=writer(house, rules.drafts.description)),
-        partly=[Read("snippets", ("path",)), Read("documents", ("path", "first_version", "last_version", "docstring"))],
+        partly=[Read("snippets", ("path",)), DOCSTRINGS],
     )
     yield declared(
         "controlled",

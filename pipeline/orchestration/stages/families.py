@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from functools import partial
 
 from pipeline.execution.environments.resolution.interpreters import discover
+from pipeline.execution.validation.runs import EXAMPLES
+from pipeline.families.problems.library import DOCSTRINGS, OF_APIS
 from pipeline.families.repository_tasks.choosing import DEPENDENTS
 from pipeline.families.repository_tasks.tasks import repository_tasks_stage
+from pipeline.lake.reads import Read
 from pipeline.lake.runner import Stage
 from pipeline.orchestration.resources.model import requirements
 from pipeline.orchestration.resources.resources import House
@@ -64,6 +67,7 @@ def families(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=partial(make_problems, house),
+        partly=[Read("symbols", OF_APIS), EXAMPLES, DOCSTRINGS],
     )
     yield declared(
         "functions",
@@ -85,4 +89,5 @@ def families(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=partial(make_functions, house),
+        partly=[Read("symbols", OF_APIS), EXAMPLES, DOCSTRINGS],
     )

@@ -22,6 +22,7 @@ from pipeline.quality.acceptance.functions import functions_acceptance_stage
 from pipeline.quality.acceptance.problems import problems_acceptance_stage
 from pipeline.quality.acceptance.repository_tasks import repository_acceptance_stage
 from pipeline.quality.acceptance.scenes import scenes_acceptance_stage
+from pipeline.quality.acceptance.sourced import PROJECTS, SOURCE_COLUMNS
 from pipeline.quality.flags.flags import flags_stage
 from pipeline.quality.flags.subjects import READS
 
@@ -37,6 +38,10 @@ def gates(house: House) -> Iterator[Stage]:
         run=lambda tables: flags_stage(
             with_drafted(tables), rules.flags, rules.quality.fails_in_target, rules.drafting
         ),
+        partly=[
+            Read("snippets", ("source", "origin", "place", "licence", "version_evidence", "stated")),
+            Read("projects", ("project", "version", "licence")),
+        ],
     )
     yield Stage("reviews", stage_version("reviews"), (), ("reviews",), lambda: None, partial(read_reviews, house))
     yield declared(
@@ -62,6 +67,7 @@ def gates(house: House) -> Iterator[Stage]:
             drafting=rules.drafting,
             mutation=rules.mutation,
         ),
+        partly=[Read("snippets", (*SOURCE_COLUMNS, "title")), Read("environments", ("outcome", "detail"))],
     )
     yield declared(
         "problems_gate",
@@ -71,6 +77,7 @@ def gates(house: House) -> Iterator[Stage]:
         run=lambda tables: problems_acceptance_stage(
             tables, rules=rules.quality, least=rules.problems, mutation=rules.mutation
         ),
+        partly=[Read("snippets", SOURCE_COLUMNS)],
     )
     yield declared(
         "functions_gate",
@@ -80,6 +87,7 @@ def gates(house: House) -> Iterator[Stage]:
         run=lambda tables: functions_acceptance_stage(
             tables, rules=rules.quality, least=rules.functions, masking=rules.masking, mutation=rules.mutation
         ),
+        partly=[Read("snippets", SOURCE_COLUMNS)],
     )
     yield declared(
         "controlled_gate",
@@ -113,6 +121,7 @@ def gates(house: House) -> Iterator[Stage]:
         writes="published_repository_tasks",
         depends=lambda: [rules.quality, rules.mutation],
         run=lambda tables: repository_acceptance_stage(tables, rules=rules.quality, mutation=rules.mutation),
+        partly=[PROJECTS],
     )
     yield declared(
         "scenes_gate",
@@ -120,4 +129,5 @@ def gates(house: House) -> Iterator[Stage]:
         writes="published_scenes",
         depends=lambda: [rules.quality, rules.mutation],
         run=lambda tables: scenes_acceptance_stage(tables, rules=rules.quality, mutation=rules.mutation),
+        partly=[PROJECTS],
     )

@@ -8,10 +8,12 @@ from functools import partial
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.versions import stage_version
 from pipeline.execution.environments.resolution.interpreters import discover
-from pipeline.execution.validation.runs import SYMBOLS
-from pipeline.families.behaviours import behaviours_stage
+from pipeline.execution.validation.runs import EXAMPLES, SYMBOLS
+from pipeline.families.behaviours import OF_REACH, behaviours_stage
 from pipeline.families.model_migrations import tables as model_migrations
+from pipeline.families.problems.library import DOCSTRINGS, OF_APIS
 from pipeline.families.rename_judgements import tables as rename_judgements
+from pipeline.lake.reads import Read
 from pipeline.lake.runner import Stage
 from pipeline.orchestration.resources.model import draft_migrations, judge_renames
 from pipeline.orchestration.resources.resources import House
@@ -42,7 +44,7 @@ def proof(house: House) -> Iterator[Stage]:
             ]
         ),
         partial(build_environments, house),
-        {"symbols": SYMBOLS},
+        {"symbols": SYMBOLS, "snippets": EXAMPLES},
     )
     yield declared(
         "validation",
@@ -50,7 +52,7 @@ def proof(house: House) -> Iterator[Stage]:
         writes="verdicts",
         depends=lambda: rules.validation,
         run=partial(validate, house),
-        partly=[SYMBOLS],
+        partly=[SYMBOLS, EXAMPLES],
     )
     yield declared(
         "behaviour",
@@ -63,6 +65,7 @@ def proof(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=lambda tables: behaviours_stage(tables, rules.lifecycle, house.runner),
+        partly=[OF_REACH, EXAMPLES, Read("environments", ("outcome", "python", "lock"))],
     )
     yield declared(
         "own_test_runs",
@@ -94,6 +97,7 @@ def proof(house: House) -> Iterator[Stage]:
             else []
         ),
         run=partial(draft_migrations, house),
+        partly=[Read("symbols", (*OF_APIS, "overloads", "deprecation")), EXAMPLES, DOCSTRINGS],
     )
     yield declared(
         "mutation_scores",
@@ -102,6 +106,7 @@ def proof(house: House) -> Iterator[Stage]:
         writes="mutation_scores",
         depends=lambda: [rules.mutation, rules.validation],
         run=partial(score_migrations, house),
+        partly=[EXAMPLES],
     )
     yield declared(
         "judgements",
@@ -109,4 +114,5 @@ def proof(house: House) -> Iterator[Stage]:
         writes=" ".join(rename_judgements.TABLES),
         depends=lambda: [*house.by_model(rules.drafts.rename_judgement), rules.lifecycle] if house.has_model else [],
         run=partial(judge_renames, house),
+        partly=[DOCSTRINGS],
     )

@@ -6,7 +6,40 @@ from datetime import datetime
 from typing import TypedDict
 
 from pipeline.core.vocabularies.samples import SnippetSource, VersionEvidence
+from pipeline.lake.reads import Read
 from pipeline.lake.rows import ReleaseRow, SnippetRow
+
+SOURCE_COLUMNS = (
+    "source",
+    "version_evidence",
+    "stated",
+    "origin",
+    "url",
+    "file",
+    "line",
+    "created_time",
+    "purl",
+    "licence",
+    "attribution",
+)
+"""The columns of `snippets` that those of a published row are made of."""
+
+PROJECTS = Read(
+    "projects",
+    (
+        "project",
+        "project_url",
+        "release_time",
+        "sdist",
+        "sha256",
+        "purl",
+        "licence",
+        "attribution",
+        "python",
+        "lock_id",
+    ),
+)
+"""What a published row has of its project."""
 
 
 class SourceColumns(TypedDict):

@@ -23,6 +23,7 @@ _LONGEST = 20_000  # characters of a document or a log that are shown
 
 
 _Run = VerdictRow | ProblemRunRow | FunctionRunRow
+_OF_RUN = "role", "version", "outcome", "python", "detail"
 
 Values = Callable[..., list[str]]
 """Returns what the instances hold in some columns."""
@@ -46,12 +47,14 @@ class Proofs:
         self._verdicts: dict[str, list[tuple[str, _Run]]] = defaultdict(list)
         for verdict in read_with_drafted(lake, "verdicts", library):
             self._verdicts[verdict["subject_id"]].append((verdict["subject_id"], verdict))
-        for run in lake.read("problem_runs", library):
+        for run in lake.read("problem_runs", library, one_of("problem_id", values("id")), ("problem_id", *_OF_RUN)):
             self._verdicts[run["problem_id"]].append((run["role"], run))
-        for of_function in lake.read("function_runs", library):
+        for of_function in lake.read(
+            "function_runs", library, one_of("function_id", values("id")), ("function_id", *_OF_RUN)
+        ):
             self._verdicts[of_function["function_id"]].append((of_function["role"], of_function))
-        environments = lake.read("environments", library)
-        built = {row["version"] for row in environments if row["outcome"] == EnvironmentOutcome.BUILT}
+        is_built = one_of("outcome", (EnvironmentOutcome.BUILT,))
+        built = {row["version"] for row in lake.read("environments", library, is_built, ("version",))}
         self.built = sorted(built, key=Version)
 
     def change(self, row: Row) -> Change | None:

@@ -20,7 +20,7 @@ from pipeline.execution.validation.stage import Runner
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.model_migrations.tables import read_with_drafted
 from pipeline.lake.schema import Row
-from pipeline.lake.tables import Lake
+from pipeline.lake.tables import Lake, one_of
 from pipeline.quality.all_rules import CurationRules
 from pipeline.quality.annotation.entries import Validation
 from pipeline.quality.annotation.leaks import leak_of
@@ -87,8 +87,10 @@ class LakeValidator:
     ) -> Iterator[tuple[Planned, dict[str, object]]]:
         """Run what is planned, environment by environment."""
         table = BY_NAME[family].environments
-        rows = {each["version"]: each for each in self.lake.read(table, library)} if planned_runs and table else {}
-        for version in sorted({each.version for each in planned_runs}):
+        versions = sorted({each.version for each in planned_runs})
+        environments = self.lake.read(table, library, one_of("version", versions)) if planned_runs and table else ()
+        rows = {each["version"]: each for each in environments}
+        for version in versions:
             group = [each for each in planned_runs if each.version == version]
             place = rows.get(version)
             if place is None or place["outcome"] != EnvironmentOutcome.BUILT:

@@ -38,7 +38,7 @@ class Program:
 
     def __init__(self, snippet: SnippetRow) -> None:
         """Parse it. Errors: Unfit where libcst cannot, or where statements and code differ."""
-        preamble = source_of(snippet | {"code": ""})
+        preamble = source_of({"preamble": snippet["preamble"], "code": ""})
         try:
             module = cst.parse_module(source_of(snippet))
             self.in_preamble = len(cst.parse_module(preamble).body)
