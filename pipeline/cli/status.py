@@ -13,6 +13,7 @@ from pipeline.cli.refresh import collect, finish
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.runs import RunState, StageState
 from pipeline.lake.run_records import recorded_runs
+from pipeline.lake.tables import Lake
 from pipeline.orchestration.publishing.publish_snapshot import last_refresh
 from pipeline.orchestration.report.status import Status, libraries_to_repeat, run_status, status
 
@@ -42,6 +43,9 @@ def show_status(run: Run = None, search: Search = "", every: All = False, json: 
 
 def _no_run(run: str | None) -> NoReturn:
     names = [record.run for _, record in recorded_runs(settings().runs)]
+    if not names:
+        # a listing of a bucket that does not exist is empty
+        Lake(settings().lake_root).delta("releases")
     hint = f"the last are {', '.join(names[-3:])}" if names else "there is none yet: `driftline refresh` makes one"
     fail(f"no run {run}; {hint}" if run else f"no run; {hint}", BAD_USAGE)
 

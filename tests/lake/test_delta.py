@@ -191,6 +191,13 @@ def test_a_table_that_cannot_be_read_is_named(root: Path, change: Callable[[Path
     assert error.value.code == code
 
 
+def test_a_trace_and_colours_of_delta_rs_are_left_out() -> None:
+    error = LakeError(
+        LakeProblem.DAMAGED_LOG, "releases", "\x1b[31mJson\x1b[0m error\n   0: <unknown>\n   1: start_thread"
+    )
+    assert str(error).startswith("releases: damaged_log (Json error). What to do: ")
+
+
 @pytest.mark.parametrize("is_folder", [False, True])
 def test_a_damaged_hint_at_the_last_checkpoint_is_ignored(is_folder: bool, tmp_path: Path) -> None:
     for number in range(20):
