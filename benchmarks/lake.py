@@ -2,16 +2,22 @@
 
     git worktree add /tmp/old 3d925ce
     python -m benchmarks.lake /tmp/old .
+    python -m benchmarks.lake /tmp/old . --refresh semver,natsort --cache FOLDER
 
 Each tree runs the same program with its own `Lake`. Prints a line for each tree and turn: seconds to write and read the
 symbols of one library, bytes after 20 refreshes that each change a tenth of the rows (with vacuum, where there is one),
 seconds to write and to read two tables of 300 libraries one after another, and to see them anew.
+With --refresh it is a refresh of libraries from nothing and again: CPU seconds of all its processes, and seconds. The
+cache in FOLDER/NAME OF THE TREE is filled first and put back before each turn, so that downloads hide nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -101,11 +107,44 @@ def size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
+def refreshed(tree: Path, libraries: str, data: Path) -> dict[str, Any]:
+    """Refresh libraries with the command of a tree, and return what that cost."""
+    code, before = "from pipeline.cli.main import main; main()", resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-c", code, "refresh", "--libraries", libraries, "--json"]
+    environ = os.environ | {"PYTHONPATH": str(tree), "DRIFTLINE_DATA": str(data)}
+    seconds = timed(lambda: subprocess.run(command, cwd=tree, env=environ, capture_output=True, check=True))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"cpu_s": round(cpu, 2), "wall_s": seconds}
+
+
+def refresh_trees(trees: list[Path], libraries: str, caches: Path) -> None:
+    """Refresh libraries from nothing and again in each tree by turns; turn 0 fills the caches."""
+    for turn in range(TURNS + 1):
+        for tree in map(Path.resolve, trees):
+            # environments do not move: all turns have one folder
+            data, cache = caches.resolve() / "data", caches.resolve() / tree.name
+            shutil.rmtree(data, ignore_errors=True)
+            if cache.exists():
+                shutil.copytree(cache, data / "cache", symlinks=True)
+            figures = {name: refreshed(tree, libraries, data) for name in ("from_nothing", "again")}
+            if turn == 0:
+                shutil.copytree(data / "cache", cache, symlinks=True, dirs_exist_ok=True)
+            sys.stdout.write(f"{turn} {tree}: {json.dumps(figures)}\n")
+            sys.stdout.flush()
+
+
 def main() -> None:
     """Run this file in each tree by turns, or measure where no tree is named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("trees", nargs="*", type=Path)
-    trees = parser.parse_args().trees
+    parser.add_argument("--refresh", metavar="LIBRARY,...")
+    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "lake_caches")
+    options = parser.parse_args()
+    trees = options.trees
+    if options.refresh:
+        refresh_trees(trees, options.refresh, options.cache)
+        return
     if not trees:
         with tempfile.TemporaryDirectory() as folder:
             sys.stdout.write(json.dumps(measure(Path(folder))) + "\n")
