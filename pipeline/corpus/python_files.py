@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import io
 import re
-import tokenize
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,11 +21,11 @@ from pipeline.corpus.pins.matrix import Narrow, Published
 from pipeline.corpus.pins.read import is_pin_file, read_pins
 from pipeline.corpus.pins.statements import Pins
 from pipeline.corpus.pins.version import ResolvedVersion, version_of
+from pipeline.corpus.source_text import source_text
 from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 
 _ROOTS = ("src", "lib")
-_BREAKS = re.compile(r"\r\n?")
 _QUERY = """
 (import_statement name: (dotted_name . (identifier) @top))
 (import_statement name: (aliased_import name: (dotted_name . (identifier) @top)))
@@ -164,16 +162,3 @@ def imports(text: str, names: Set[str]) -> bool:
 def _grammar() -> tuple[tree_sitter.Language, tree_sitter.Query]:
     language = tree_sitter.Language(tree_sitter_python.language())
     return language, tree_sitter.Query(language, _QUERY)
-
-
-def source_text(content: bytes) -> str | None:
-    """Return Python source as text, lines ended by `\\n`, in the encoding that it states (PEP 263, 3120).
-
-    None where it is not in that encoding, states one that there is not, or is no text.
-    """
-    try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
-        text = content.decode(encoding)
-    except (SyntaxError, UnicodeError, LookupError):
-        return None
-    return None if "\0" in text else _BREAKS.sub("\n", text)

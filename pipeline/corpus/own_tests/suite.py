@@ -11,7 +11,7 @@ from functools import cached_property
 from posixpath import dirname, join
 
 from pipeline.corpus.own_tests.rules import OwnTestRules
-from pipeline.corpus.python_files import source_text
+from pipeline.corpus.source_text import source_text
 
 _ROOTS = ("", "src/", "lib/", "python/")
 _COMPOUND = ast.If | ast.Try | ast.With | ast.For | ast.While

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
+from pipeline.evaluation.scores.filling import body_in
 from pipeline.families.completions_and_migrations.masks import MASKS, unmask
 
 if TYPE_CHECKING:  # verifiers of exported tasks do not have it
@@ -42,6 +43,32 @@ def answer_in(family: Family, row: Row, text: str) -> str:
         answer = _name(masked, whole) if granularity is Granularity.TOKEN else _between(masked, whole, row)
         if answer is not None:
             return answer
+    return text
+
+
+def beginning_in(family: Family, row: Row, text: str) -> str:
+    """Return a file of a project as an agent gets it, without the body of a task or what a scene hides."""
+    if family is Family.SCENE:
+        return f"{row['prefix']}{row['suffix']}"
+    return body_in(text, "raise NotImplementedError", (row["body_first_line"], row["body_last_line"]))
+
+
+def answered_in(family: Family, row: Row, text: str, answer: str) -> str:
+    """Return a file of a project with an answer in the agent's copy of it."""
+    if family is Family.SCENE:
+        return f"{row['prefix']}{answer}{row['suffix']}"
+    return body_in(text, answer, (row["body_first_line"], row["body_last_line"]))
+
+
+def whole_file(text: str, prefix: str, suffix: str, test_suffix: str) -> str:
+    """Return the file with which tests run, of the agent's file: a scene hides more of it than is to be written.
+
+    Where more than the place of the cursor has changed, it is the agent's file.
+    """
+    for before, after in ((prefix, suffix), (prefix, suffix.rstrip("\n"))):
+        own = text if after == suffix else text.rstrip("\n")
+        if len(own) >= len(before) + len(after) and own.startswith(before) and own.endswith(after):
+            return f"{prefix}{own[len(before) : len(own) - len(after)]}{test_suffix}"
     return text
 
 

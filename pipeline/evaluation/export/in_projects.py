@@ -20,10 +20,11 @@ from pipeline.evaluation.export.records import BadRecord, Fields, RecordError, c
 from pipeline.execution.environments.resolution.failures import IndexUnreachable, StepFailed
 from pipeline.execution.validation.samples.validate import Summary
 from pipeline.execution.validation.samples.verdict_file import Verdict, VerdictFile
-from pipeline.families.repository_tasks.answers import Answer, judge_answers
+from pipeline.families.repository_tasks.answers import Answer
 from pipeline.families.repository_tasks.project_context import Workshop, open_project
-from pipeline.families.repository_tasks.running import TestRun
+from pipeline.families.repository_tasks.running import judge_answers
 from pipeline.families.repository_tasks.sdists import TooLarge
+from pipeline.families.repository_tasks.variant_runs import TestRun
 from pipeline.index.archives import BadArchive, UnsafeArchive
 from pipeline.index.http import BadAnswer, NotFound, Unreachable, WrongHash
 from pipeline.lake.ids import content_id, sha256_json

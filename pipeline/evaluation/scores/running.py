@@ -11,7 +11,6 @@ from pipeline.core.progress import ReportProgress, no_progress
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.rules.load import load
 from pipeline.core.settings import index_url, settings
-from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.scores import Exclusion, Metric
 from pipeline.evaluation.scores.planning import Sources, plan, plan_control, unparted
@@ -27,10 +26,11 @@ from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.samples.engine import Engine
-from pipeline.families.repository_tasks.answers import Answer, judge_answers
+from pipeline.families.repository_tasks.answers import Answer
 from pipeline.families.repository_tasks.project import Project
 from pipeline.families.repository_tasks.project_context import Workshop, open_project
 from pipeline.families.repository_tasks.rules import RepositoryRules
+from pipeline.families.repository_tasks.running import judge_answers
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.index.http import BadAnswer, Fetcher, NotFound, Unreachable
 from pipeline.lake.schema import Row
@@ -176,11 +176,7 @@ def _run_in_project(row: Row | None, runs: Sequence[Run], runners: Runners, file
         _give_up(runs, error, file)
         return
     for run, ran in zip(of_project, judge_answers(project, answers, runners.workshop.workers), strict=True):
-        # A run with failing tests is complete.
-        outcome = ran.outcome
-        if outcome is Outcome.PASSED and ran.worst is not TestOutcome.PASSED:
-            outcome = Outcome.TIMED_OUT if ran.worst is TestOutcome.TIMED_OUT else Outcome.FAILED_ASSERTION
-        file.keep(run, outcome, ran.detail, ran.duration_s)
+        file.keep(run, ran.verdict, ran.detail, ran.duration_s)
 
 
 def _answer(project: Project, run: ProjectRun) -> Answer:

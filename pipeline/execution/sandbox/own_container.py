@@ -51,7 +51,7 @@ class OwnContainer(Sandbox):
     """Runs commands as root in the container that we run in, for a harness that hands its children to a second user.
 
     That user reaches nothing that is root's alone: not us, nor files of mode 0600. Network and file system are those
-    that the container has.
+    that the container has; files to hide are emptied in it, once and for all.
     """
 
     kind: str = "own container"
@@ -63,9 +63,16 @@ class OwnContainer(Sandbox):
 
     @contextlib.contextmanager
     def launch(self, program: Program) -> Iterator[Launch]:
-        """Make a temporary folder for a program, and reserve a user for its children."""
+        """Make a temporary folder with the files of a program, and reserve a user for its children."""
         with own_uid() as uid, tempfile.TemporaryDirectory(prefix="driftline-", ignore_cleanup_errors=True) as scratch:
             Path(scratch).chmod(0o1777)
+            for name, content in program.files.items():
+                place = Path(scratch, name)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(content)
+            for path in program.grants.hide:
+                path.unlink()
+                path.touch()
             prlimit = tool("prlimit")
             command = [*(limited(prlimit, program.limits) if prlimit else ()), *program.argv]
             variables = {CASE_UID: str(uid)} | program.variables_in(scratch)

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.families.repository_tasks.project import Project, Variant
-from pipeline.families.repository_tasks.running import TestRun, run_variants
+from pipeline.families.repository_tasks.project import Variant
+from pipeline.families.repository_tasks.variant_runs import TestRun
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+RunVariants = Callable[[Sequence[Variant]], list[TestRun]]
 Place = tuple[tuple[str, int], ...]
 """The way from a module to a statement: field and index at each level."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -61,18 +62,17 @@ class Answer:
     tests: Sequence[str]
 
 
-def judge_answers(project: Project, answers: Sequence[Answer], workers: int = 1) -> list[TestRun]:
-    """Run the tests of answers, `workers` at a time; results in the order of the answers.
+def judge_by(run: RunVariants, texts: Mapping[str, str], answers: Sequence[Answer]) -> list[TestRun]:
+    """Judge answers by runs of their tests; `texts` are the project's own files. Results in the order of the answers.
 
     One that is not the body of one function alone is a BAD_SAMPLE or a SYNTAX_ERROR, and is not run. One that passes,
     and whose control passes too, has failed each test, unless the control of the project's own code passes as well.
     """
-    texts = {answer.path: project.tree.text(answer.path) or "" for answer in answers}
     strays = {answer.id: why for answer in answers if (why := stray(texts[answer.path], answer.text))}
     able = [answer for answer in answers if answer.id not in strays]
-    runs = {run.id: run for run in run_variants(project, [_variant(one, one.text) for one in able], workers)}
+    runs = {done.id: done for done in run([_variant(one, one.text) for one in able])}
     passed = [one for one in able if runs[one.id].worst is TestOutcome.PASSED and one.text != texts[one.path]]
-    for one in _passing_anyhow(project, passed, texts, workers):
+    for one in _passing_anyhow(run, passed, texts):
         failed = dict.fromkeys(one.tests, TestOutcome.FAILED)
         runs[one.id] = replace(runs[one.id], outcomes=failed, detail=_PASSES_ANYHOW)
     return [runs[one.id] if one.id in runs else _refused(one, strays[one.id]) for one in answers]
@@ -88,25 +88,21 @@ def _refused(answer: Answer, why: str) -> TestRun:
     return TestRun(answer.id, outcome, why, outcomes, 0, None, 0.0)
 
 
-def _passing_anyhow(
-    project: Project, answers: Sequence[Answer], texts: Mapping[str, str], workers: int
-) -> Iterator[Answer]:
+def _passing_anyhow(run: RunVariants, answers: Sequence[Answer], texts: Mapping[str, str]) -> Iterator[Answer]:
     """Yield the answers whose control passes where that of the project's own code fails."""
     controls = {answer.id: text for answer in answers if (text := failing(texts[answer.path], answer.text))}
-    passing = _passing(project, [answer for answer in answers if answer.id in controls], controls, workers)
+    passing = _passing(run, [answer for answer in answers if answer.id in controls], controls)
     own = {answer.id: text for answer in passing if (text := failing(texts[answer.path], answer.text, own=True))}
-    useless = {
-        answer.id for answer in _passing(project, [answer for answer in passing if answer.id in own], own, workers)
-    }
+    useless = {answer.id for answer in _passing(run, [answer for answer in passing if answer.id in own], own)}
     yield from (answer for answer in passing if answer.id not in useless)
 
 
-def _passing(project: Project, answers: Sequence[Answer], texts: Mapping[str, str], workers: int) -> list[Answer]:
+def _passing(run: RunVariants, answers: Sequence[Answer], texts: Mapping[str, str]) -> list[Answer]:
     variants = [
         Variant(answer.id, answer.tests[:_CONTROL_TESTS], {answer.path: texts[answer.id]}) for answer in answers
     ]
-    ran = run_variants(project, variants, workers) if variants else []
-    return [answer for answer, run in zip(answers, ran, strict=True) if run.worst is TestOutcome.PASSED]
+    done = run(variants) if variants else []
+    return [answer for answer, ran in zip(answers, done, strict=True) if ran.worst is TestOutcome.PASSED]
 
 
 def stray(reference: str, text: str) -> str | None:

@@ -6,15 +6,13 @@ What is found is hidden from runs in which an answer stands in the place of the 
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import IO
-
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import NormalizedName, canonicalize_name
 
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.index.archives import ArchiveLimits, BadArchive, UnsafeArchive, read_members
@@ -34,6 +32,7 @@ _INSTALLED = frozenset({"site-packages", "dist-packages"})
 _LONG = 20
 """Characters from which on a line tells something."""
 _RUNS_TESTS = ("pytest", "hypothesis")
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
 class Copies:
@@ -99,16 +98,16 @@ def hidden_copies(environment: Environment, masked: Mapping[str, bytes], package
 @lru_cache(64)
 def needed_by_pytest(site_packages: Path) -> frozenset[str]:
     """Return the top-level modules of what runs the tests, with all that it requires, as far as it is installed."""
-    installed = {canonicalize_name(one.metadata["Name"] or ""): one for one in distributions(path=[str(site_packages)])}
+    installed = {_normalized(one.metadata["Name"] or ""): one for one in distributions(path=[str(site_packages)])}
     waiting: list[str]
-    waiting, visited = [*_RUNS_TESTS], set[NormalizedName]()
+    waiting, visited = [*_RUNS_TESTS], set[str]()
     while waiting:
-        name = canonicalize_name(waiting.pop())
+        name = _normalized(waiting.pop())
         if name in visited or name not in installed:
             continue
         visited.add(name)
         waiting += [required for text in installed[name].requires or () if (required := _required(text))]
-    modules = {str(name).replace("-", "_") for name in visited}
+    modules = {name.replace("-", "_") for name in visited}
     for distribution in visited:
         top = installed[distribution].read_text("top_level.txt") or ""
         modules.update(top.split())
@@ -116,11 +115,15 @@ def needed_by_pytest(site_packages: Path) -> frozenset[str]:
 
 
 def _required(text: str) -> str | None:
-    try:
-        requirement = Requirement(text)
-    except InvalidRequirement:
-        return None
-    return None if requirement.marker and "extra" in str(requirement.marker) else requirement.name
+    """Return the name of a requirement (PEP 508), None where it is for an extra; verifiers have no `packaging`."""
+    requirement, _, marker = text.partition(";")
+    name = _NAME.match(requirement.strip())
+    return None if name is None or "extra" in marker else name[0]
+
+
+def _normalized(name: str) -> str:
+    """Return the normalized name of a distribution (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _system() -> Iterator[Path]:

@@ -12,7 +12,7 @@ from pipeline.execution.mutation.operators import Mutant, mutants_of
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import MutationScore
 from pipeline.families.repository_tasks.project import Variant
-from pipeline.families.repository_tasks.running import TestRun
+from pipeline.families.repository_tasks.variant_runs import TestRun
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,15 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.sandbox import Sandbox
-from pipeline.execution.validation.run_cache import RunCache
-from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.tree import Tree
+
+if TYPE_CHECKING:  # verifiers of exported tasks have neither msgspec nor pydantic
+    from pipeline.execution.validation.run_cache import RunCache
+    from pipeline.families.repository_tasks.rules import RepositoryRules
 
 ARCHIVE = "driftline-project.tar"
 """The name under which the tree lies in the sandbox's scratch folder."""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from fnmatch import fnmatch
 
 from packaging.utils import canonicalize_name
 from pydantic import Field
 
 from pipeline.core.rules.load import Rule
 from pipeline.execution.sandbox.supervise import Limits
-from pipeline.index.archives import ArchiveLimits
+from pipeline.families.repository_tasks.tree import TreeRules
 
 _MIB = 1 << 20
 
 
-class RepositoryRules(Rule):
+class RepositoryRules(TreeRules, Rule):
     """The rules of `curation_rules/repository.yaml`; sizes in the units of their names, times in seconds."""
 
     releases: int = Field(ge=0)
@@ -51,11 +50,6 @@ class RepositoryRules(Rule):
     min_words: int = Field(ge=1)
 
     @property
-    def archive_limits(self) -> ArchiveLimits:
-        """How much a source distribution may hold."""
-        return ArchiveLimits(self.max_unpacked_bytes, self.max_ratio)
-
-    @property
     def limits(self) -> Limits:
         """What one run of a project's tests may use."""
         return Limits(
@@ -66,20 +60,6 @@ class RepositoryRules(Rule):
             file_bytes=self.file_mib * _MIB,
             scratch_bytes=self.scratch_mib * _MIB,
         )
-
-    def is_test(self, path: str) -> bool:
-        """Whether a file of a tree is there to test, by its path: a module of tests, or beside one."""
-        *folders, name = path.split("/")
-        return not self.test_folders.isdisjoint(folders) or name == "conftest.py" or self.holds_tests(path)
-
-    def holds_tests(self, path: str) -> bool:
-        """Whether pytest would look for tests in a file, by its name."""
-        name = path.rsplit("/", 1)[-1]
-        return any(fnmatch(name, pattern) for pattern in self.test_files)
-
-    def is_aside(self, path: str) -> bool:
-        """Whether a file lies in a folder of which nothing is run or traced."""
-        return not self.aside.isdisjoint(path.split("/")[:-1])
 
     def is_needed(self, name: str) -> bool:
         """Whether tests can need a distribution that is stated for them."""

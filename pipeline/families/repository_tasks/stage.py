@@ -18,11 +18,12 @@ from pipeline.families.repository_tasks.dependencies import dependencies
 from pipeline.families.repository_tasks.functions import Function, Skipped
 from pipeline.families.repository_tasks.project import Project, Variant
 from pipeline.families.repository_tasks.project_context import Workshop
-from pipeline.families.repository_tasks.running import TestRun, run_variants
+from pipeline.families.repository_tasks.running import run_variants
 from pipeline.families.repository_tasks.sdists import TooLarge
 from pipeline.families.repository_tasks.test_dependencies import requirements_of_tests
 from pipeline.families.repository_tasks.trace import Executions, SourceFile, executions_of, flaky, passing, read_files
 from pipeline.families.repository_tasks.tree import Tree
+from pipeline.families.repository_tasks.variant_runs import TestRun
 from pipeline.index.archives import BadArchive, UnsafeArchive
 from pipeline.index.http import BadAnswer, NotFound, Unreachable, WrongHash
 from pipeline.index.licences import LicenceRules, is_allowed

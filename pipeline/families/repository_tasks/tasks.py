@@ -21,8 +21,9 @@ from pipeline.families.repository_tasks.mutating import MutatedCode, Noticed, no
 from pipeline.families.repository_tasks.project import Project, Variant
 from pipeline.families.repository_tasks.project_context import Workshop, open_project
 from pipeline.families.repository_tasks.rules import RepositoryRules
-from pipeline.families.repository_tasks.running import TestRun, run_variants, worst
+from pipeline.families.repository_tasks.running import run_variants
 from pipeline.families.repository_tasks.specification import Requirement, input_code, parsed, requirement_of
+from pipeline.families.repository_tasks.variant_runs import TestRun, worst
 from pipeline.lake.guard import attempt, guarded
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ProjectFileRow, ProjectRow, RepositoryTaskRow, Tables, TracedFunctionRow

@@ -12,8 +12,8 @@ from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.families.repository_tasks.bindings import Bindings, Module, read_module
 from pipeline.families.repository_tasks.functions import Function, Skipped, functions_of, module_name
 from pipeline.families.repository_tasks.report import TestTrace
-from pipeline.families.repository_tasks.running import TestRun
 from pipeline.families.repository_tasks.tree import Tree
+from pipeline.families.repository_tasks.variant_runs import TestRun
 
 Lines = frozenset[int]
 

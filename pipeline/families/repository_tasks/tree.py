@@ -7,16 +7,46 @@ import tarfile
 import tokenize
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import cached_property
 from typing import IO
 
-from pipeline.corpus.python_files import source_text
+from pipeline.corpus.source_text import source_text
 from pipeline.families.repository_tasks.copies import ARCHIVES, BYTECODE, Copies
-from pipeline.families.repository_tasks.rules import RepositoryRules
-from pipeline.index.archives import read_members
+from pipeline.index.archives import ArchiveLimits, read_members
 from pipeline.lake.ids import sha256_text
 
 _IMPORT_ROOTS = ("src", "lib", "python")
+
+
+class TreeRules:
+    """What the rules of projects say about paths; verifiers of exported tasks have no more of them."""
+
+    test_files: tuple[str, ...]
+    test_folders: frozenset[str]
+    aside: frozenset[str]
+    max_unpacked_bytes: int
+    max_ratio: int
+    files: int
+
+    @property
+    def archive_limits(self) -> ArchiveLimits:
+        """How much a source distribution may hold."""
+        return ArchiveLimits(self.max_unpacked_bytes, self.max_ratio)
+
+    def is_test(self, path: str) -> bool:
+        """Whether a file of a tree is there to test, by its path: a module of tests, or beside one."""
+        *folders, name = path.split("/")
+        return not self.test_folders.isdisjoint(folders) or name == "conftest.py" or self.holds_tests(path)
+
+    def holds_tests(self, path: str) -> bool:
+        """Whether pytest would look for tests in a file, by its name."""
+        name = path.rsplit("/", 1)[-1]
+        return any(fnmatch(name, pattern) for pattern in self.test_files)
+
+    def is_aside(self, path: str) -> bool:
+        """Whether a file lies in a folder of which nothing is run or traced."""
+        return not self.aside.isdisjoint(path.split("/")[:-1])
 
 
 @dataclass(frozen=True)
@@ -25,7 +55,7 @@ class Tree:
 
     root: str
     files: Mapping[str, bytes]
-    rules: RepositoryRules
+    rules: TreeRules
 
     @cached_property
     def import_root(self) -> str:
@@ -106,7 +136,7 @@ class Tree:
         return self.rules.is_aside(path) and copies.are_alike(path, content)
 
 
-def read_tree(sdist: IO[bytes], rules: RepositoryRules) -> Tree:
+def read_tree(sdist: IO[bytes], rules: TreeRules) -> Tree:
     """Read a source distribution (PEP 517) through the guarded reader.
 
     Errors: BadArchive, UnsafeArchive.

@@ -14,7 +14,8 @@ from pipeline.execution.mutation.score import MutationScore
 from pipeline.families.repository_tasks.mutating import MutatedCode, Noticed, notice_mutants
 from pipeline.families.repository_tasks.project import Variant
 from pipeline.families.repository_tasks.project_context import Workshop, open_project
-from pipeline.families.repository_tasks.running import TestRun, run_variants
+from pipeline.families.repository_tasks.running import run_variants
+from pipeline.families.repository_tasks.variant_runs import TestRun
 from pipeline.families.scenes.candidates import tests_of
 from pipeline.families.scenes.choosing import Planned
 from pipeline.families.scenes.rules import SceneRules

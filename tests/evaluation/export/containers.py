@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,11 +29,21 @@ class Containers:
 
     def __post_init__(self) -> None:
         self.folder.mkdir()
-        shutil.copytree(self.task / "environment" / "app", self.folder / "app")
+        archive = self.task / "environment" / "project.tar.gz"
+        if archive.exists():
+            shutil.unpack_archive(archive, self.folder / "app", filter="data")
+        else:
+            shutil.copytree(self.task / "environment" / "app", self.folder / "app")
         for name in ("solution", "tests"):
             shutil.copytree(self.task / name, self.folder / name)
         (self.folder / "logs").mkdir()
         (self.folder / "checked").mkdir()
+
+    @property
+    def artifact(self) -> str:
+        """The path of the agent's file below /app."""
+        [artifact] = tomllib.loads((self.task / "task.toml").read_text())["artifacts"]
+        return str(artifact).removeprefix("/app/")
 
     def oracle(self) -> None:
         """Run the oracle where an agent would work."""
@@ -40,13 +52,19 @@ class Containers:
 
     def answer(self, text: str) -> None:
         """Leave a file as an agent would."""
-        (self.folder / "app" / "solution.py").write_text(text, encoding="utf-8", newline="")
+        (self.folder / "app" / self.artifact).write_text(text, encoding="utf-8", newline="")
 
     def verify(self) -> tuple[str | None, dict[str, Any]]:
         """Run the verifier on the agent's file; return the reward, and the verdict."""
-        artifact, checked = self.folder / "app" / "solution.py", self.folder / "checked"
-        shutil.copy(artifact, checked) if artifact.exists() else None
+        artifact, checked = self.folder / "app" / self.artifact, self.folder / "checked"
+        (checked / self.artifact).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(artifact, checked / self.artifact) if artifact.exists() else None
+        # A verifier of a project empties installed copies of the file, in an image of its own.
+        shutil.copytree(
+            self.environment.python.parent.parent, self.folder / "own", symlinks=True, copy_function=os.link
+        )
         mounts = {"/app": checked, "/tests": self.folder / "tests", "/logs/verifier": self.folder / "logs"}
+        mounts["/opt/environment"] = self.folder / "own"
         done = run(self.environment, mounts, ["sh", "/tests/test.sh"])
         reward, verdict = (self.folder / "logs" / name for name in ("reward.txt", "verdict.json"))
         assert done.returncode == (0 if reward.exists() else 1), done.stderr
@@ -69,15 +87,23 @@ def run(environment: Environment, mounts: dict[str, Path], command: Sequence[str
     prefix = environment.python.parent.parent
     read = outermost([*system_folders(), python, *(folder for folder in environment.folders if folder != prefix)])
     binds = {str(folder): folder for folder in read} | {"/opt/environment": prefix}
+    binds = {place: folder for place, folder in binds.items() if place not in mounts}
     parents = {parent for place in (*binds, *mounts) for parent in Path(place).parents} - {Path("/"), Path("/usr")}
     words += [word for parent in sorted(parents) for word in ("--perms", "0755", "--dir", str(parent))]
     words += [word for place, folder in binds.items() for word in ("--ro-bind", str(folder), place)]
     words += [word for path, target in system_links() for word in ("--symlink", target, str(path))]
+    words += [word for folder in _packages_of_the_system() for word in ("--tmpfs", str(folder))]
     words += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"]
     words += [word for place, folder in mounts.items() for word in ("--bind", str(folder), place)]
     path = f"{python / 'bin'}:/usr/bin:/bin"
     words += ["--clearenv", "--setenv", "PATH", path, "--chdir", "/app", "--", *command]
     return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def _packages_of_the_system() -> list[Path]:
+    """Return folders of this machine that images of Harbor do not have."""
+    folders = [Path("/usr/share/python-wheels"), *Path("/usr/lib").glob("python3*/dist-packages")]
+    return [folder for folder in (*folders, *Path("/usr/lib").glob("python3*/ensurepip/_bundled")) if folder.is_dir()]
 
 
 def _each(option: str, *values: str) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -26,36 +25,10 @@ from pipeline.families.repository_tasks.project_context import Workshop
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.index.http import Fetcher
-from pipeline.lake.schema import Row
-from tests.evaluation.export.demo import FILES
+from tests.evaluation.export.ready import Ready
 from tests.evaluation.export.restore import records
 from tests.evaluation.export.test_records import write
-from tests.execution.validation.conftest import empty_environment
 from tests.index_server import Index
-
-
-class Ready:
-    """A store whose only environment has been installed already."""
-
-    def __init__(self, environment: Environment) -> None:
-        self.environment = environment
-
-    def open(self, row: Row) -> Environment:
-        return self.environment
-
-
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """An environment with the demo project and pytest."""
-    made = empty_environment(tmp_path_factory.mktemp("installed"))
-    for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"):
-        shutil.copytree(Path(sysconfig.get_path("purelib"), name), made.site_packages / name)
-    shutil.copy(Path(sysconfig.get_path("purelib"), "py.py"), made.site_packages)
-    (made.site_packages / "demo").mkdir()
-    for name, text in FILES.items():
-        if name.startswith("demo/"):
-            (made.site_packages / name).write_text(text)
-    return made
 
 
 @pytest.fixture

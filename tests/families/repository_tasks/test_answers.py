@@ -17,9 +17,10 @@ from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.evaluation.scores.filling import body_in
 from pipeline.execution.sandbox.environment import Environment
-from pipeline.families.repository_tasks.answers import Answer, failing, judge_answers, stray
+from pipeline.families.repository_tasks.answers import Answer, failing, stray
 from pipeline.families.repository_tasks.copies import _files, hidden_copies
 from pipeline.families.repository_tasks.project import Project
+from pipeline.families.repository_tasks.running import judge_answers
 from tests.families.repository_tasks.attacks import (
     BESIDE,
     BODY,

@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.families.repository_tasks.mutating import MutatedCode, notice_mutants
 from pipeline.families.repository_tasks.project import Variant
-from pipeline.families.repository_tasks.running import TestRun
+from pipeline.families.repository_tasks.variant_runs import TestRun
 from tests.families.problems.examples import MUTATION
 
 TEXT = "def f(a):\n    if a > 1:\n        return a + 1\n    return 0\n"

@@ -9,8 +9,9 @@ import pytest
 from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.families.repository_tasks.project import Project, Variant
-from pipeline.families.repository_tasks.running import TestRun, run_variants
+from pipeline.families.repository_tasks.running import run_variants
 from pipeline.families.repository_tasks.trace import Executions, executions_of, flaky, passing, read_files
+from pipeline.families.repository_tasks.variant_runs import TestRun
 from tests.families.repository_tasks.conftest import FILES, tree
 from tests.families.repository_tasks.test_running import BASKET, OF_PRICES, PRICES, TAX
 

@@ -16,7 +16,7 @@ from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.projects import FunctionType, ProjectOutcome, TestOutcome
 from pipeline.core.vocabularies.running import Outcome, Rung
 from pipeline.families.repository_tasks.project import Variant
-from pipeline.families.repository_tasks.running import TestRun
+from pipeline.families.repository_tasks.variant_runs import TestRun
 from pipeline.families.scenes.rules import SceneRules
 from pipeline.families.scenes.source import SourceFile, last_line
 from pipeline.families.scenes.stage import scenes_stage

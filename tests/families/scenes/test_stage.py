@@ -14,7 +14,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.families.repository_tasks.project import Variant
-from pipeline.families.repository_tasks.running import TestRun
+from pipeline.families.repository_tasks.variant_runs import TestRun
 from pipeline.families.scenes.proving import RunVariants
 from pipeline.families.scenes.rules import SceneRules
 from pipeline.families.scenes.stage import scenes_stage
