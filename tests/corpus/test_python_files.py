@@ -16,9 +16,9 @@ from pipeline.corpus.python_files import (
     import_line,
     imports,
     pins_of,
-    source_text,
     using,
 )
+from pipeline.corpus.source_text import source_text
 from pipeline.lake.stage import Reject
 from tests.corpus.github.conftest import day
 

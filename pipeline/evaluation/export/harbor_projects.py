@@ -145,8 +145,8 @@ class InProjects:
             install = " && ".join(run.replace("--no-deps", "--target /opt/built --no-deps") for run in runs)
             copies = "".join(line for line in lines if line.startswith("COPY "))
             image += _ADOPT.format(copies=copies, install=install, program=_PROGRAM.format(environment=ENVIRONMENT))
-            kept = {"packages": project["packages"], "import_root": project["import_root"] or "", "hidden": hidden}
-            files["environment/project.json"] = json.dumps(kept, indent=1) + "\n"
+            of_build = {"packages": project["packages"], "import_root": project["import_root"] or "", "hidden": hidden}
+            files["environment/project.json"] = json.dumps(of_build, indent=1) + "\n"
             files["environment/prepare.py"] = Path(prepare.__file__).read_text("utf-8")
         return encoded({"environment/Dockerfile": image, **files})
 
