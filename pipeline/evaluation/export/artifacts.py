@@ -46,15 +46,8 @@ def answer_in(family: Family, row: Row, text: str) -> str:
     return text
 
 
-def beginning_in(family: Family, row: Row, text: str) -> str:
-    """Return a file of a project as an agent gets it, without the body of a task or what a scene hides."""
-    if family is Family.SCENE:
-        return f"{row['prefix']}{row['suffix']}"
-    return body_in(text, "raise NotImplementedError", (row["body_first_line"], row["body_last_line"]))
-
-
 def answered_in(family: Family, row: Row, text: str, answer: str) -> str:
-    """Return a file of a project with an answer in the agent's copy of it."""
+    """Return the agent's copy of a file of a project with an answer, or what it begins with, in its place."""
     if family is Family.SCENE:
         return f"{row['prefix']}{answer}{row['suffix']}"
     return body_in(text, answer, (row["body_first_line"], row["body_last_line"]))

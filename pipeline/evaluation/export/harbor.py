@@ -119,7 +119,7 @@ class _Programs:
             "solution/solution.py": answered(family, row, row[_REFERENCES[family]]),
             "tests/Dockerfile": base + installs + _OF_VERIFIER,
             **{f"tests/{file}": text for file, text in locks.items()},
-            "tests/case.json": json.dumps(self._case(folder.task, row, run), indent=1, sort_keys=True) + "\n",
+            "tests/case.json": json.dumps(self._case(folder, run), indent=1, sort_keys=True) + "\n",
         }
         return folder.common() | encoded(texts)
 
@@ -128,7 +128,8 @@ class _Programs:
         """Seconds that all repeats of a run may take."""
         return self.rules.repeats * (self.rules.time_s + _START_S)
 
-    def _case(self, task: Task, row: Row, run: CaseRun) -> dict[str, Any]:
+    def _case(self, folder: Folder, run: CaseRun) -> dict[str, Any]:
+        task, row = folder.task, folder.row
         example = example_of(task, self.sources)
         rules = ("options", "vary", "clock_shift_days", "repeats", "output_tail")
         return {
@@ -161,10 +162,13 @@ def harbor(snapshot: Snapshot, unpack: Unpack, *, unnoticed: bool = False) -> It
     sources = Sources.read(snapshot, None)
     sample_chars = load(rules / "scores.yaml", ScoreRules).sample_chars
     programs = _Programs(sources, load(rules / "validation.yaml", ValidationRules), sample_chars)
-    projects = {row["id"]: row for row in snapshot.rows("projects")} if snapshot.has("projects") else {}
+    projects: dict[str, Any] = {}
+    if snapshot.has("projects"):
+        projects = {row["id"]: row for row in snapshot.rows("projects")}
     in_projects = InProjects(projects, unpack, load(rules / "repository.yaml", RepositoryRules), sample_chars)
     tasks = [task for of_id in read_tasks(snapshot, (), running=True).values() for task in of_id.values()]
     digests: dict[str, str] = {}
+    of_snapshot = snapshot.name, snapshot.sha256
     for family in (*_SETTINGS, *SETTINGS_OF_PROJECTS):
         of_family = [task for task in tasks if task.family is family]
         rows = {row["id"]: row for row in snapshot.rows(family.table)} if of_family else {}
@@ -184,37 +188,25 @@ def harbor(snapshot: Snapshot, unpack: Unpack, *, unnoticed: bool = False) -> It
                 yield refusal
                 continue
             if isinstance(run, CaseRun):
-                folder = _program_folder(task, row, prompt, sources.environments[run.lock_id], snapshot, programs)
+                environment, artifact, packages = sources.environments[run.lock_id], _ARTIFACT, _LIBRARY
+                place = _PLACES[family].format(mask=f"[{row.get('granularity')}-mask]")
+                limits = programs.run_s, programs.rules.memory_mib
+                folder = Folder(task, row, prompt, environment, *of_snapshot, artifact, place, packages, *limits)
                 files = programs.files(folder, run)
             else:
                 tree = in_projects.tree(task, row)
                 if isinstance(tree, Refused):
                     yield tree
                     continue
-                folder = _project_folder(task, row, prompt, snapshot, in_projects)
+                environment, artifact, packages = projects[row["project_id"]], f"/app/{row['path']}", PACKAGES
+                place, limits = place_of(task, row), (in_projects.run_s, in_projects.rules.memory_mib)
+                folder = Folder(task, row, prompt, environment, *of_snapshot, artifact, place, packages, *limits)
                 files = in_projects.files(folder, tree)
             yield from (Attached(f"{folder.name}/{path}", content) for path, content in files.items())
             digests[folder.name] = digest_of(files)
             record = {"task": folder.name, "family": family, "id": task.id, "digest": digests[folder.name]}
             yield Placed(TASKS, record, family.table, row, {"id": task.id})
     yield Attached(DATASET, manifest(snapshot.name, snapshot.sha256, digests).encode())
-
-
-def _program_folder(
-    task: Task, row: Row, prompt: Prompt, environment: Row, snapshot: Snapshot, programs: _Programs
-) -> Folder:
-    place = _PLACES[task.family].format(mask=f"[{row.get('granularity')}-mask]")
-    limits = programs.run_s, programs.rules.memory_mib
-    of_snapshot = snapshot.name, snapshot.sha256
-    return Folder(task, row, prompt, environment, *of_snapshot, _ARTIFACT, place, _LIBRARY, *limits)
-
-
-def _project_folder(task: Task, row: Row, prompt: Prompt, snapshot: Snapshot, in_projects: InProjects) -> Folder:
-    project = in_projects.projects[row["project_id"]]
-    limits = in_projects.run_s, in_projects.rules.memory_mib
-    of_snapshot = snapshot.name, snapshot.sha256
-    artifact, place = f"/app/{row['path']}", place_of(task, row)
-    return Folder(task, row, prompt, project, *of_snapshot, artifact, place, PACKAGES, *limits)
 
 
 def _prompts(snapshot: Snapshot, family: Family) -> dict[str, Prompt | Without]:

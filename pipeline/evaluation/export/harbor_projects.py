@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pipeline.core.vocabularies.exports import Unsupported
 from pipeline.core.vocabularies.families import Family
-from pipeline.evaluation.export.artifacts import answered_in, beginning_in
+from pipeline.evaluation.export.artifacts import answered_in
 from pipeline.evaluation.export.beside import prepare
 from pipeline.evaluation.export.format import Refused, Unpack
 from pipeline.evaluation.export.harbor_folder import ENVIRONMENT, Folder, encoded, lock_files
@@ -29,6 +29,7 @@ SETTINGS_OF_PROJECTS = {
 }
 PACKAGES = "what the project and its tests need; the project itself is imported from `/app`"
 _REFERENCES = {Family.REPOSITORY_TASK: "reference", Family.SCENE: "middle"}
+_BEGINNINGS = {Family.REPOSITORY_TASK: "raise NotImplementedError", Family.SCENE: ""}
 _OF_TREES = ("test_files", "test_folders", "aside", "max_unpacked_bytes", "max_ratio", "files")
 _OF_RUNS = ("tests", "test_time_s", "test_calls")
 _BODY = (
@@ -104,7 +105,10 @@ class InProjects:
         family, row = folder.task.family, folder.row
         project, path = self.projects[row["project_id"]], row["path"]
         text = tree.text(path) or ""
-        begun = {path: tree.encoded(path, beginning_in(family, row, text)), SETTINGS: plain_settings(tree.files)}
+        begun = {
+            path: tree.encoded(path, answered_in(family, row, text, _BEGINNINGS[family])),
+            SETTINGS: plain_settings(tree.files),
+        }
         agent_tree = Tree(tree.root, {**self._others(project, tree, path), **begun}, tree.rules)
         solution = answered_in(family, row, text, row[_REFERENCES[family]])
         return folder.common() | {
