@@ -1112,14 +1112,15 @@ class WitnessCheck(TypedDict):
     options: Sequence[str]
 
 class WitnessRow(TypedDict):
-    """A library's own test, cut down to one assertion, of which running shows a change; one form that passes on one side of the change alone, or two that do the same on either side."""
+    """A library's own test, cut down to one assertion, or a use written from a change, of which running shows the change; one form that passes on one side of the change alone, or two that do the same on either side."""
 
     id: str
     library: str
     old_version: str
     new_version: str
-    test_id: str
-    test: str
+    source: str  # SnippetSource
+    test_id: str | None
+    test: str | None
     old_snippet_id: str | None
     new_snippet_id: str | None
     change_id: str

@@ -89,8 +89,8 @@ class SnippetSource(Term):
     )
     CHANGE = (
         "change",
-        "no code: a change of the library, by the signatures and documents of both releases",
-        Source(not_rebuilt="nothing reads a change again"),
+        "a change of the library: code was written from the signatures and documents of both releases, and run in both",
+        Source(versicode="Library Source Code", not_rebuilt="nothing writes code from a change again"),
     )
 
     def __new__(cls, value: str, meaning: str = "", source: Source | None = None) -> Self:

@@ -53,9 +53,7 @@ class ChangeSide:
         """Return the public paths at home that mean the API; a place that came or went is meant by itself alone."""
         if self.change["kind"] in WHOLE:
             return frozenset({self.path})
-        canonical = self.change["canonical_path"]
-        same = (path for path, row in api.symbols.items() if row["canonical_path"] == canonical)
-        return frozenset({self.path, *same})
+        return frozenset({self.path, *api.paths_of(self.change["canonical_path"])})
 
     def concerns(self, path: str, names: frozenset[str]) -> bool:
         """Say whether a path is the API, or a member of what came or went."""
@@ -91,9 +89,12 @@ def sides_of(change: ChangeRow) -> list[ChangeSide]:
 
 @dataclass(frozen=True, slots=True)
 class UsingProgram:
-    """An assertion of a test with the lines that it needs, among them a use of what changed; `uses` are by line."""
+    """What prints something with the lines that it needs, among them a use of what changed; `uses` are by line.
 
-    test: OwnTestRow
+    It is an assertion of a test, or, where `test` is None, written from the change.
+    """
+
+    test: OwnTestRow | None
     lines: tuple[Line, ...]
     uses: tuple[tuple[Use, ...], ...]
     core: Use
@@ -101,8 +102,12 @@ class UsingProgram:
     @property
     def size(self) -> tuple[int, str]:
         """What it is ordered by."""
-        text = "".join(line.text for line in self.lines)
-        return len(text), text
+        return _length(self.lines)
+
+    @property
+    def name(self) -> str:
+        """What it is called in rejects."""
+        return self.test["test"] if self.test else "written"
 
 
 class TestScripts:
@@ -173,6 +178,31 @@ class TestScripts:
         if not programs:
             raise Refused(RejectReason.NO_CHECK, "nothing that can be printed without fixtures depends on the use")
         return list(programs.values())
+
+    def objects(self, owner: str, version: str) -> Iterator[tuple[tuple[Line, ...], str]]:
+        """Yield lines with which tests make an object of a class, each way once, and its name; short ones first."""
+        api = self._apis[version]
+        names = frozenset({owner, *api.paths_of(owner)})
+        tests = {row["id"]: row for path in names for row in self._by_path[path]}
+        found: dict[str, tuple[tuple[Line, ...], str]] = {}
+        for test in sorted(tests.values(), key=lambda row: self._rank[row["id"]]):
+            try:
+                script = self._script(test, version)
+            except Refused:
+                continue
+            for place, line in enumerate(script.lines):
+                node = line.node
+                if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call) or len(line.binds) != 1:
+                    continue
+                end = len(ast.unparse(ast.Assign(node.targets, node.value.func, lineno=1)).encode())
+                start = sum(len(before.text.encode()) + 1 for before in script.lines[:place])
+                if not any(use.path in names and use.end_byte - start == end for use in script.uses[place]):
+                    continue
+                lines = tuple(slice_to(script.lines, place, tight=True))
+                if not any(each.needs & script.unbound or "pytest" in each.text for each in lines):
+                    way = (lines, next(iter(line.binds)))
+                    found[line.text] = min(found.get(line.text, way), way, key=lambda each: _length(each[0]))
+        yield from sorted(found.values(), key=lambda each: (_length(each[0]), each[1]))
 
     def _by_name(self, program: UsingProgram, side: ChangeSide) -> UsingProgram | None:
         """Return a program in which the call gives the parameter by name, where it gives it by position."""
@@ -256,6 +286,11 @@ class _Script:
             if not any(line.needs & self.unbound or "pytest" in line.text for line in lines):
                 return UsingProgram(test, lines, tuple(self.uses[number] for number in chosen), use)
         return None
+
+
+def _length(lines: Sequence[Line]) -> tuple[int, str]:
+    text = "".join(line.text for line in lines)
+    return len(text), text
 
 
 def _call_at(line: Line, end: int) -> ast.Call | None:

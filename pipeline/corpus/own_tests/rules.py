@@ -25,6 +25,19 @@ class WitnessRules(Rule):
     per_change: int = Field(ge=1)
 
 
+class WrittenRules(Rule):
+    """How programs are written from changes that no test shows; `values` are source, by the name of a type."""
+
+    programs: int = Field(ge=0)
+    per_change: int = Field(ge=1)
+    objects: int = Field(ge=0)
+    calls: int = Field(ge=1)
+    values_of_tests: int = Field(ge=0)
+    longest_value: int = Field(ge=1)
+    values: dict[str, tuple[str, ...]]
+    others: tuple[str, ...] = Field(min_length=1)
+
+
 class OwnTestRules(Rule):
     """The rules of `curation_rules/own_tests.yaml`; sizes in bytes."""
 
@@ -41,6 +54,7 @@ class OwnTestRules(Rule):
     runs_per_release: int = Field(ge=0)
     similarity: float = Field(gt=0, le=1)
     witness: WitnessRules
+    written: WrittenRules
     asserting: re.Pattern[str]
     secrets: frozenset[str]
     built_in_fixtures: frozenset[str]

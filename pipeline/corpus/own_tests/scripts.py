@@ -199,24 +199,25 @@ def _lines(statement: ast.stmt, in_test: bool) -> Iterator[Line]:
         for alias in statement.names:
             single = copy.copy(statement)
             single.names = [alias]
-            yield _line(single)
+            yield line_of(single)
         return
     if not in_test:
-        yield _line(statement)
+        yield line_of(statement)
         return
     if (shown := _shown(statement)) is not None:
-        yield _line(*shown)
+        yield line_of(*shown)
         return
     nested = _Nested()
     changed = nested.visit(copy.deepcopy(statement))
     assert isinstance(changed, ast.stmt)
     if nested.expectations:
-        yield _line(changed, " ".join(nested.expectations), False)
+        yield line_of(changed, " ".join(nested.expectations), False)
     else:
-        yield _line(statement)
+        yield line_of(statement)
 
 
-def _line(node: ast.stmt, expectation: str | None = None, compares: bool = False) -> Line:
+def line_of(node: ast.stmt, expectation: str | None = None, compares: bool = False) -> Line:
+    """Return a statement as a line of a script."""
     ast.fix_missing_locations(node)
     node = ast.parse(ast.unparse(node)).body[0]
     is_import = isinstance(node, _IMPORT)
@@ -228,7 +229,7 @@ def _line(node: ast.stmt, expectation: str | None = None, compares: bool = False
 
 def rewritten(line: Line) -> Line:
     """Return a line with the text of its node, which was changed."""
-    return _line(copy.deepcopy(line.node), line.expectation, line.compares)
+    return line_of(copy.deepcopy(line.node), line.expectation, line.compares)
 
 
 def _changed(node: ast.stmt) -> Iterator[str]:

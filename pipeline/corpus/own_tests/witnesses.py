@@ -6,7 +6,7 @@ import difflib
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packaging.version import Version
@@ -14,12 +14,14 @@ from packaging.version import Version
 from pipeline.core.vocabularies.changes import OF_PARAMETERS, WHOLE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import SnippetSource, UsageForm
 from pipeline.corpus.own_tests.candidates import Candidate, Catalogue, Cause, Failure, candidates, text_of
 from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, blamed, is_symptom, sides_of
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.rules import OwnTestRules, WitnessRules
 from pipeline.corpus.own_tests.script_runs import ScriptRuns, as_asserted, described, failing_place, outcome_of, outputs
 from pipeline.corpus.own_tests.scripts import Line, loose_script_of
+from pipeline.corpus.own_tests.written import ProgramWriter, ValuesOfTests
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.corpus.usages.uses import Use
@@ -30,7 +32,7 @@ from pipeline.lake.intervals import chains, holding_at
 from pipeline.lake.rows import ChangeRow, OwnTestRow, ReleaseRow, SnippetCheck, Tables, WitnessRow
 from pipeline.lake.stage import Output, Reject
 
-_ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}|/tmp/")
+_ADDRESS = re.compile(r"\bat 0x|/tmp/")
 """Parts of an output that differ in each run."""
 
 _EMPTY = frozenset({"", "[]", "()", "{}", "set()", "None", "((),)", "[[]]"})
@@ -78,8 +80,8 @@ def witnesses_stage(tables: Tables, runner: Runner, rules: OwnTestRules, usage: 
     """Run what may show a change in the releases on either side of it, and keep the smallest programs that do.
 
     One unit is a change that running can show. Of the tests of either release those are cut down that use the API, or
-    give the parameter. One that passes at home is a row where it fails in the other release at the line of the use,
-    and the failure names what changed.
+    give the parameter. Where none shows the change, programs are written from it. One that passes at home is a row
+    where it fails in the other release at the line of the use, and the failure names what changed.
 
     The other unit is a test with another program in the next release. It is a row where the old program fails in the
     new release, the new program prints there what the old one printed in its own, and the line that fails uses an API
@@ -109,14 +111,15 @@ def witnesses_stage(tables: Tables, runner: Runner, rules: OwnTestRules, usage: 
         for version in sorted(versions, key=Version)
     }
     runs = ScriptRuns(releases, runner)
-    search = _Search(
-        TestScripts(tables["own_tests"], apis, releases), apis, Catalogue(tables["changes"]), runs, rules.witness
-    )
+    scripts = TestScripts(tables["own_tests"], apis, releases)
+    values = ValuesOfTests(tables["own_tests"], tables["symbols"], rules.written)
+    writer = ProgramWriter(scripts, apis, values, rules.written)
+    search = _Search(scripts, writer, apis, Catalogue(tables["changes"]), runs, rules.witness)
     of_changes, refused = search.of_changes(changes)
     rejects += refused
     _run_forms(forms, runs)
     of_pairs, refused = parted(guarded(forms, lambda each: each.key, lambda each: [search.of_forms(each)]))
-    rows, surplus = _one_of_each([*of_changes, *of_pairs], rules.witness.per_change)
+    rows, surplus = _one_of_each([*of_changes, *of_pairs], rules)
     rejects += [*refused, *surplus]
     return Output({"witnesses": rows}, len(rows) + len(rejects), len(rows), rejects, runs.notes)
 
@@ -217,11 +220,18 @@ class _Candidate:
     @property
     def use(self) -> tuple[str, str, str, Use]:
         """The use of what changed for which it was cut out."""
-        return self.side.change["id"], self.side.home, self.program.test["id"], self.program.core
+        test = self.program.test["id"] if self.program.test else ""
+        return self.side.change["id"], self.side.home, test, self.program.core
 
     @property
     def text(self) -> str:
         return text_of(self.program.lines)
+
+
+_Reached = tuple[int, RejectReason, str]
+"""How far a program came, and why no further."""
+
+_Programs = tuple[list[_Candidate], list[_Reached]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,18 +239,34 @@ class _Search:
     """The search for witnesses in the tests of a library."""
 
     tests: TestScripts
+    writer: ProgramWriter
     apis: Mapping[str, Api]
     catalogue: Catalogue
     runs: ScriptRuns
     rules: WitnessRules
 
     def of_changes(self, changes: Sequence[ChangeRow]) -> tuple[list[WitnessRow], list[Reject]]:
-        """Return the witnesses of changes by programs that use what changed, and a reject for each without one."""
+        """Return the witnesses of changes by programs that use what changed, and a reject for each without one.
+
+        Programs are written only for what no test shows.
+        """
+        rows, rejects = self._shown(changes, self._of_tests)
+        reached = {reject.key: reject for reject in rejects}
+        written, rejects = self._shown([change for change in changes if change["id"] in reached], self._written)
+        for reject in rejects:
+            known = reached[reject.key]
+            reached[reject.key] = max(known, reject, key=lambda each: _ORDER.get(RejectReason(each.reason), 0))
+        shown = {row["change_id"] for row in written}
+        return rows + written, [reject for key, reject in reached.items() if key not in shown]
+
+    def _shown(
+        self, changes: Sequence[ChangeRow], programs: Callable[[ChangeRow], _Programs]
+    ) -> tuple[list[WitnessRow], list[Reject]]:
         by_change: dict[str, list[_Candidate]] = {}
-        reached: dict[str, list[tuple[int, RejectReason, str]]] = {}
+        reached: dict[str, list[_Reached]] = {}
         rejects: list[Reject] = []
         for change in changes:
-            result = attempt(change["id"], self._candidates, change)
+            result = attempt(change["id"], programs, change)
             if isinstance(result, Reject):
                 rejects.append(result)
             else:
@@ -277,9 +303,14 @@ class _Search:
                 rejects.append(Reject(key, reason, detail))
         return rows, rejects
 
-    def _candidates(self, change: ChangeRow) -> tuple[list[_Candidate], list[tuple[int, RejectReason, str]]]:
+    def _written(self, change: ChangeRow) -> _Programs:
+        programs = [(side, program) for side in sides_of(change) for program in self.writer.programs(side)]
+        detail = "no use of it can be written without a test"
+        return [_Candidate(*each) for each in programs], [(-1, RejectReason.UNTESTED, detail)]
+
+    def _of_tests(self, change: ChangeRow) -> _Programs:
         collected: list[_Candidate] = []
-        reached: list[tuple[int, RejectReason, str]] = []
+        reached: list[_Reached] = []
         for side in sides_of(change):
             tests = self.tests.using(side)
             if not tests:
@@ -310,6 +341,9 @@ class _Search:
         printed = outputs(each.program.lines, self.runs.results.get((each.text, each.side.home)))
         if not any(printed or ()):
             return None
+        is_call = each.program.core.form is UsageForm.CALL
+        if each.program.test is None and is_call and {text.strip() for text in printed or ()} <= _EMPTY:
+            return None
         if printed is None or _ADDRESS.search("".join(printed)) or not as_asserted(each.program.lines, printed):
             return None
         return printed
@@ -321,11 +355,11 @@ class _Search:
         here, there = (self.runs.results.get((each.text, version)) for version in (side.home, side.other))
         expected = self._expected(each)
         if expected is None:
-            return Reject(key, RejectReason.NOT_PROVEN, f"{program.test['test']} in {side.home}: {described(here)}")
+            return Reject(key, RejectReason.NOT_PROVEN, f"{program.name} in {side.home}: {described(here)}")
         if there is None or not ran:
-            return Reject(key, RejectReason.OVER_QUOTA, f"{program.test['test']}: not run in {side.other}")
+            return Reject(key, RejectReason.OVER_QUOTA, f"{program.name}: not run in {side.other}")
         place = failing_place(program.lines, expected, there)
-        where = f"{program.test['test']} of {side.home} in {side.other}"
+        where = f"{program.name} of {side.home} in {side.other}"
         if place is None:
             return Reject(key, RejectReason.UNCHANGED, f"{where}: passes too")
         names = side.names(self.apis[side.home])
@@ -337,7 +371,7 @@ class _Search:
             return Reject(key, RejectReason.OTHER_CAUSE, f"{where}: {line}: {described(there)}")
         if not _by_exception(change) and len(self._changed(side, program, place)) > 1:
             return Reject(key, RejectReason.OTHER_CAUSE, f"{where}: several changes bear on {line}")
-        release = self.tests.nearest(program.test, side) or side.home
+        release = (self.tests.nearest(program.test, side) if program.test else None) or side.home
         written = _Form(
             _commented(program.lines, expected), _checks(program.lines, expected), path, program.test, release, outcome
         )
@@ -353,7 +387,7 @@ class _Search:
         """Return the smallest candidate that shows a change, or why the one that got furthest does not."""
         old_version, new_version = forms.versions
         runs = self.runs.results
-        reached: list[tuple[int, RejectReason, str]] = []
+        reached: list[_Reached] = []
         for one in forms.candidates:
             old, new = text_of(one.old), text_of(one.new)
             old_runs, new_runs = ([runs.get((text, version)) for version in forms.versions] for text in (old, new))
@@ -416,12 +450,12 @@ def _by_exception(change: ChangeRow) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A program of a witness: outputs, API, test, the release of that, and how it comes out in the other one."""
+    """A program of a witness: outputs, API, its test if it has one, the release of that, how it comes out elsewhere."""
 
     code: str
     checks: list[SnippetCheck]
     path: str
-    test: OwnTestRow
+    test: OwnTestRow | None
     release: str
     elsewhere: Outcome
 
@@ -434,15 +468,22 @@ def _row(
     latest = new or old
     assert latest is not None
     codes = [form.code if form else "" for form in (old, new)]
+    tests = [form.test if form else None for form in (old, new)]
+    source = SnippetSource.OWN_TEST if latest.test else SnippetSource.CHANGE
+    ids = [
+        content_id(library, version, source, form.code) if form else None
+        for version, form in ((old_version, old), (new_version, new))
+    ]
     return {
         "id": content_id("witness", library, old_version, new_version, *codes),
         "library": library,
         "old_version": old_version,
         "new_version": new_version,
-        "test_id": (old or latest).test["test_id"],
-        "test": latest.test["test"],
-        "old_snippet_id": content_id(library, old_version, "own_test", old.code) if old else None,
-        "new_snippet_id": content_id(library, new_version, "own_test", new.code) if new else None,
+        "source": source,
+        "test_id": next((test["test_id"] for test in tests if test), None),
+        "test": latest.test["test"] if latest.test else None,
+        "old_snippet_id": ids[0],
+        "new_snippet_id": ids[1],
         "change_id": change["id"],
         "old_path": old.path if old else None,
         "new_path": new.path if new else None,
@@ -457,10 +498,10 @@ def _row(
         else None,
         "old_test_version": old.release if old else None,
         "new_test_version": new.release if new else None,
-        "old_file": old.test["file"] if old else None,
-        "old_line": old.test["line"] if old else None,
-        "new_file": new.test["file"] if new else None,
-        "new_line": new.test["line"] if new else None,
+        "old_file": tests[0]["file"] if tests[0] else None,
+        "old_line": tests[0]["line"] if tests[0] else None,
+        "new_file": tests[1]["file"] if tests[1] else None,
+        "new_line": tests[1]["line"] if tests[1] else None,
     }
 
 
@@ -488,14 +529,15 @@ def _is_empty(row: WitnessRow) -> bool:
     return outputs_of_it <= _EMPTY
 
 
-def _one_of_each(rows: Sequence[WitnessRow], most: int) -> tuple[list[WitnessRow], list[Reject]]:
+def _one_of_each(rows: Sequence[WitnessRow], rules: OwnTestRules) -> tuple[list[WitnessRow], list[Reject]]:
     """Keep so many programs and pairs for a side of a change: those that print something, then the shortest."""
     taken: Counter[str] = Counter()
     kept: dict[str, WitnessRow] = {}
     rejects: list[Reject] = []
     size = {row["id"]: sum(len(row[side] or "") for side in ("old_code", "new_code")) for row in rows}
-    for row in sorted(rows, key=lambda row: (_is_empty(row), size[row["id"]], row["id"], row["test_id"])):
-        key = f"{row['test']} {row['old_version']} {row['new_version']}"
+    for row in sorted(rows, key=lambda row: (_is_empty(row), size[row["id"]], row["id"], row["test_id"] or "")):
+        key = f"{row['test'] or 'written'} {row['old_version']} {row['new_version']}"
+        most = rules.witness.per_change if row["source"] == SnippetSource.OWN_TEST else rules.written.per_change
         change = f"{row['change_id']} {bool(row['old_code'])} {bool(row['new_code'])}"
         if row["id"] in kept:
             rejects.append(Reject(key, RejectReason.DUPLICATE, "another test has the same program"))

@@ -110,7 +110,7 @@ def of_witnesses(witnesses: Iterable[WitnessRow], by_version: Mapping[str, Relea
             ),
         ]
         for key, version, path, code, checks, written, file, line in forms:
-            if key is None or path is None or code is None or written is None or file is None or line is None:
+            if key is None or path is None or code is None or written is None:
                 continue
             shown[key].add(path)
             found[key] = {
@@ -120,13 +120,13 @@ def of_witnesses(witnesses: Iterable[WitnessRow], by_version: Mapping[str, Relea
                 "preamble": "",
                 "code": code,
                 "checks": checks,
-                "file": file,
-                "line": line,
+                "file": file or "",
+                "line": line or 1,
                 **_of_release(by_version[written]),
                 "version": version,
                 "stated": f"{file} of {written}, run in {version}" if written != version else None,
                 "last_version": version,
-                "source": SnippetSource.OWN_TEST,
+                "source": row["source"],
                 "example_of": sorted(shown[key]),
             }
     return [found[key] for key in sorted(found)]

@@ -40,6 +40,7 @@ class Api:
         self._below: dict[str, list[str]] = defaultdict(list)
         self._named: dict[str, list[str]] = defaultdict(list)
         self._definitions: dict[str, str] = {}
+        self._paths: dict[str, list[str]] = defaultdict(list)
         self._classes: dict[str, list[str]] = defaultdict(list)
         self._results: dict[str, Value] = {}
         self._members: dict[tuple[str, str], str | None] = {}
@@ -48,6 +49,7 @@ class Api:
             parent, _, name = path.rpartition(".")
             self._below[parent].append(name)
             self._named[name].append(path)
+            self._paths[row["canonical_path"]].append(path)
             if row["kind"] != SymbolKind.ALIAS:
                 self._definitions.setdefault(row["canonical_path"], path)
             if row["kind"] == SymbolKind.CLASS:
@@ -57,6 +59,11 @@ class Api:
         """Return the public path that holds the full state of what stands at `path` (itself, if it is no alias)."""
         row = self.symbols.get(path)
         return self._definitions.get(row["canonical_path"], path) if row else path
+
+    def paths_of(self, canonical: str) -> list[str]:
+        """Return the public paths of what is defined at a path, or at the place that a public path leads to."""
+        row = self.symbols.get(canonical)
+        return self._paths.get(row["canonical_path"] if row else canonical, [])
 
     def kind(self, path: str) -> str | None:
         """Return what stands at a path, seen through aliases; None if it is not public."""

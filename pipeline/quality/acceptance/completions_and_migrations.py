@@ -143,7 +143,7 @@ class _Facts:
         change = self.changes.get(instance["change_id"] or "")
         following = self.following.get(instance["version"])
         rules, source = self.reviews.rules, self.snippets[instance["snippet_id"]]["source"]
-        if change is not None and source == SnippetSource.OWN_TEST:
+        if change is not None and source in (SnippetSource.OWN_TEST, SnippetSource.CHANGE):
             return prove_witness(instance, change, self.runs, rules.fails_in_target)
         return prove(instance, change, following, self.runs, rules.modified_proven_by)
 

@@ -57,7 +57,7 @@ def _others(tables: Mapping[str, Sequence[Row]]) -> set[Work]:
     works = {
         _work(row["place"], row["url"], row)
         for row in tables["snippets"]
-        if row["source"] not in (SnippetSource.DOCSTRING, SnippetSource.OWN_TEST)
+        if row["source"] not in (SnippetSource.DOCSTRING, SnippetSource.OWN_TEST, SnippetSource.CHANGE)
     }
     works |= {
         _work(row["purl"], row["project_url"], row)

@@ -183,11 +183,14 @@ def test_of_the_programs_of_a_change_those_go_first_that_print_something() -> No
         "test": "t",
         "old_version": "1",
         "new_version": "2",
+        "source": SnippetSource.OWN_TEST,
     }
     rows = [
         row | {"id": name, "test_id": name, "old_code": code, "old_checks": [{"expected": expected}]}
         for name, code, expected in (("empty", "f()", "[]\n"), ("long", "print(f(1))", "2\n"), ("short", "f(1)", "2\n"))
     ]
-    chosen, rejects = witnesses._one_of_each(rows, 2)
+    chosen, rejects = witnesses._one_of_each(
+        rows, RULE.model_copy(update={"witness": RULE.witness.model_copy(update={"per_change": 2})})
+    )
     assert [each["id"] for each in chosen] == ["long", "short"]
     assert [reject.reason for reject in rejects] == [RejectReason.OVER_QUOTA]

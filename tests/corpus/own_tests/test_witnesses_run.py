@@ -11,6 +11,7 @@ from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.corpus.own_tests.witnesses import witnesses_stage
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
@@ -25,6 +26,7 @@ from tests.families.completions_and_migrations.rows import change, releases, sym
 from tests.index_server import Index
 
 OLD = "def load(path): return path\ndef dump(x, indent=0): return [x, indent]\ndef both(x): return x\n"
+OLD += "LIMIT = 7\ndef idle(): pass\n"
 NEW = "def read(path): return path\ndef dump(x, width=0): return [x, width]\ndef both(x): return -x\n"
 PARAMETERS = {"load": ("path",), "read": ("path",), "dump": ("x", "indent"), "both": ("x",)}
 
@@ -60,6 +62,8 @@ def output(index: Index, tmp_path: Path) -> Output:
         change(ChangeKind.INTRODUCED, "lib.read", "1", "2", id="came"),
         change(ChangeKind.PARAMETER_RENAMED, "lib.dump", "1", "2", id="renamed", parameter="indent", new="width"),
         change(ChangeKind.REMOVED, "lib.both", "1", "2", id="untrue"),
+        change(ChangeKind.REMOVED, "lib.LIMIT", "1", "2", id="untested"),
+        change(ChangeKind.REMOVED, "lib.idle", "1", "2", id="silent"),
     ]
     tests = [
         own_test("1", "x = lib.both(1)\nassert lib.load('a') == 'a'", "load", "both"),
@@ -79,6 +83,8 @@ def output(index: Index, tmp_path: Path) -> Output:
             function("dump", "1", "1", "x", "indent"),
             function("dump", "2", None, "x", "width"),
             function("both", "1", None, "x"),
+            function("idle", "1", "1"),
+            symbol("lib.LIMIT", "1", "1", kind="attribute"),
         ],
     }
     rules = load(RULES / "validation.yaml", ValidationRules)
@@ -95,6 +101,12 @@ def test_each_side_of_a_change_has_its_program_and_other_failures_are_rejects(ou
         ("came", None, None, "import lib\n\nprint(lib.read('b'))  # b\n", Outcome.API_MISSING),
         ("renamed", "import lib\n\nprint(lib.dump(1, indent=2))  # [1, 2]\n", Outcome.SIGNATURE_MISMATCH, None, None),
         ("renamed", None, None, "import lib\n\nprint(lib.dump(1, width=2))  # [1, 2]\n", Outcome.SIGNATURE_MISMATCH),
+        ("untested", "from lib import LIMIT\n\nprint(LIMIT)  # 7\n", Outcome.API_MISSING, None, None),
     }
-    # The API is still there, and gives something else.
-    assert [(reject.key, reject.reason) for reject in output.rejects] == [("untrue", RejectReason.OTHER_CAUSE)]
+    assert {row["change_id"]: row["source"] for row in rows}["untested"] == SnippetSource.CHANGE
+    assert {row["test"] is None for row in rows if row["source"] == SnippetSource.CHANGE} == {True}
+    # The API is still there, and gives something else; a call that gives nothing shows nothing.
+    assert sorted((reject.key, reject.reason) for reject in output.rejects) == [
+        ("silent", RejectReason.NOT_PROVEN),
+        ("untrue", RejectReason.OTHER_CAUSE),
+    ]

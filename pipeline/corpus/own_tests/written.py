@@ -1,0 +1,200 @@
+"""Programs written from a change that no test shows: its use, with objects of tests and values by name and type."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
+from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, uses_by_line
+from pipeline.corpus.own_tests.rules import WrittenRules
+from pipeline.corpus.own_tests.scripts import Line, line_of
+from pipeline.corpus.usages.api import Api
+from pipeline.lake.rows import OwnTestRow, SymbolParameter, SymbolRow
+
+_BY_POSITION = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD})
+_COLLECTING = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
+_CALLED = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CLASS})
+_ON_CLASS = frozenset({"classmethod", "staticmethod"})
+_ABSENT = frozenset({"None", "NoneType"})
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramWriter:
+    """Writes the uses of an API that a change can break; whether one runs, and what it shows, is for runs to say."""
+
+    scripts: TestScripts
+    apis: Mapping[str, Api]
+    values: ValuesOfTests
+    rules: WrittenRules
+
+    def programs(self, side: ChangeSide) -> list[UsingProgram]:
+        """Return programs that print what the API at home is or gives, the likeliest first."""
+        api = self.apis[side.home]
+        names = side.names(api)
+        found: dict[str, UsingProgram] = {}
+        for before, expression in self._uses(side, api):
+            shown = line_of(ast.parse(f"print({expression})").body[0])
+            lines = (*before, shown)
+            uses = tuple(uses_by_line(lines, api))
+            core = next((use for each in reversed(uses) for use in each if side.is_use(use, names)), None)
+            if core is not None and (side.keyword is None or side.keyword in core.keywords):
+                program = UsingProgram(None, lines, uses, core)
+                found.setdefault(program.size[1], program)
+        return list(found.values())[: self.rules.programs]
+
+    def _uses(self, side: ChangeSide, api: Api) -> Iterator[tuple[Sequence[Line], str]]:
+        """Yield expressions that use the API, each with the lines that it needs."""
+        row = api.symbols.get(api.preferred(side.path))
+        owner, _, name = side.path.rpartition(".")
+        if row is None or not owner:
+            return
+        if api.is_class(owner):
+            yield from self._of_member(side, api, row, owner)
+            return
+        if not api.is_module(owner) or row["kind"] == SymbolKind.MODULE:
+            return
+        imported = _import(owner, name)
+        if row["kind"] == SymbolKind.CLASS and side.keyword is None:
+            yield from self._of_class(side.path, api, row)
+        elif row["kind"] in _CALLED:
+            for arguments in self._arguments(row, side.keyword):
+                yield [imported], f"{name}({arguments})"
+        else:
+            yield [imported], name
+
+    def _of_member(
+        self, side: ChangeSide, api: Api, row: SymbolRow, owner: str
+    ) -> Iterator[tuple[Sequence[Line], str]]:
+        name = side.path.rpartition(".")[2]
+        parts = [name]
+        if row["kind"] in _CALLED:
+            parts = [f"{name}({arguments})" for arguments in self._arguments(row, side.keyword)]
+        module, _, class_name = owner.rpartition(".")
+        if row["kind"] == SymbolKind.ATTRIBUTE or not _ON_CLASS.isdisjoint(row["labels"]):
+            yield from (([_import(module, class_name)], f"{class_name}.{part}") for part in parts)
+        yield from (
+            (before, f"{variable}.{part}") for before, variable in self._objects(owner, side.home) for part in parts
+        )
+
+    def _of_class(self, path: str, api: Api, row: SymbolRow) -> Iterator[tuple[Sequence[Line], str]]:
+        """Yield what members of an object give that can be asked for as they are."""
+        module, _, name = path.rpartition(".")
+        members = [
+            (member.rpartition(".")[2], each)
+            for member, each in api.symbols.items()
+            if member.rpartition(".")[0] == path and not member.rpartition(".")[2].startswith("_")
+        ]
+        for member, each in sorted(members, key=lambda pair: (pair[1]["kind"] not in _CALLED, pair[0])):
+            for arguments in self._arguments(row, None):
+                part = member
+                if each["kind"] in _CALLED:
+                    part = f"{member}({next(self._arguments(each, None))})"
+                yield [_import(module, name)], f"{name}({arguments}).{part}"
+
+    def _objects(self, owner: str, version: str) -> Iterator[tuple[Sequence[Line], str]]:
+        """Yield lines that make an object of a class, and the name that it has: as tests do, then by its signature."""
+        yield from itertools.islice(self.scripts.objects(owner, version), self.rules.objects)
+        module, _, name = owner.rpartition(".")
+        api = self.apis[version]
+        row = api.symbols.get(api.preferred(owner))
+        if row is None:
+            return
+        for arguments in self._arguments(row, None):
+            made = line_of(ast.parse(f"{name.lower()} = {name}({arguments})").body[0])
+            yield [_import(module, name), made], name.lower()
+
+    def _arguments(self, row: SymbolRow, keyword: str | None) -> Iterator[str]:
+        """Yield arguments for a call: what it requires, and the parameter in question by name."""
+        given: list[tuple[str, list[str]]] = []
+        by_name = False
+        for parameter in row["parameters"]:
+            name, is_asked = parameter["name"], parameter["name"] == keyword
+            if parameter["kind"] in _COLLECTING or (parameter["default"] is not None and not is_asked):
+                continue
+            # What follows an argument that is given by name is given so too.
+            by_name = by_name or is_asked or parameter["kind"] not in _BY_POSITION
+            given.append((f"{name}=" if by_name else "", self._values(parameter)))
+        turns = max((len(values) for _, values in given), default=1)
+        for turn in range(min(turns, self.rules.calls)):
+            yield ", ".join(f"{head}{values[turn % len(values)]}" for head, values in given)
+
+    def _values(self, parameter: SymbolParameter) -> list[str]:
+        """Return values that a parameter may take, as source: of tests, by annotation, by default, then of any kind."""
+        by_type = [each for name in type_names(parameter["annotation"]) for each in self.rules.values.get(name, ())]
+        default = parameter["default"]
+        of_default = [] if default is None else list(self.rules.values.get(_type_of(default), ()))
+        stated = self.values.of(parameter["name"])
+        values = dict.fromkeys([*stated, *by_type, *of_default] or self.rules.others)
+        return [value for value in values if value != default] or list(self.rules.others)
+
+
+class ValuesOfTests:
+    """The literals that tests of a library give to parameters, by the name of the parameter, the commonest first."""
+
+    def __init__(self, tests: Iterable[OwnTestRow], signatures: Iterable[SymbolRow], rules: WrittenRules) -> None:
+        self._rules = rules
+        self._counts: dict[str, Counter[str]] = defaultdict(Counter)
+        by_position: dict[str, Sequence[str]] = {}
+        for row in signatures:
+            names = [each["name"] for each in row["parameters"] if each["kind"] in _BY_POSITION]
+            by_position.setdefault(row["path"].rpartition(".")[2], names)
+        for test in tests:
+            for node in ast.walk(ast.parse(test["preamble"] + test["code"])):
+                if isinstance(node, ast.Call):
+                    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                    self._count(zip(by_position.get(called, ()), node.args, strict=False))
+                    self._count((each.arg, each.value) for each in node.keywords if each.arg)
+
+    def _count(self, given: Iterable[tuple[str, ast.expr]]) -> None:
+        for name, value in given:
+            if isinstance(value, ast.Constant) and value.value is not None and value.value is not ...:
+                text = ast.unparse(value)
+                if len(text) <= self._rules.longest_value:
+                    self._counts[name][text] += 1
+
+    def of(self, name: str) -> list[str]:
+        """Return the values of a parameter of this name, as source."""
+        ordered = sorted(self._counts[name].items(), key=lambda each: (-each[1], len(each[0]), each[0]))
+        return [text for text, _ in ordered[: self._rules.values_of_tests]]
+
+
+def type_names(annotation: str | None) -> list[str]:
+    """Return the names of the types that an annotation allows, without what they hold; none if it does not parse."""
+    try:
+        waiting = [ast.parse(annotation or "", mode="eval").body]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    names: list[str] = []
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.BinOp):
+            waiting = [node.left, node.right, *waiting]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names += type_names(node.value)
+        elif isinstance(node, ast.Subscript):
+            outer = _last_name(node.value)
+            inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            waiting = [*inner, *waiting] if outer in ("Union", "Optional", "Annotated") else waiting
+            names += [] if outer in ("Union", "Optional", "Annotated") else [outer]
+        else:
+            names.append(_last_name(node))
+    return [name for name in names if name and name not in _ABSENT]
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _type_of(default: str) -> str:
+    try:
+        return type(ast.literal_eval(default)).__name__
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return ""
+
+
+def _import(module: str, name: str) -> Line:
+    return line_of(ast.parse(f"from {module} import {name}").body[0])

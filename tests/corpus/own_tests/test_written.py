@@ -1,0 +1,139 @@
+"""Programs written from a change: which use of the API, with which objects and values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
+from pipeline.corpus.own_tests.candidates import text_of
+from pipeline.corpus.own_tests.changed_uses import TestScripts, sides_of
+from pipeline.corpus.own_tests.written import ProgramWriter, ValuesOfTests, type_names
+from pipeline.corpus.usages.api import Api
+from tests.corpus.own_tests.suites import RULE
+from tests.corpus.own_tests.test_changed_uses import own_test
+from tests.corpus.own_tests.test_scripts import change
+
+BY_NAME_ONLY = ParameterKind.KEYWORD_ONLY
+EITHER = ParameterKind.POSITIONAL_OR_KEYWORD
+
+
+def parameter(name: str, annotation: str | None = None, default: str | None = None, kind: str = EITHER) -> Any:
+    return {"name": name, "annotation": annotation, "default": default, "kind": kind}
+
+
+def symbol(path: str, kind: str, *parameters: Any, labels: Any = ()) -> Any:
+    row: Any = {"path": path, "canonical_path": path, "kind": kind, "labels": list(labels), "bases": []}
+    return row | {"returns": None, "file": "demo.py", "parameters": list(parameters)}
+
+
+SYMBOLS = [
+    symbol("demo", SymbolKind.MODULE),
+    symbol("demo.total", SymbolKind.FUNCTION, parameter("x", "int"), parameter("y", "str", "''")),
+    symbol("demo.named", SymbolKind.FUNCTION, parameter("odd"), parameter("size", kind=BY_NAME_ONLY)),
+    symbol("demo.LIMIT", SymbolKind.ATTRIBUTE),
+    symbol("demo.Box", SymbolKind.CLASS, parameter("size", "int")),
+    symbol("demo.Box.open", SymbolKind.METHOD),
+    symbol("demo.Box.make", SymbolKind.METHOD, parameter("size", "int"), labels=["classmethod"]),
+    symbol("demo.Box.width", SymbolKind.PROPERTY),
+    symbol("demo.inner", SymbolKind.MODULE),
+]
+API = Api({row["path"]: row for row in SYMBOLS}, ["demo"], {})
+RULES = RULE.written.model_copy(update={"others": ("'z'",), "calls": 2})
+
+
+def written(path: str, tests: Any = (), kind: ChangeKind = ChangeKind.REMOVED, parameter: str | None = None) -> Any:
+    """Return the texts of the programs from the release before a change."""
+    scripts = TestScripts(tests, {"1.0": API}, ("1.0", "2.0"))
+    writer = ProgramWriter(scripts, {"1.0": API}, ValuesOfTests(tests, SYMBOLS, RULES), RULES)
+    return [text_of(each.lines) for each in writer.programs(sides_of(change(path, kind, None, parameter))[0])]
+
+
+MADE = own_test("box = demo.Box(7)\nassert box.width == 7") | {"apis": ["demo.Box"]}
+LONGER = own_test("size = 8\nbox = demo.Box(size)\nother = demo.Box(7)\nassert box.width == 8") | {"apis": ["demo.Box"]}
+WRITTEN: dict[str, tuple[Any, list[str]]] = {
+    "what a module holds": (written("demo.LIMIT"), ["from demo import LIMIT\n\nprint(LIMIT)\n"]),
+    "a call with what it requires, by annotation": (
+        written("demo.total"),
+        ["from demo import total\n\nprint(total(3))\n"],
+    ),
+    "the values that tests give to a parameter of that name": (
+        written("demo.total", [own_test("f(x=9)\nassert demo.total(4) == 4")]),
+        ["from demo import total\n\nprint(total(4))\n", "from demo import total\n\nprint(total(9))\n"],
+    ),
+    "a parameter that went, by name, with another value than its default": (
+        written("demo.total", (), ChangeKind.PARAMETER_REMOVED, "y"),
+        ["from demo import total\n\nprint(total(3, y='some text'))\n"],
+    ),
+    "what follows an argument by name is given by name": (
+        written("demo.named", (), ChangeKind.PARAMETER_REMOVED, "odd"),
+        ["from demo import named\n\nprint(named(odd='z', size='z'))\n"],
+    ),
+    "a member of an object that tests make": (
+        written("demo.Box.width", [MADE]),
+        [
+            "import demo\n\nbox = demo.Box(7)\nprint(box.width)\n",
+            "from demo import Box\n\nbox = Box(7)\nprint(box.width)\n",
+            "from demo import Box\n\nbox = Box(3)\nprint(box.width)\n",
+        ],
+    ),
+    "a member of an object by the signature of its class": (
+        written("demo.Box.open"),
+        ["from demo import Box\n\nbox = Box(3)\nprint(box.open())\n"],
+    ),
+    "each way to make an object once, the shorter one first": (
+        written("demo.Box.open", [LONGER])[:2],
+        [
+            "import demo\n\nother = demo.Box(7)\nprint(other.open())\n",
+            "import demo\n\nsize = 8\nbox = demo.Box(size)\nprint(box.open())\n",
+        ],
+    ),
+    "a class method of the class first": (
+        written("demo.Box.make")[:1],
+        ["from demo import Box\n\nprint(Box.make(3))\n"],
+    ),
+    "a class by what its objects give, calls first": (
+        written("demo.Box"),
+        [
+            "from demo import Box\n\nprint(Box(3).make(3))\n",
+            "from demo import Box\n\nprint(Box(3).open())\n",
+            "from demo import Box\n\nprint(Box(3).width)\n",
+        ],
+    ),
+    "a module is nothing to print": (written("demo.inner"), []),
+    "what the release does not have": (written("demo.gone"), []),
+}
+
+
+@pytest.mark.parametrize("case", WRITTEN)
+def test_programs(case: str) -> None:
+    found, expected = WRITTEN[case]
+    assert found == expected
+
+
+def test_objects_that_fixtures_or_pytest_make_are_left_out() -> None:
+    tests = [
+        own_test("box = demo.Box(client)\nassert box.width == 7", head="(client)") | {"apis": ["demo.Box"]},
+        own_test("box = demo.Box(pytest)\nassert box.width == 7") | {"apis": ["demo.Box"]},
+    ]
+    assert written("demo.Box.width", tests) == ["from demo import Box\n\nbox = Box(3)\nprint(box.width)\n"]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "expected"),
+    [
+        ("int", ["int"]),
+        ("int | None", ["int"]),
+        ("t.Optional[t.Union[str, bytes]]", ["str", "bytes"]),
+        ("list[int]", ["list"]),
+        ("'Mapping[str, int]'", ["Mapping"]),
+        ("typing.Callable[..., int]", ["Callable"]),
+        ("Annotated[int, 'text of no type (']", ["int"]),
+        ("not a type(", []),
+        (None, []),
+    ],
+)
+def test_types_of_an_annotation(annotation: str | None, expected: list[str]) -> None:
+    assert type_names(annotation) == expected
