@@ -184,7 +184,7 @@ class TestScripts:
         api = self._apis[version]
         names = frozenset({owner, *api.paths_of(owner)})
         tests = {row["id"]: row for path in names for row in self._by_path[path]}
-        found: dict[str, tuple[tuple[Line, ...], str]] = {}
+        objects: dict[str, tuple[tuple[Line, ...], str]] = {}
         for test in sorted(tests.values(), key=lambda row: self._rank[row["id"]]):
             try:
                 script = self._script(test, version)
@@ -201,8 +201,8 @@ class TestScripts:
                 lines = tuple(slice_to(script.lines, place, tight=True))
                 if not any(each.needs & script.unbound or "pytest" in each.text for each in lines):
                     way = (lines, next(iter(line.binds)))
-                    found[line.text] = min(found.get(line.text, way), way, key=lambda each: _length(each[0]))
-        yield from sorted(found.values(), key=lambda each: (_length(each[0]), each[1]))
+                    objects[line.text] = min(objects.get(line.text, way), way, key=lambda each: _length(each[0]))
+        yield from sorted(objects.values(), key=lambda each: (_length(each[0]), each[1]))
 
     def _by_name(self, program: UsingProgram, side: ChangeSide) -> UsingProgram | None:
         """Return a program in which the call gives the parameter by name, where it gives it by position."""

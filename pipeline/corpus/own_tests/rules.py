@@ -26,7 +26,7 @@ class WitnessRules(Rule):
 
 
 class WrittenRules(Rule):
-    """How programs are written from changes that no test shows; `values` are source, by the name of a type."""
+    """How programs are written from changes that no test shows: values as source, and names of parameters, by type."""
 
     programs: int = Field(ge=0)
     per_change: int = Field(ge=1)
@@ -35,7 +35,12 @@ class WrittenRules(Rule):
     values_of_tests: int = Field(ge=0)
     longest_value: int = Field(ge=1)
     values: dict[str, tuple[str, ...]]
+    names: dict[str, frozenset[str]]
     others: tuple[str, ...] = Field(min_length=1)
+
+    def type_of(self, parameter: str) -> str:
+        """Return the type that a name of a parameter stands for, empty if none."""
+        return next((each for each, names in self.names.items() if parameter in names), "")
 
 
 class OwnTestRules(Rule):

@@ -250,16 +250,17 @@ class _Search:
 
         Programs are written only for what no test shows.
         """
-        rows, rejects = self._shown(changes, self._of_tests)
+        rows, rejects = self._proven(changes, self._of_tests)
         reached = {reject.key: reject for reject in rejects}
-        written, rejects = self._shown([change for change in changes if change["id"] in reached], self._written)
+        written, rejects = self._proven([change for change in changes if change["id"] in reached], self._written)
         for reject in rejects:
-            known = reached[reject.key]
-            reached[reject.key] = max(known, reject, key=lambda each: _ORDER.get(RejectReason(each.reason), 0))
-        shown = {row["change_id"] for row in written}
-        return rows + written, [reject for key, reject in reached.items() if key not in shown]
+            reached[reject.key] = max(
+                reached[reject.key], reject, key=lambda each: _ORDER.get(RejectReason(each.reason), 0)
+            )
+        witnessed = {row["change_id"] for row in written}
+        return rows + written, [reject for key, reject in reached.items() if key not in witnessed]
 
-    def _shown(
+    def _proven(
         self, changes: Sequence[ChangeRow], programs: Callable[[ChangeRow], _Programs]
     ) -> tuple[list[WitnessRow], list[Reject]]:
         by_change: dict[str, list[_Candidate]] = {}
@@ -341,8 +342,7 @@ class _Search:
         printed = outputs(each.program.lines, self.runs.results.get((each.text, each.side.home)))
         if not any(printed or ()):
             return None
-        is_call = each.program.core.form is UsageForm.CALL
-        if each.program.test is None and is_call and {text.strip() for text in printed or ()} <= _EMPTY:
+        if each.program.test is None and not _is_distinctive(each.program.core, "".join(printed or ()).strip()):
             return None
         if printed is None or _ADDRESS.search("".join(printed)) or not as_asserted(each.program.lines, printed):
             return None
@@ -522,11 +522,18 @@ def _checks(lines: Sequence[Line], printed: Sequence[str]) -> list[SnippetCheck]
     ]
 
 
-def _is_empty(row: WitnessRow) -> bool:
-    """Say whether a witness prints nothing that tells its API from others, such as an empty list."""
+def _is_distinctive(use: Use, printed: str) -> bool:
+    """Say whether what a written program prints is worth a row: a short value; of a call not nothing, and no type."""
+    is_type = printed.startswith("typing.")
+    return len(printed) <= _LONGEST_OUTPUT and not is_type and not (use.form is UsageForm.CALL and printed in _EMPTY)
+
+
+def _is_indistinct(row: WitnessRow) -> bool:
+    """Say whether a witness prints nothing that tells its API from others: an empty list, what it was given."""
     checks = row["old_checks"] or row["new_checks"]
-    outputs_of_it = {(check["expected"] or "").strip() for check in checks}
-    return outputs_of_it <= _EMPTY
+    printed = [(check["statement"], (check["expected"] or "").strip()) for check in checks]
+    is_written = row["source"] == SnippetSource.CHANGE
+    return all(text in _EMPTY or (is_written and text in statement) for statement, text in printed)
 
 
 def _one_of_each(rows: Sequence[WitnessRow], rules: OwnTestRules) -> tuple[list[WitnessRow], list[Reject]]:
@@ -535,7 +542,7 @@ def _one_of_each(rows: Sequence[WitnessRow], rules: OwnTestRules) -> tuple[list[
     kept: dict[str, WitnessRow] = {}
     rejects: list[Reject] = []
     size = {row["id"]: sum(len(row[side] or "") for side in ("old_code", "new_code")) for row in rows}
-    for row in sorted(rows, key=lambda row: (_is_empty(row), size[row["id"]], row["id"], row["test_id"] or "")):
+    for row in sorted(rows, key=lambda row: (_is_indistinct(row), size[row["id"]], row["id"], row["test_id"] or "")):
         key = f"{row['test'] or 'written'} {row['old_version']} {row['new_version']}"
         most = rules.witness.per_change if row["source"] == SnippetSource.OWN_TEST else rules.written.per_change
         change = f"{row['change_id']} {bool(row['old_code'])} {bool(row['new_code'])}"

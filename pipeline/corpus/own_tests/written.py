@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ _COLLECTING = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD
 _CALLED = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CLASS})
 _ON_CLASS = frozenset({"classmethod", "staticmethod"})
 _ABSENT = frozenset({"None", "NoneType"})
+_TYPE_VARIABLE = re.compile(r"_?[A-Z]{1,2}\d?(_co|_contra)?|_T\w*|[A-Z]\w*T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +37,18 @@ class ProgramWriter:
         """Return programs that print what the API at home is or gives, the likeliest first."""
         api = self.apis[side.home]
         names = side.names(api)
-        found: dict[str, UsingProgram] = {}
+        programs: dict[str, UsingProgram] = {}
         for before, expression in self._uses(side, api):
-            shown = line_of(ast.parse(f"print({expression})").body[0])
-            lines = (*before, shown)
+            printing = line_of(ast.parse(f"print({expression})").body[0])
+            lines = (*before, printing)
             uses = tuple(uses_by_line(lines, api))
             core = next((use for each in reversed(uses) for use in each if side.is_use(use, names)), None)
             if core is not None and (side.keyword is None or side.keyword in core.keywords):
                 program = UsingProgram(None, lines, uses, core)
-                found.setdefault(program.size[1], program)
-        return list(found.values())[: self.rules.programs]
+                programs.setdefault(program.size[1], program)
+            if len(programs) >= self.rules.programs:
+                break
+        return list(programs.values())
 
     def _uses(self, side: ChangeSide, api: Api) -> Iterator[tuple[Sequence[Line], str]]:
         """Yield expressions that use the API, each with the lines that it needs."""
@@ -89,10 +93,11 @@ class ProgramWriter:
             if member.rpartition(".")[0] == path and not member.rpartition(".")[2].startswith("_")
         ]
         for member, each in sorted(members, key=lambda pair: (pair[1]["kind"] not in _CALLED, pair[0])):
+            of_call = next(self._arguments(each, None), None)
+            if each["kind"] in _CALLED and of_call is None:
+                continue
+            part = f"{member}({of_call})" if each["kind"] in _CALLED else member
             for arguments in self._arguments(row, None):
-                part = member
-                if each["kind"] in _CALLED:
-                    part = f"{member}({next(self._arguments(each, None))})"
                 yield [_import(module, name)], f"{name}({arguments}).{part}"
 
     def _objects(self, owner: str, version: str) -> Iterator[tuple[Sequence[Line], str]]:
@@ -104,32 +109,43 @@ class ProgramWriter:
         if row is None:
             return
         for arguments in self._arguments(row, None):
-            made = line_of(ast.parse(f"{name.lower()} = {name}({arguments})").body[0])
-            yield [_import(module, name), made], name.lower()
+            making = line_of(ast.parse(f"{name.lower()} = {name}({arguments})").body[0])
+            yield [_import(module, name), making], name.lower()
 
     def _arguments(self, row: SymbolRow, keyword: str | None) -> Iterator[str]:
-        """Yield arguments for a call: what it requires, and the parameter in question by name."""
-        given: list[tuple[str, list[str]]] = []
+        """Yield what a call requires, and the parameter in question by name; nothing where a value is not known."""
+        choices: list[tuple[str, list[str]]] = []
         by_name = False
         for parameter in row["parameters"]:
-            name, is_asked = parameter["name"], parameter["name"] == keyword
-            if parameter["kind"] in _COLLECTING or (parameter["default"] is not None and not is_asked):
+            name, is_in_question = parameter["name"], parameter["name"] == keyword
+            if parameter["kind"] in _COLLECTING or (parameter["default"] is not None and not is_in_question):
                 continue
-            # What follows an argument that is given by name is given so too.
-            by_name = by_name or is_asked or parameter["kind"] not in _BY_POSITION
-            given.append((f"{name}=" if by_name else "", self._values(parameter)))
-        turns = max((len(values) for _, values in given), default=1)
-        for turn in range(min(turns, self.rules.calls)):
-            yield ", ".join(f"{head}{values[turn % len(values)]}" for head, values in given)
+            # What follows an argument by name has to be one too.
+            by_name = by_name or is_in_question or parameter["kind"] not in _BY_POSITION
+            choices.append((f"{name}=" if by_name else "", self._values(parameter)))
+        turns = max((len(values) for _, values in choices), default=1)
+        for turn in range(min(turns, self.rules.calls) if all(values for _, values in choices) else 0):
+            before: Counter[tuple[str, ...]] = Counter()
+            arguments: list[str] = []
+            for head, values in choices:
+                # Parameters of one type get different values, those of no type the same.
+                place = turn if tuple(values) == self.rules.others else turn + before[tuple(values)]
+                arguments.append(f"{head}{values[place % len(values)]}")
+                before[tuple(values)] += 1
+            yield ", ".join(arguments)
 
     def _values(self, parameter: SymbolParameter) -> list[str]:
-        """Return values that a parameter may take, as source: of tests, by annotation, by default, then of any kind."""
-        by_type = [each for name in type_names(parameter["annotation"]) for each in self.rules.values.get(name, ())]
-        default = parameter["default"]
-        of_default = [] if default is None else list(self.rules.values.get(_type_of(default), ()))
-        stated = self.values.of(parameter["name"])
-        values = dict.fromkeys([*stated, *by_type, *of_default] or self.rules.others)
-        return [value for value in values if value != default] or list(self.rules.others)
+        """Return values that a parameter may take, as source; none where it has a type of which no value is known.
+
+        They are those of tests, of its annotation or default, else of its name, else of any kind.
+        """
+        name, default = parameter["name"], parameter["default"]
+        types = type_names(parameter["annotation"]) or [_type_of(default or "None"), self.rules.type_of(name)]
+        types = [each for each in types if each and each not in _ABSENT]
+        is_open = not types or any(_TYPE_VARIABLE.fullmatch(each) for each in types)
+        of_types = [value for each in types for value in self.rules.values.get(each, ())]
+        values = dict.fromkeys([*self.values.of(name), *of_types] or (self.rules.others if is_open else ()))
+        return [value for value in values if value != default]
 
 
 class ValuesOfTests:
@@ -149,8 +165,8 @@ class ValuesOfTests:
                     self._count(zip(by_position.get(called, ()), node.args, strict=False))
                     self._count((each.arg, each.value) for each in node.keywords if each.arg)
 
-    def _count(self, given: Iterable[tuple[str, ast.expr]]) -> None:
-        for name, value in given:
+    def _count(self, arguments: Iterable[tuple[str, ast.expr]]) -> None:
+        for name, value in arguments:
             if isinstance(value, ast.Constant) and value.value is not None and value.value is not ...:
                 text = ast.unparse(value)
                 if len(text) <= self._rules.longest_value:

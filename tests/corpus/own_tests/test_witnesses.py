@@ -186,7 +186,7 @@ def test_of_the_programs_of_a_change_those_go_first_that_print_something() -> No
         "source": SnippetSource.OWN_TEST,
     }
     rows = [
-        row | {"id": name, "test_id": name, "old_code": code, "old_checks": [{"expected": expected}]}
+        row | {"id": name, "test_id": name, "old_code": code, "old_checks": [{"statement": code, "expected": expected}]}
         for name, code, expected in (("empty", "f()", "[]\n"), ("long", "print(f(1))", "2\n"), ("short", "f(1)", "2\n"))
     ]
     chosen, rejects = witnesses._one_of_each(

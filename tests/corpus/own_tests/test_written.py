@@ -33,15 +33,20 @@ SYMBOLS = [
     symbol("demo", SymbolKind.MODULE),
     symbol("demo.total", SymbolKind.FUNCTION, parameter("x", "int"), parameter("y", "str", "''")),
     symbol("demo.named", SymbolKind.FUNCTION, parameter("odd"), parameter("size", kind=BY_NAME_ONLY)),
+    symbol("demo.both", SymbolKind.FUNCTION, parameter("x", "Index"), parameter("y", "Index"), parameter("label")),
+    symbol("demo.unknown", SymbolKind.FUNCTION, parameter("x", "int"), parameter("when", "datetime")),
     symbol("demo.LIMIT", SymbolKind.ATTRIBUTE),
     symbol("demo.Box", SymbolKind.CLASS, parameter("size", "int")),
     symbol("demo.Box.open", SymbolKind.METHOD),
     symbol("demo.Box.make", SymbolKind.METHOD, parameter("size", "int"), labels=["classmethod"]),
     symbol("demo.Box.width", SymbolKind.PROPERTY),
+    symbol("demo.Box.wait", SymbolKind.METHOD, parameter("until", "datetime")),
     symbol("demo.inner", SymbolKind.MODULE),
 ]
 API = Api({row["path"]: row for row in SYMBOLS}, ["demo"], {})
-RULES = RULE.written.model_copy(update={"others": ("'z'",), "calls": 2})
+VALUES = {"int": ("3",), "Index": ("3", "5"), "str": ("'some text'",)}
+NAMES = {"str": frozenset({"label"})}
+RULES = RULE.written.model_copy(update={"others": ("'z'",), "calls": 2, "values": VALUES, "names": NAMES})
 
 
 def written(path: str, tests: Any = (), kind: ChangeKind = ChangeKind.REMOVED, parameter: str | None = None) -> Any:
@@ -65,7 +70,21 @@ WRITTEN: dict[str, tuple[Any, list[str]]] = {
     ),
     "a parameter that went, by name, with another value than its default": (
         written("demo.total", (), ChangeKind.PARAMETER_REMOVED, "y"),
-        ["from demo import total\n\nprint(total(3, y='some text'))\n"],
+        [
+            "from demo import total\n\nprint(total(3, y='some text'))\n",
+        ],
+    ),
+    "parameters of one type get different values; a name may tell the type": (
+        written("demo.both"),
+        [
+            "from demo import both\n\nprint(both(3, 5, 'some text'))\n",
+            "from demo import both\n\nprint(both(5, 3, 'some text'))\n",
+        ],
+    ),
+    "a parameter of a type of which no value is known": (written("demo.unknown"), []),
+    "nor one of a type that tests give a value of": (
+        written("demo.unknown", [own_test("f(when=2020)\nassert demo.total(4) == 4")])[:1],
+        ["from demo import unknown\n\nprint(unknown(4, 2020))\n"],
     ),
     "what follows an argument by name is given by name": (
         written("demo.named", (), ChangeKind.PARAMETER_REMOVED, "odd"),
