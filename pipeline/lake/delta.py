@@ -95,6 +95,8 @@ def lake_errors(where: object) -> Iterator[None]:
         raise LakeError(LakeProblem.CONFLICT, where, error) from None
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
+            if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+                raise LakeError(LakeProblem.NOT_ALLOWED, where, error) from error
             raise
         text = str(error)
         if "os error 28" in text:

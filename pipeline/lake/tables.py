@@ -388,8 +388,12 @@ class Lake(TypedReads):
             yield
             return
         locks = self.root / "_locks"
-        locks.mkdir(parents=True, exist_ok=True)
-        with FileLock(locks / f"{plain_name(library, 'a library')}.lock"):
+        lock = FileLock(locks / f"{plain_name(library, 'a library')}.lock")
+        with lake_errors(self.root):
+            locks.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
+        with lock:
+            lock.release()
             yield
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -17,7 +19,7 @@ from pipeline.core.places import is_local, place
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake import delta, schema
 from pipeline.lake.damage import Damaged
-from pipeline.lake.delta import LakeError, LakeProblem
+from pipeline.lake.delta import LakeError, LakeProblem, lake_errors
 from pipeline.lake.runner import reject_rows
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
@@ -266,6 +268,15 @@ def test_who_has_no_right_to_write_or_no_bucket_is_told(store: Store, monkeypatc
     with pytest.raises(LakeError) as nowhere:
         Lake(place("s3://no-such-bucket/live")).read("releases", "demo")
     assert nowhere.value.code == LakeProblem.NO_BUCKET
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS])
+def test_who_has_no_right_to_write_to_a_folder_is_named(number: int, tmp_path: Path) -> None:
+    with pytest.raises(LakeError, match=r"What to do: give the user") as refused, lake_errors(tmp_path):
+        raise OSError(number, os.strerror(number), str(tmp_path / "_locks"))
+    assert refused.value.code == LakeProblem.NOT_ALLOWED
+    with pytest.raises(OSError, match="No space left"), lake_errors(tmp_path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_a_store_that_does_not_answer_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
