@@ -342,7 +342,7 @@ class _Search:
         printed = outputs(each.program.lines, self.runs.results.get((each.text, each.side.home)))
         if not any(printed or ()):
             return None
-        if each.program.test is None and not _is_distinctive(each.program.core, "".join(printed or ()).strip()):
+        if each.program.test is None and not _is_distinctive(each.program, printed or []):
             return None
         if printed is None or _ADDRESS.search("".join(printed)) or not as_asserted(each.program.lines, printed):
             return None
@@ -522,18 +522,21 @@ def _checks(lines: Sequence[Line], printed: Sequence[str]) -> list[SnippetCheck]
     ]
 
 
-def _is_distinctive(use: Use, printed: str) -> bool:
-    """Say whether what a written program prints is worth a row: a short value; of a call not nothing, and no type."""
-    is_type = printed.startswith("typing.")
-    return len(printed) <= _LONGEST_OUTPUT and not is_type and not (use.form is UsageForm.CALL and printed in _EMPTY)
+def _is_distinctive(program: UsingProgram, printed: Sequence[str]) -> bool:
+    """Say whether what a written program prints is worth a row: a short value, no type; of a call not what it takes."""
+    text = "".join(printed).strip()
+    is_call = program.core.form is UsageForm.CALL
+    return (
+        len(text) <= _LONGEST_OUTPUT
+        and not text.startswith("typing.")
+        and not (is_call and (text in _EMPTY or text in program.lines[-1].text))
+    )
 
 
-def _is_indistinct(row: WitnessRow) -> bool:
-    """Say whether a witness prints nothing that tells its API from others: an empty list, what it was given."""
+def _is_empty(row: WitnessRow) -> bool:
+    """Say whether a witness prints nothing that tells its API from others, such as an empty list."""
     checks = row["old_checks"] or row["new_checks"]
-    printed = [(check["statement"], (check["expected"] or "").strip()) for check in checks]
-    is_written = row["source"] == SnippetSource.CHANGE
-    return all(text in _EMPTY or (is_written and text in statement) for statement, text in printed)
+    return {(check["expected"] or "").strip() for check in checks} <= _EMPTY
 
 
 def _one_of_each(rows: Sequence[WitnessRow], rules: OwnTestRules) -> tuple[list[WitnessRow], list[Reject]]:
@@ -542,7 +545,7 @@ def _one_of_each(rows: Sequence[WitnessRow], rules: OwnTestRules) -> tuple[list[
     kept: dict[str, WitnessRow] = {}
     rejects: list[Reject] = []
     size = {row["id"]: sum(len(row[side] or "") for side in ("old_code", "new_code")) for row in rows}
-    for row in sorted(rows, key=lambda row: (_is_indistinct(row), size[row["id"]], row["id"], row["test_id"] or "")):
+    for row in sorted(rows, key=lambda row: (_is_empty(row), size[row["id"]], row["id"], row["test_id"] or "")):
         key = f"{row['test'] or 'written'} {row['old_version']} {row['new_version']}"
         most = rules.witness.per_change if row["source"] == SnippetSource.OWN_TEST else rules.written.per_change
         change = f"{row['change_id']} {bool(row['old_code'])} {bool(row['new_code'])}"

@@ -142,7 +142,8 @@ class ProgramWriter:
         name, default = parameter["name"], parameter["default"]
         types = type_names(parameter["annotation"]) or [_type_of(default or "None"), self.rules.type_of(name)]
         types = [each for each in types if each and each not in _ABSENT]
-        is_open = not types or any(_TYPE_VARIABLE.fullmatch(each) for each in types)
+        # Of what need not be given a value of any kind is hardly one that anybody would give.
+        is_open = default is None and (not types or any(_TYPE_VARIABLE.fullmatch(each) for each in types))
         of_types = [value for each in types for value in self.rules.values.get(each, ())]
         values = dict.fromkeys([*self.values.of(name), *of_types] or (self.rules.others if is_open else ()))
         return [value for value in values if value != default]

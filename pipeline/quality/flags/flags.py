@@ -9,7 +9,7 @@ from pipeline.api.history.documented import contradiction_of
 from pipeline.core.vocabularies.changes import RELOCATED, Agreement, Same
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.samples import Direction, MigrationBasis
+from pipeline.core.vocabularies.samples import Direction, MigrationBasis, SnippetSource
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.behaviours import by_place, retagged
 from pipeline.families.family import DescribedBy
@@ -130,7 +130,10 @@ def _description_redacted(subject: Subject, facts: _Facts, rules: FlagRules) -> 
 
 
 def _no_description(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
-    missing = subject.drafted and subject.row["id"] not in facts.drafts
+    draft = facts.drafts.get(subject.row["id"])
+    # The code of a change is hardly more than the name: a sentence that needs that too says nothing without it.
+    is_written = any(snippet["source"] == SnippetSource.CHANGE for snippet in subject.snippets)
+    missing = subject.drafted and (draft is None or (is_written and bool(draft["redacted"])))
     return f"no sentence in the docstring of {subject.row['path']}" if missing else None
 
 

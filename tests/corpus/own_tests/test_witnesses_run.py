@@ -26,7 +26,7 @@ from tests.families.completions_and_migrations.rows import change, releases, sym
 from tests.index_server import Index
 
 OLD = "def load(path): return path\ndef dump(x, indent=0): return [x, indent]\ndef both(x): return x\n"
-OLD += "LIMIT = 7\ndef idle(): pass\n"
+OLD += "LIMIT = 7\ndef idle(): pass\ndef same(text): return text\n"
 NEW = "def read(path): return path\ndef dump(x, width=0): return [x, width]\ndef both(x): return -x\n"
 PARAMETERS = {"load": ("path",), "read": ("path",), "dump": ("x", "indent"), "both": ("x",)}
 
@@ -45,7 +45,9 @@ def own_test(version: str, body: str, *names: str) -> Any:
 
 
 def function(name: str, first: str, last: str | None, *parameters: str) -> Any:
-    taken = [{"name": each, "kind": "positional_or_keyword", "known_from": "signature"} for each in parameters]
+    taken = [
+        {"name": each, "kind": "positional_or_keyword", "default": None, "annotation": None} for each in parameters
+    ]
     return symbol(f"lib.{name}", first, last) | {"parameters": taken}
 
 
@@ -64,6 +66,7 @@ def output(index: Index, tmp_path: Path) -> Output:
         change(ChangeKind.REMOVED, "lib.both", "1", "2", id="untrue"),
         change(ChangeKind.REMOVED, "lib.LIMIT", "1", "2", id="untested"),
         change(ChangeKind.REMOVED, "lib.idle", "1", "2", id="silent"),
+        change(ChangeKind.REMOVED, "lib.same", "1", "2", id="echo"),
     ]
     tests = [
         own_test("1", "x = lib.both(1)\nassert lib.load('a') == 'a'", "load", "both"),
@@ -84,6 +87,7 @@ def output(index: Index, tmp_path: Path) -> Output:
             function("dump", "2", None, "x", "width"),
             function("both", "1", None, "x"),
             function("idle", "1", "1"),
+            function("same", "1", "1", "text"),
             symbol("lib.LIMIT", "1", "1", kind="attribute"),
         ],
     }
@@ -105,8 +109,9 @@ def test_each_side_of_a_change_has_its_program_and_other_failures_are_rejects(ou
     }
     assert {row["change_id"]: row["source"] for row in rows}["untested"] == SnippetSource.CHANGE
     assert {row["test"] is None for row in rows if row["source"] == SnippetSource.CHANGE} == {True}
-    # The API is still there, and gives something else; a call that gives nothing shows nothing.
+    # The API is still there, and gives something else; a call that gives nothing, or what it takes, shows nothing.
     assert sorted((reject.key, reject.reason) for reject in output.rejects) == [
+        ("echo", RejectReason.NOT_PROVEN),
         ("silent", RejectReason.NOT_PROVEN),
         ("untrue", RejectReason.OTHER_CAUSE),
     ]

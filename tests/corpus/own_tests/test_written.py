@@ -32,6 +32,7 @@ def symbol(path: str, kind: str, *parameters: Any, labels: Any = ()) -> Any:
 SYMBOLS = [
     symbol("demo", SymbolKind.MODULE),
     symbol("demo.total", SymbolKind.FUNCTION, parameter("x", "int"), parameter("y", "str", "''")),
+    symbol("demo.may", SymbolKind.FUNCTION, parameter("x", "int"), parameter("odd", default="None")),
     symbol("demo.named", SymbolKind.FUNCTION, parameter("odd"), parameter("size", kind=BY_NAME_ONLY)),
     symbol("demo.both", SymbolKind.FUNCTION, parameter("x", "Index"), parameter("y", "Index"), parameter("label")),
     symbol("demo.unknown", SymbolKind.FUNCTION, parameter("x", "int"), parameter("when", "datetime")),
@@ -80,6 +81,10 @@ WRITTEN: dict[str, tuple[Any, list[str]]] = {
             "from demo import both\n\nprint(both(3, 5, 'some text'))\n",
             "from demo import both\n\nprint(both(5, 3, 'some text'))\n",
         ],
+    ),
+    "a parameter that may be left out, of no known type": (
+        written("demo.may", (), ChangeKind.PARAMETER_REMOVED, "odd"),
+        [],
     ),
     "a parameter of a type of which no value is known": (written("demo.unknown"), []),
     "nor one of a type that tests give a value of": (

@@ -103,6 +103,17 @@ def test_a_migration_shows_all_of_its_code_and_needs_no_description() -> None:
     assert flagged(clear().but(drafts=described)) == set()
 
 
+@pytest.mark.parametrize(("source", "expected"), [("docstring", False), ("own_test", False), ("change", True)])
+def test_a_program_written_from_a_change_needs_a_sentence_without_the_name(source: str, expected: bool) -> None:
+    snippets = [row | {"source": source} for row in clear().snippets]
+    redacted = [row | {"redacted": 1} for row in clear().drafts]
+    off = QUIET.description_redacted.model_copy(update={"enabled": False})
+    rules = QUIET.model_copy(update={"description_redacted": off})
+    assert flagged(clear().but(snippets=snippets), rules) == set()
+    flags = flagged(clear().but(snippets=snippets, drafts=redacted), rules)
+    assert flags == ({FlagKind.NO_DESCRIPTION} if expected else set())
+
+
 def test_almost_the_same_code_of_one_author_is_not_flagged() -> None:
     theirs = elsewhere(clear())
     own = [row | {"origin": theirs.snippets[0]["origin"]} for row in theirs.snippets]
