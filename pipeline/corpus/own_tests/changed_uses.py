@@ -200,7 +200,8 @@ class TestScripts:
                     continue
                 lines = tuple(slice_to(script.lines, place, tight=True))
                 if not any(each.needs & script.unbound or "pytest" in each.text for each in lines):
-                    way = (lines, next(iter(line.binds)))
+                    (name,) = line.binds
+                    way = (lines, name)
                     objects[line.text] = min(objects.get(line.text, way), way, key=lambda each: _length(each[0]))
         yield from sorted(objects.values(), key=lambda each: (_length(each[0]), each[1]))
 

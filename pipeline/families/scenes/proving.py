@@ -75,7 +75,7 @@ def prove(
     """Run the tests of scenes and return those that notice an empty block, or a mutated one; `reaches` are by function.
 
     A refused scene has the id of its function as its key: NO_BLOCK where the file does not parse without the block,
-    NOT_PROVEN where no test passes that did when it was traced.
+    or the block does nothing, NOT_PROVEN where no test passes that did when it was traced.
     """
     prepared = list(guarded(planned, _function, lambda each: [_prepare(each, reaches, rules)]))
     subjects = [each for each in prepared if isinstance(each, _Subject)]
@@ -116,6 +116,8 @@ def _prepare(planned: Planned, reaches: Mapping[str, Sequence[ReachRow]], rules:
         return Reject(candidate.function["id"], RejectReason.NO_BLOCK, f"{candidate.key} cannot be left out")
     variant = None
     if planned.scene != Scene.COMPLETE_BLOCK:
+        if text[slice(*middle)].strip() == empty.strip():
+            return Reject(candidate.function["id"], RejectReason.NO_BLOCK, f"{candidate.key} is as good as empty")
         path = candidate.file["path"]
         replaced = text[: middle[0]] + empty + text[middle[1] :]
         variant = Variant(_name(path, middle), tests[: rules.max_tests], {path: replaced})
