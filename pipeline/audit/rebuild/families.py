@@ -58,11 +58,14 @@ _JUDGED = frozenset({"review_status"})
 def completion(context: RebuildContext, row: PublishedCompletionRow) -> RebuiltRow:
     """Mask the snippet of a completion again around its use, tag, describe and prove it."""
     snippet = context.snippets[row["snippet_id"]]
+    is_witness = snippet["source"] in (SnippetSource.OWN_TEST, SnippetSource.CHANGE)
+    witnessed = [each for each in context.rows("changes") if is_witness and each["id"] == row["change_id"]]
     output = make_completions(
         [(snippet, parse_source(source_of(snippet)))],
         {snippet["id"]: context.usages[snippet["id"]]},
         context.history,
         context.rules.masking,
+        {snippet["id"]: witnessed[0]} if witnessed else {},
     )
     instance = of_id(output.rows, row["id"], output.rejects)
     return _gated(context, row, completions=[instance], drafts=_drafts(context, [instance], []))
