@@ -38,7 +38,7 @@ class ProgramWriter:
         api = self.apis[side.home]
         names = side.names(api)
         programs: dict[str, UsingProgram] = {}
-        for before, expression in self._uses(side, api):
+        for before, expression in self._uses(side, api) if self.rules.programs else ():
             printing = line_of(ast.parse(f"print({expression})").body[0])
             lines = (*before, printing)
             uses = tuple(uses_by_line(lines, api))

@@ -137,6 +137,14 @@ def test_programs(case: str) -> None:
     assert found == expected
 
 
+def test_none_are_written_where_the_rules_want_none() -> None:
+    none = RULES.model_copy(update={"programs": 0})
+    writer = ProgramWriter(
+        TestScripts([], {"1.0": API}, ("1.0", "2.0")), {"1.0": API}, ValuesOfTests([], [], none), none
+    )
+    assert writer.programs(sides_of(change("demo.LIMIT", ChangeKind.REMOVED, None, None))[0]) == []
+
+
 def test_objects_that_fixtures_or_pytest_make_are_left_out() -> None:
     tests = [
         own_test("box = demo.Box(client)\nassert box.width == 7", head="(client)") | {"apis": ["demo.Box"]},
