@@ -112,7 +112,8 @@ def witnesses_stage(tables: Tables, runner: Runner, rules: OwnTestRules, usage: 
     }
     runs = ScriptRuns(releases, runner)
     scripts = TestScripts(tables["own_tests"], apis, releases)
-    values = ValuesOfTests(tables["own_tests"], tables["symbols"], rules.written)
+    # Each test is parsed for its values, which takes its time.
+    values = ValuesOfTests(tables["own_tests"] if rules.written.programs else (), tables["symbols"], rules.written)
     writer = ProgramWriter(scripts, apis, values, rules.written)
     search = _Search(scripts, writer, apis, Catalogue(tables["changes"]), runs, rules.witness)
     of_changes, refused = search.of_changes(changes)
