@@ -71,7 +71,7 @@ def _sources(export_format: ExportFormat) -> Unpack:
     """Return a function for the sources of projects, which formats with tasks in projects need."""
     current = settings()
     rules = load(current.rules / "repository.yaml", RepositoryRules)
-    if not FORMATS[export_format].in_projects:
+    if "projects" not in FORMATS[export_format].layout.configs:
         return lambda row: Tree("", {}, rules)
     fetcher = Fetcher(timeout_s=current.timeout_s)
     return from_index(ProjectSources(current.cache / "projects", fetcher, index_url(), rules))

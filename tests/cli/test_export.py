@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.core.vocabularies.exports import ExportFormat
+from pipeline.core.vocabularies.scenes import Scene
+from pipeline.execution.environments.resolution.pinned import lock_id_of
 from pipeline.lake.tables import Lake
 from tests.cli.command import Driftline
+from tests.evaluation.export.demo import project, scene, task
 from tests.evaluation.export.rows import lake_tables, snapshot_of
 from tests.evaluation.export.test_records import PROBLEM, TOKEN, write
+from tests.families.completions_and_migrations.rows import releases
 from tests.snapshots.lakes import edit_manifest
 
 
@@ -68,8 +73,17 @@ def test_another_schema_version(driftline: Driftline, snapshot: Path, tmp_path: 
     assert "publish it again with this driftline" in result.err
 
 
-def test_a_silent_index(at_nothing: None, driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
-    result = driftline("export", snapshot, "--format", "evocodebench", "--out", tmp_path / "out")
+@pytest.mark.parametrize("format_", [ExportFormat.EVOCODEBENCH, ExportFormat.CODEVBENCH, ExportFormat.HARBOR])
+def test_a_silent_index(format_: ExportFormat, at_nothing: None, driftline: Driftline, tmp_path: Path) -> None:
+    of_project = project("0" * 64)
+    rows = {
+        "releases": releases("1.0", "2.0"),
+        "projects": [of_project | {"lock_id": lock_id_of(of_project["python"], of_project["lock"])}],
+        "published_repository_tasks": [task()],
+        "published_scenes": [scene(Scene.COMPLETE_BLOCK)],
+    }
+    snapshot = snapshot_of(rows, tmp_path)
+    result = driftline("export", snapshot, "--format", format_, "--unnoticed", "--out", tmp_path / "out")
     assert result.status == 1
     assert "127.0.0.1:1" in result.err
     assert not (tmp_path / "out").exists()
