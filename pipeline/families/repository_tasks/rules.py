@@ -14,7 +14,7 @@ from pipeline.families.repository_tasks.tree import TreeRules
 _MIB = 1 << 20
 
 
-class RepositoryRules(TreeRules, Rule):
+class RepositoryRules(Rule, TreeRules):
     """The rules of `curation_rules/repository.yaml`; sizes in the units of their names, times in seconds."""
 
     releases: int = Field(ge=0)

@@ -19,6 +19,7 @@ from pipeline.lake.ids import sha256_text
 _IMPORT_ROOTS = ("src", "lib", "python")
 
 
+@dataclass(frozen=True)
 class TreeRules:
     """What the rules of projects say about paths; verifiers of exported tasks have no more of them."""
 

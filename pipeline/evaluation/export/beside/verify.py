@@ -57,12 +57,6 @@ class _Rules:
 class _ProjectRules(TreeRules):
     """What of the rules of projects counts here."""
 
-    test_files: tuple[str, ...]
-    test_folders: frozenset[str]
-    aside: frozenset[str]
-    max_unpacked_bytes: int
-    max_ratio: int
-    files: int
     tests: int
     test_time_s: float
     test_calls: int
