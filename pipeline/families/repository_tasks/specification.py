@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ from pipeline.corpus.documentation.docstrings import read_docstring
 
 _QUOTES = '"""'
 _ARGUMENTS = "Input-Output Arguments"
+_EXAMPLES = "Examples:"
+_PROMPT = ">>> "
+_INDENT = "    "
 _OWN = ("self", "cls")
 
 
@@ -25,8 +29,8 @@ class Requirement:
 def requirement_of(docstring: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Requirement:
     """Return what a docstring says that a function does, and one line for each thing that it takes or returns.
 
-    Examples are left out, since tests may be made like them. Of a parameter that the docstring does not describe the
-    line says what the signature tells.
+    Its examples with prompts stand behind that: what a text introduces by a colon is often all that it says of a case. Of a parameter
+    that the docstring does not describe the line says what the signature tells.
     """
     return _requirement(node, read_docstring(docstring))
 
@@ -52,7 +56,12 @@ def _requirement(node: ast.FunctionDef | ast.AsyncFunctionDef, content: Content)
     lines = [*_parameters(node, content), *_results(node, content)]
     # Of an example that was cut out its prompt may be left.
     kept_lines = [line for line in content.description.split("\n") if not line.strip() or any(map(str.isalnum, line))]
-    return Requirement("\n".join(kept_lines).strip(), "\n".join(lines))
+    functionality = "\n".join(kept_lines).strip()
+    # Code without a prompt may be the body itself ("roughly equivalent to").
+    examples = [textwrap.indent(example, _INDENT) for example in content.examples if example.startswith(_PROMPT)]
+    if functionality and examples:
+        functionality = "\n\n".join((functionality, _EXAMPLES, *examples))
+    return Requirement(functionality, "\n".join(lines))
 
 
 def parsed(lines: Sequence[str]) -> ast.FunctionDef | ast.AsyncFunctionDef:

@@ -75,7 +75,8 @@ def prove(
     """Run the tests of scenes and return those that notice an empty block, or a mutated one; `reaches` are by function.
 
     A refused scene has the id of its function as its key: NO_BLOCK where the file does not parse without the block,
-    or the block does nothing, NOT_PROVEN where no test passes that did when it was traced.
+    or the block does nothing, NOT_PROVEN where no test passes that did when it was traced, or where on the empty block
+    some ran out of time and no other one noticed it.
     """
     prepared = list(guarded(planned, _function, lambda each: [_prepare(each, reaches, rules)]))
     subjects = [each for each in prepared if isinstance(each, _Subject)]
@@ -120,7 +121,7 @@ def _prepare(planned: Planned, reaches: Mapping[str, Sequence[ReachRow]], rules:
             return Reject(candidate.function["id"], RejectReason.NO_BLOCK, f"{candidate.key} is as good as empty")
         path = candidate.file["path"]
         replaced = text[: middle[0]] + empty + text[middle[1] :]
-        variant = Variant(_name(path, middle), tests[: rules.max_tests], {path: replaced})
+        variant = Variant(_name(path, middle), tests, {path: replaced})
     detail = None if planned.scene == Scene.COMPLETE_BLOCK else empty
     return _Subject(planned, tests, len(every), detail, variant)
 
@@ -160,5 +161,12 @@ def _judge(
         return Reject(candidate.function["id"], RejectReason.NOT_PROVEN, f"{candidate.key}: {detail or 'no test'}")
     result = noticed[subject.key] if subject.variant else Noticed(tuple(passing[: rules.max_tests]), MutationScore())
     empty = outcomes.get(subject.variant.id, {}) if subject.variant else {}
-    by = [test for test in result.tests if empty.get(test) in rules.noticed_as]
-    return Proven(subject.planned, result.tests, subject.reaching, subject.emptied, by, result.score)
+    noticing = [test for test in passing if empty.get(test) in rules.noticed_as]
+    late = [test for test in passing if empty.get(test) is TestOutcome.TIMED_OUT]
+    if late and not noticing:
+        detail = f"without {candidate.key} {', '.join(late[:3])} ran out of time: whether that is noticed is not known"
+        return Reject(candidate.function["id"], RejectReason.NOT_PROVEN, detail)
+    # A test that notices the empty block belongs to the scene, if none of the others does.
+    tests = result.tests if {*noticing} & {*result.tests} else (*result.tests, *noticing[:1])
+    by = [test for test in tests if test in noticing]
+    return Proven(subject.planned, tests, subject.reaching, subject.emptied, by, result.score)

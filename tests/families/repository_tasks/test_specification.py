@@ -18,7 +18,7 @@ SAID = {
     "numpy": (
         "def f(values: list, *more, key=None, **rest) -> int: pass",
         "Count values.\n\nParameters\n----------\nvalues : list of int\n    What is counted.\n\nReturns\n-------\nint\n    How many.\n\nExamples\n--------\n>>> f([1])\n1",
-        "Count values.",
+        "Count values.\n\nExamples:\n\n    >>> f([1])\n    1",
         ":param values: list of int. What is counted.\n:param *more:\n:param key: Default None.\n:param **rest:\n:return: int. How many.",
     ),
     "signature alone": (
@@ -30,9 +30,16 @@ SAID = {
     "example whose last prompt is empty": (
         "def f(text): pass",
         "Remove comments.\n\n>>> f('a <!-- b -->')\n'a '\n>>>\n",
-        "Remove comments.",
+        "Remove comments.\n\nExamples:\n\n    >>> f('a <!-- b -->')\n    'a '",
         ":param text:",
     ),
+    "examples that a colon announces, and code that may be the body": (
+        "def f(text): pass",
+        "Cut a text, for example:\n\n>>> f('a b')\n['a', 'b']\n\nRoughly the same as::\n\n    def f(text):\n        return text.split()\n",
+        "Cut a text, for example:\n\nRoughly the same as:\n\nExamples:\n\n    >>> f('a b')\n    ['a', 'b']",
+        ":param text:",
+    ),
+    "examples alone": ("def f(x): pass", ">>> f(1)\n1", "", ":param x:"),
     "nothing taken": ("def f(self) -> None: pass", "Say it.", "Say it.", ""),
     "no docstring": ("def f(x): pass", "", "", ":param x:"),
 }

@@ -187,6 +187,47 @@ def test_what_does_not_pass_again_is_refused(outcome: TestOutcome) -> None:
     assert len(output.rejects) == output.seen
 
 
+def of_changed_files(outcomes: dict[str, TestOutcome]) -> RunVariants:
+    """On changed files the tests come out like this, by name; the others pass."""
+
+    def run(project: Row, variants: Sequence[Variant]) -> list[TestRun]:
+        return [
+            made.ran(
+                variant,
+                {
+                    test: outcomes.get(test.rpartition("::")[2], TestOutcome.PASSED)
+                    if variant.replacements
+                    else TestOutcome.PASSED
+                    for test in variant.tests
+                },
+                Outcome.PASSED,
+            )
+            for variant in variants
+        ]
+
+    return run
+
+
+def test_where_tests_run_out_of_time_on_the_empty_block_nobody_knows_whether_it_is_noticed() -> None:
+    functions = [row for row in made.functions() if row["name"] == "total"]
+    late = dict.fromkeys(made.REACHED["total"], TestOutcome.TIMED_OUT)
+    whole = RULES_HERE.model_copy(update={"scenes": (Scene.WHOLE_BLOCK,)})
+    output = stage(of_changed_files(late), whole, traced_functions=functions)
+    assert (scenes(output), [reject.reason for reject in output.rejects]) == ([], [RejectReason.NOT_PROVEN])
+    noticed = stage(of_changed_files(late | {"test_sum": TestOutcome.FAILED}), whole, traced_functions=functions)
+    assert {row["discriminating"] for row in scenes(noticed)} == {True}
+
+
+@pytest.mark.parametrize("last", list(made.REACHED["total"]))
+def test_a_test_that_notices_is_taken_in_where_those_of_the_scene_do_not(last: str) -> None:
+    functions = [row for row in made.functions() if row["name"] == "total"]
+    one = RULES_HERE.model_copy(update={"max_tests": 1, "further_tests": 1})
+    output = stage(of_changed_files({last: TestOutcome.FAILED}), one, traced_functions=functions)
+    written = [row for row in scenes(output) if row["scene"] != Scene.COMPLETE_BLOCK]
+    assert written
+    assert {tuple(row["noticed_by"]) for row in written} == {(f"test_shop.py::{last}",)}
+
+
 @pytest.mark.parametrize(
     ("text", "rules", "reason"),
     [
