@@ -162,7 +162,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
     write_classes(tree, file.bodies.rest)
     settle_branches(tree, rules, sets="setattr" in file.bodies.rest)
     file.conditional = conditional_statements(tree, rules)
-    scope, imports = bind_names(tree, name, is_package=stem == "__init__", whole=whole)
+    scope, imports = bind_names(tree, name, stem == "__init__", file.bodies.comment_on, whole=whole)
     listed = listed_names(tree, file.bodies, name, is_package=stem == "__init__")
     docstring, line = read_docstring(described_by(tree.body[0] if tree.body else None), file.bodies.rest)
     warned = warning_mark(tree.body, rules, {"__name__": name})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.api.surface.parse.bound_names import targets_of
@@ -35,28 +35,38 @@ _SCOPES = (ast.Module, ast.ClassDef)
 _LOOKED_AT = frozenset({"__init__", "__new__", "__getattr__", "__getattribute__"})
 """Methods of which it matters what they take, or that there are such."""
 
+CommentReader = Callable[[ast.stmt, Function | None], ast.Constant | None]
+"""Gives the comment that documents an assignment, which may be in a function."""
+
+
+def _no_comment(_statement: ast.stmt, _function: Function | None) -> None:
+    """Read no comment, as griffe reads none."""
+
 
 @dataclass(slots=True)
 class _Module:
     """What a walk knows of its module.
 
-    `guarded` while it is under `if TYPE_CHECKING`; `whole` if no method is put aside.
+    `guarded` while it is under `if TYPE_CHECKING`; `whole` if no method is put aside; `comment_on` reads comments.
     """
 
     name: str
     is_package: bool
     whole: bool = False
+    comment_on: CommentReader = _no_comment
     imports: dict[str, str] = field(default_factory=dict)
     guarded: bool = False
 
 
-def bind_names(tree: ast.Module, module: str, is_package: bool, *, whole: bool = False) -> tuple[Scope, dict[str, str]]:
+def bind_names(
+    tree: ast.Module, module: str, is_package: bool, comment_on: CommentReader = _no_comment, *, whole: bool = False
+) -> tuple[Scope, dict[str, str]]:
     """Return what a module binds, and the absolute paths of what it imports by the names that it gives them.
 
     A star import is bound by its path with slashes. Private methods are put aside unless the `whole` is wanted. The
-    branches of the tree must have been settled.
+    branches of the tree must have been settled. What no string documents, a comment may, which `comment_on` reads.
     """
-    state = _Module(module, is_package, whole)
+    state = _Module(module, is_package, whole, comment_on)
     scope = Scope(module.rpartition(".")[2], module, tree)
     _walk(tree.body, tree, scope, state)
     return scope, state.imports
@@ -70,8 +80,9 @@ def _walk(body: Sequence[ast.AST], parent: ast.AST, scope: Scope, module: _Modul
                     _bind_definition(statement, scope, module)
             case ast.Assign() | ast.AnnAssign():
                 below = body[position + 1] if position + 1 < len(body) else None
+                docstring = described_by(below) or _comment(statement, scope, module)
                 for assignment in _settled(statement, scope):
-                    _bind_attributes(assignment, below, parent, scope, module)
+                    _bind_attributes(assignment, docstring, parent, scope, module)
             case ast.ImportFrom():
                 _bind_names_from(statement, scope, module)
             case ast.Import():
@@ -83,6 +94,14 @@ def _walk(body: Sequence[ast.AST], parent: ast.AST, scope: Scope, module: _Modul
                 module.guarded = False
             case _:
                 _walk_compound(statement, parent, scope, module)
+
+
+def _comment(statement: ast.stmt, scope: Scope, module: _Module) -> ast.Constant | None:
+    owner = scope.owner
+    if isinstance(owner, ast.ClassDef) and (owner.lineno, owner.col_offset) == (statement.lineno, statement.col_offset):
+        # a member of a class that a call makes: the comment is the class's
+        return None
+    return module.comment_on(statement, owner if isinstance(owner, FUNCTIONS) else None)
 
 
 def _walk_compound(statement: ast.AST, parent: ast.AST, scope: Scope, module: _Module) -> None:
@@ -210,9 +229,9 @@ def _source(node: ast.ImportFrom, module: _Module) -> str:
 
 
 def _bind_attributes(
-    node: ast.Assign | ast.AnnAssign, below: ast.AST | None, parent: ast.AST, scope: Scope, module: _Module
+    node: ast.Assign | ast.AnnAssign, docstring: ast.Constant | None, parent: ast.AST, scope: Scope, module: _Module
 ) -> None:
-    """Bind what an assignment binds, with the string below it as its docstring."""
+    """Bind what an assignment binds, with what documents it."""
     owner, described_in = scope, None
     names = _target_names(node)
     if isinstance(scope.owner, FUNCTIONS):
@@ -222,7 +241,6 @@ def _bind_attributes(
     if not names:
         return
     labels, annotation = _attribute_labels(node, scope)
-    docstring = described_by(below)
     for name in names:
         if "." in name:
             continue

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 from pipeline.api.surface.parse.cleaning import read_docstring
+from pipeline.api.surface.parse.comments import DOCUMENTS, comment_on
 from pipeline.api.surface.parse.deep import TOO_DEEP
 from pipeline.api.surface.parse.keyword_scan import SETATTR, find_all, keywords_in
 from pipeline.api.surface.parse.module_model import Definition
@@ -69,6 +70,11 @@ class Body:
     def described(self) -> tuple[str | None, int]:
         """The docstring without its indentation, and the line of the text where it begins."""
         return read_docstring(described_by(self.node.body[0]), self.text)
+
+    @cached_property
+    def commented(self) -> list[str]:
+        """The lines of the text, if a comment in it may document something."""
+        return self.text.split("\n") if DOCUMENTS in self.text else []
 
     @cached_property
     def height(self) -> int:
@@ -198,6 +204,20 @@ class Bodies:
     def lines(self) -> list[str]:
         """The lines of the text without the functions."""
         return self.rest.split("\n")
+
+    @cached_property
+    def commented(self) -> list[str]:
+        """The lines of the text, if a comment in it may document something.
+
+        A comment behind a function was cut out with it, so that `lines` has none.
+        """
+        return self.text.split("\n") if DOCUMENTS in self.text else []
+
+    def comment_on(self, statement: ast.stmt, inside: Function | None) -> ast.Constant | None:
+        """Return the comment that documents an assignment outside of functions, or one `inside` a function."""
+        body, _ = self._placed.get(id(inside), (None, 0))
+        lines = self.commented if body is None else body.commented
+        return comment_on(statement, lines) if lines else None
 
     def of(self, node: Function) -> Body:
         """Return the body of a function."""
