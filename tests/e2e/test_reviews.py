@@ -113,8 +113,14 @@ def test_an_edit_that_gives_the_name_away_is_not_even_run(demo: Demo) -> None:
 
 def test_decisions_come_into_the_next_snapshot_and_change_nothing_after_that(demo: Demo) -> None:
     published = rows(demo.first, "completions")
-    whole = [row for row in published.values() if row["granularity"] == "token" and row["path"] == "demo.summed"]
-    edited, rejected = whole[0], next(row for row in published.values() if row["path"] == "demo.make_loud")
+    edited, rejected = (
+        next(
+            row
+            for row in published.values()
+            if (row["granularity"], row["path"], row["source"]) == ("token", path, "docstring")
+        )
+        for path in ("demo.summed", "demo.make_loud")
+    )
     entry = look(demo.store, edited["id"]).entry
     validation, status = demo.edit(entry, masked_code=f"{edited['masked_code']}\nprint(values)\n")
     assert (validation.problem, status) == (None, QueueStatus.SUBMITTED)

@@ -10,8 +10,7 @@ from pipeline.corpus.own_tests.functions import tests_of
 from pipeline.corpus.own_tests.rules import OwnTestRules
 from pipeline.corpus.own_tests.suite import Suite
 
-_SHIPPED = load(RULES / "own_tests.yaml", OwnTestRules)
-RULE = _SHIPPED.model_copy(update={"enabled": True, "written": _SHIPPED.written.model_copy(update={"programs": 12})})
+RULE = load(RULES / "own_tests.yaml", OwnTestRules).model_copy(update={"enabled": True})
 
 
 def suite_of(files: Mapping[str, str], rules: OwnTestRules = RULE) -> Suite:
