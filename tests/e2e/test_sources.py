@@ -163,6 +163,14 @@ def test_every_source_gives_completions_with_the_version_they_are_for(published:
         ("github", "1.1", "exact_pin", "demo.total", "github:ada/app"),
         ("stack_overflow", "1.2", "text", "demo.summed", "stack_overflow:1"),
         ("documentation", "2.0", "release_artifact", "demo.make_louder", "documentation:demo"),
+        # Programs written from the changes: of what went in its last release, of what came in its first.
+        ("change", "1.1", "release_artifact", "demo.make_loud", "pypi:demo"),
+        ("change", "1.2", "release_artifact", "demo.make_louder", "pypi:demo"),
+        ("change", "1.2", "release_artifact", "demo.summed", "pypi:demo"),
+        ("change", "1.2", "release_artifact", "demo.total", "pypi:demo"),
+        ("change", "1.2", "release_artifact", "demo.wrong", "pypi:demo"),
+        ("change", "1.2", "release_artifact", "demo.greet", "pypi:demo"),
+        ("change", "2.0", "release_artifact", "demo.greet", "pypi:demo"),
     }
 
 
@@ -172,6 +180,7 @@ def test_what_can_run_alone_has_run_and_of_the_rest_the_api_was_probed(published
         ("docstring", "passed"),
         ("stack_overflow", "passed"),
         ("documentation", "passed"),
+        ("change", "passed"),
         ("downstream", None),
         ("github", None),
     }
