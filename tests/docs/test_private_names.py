@@ -46,7 +46,7 @@ AT_MOST = {
     "core": 5,
     "corpus": 81,
     "dags": 1,
-    "evaluation": 2,
+    "evaluation": 1,
     "execution": 8,
     "families": 139,
     "index": 4,

@@ -172,7 +172,7 @@ class _Lines:
 
     def add(self, file: str, record: Mapping[str, Any]) -> None:
         # ASCII: a reader that splits lines at U+2028 or U+0085 reads the same records.
-        text = json.dumps(record, default=_plain)
+        text = _ENCODER.encode(record)
         if file.endswith(".json"):
             text = (",\n" if self._counts[file] else '{"data": [\n') + text
         else:
@@ -203,6 +203,9 @@ def _plain(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} is no type of a column")
+
+
+_ENCODER = json.JSONEncoder(default=_plain)
 
 
 def _write_summary(draft: Path, format_: ExportFormat, layout: Layout, snapshot: Snapshot, written: Written) -> None:

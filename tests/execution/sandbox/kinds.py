@@ -99,15 +99,22 @@ def _sandlock() -> Iterator[Opened]:
 
 
 @contextlib.contextmanager
+def podman_of_its_own() -> Iterator[str]:
+    """Yield a program that is podman with a place of its own for images and containers; it needs root."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        script = Path(folder, "podman")
+        script.write_text(_PODMAN.format(folder=folder))
+        script.chmod(0o755)
+        yield str(script)
+
+
+@contextlib.contextmanager
 def _container() -> Iterator[Opened]:
     """Use the engine that is there; podman is given a place of its own."""
     prlimit = str(tool("prlimit"))
     if shutil.which("podman") and os.getuid() == 0:
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            script = Path(folder, "podman")
-            script.write_text(_PODMAN.format(folder=folder))
-            script.chmod(0o755)
-            yield Container((str(script),), prlimit, cgroups=False), bare_environment()
+        with podman_of_its_own() as podman:
+            yield Container((podman,), prlimit, cgroups=False), bare_environment()
         return
     engine = shutil.which("podman") or shutil.which("docker")
     if engine is None:
