@@ -14,9 +14,17 @@ from packaging.version import Version
 from pipeline.core.vocabularies.changes import OF_PARAMETERS, WHOLE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.samples import SnippetSource, UsageForm
+from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.corpus.own_tests.candidates import Candidate, Catalogue, Cause, Failure, candidates, text_of
 from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, blamed, is_symptom, sides_of
+from pipeline.corpus.own_tests.distinctive import (
+    EMPTY,
+    LONGEST_OUTPUT,
+    is_distinctive,
+    neighbours,
+    plain_code,
+    with_neighbours,
+)
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.rules import OwnTestRules, WitnessRules
 from pipeline.corpus.own_tests.script_runs import ScriptRuns, as_asserted, described, failing_place, outcome_of, outputs
@@ -34,12 +42,6 @@ from pipeline.lake.stage import Output, Reject
 
 _ADDRESS = re.compile(r"\bat 0x|/tmp/")
 """Parts of an output that differ in each run."""
-
-_EMPTY = frozenset({"", "[]", "()", "{}", "set()", "None", "((),)", "[[]]"})
-"""Outputs that a program may have for many reasons."""
-
-_LONGEST_OUTPUT = 120
-"""Characters of an output that a comment may hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ def witnesses_stage(tables: Tables, runner: Runner, rules: OwnTestRules, usage: 
     rejects += refused
     _run_forms(forms, runs)
     of_pairs, refused = parted(guarded(forms, lambda each: each.key, lambda each: [search.of_forms(each)]))
-    rows, surplus = _one_of_each([*of_changes, *of_pairs], rules)
+    rows, surplus = _one_of_each([*of_changes, *of_pairs], apis, rules)
     rejects += [*refused, *surplus]
     return Output({"witnesses": rows}, len(rows) + len(rejects), len(rows), rejects, runs.notes)
 
@@ -275,13 +277,16 @@ class _Search:
                 by_change[change["id"]], reached[change["id"]] = result
         every = [each for of_change in by_change.values() for each in of_change]
         self._run([(each.side.home, each) for each in every])
+        at_home = {id(each): self._outputs(each) for each in every}
+        printing = {key: texts for key, texts in at_home.items() if not isinstance(texts, Reject)}
+        at_home |= self._mistakable([each for each in every if id(each) in printing], printing)
         # Of one use the shortest program that passes stands for the longer ones.
-        passing = {each.use: each for each in reversed(every) if self._expected(each) is not None}
-        at_home = [each for each in every if passing.get(each.use) is each]
+        passing = {each.use: each for each in reversed(every) if not isinstance(at_home[id(each)], Reject)}
+        chosen = [each for each in every if passing.get(each.use) is each]
         # A failure costs a process of its own, so only the shortest programs are run where they may fail.
         counts: Counter[tuple[str, str]] = Counter()
         beside: list[_Candidate] = []
-        for each in at_home:
+        for each in chosen:
             counts[each.side.change["id"], each.side.home] += 1
             if counts[each.side.change["id"], each.side.home] <= self.rules.candidates:
                 beside.append(each)
@@ -293,7 +298,7 @@ class _Search:
                 guarded(
                     of_change,
                     lambda each: each.side.change["id"],
-                    lambda each: [self._judged(each, ran=id(each) in ran)],
+                    lambda each: [self._judged(each, at_home[id(each)], ran=id(each) in ran)],
                 )
             )
             rows += results
@@ -339,24 +344,58 @@ class _Search:
             scripts[version][each.text] = each.program.lines
         self.runs.run(scripts)
 
-    def _expected(self, each: _Candidate) -> list[str] | None:
-        printed = outputs(each.program.lines, self.runs.results.get((each.text, each.side.home)))
-        if not any(printed or ()):
-            return None
-        if each.program.test is None and not _is_distinctive(each.program, printed or []):
-            return None
-        if printed is None or _ADDRESS.search("".join(printed)) or not as_asserted(each.program.lines, printed):
-            return None
+    def _outputs(self, each: _Candidate) -> list[str] | Reject:
+        """Return what the lines of a program print at home, or why it is no witness."""
+        key, program = each.side.change["id"], each.program
+        result = self.runs.results.get((each.text, each.side.home))
+        printed = outputs(program.lines, result)
+        where = f"{program.name} in {each.side.home}"
+        if printed is None or not any(printed) or _ADDRESS.search("".join(printed)):
+            return Reject(key, RejectReason.NOT_PROVEN, f"{where}: {described(result)}")
+        if not as_asserted(program.lines, printed):
+            return Reject(key, RejectReason.NOT_PROVEN, f"{where}: {described(result)}")
+        if not is_distinctive(each.side, program, printed):
+            text = "".join(printed).strip()[:LONGEST_OUTPUT]
+            return Reject(key, RejectReason.NO_CHECK, f"{where}: prints what it is given, or what says little: {text}")
         return printed
 
-    def _judged(self, each: _Candidate, *, ran: bool) -> WitnessRow | Reject:
+    def _mistakable(self, candidates: Iterable[_Candidate], texts: Mapping[int, Sequence[str]]) -> dict[int, Reject]:
+        """Return, by identity, why written programs are no witnesses that print the same with another API.
+
+        An API that gives the same in all of several ways is taken for another name of the same.
+        """
+        groups: dict[tuple[str, str], list[tuple[_Candidate, list[str], tuple[Line, ...]]]] = defaultdict(list)
+        scripts: dict[str, dict[str, Sequence[Line]]] = defaultdict(dict)
+        for each in candidates:
+            rules = self.writer.rules
+            if names := neighbours(each.side, each.program, self.apis[each.side.home], rules.neighbours):
+                script = with_neighbours(each.side, each.program, names, rules.neighbour_s)
+                groups[each.side.change["id"], each.side.home].append((each, names, script))
+                scripts[each.side.home][text_of(script)] = script
+        self.runs.run(scripts)
+        mistakable: dict[int, Reject] = {}
+        for (key, home), group in groups.items():
+            same: dict[int, set[str]] = {}
+            for each, names, script in group:
+                printed = outputs(script, self.runs.results.get((text_of(script), home)))
+                if printed is not None:
+                    pairs = zip(names, printed[-len(names) :], strict=True)
+                    same[id(each)] = {name for name, text in pairs if text == texts[id(each)][-1]}
+            is_varied = len({texts[id(each)][-1] for each, *_ in group if id(each) in same}) > 1
+            aliases = set.intersection(*same.values()) if is_varied else set()
+            for number, names_of_others in same.items():
+                if others := sorted(names_of_others - aliases):
+                    detail = f"written in {home}: {others[0]} in its place prints the same"
+                    mistakable[number] = Reject(key, RejectReason.NO_CHECK, detail)
+        return mistakable
+
+    def _judged(self, each: _Candidate, expected: list[str] | Reject, *, ran: bool) -> WitnessRow | Reject:
         """Return the witness that a program is, or why it is none."""
+        if isinstance(expected, Reject):
+            return expected
         side, program = each.side, each.program
         key, change = side.change["id"], side.change
-        here, there = (self.runs.results.get((each.text, version)) for version in (side.home, side.other))
-        expected = self._expected(each)
-        if expected is None:
-            return Reject(key, RejectReason.NOT_PROVEN, f"{program.name} in {side.home}: {described(here)}")
+        there = self.runs.results.get((each.text, side.other))
         if there is None or not ran:
             return Reject(key, RejectReason.OVER_QUOTA, f"{program.name}: not run in {side.other}")
         place = failing_place(program.lines, expected, there)
@@ -438,9 +477,10 @@ class _Search:
 
 _ORDER = {
     RejectReason.NOT_PROVEN: 3,
-    RejectReason.OVER_QUOTA: 4,
-    RejectReason.UNCHANGED: 5,
-    RejectReason.OTHER_CAUSE: 6,
+    RejectReason.NO_CHECK: 4,
+    RejectReason.OVER_QUOTA: 5,
+    RejectReason.UNCHANGED: 6,
+    RejectReason.OTHER_CAUSE: 7,
 }
 """How far a program came that is no witness."""
 
@@ -509,7 +549,7 @@ def _row(
 def _commented(lines: Sequence[Line], printed: Sequence[str]) -> str:
     """Return a program in which comments say what is printed, as the test's assertions did."""
     texts = [text.rstrip("\n") for text in printed]
-    short = [bool(text) and "\n" not in text and len(text) <= _LONGEST_OUTPUT for text in texts]
+    short = [bool(text) and "\n" not in text and len(text) <= LONGEST_OUTPUT for text in texts]
     return text_of(
         replace(line, text=f"{line.text}  # {text}") if fits and "\n" not in line.text else line
         for line, text, fits in zip(lines, texts, short, strict=True)
@@ -523,38 +563,38 @@ def _checks(lines: Sequence[Line], printed: Sequence[str]) -> list[SnippetCheck]
     ]
 
 
-def _is_distinctive(program: UsingProgram, printed: Sequence[str]) -> bool:
-    """Say whether what a written program prints is worth a row: a short value, no type; of a call not what it takes."""
-    text = "".join(printed).strip()
-    is_call = program.core.form is UsageForm.CALL
-    return (
-        len(text) <= _LONGEST_OUTPUT
-        and not text.startswith("typing.")
-        and not (is_call and (text in _EMPTY or text in program.lines[-1].text))
-    )
-
-
 def _is_empty(row: WitnessRow) -> bool:
     """Say whether a witness prints nothing that tells its API from others, such as an empty list."""
     checks = row["old_checks"] or row["new_checks"]
-    return {(check["expected"] or "").strip() for check in checks} <= _EMPTY
+    return {(check["expected"] or "").strip() for check in checks} <= EMPTY
 
 
-def _one_of_each(rows: Sequence[WitnessRow], rules: OwnTestRules) -> tuple[list[WitnessRow], list[Reject]]:
-    """Keep so many programs and pairs for a side of a change: those that print something, then the shortest."""
+def _one_of_each(
+    rows: Sequence[WitnessRow], apis: Mapping[str, Api], rules: OwnTestRules
+) -> tuple[list[WitnessRow], list[Reject]]:
+    """Keep so many programs and pairs for a side of a change: those that print something, then the shortest.
+
+    Of programs that are written differently and mean the same one is kept.
+    """
     taken: Counter[str] = Counter()
-    kept: dict[str, WitnessRow] = {}
+    kept: dict[tuple[str, ...], WitnessRow] = {}
     rejects: list[Reject] = []
     size = {row["id"]: sum(len(row[side] or "") for side in ("old_code", "new_code")) for row in rows}
     for row in sorted(rows, key=lambda row: (_is_empty(row), size[row["id"]], row["id"], row["test_id"] or "")):
         key = f"{row['test'] or 'written'} {row['old_version']} {row['new_version']}"
         most = rules.witness.per_change if row["source"] == SnippetSource.OWN_TEST else rules.written.per_change
         change = f"{row['change_id']} {bool(row['old_code'])} {bool(row['new_code'])}"
-        if row["id"] in kept:
+        meaning = (
+            row["old_version"],
+            row["new_version"],
+            plain_code(row["old_code"], row["old_path"], apis.get(row["old_version"])),
+            plain_code(row["new_code"], row["new_path"], apis.get(row["new_version"])),
+        )
+        if meaning in kept:
             rejects.append(Reject(key, RejectReason.DUPLICATE, "another test has the same program"))
         elif taken[change] >= most:
             rejects.append(Reject(key, RejectReason.OVER_QUOTA, f"the rule takes {most} programs of a change"))
         else:
             taken[change] += 1
-            kept[row["id"]] = row
+            kept[meaning] = row
     return sorted(kept.values(), key=lambda row: row["id"]), rejects

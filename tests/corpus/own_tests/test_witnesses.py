@@ -180,6 +180,8 @@ def test_of_the_programs_of_a_change_those_go_first_that_print_something() -> No
         "change_id": "c",
         "new_code": None,
         "new_checks": [],
+        "old_path": "demo.f",
+        "new_path": None,
         "test": "t",
         "old_version": "1",
         "new_version": "2",
@@ -190,7 +192,7 @@ def test_of_the_programs_of_a_change_those_go_first_that_print_something() -> No
         for name, code, expected in (("empty", "f()", "[]\n"), ("long", "print(f(1))", "2\n"), ("short", "f(1)", "2\n"))
     ]
     chosen, rejects = witnesses._one_of_each(
-        rows, RULE.model_copy(update={"witness": RULE.witness.model_copy(update={"per_change": 2})})
+        rows, {}, RULE.model_copy(update={"witness": RULE.witness.model_copy(update={"per_change": 2})})
     )
     assert [each["id"] for each in chosen] == ["long", "short"]
     assert [reject.reason for reject in rejects] == [RejectReason.OVER_QUOTA]

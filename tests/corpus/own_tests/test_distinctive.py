@@ -1,0 +1,126 @@
+"""Witnesses print what other code hardly would; the programs really run, each in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.surface import ParameterKind
+from pipeline.corpus.own_tests.distinctive import plain_code
+from pipeline.corpus.own_tests.script_runs import ScriptRuns, marked
+from pipeline.corpus.own_tests.scripts import Line
+from pipeline.corpus.own_tests.witnesses import witnesses_stage
+from pipeline.corpus.usages.api import Api
+from pipeline.execution.validation.cases import Result
+from tests.corpus.own_tests.suites import RULE
+from tests.corpus.own_tests.test_stage import USAGE
+from tests.corpus.own_tests.test_witnesses import CHANGE, RELEASES, own_test, symbol
+
+LIBRARY = {
+    "echo": "text",
+    "tidy": "text.replace('<b>', '*')",
+    "loud": "text.upper()",
+    "shout": "text.upper()",
+    "louder": "text[::-1] if '<' in text else text.upper()",
+    "is_number": "text.isdigit()",
+    "is_empty": "not text",
+    "last": "__import__('time').sleep(60)",
+}
+VALUES = RULE.written.model_copy(update={"neighbour_s": 0.2, "values": {"str": ("'some text'", "'<b>a</b>'")}})
+
+
+def function(name: str) -> Any:
+    text = {"name": "text", "annotation": "str", "default": None, "kind": ParameterKind.POSITIONAL_OR_KEYWORD}
+    return symbol(f"demo.{name}", "function", "1.0", "1.0") | {"parameters": [text]}
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs the stage on a library of which the second release has nothing left."""
+    for version, functions in (("1.0", LIBRARY), ("2.0", {})):
+        (tmp_path / version).mkdir()
+        code = "".join(f"def {name}(text):\n    return {body}\n" for name, body in functions.items())
+        (tmp_path / version / "demo.py").write_text(code)
+
+    def run(self: ScriptRuns, scripts: Mapping[str, Mapping[str, Sequence[Line]]]) -> None:
+        for version, by_text in scripts.items():
+            for text, lines in by_text.items():
+                command = [sys.executable, "-c", marked(lines)]
+                done = subprocess.run(command, cwd=tmp_path / version, capture_output=True, text=True, check=False)
+                outcome = Outcome.IMPORT_ERROR if done.returncode else Outcome.PASSED
+                self.results[text, version] = Result("", outcome, done.stderr or None, 0.1, None, output=done.stdout)
+
+    monkeypatch.setattr(ScriptRuns, "run", run)
+
+    def staged(name: str, tests: Sequence[Any] = ()) -> Any:
+        path = f"demo.{name}"
+        change = CHANGE | {"kind": ChangeKind.REMOVED, "new": None, "path": path, "canonical_path": path}
+        symbols = [symbol("demo", "module", "1.0", None), *map(function, LIBRARY)]
+        tables: Any = {"releases": RELEASES, "symbols": symbols, "changes": [change], "own_tests": list(tests)}
+        runner: Any = SimpleNamespace()
+        output = witnesses_stage(tables, runner, RULE.model_copy(update={"written": VALUES}), USAGE)
+        return [row["old_code"] for row in output.tables["witnesses"]], output.rejects
+
+    return staged
+
+
+@pytest.mark.parametrize(
+    ("name", "printing"),
+    [
+        pytest.param("tidy", "tidy('<b>a</b>'))  # *a</b>", id="another value where the first is given back"),
+        pytest.param("louder", "louder('<b>a</b>'))  # >b/<a>b<", id="another value where a neighbour prints the same"),
+        pytest.param("shout", "shout('<b>a</b>'))  # <B>A</B>", id="another name of the same function does no harm"),
+    ],
+)
+def test_the_value_that_tells_an_api_from_others(stage: Any, name: str, printing: str) -> None:
+    assert stage(name) == ([f"from demo import {name}\n\nprint({printing}\n"], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "detail"),
+    [
+        ("echo", "prints what it is given"),
+        ("is_number", "is_empty in its place prints the same"),
+    ],
+)
+def test_what_tells_it_from_nothing_is_a_reject(stage: Any, name: str, detail: str) -> None:
+    codes, (reject,) = stage(name)
+    assert codes == []
+    assert reject.reason == RejectReason.NO_CHECK
+    assert detail in reject.detail
+
+
+def test_an_assertion_that_an_api_gives_back_what_it_is_given_is_no_witness(stage: Any) -> None:
+    """Neither where the value has a name of its own: another test is one, else a program that is written."""
+    code = "def test_it():\n    text = {0!r}\n    assert demo.tidy(text) == {1!r}\n"
+    echoing, other = (
+        own_test("1.0", "tidy") | {"id": given, "code": code.format(given, expected)}
+        for given, expected in (("b", "b"), ("<b>c", "*c"))
+    )
+    assert stage("tidy", [echoing]) == (["from demo import tidy\n\nprint(tidy('<b>a</b>'))  # *a</b>\n"], [])
+    assert stage("tidy", [echoing, other])[0] == ["import demo\n\ntext = '<b>c'\nprint(demo.tidy(text))  # *c\n"]
+
+
+@pytest.mark.parametrize(
+    ("code", "same"),
+    [
+        ("from demo import f\nprint(f(u'a', quote=True))  # 2", True),
+        ("print(f('a', quote=False))", False),
+        ("print(f('b'))", False),
+        ("print(g('a', quote=True))", False),
+    ],
+)
+def test_prefixes_of_texts_and_arguments_that_are_defaults_mean_nothing(code: str, same: bool) -> None:
+    quote = {"name": "quote", "annotation": None, "default": "True", "kind": ParameterKind.KEYWORD_ONLY}
+    api = Api({"demo.f": symbol("demo.f", "function", "1.0", None) | {"parameters": [quote]}}, ["demo"], {})
+    plain = "from demo import f\nprint(f('a'))" if "import" in code else "print(f('a'))"
+    assert (plain_code(code, "demo.f", api) == plain) is same
