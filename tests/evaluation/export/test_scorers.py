@@ -168,6 +168,9 @@ def test_the_scorer_of_gitchameleon_and_the_other_pythons(exported: Path, tmp_pa
     for place, (answer, passes) in enumerate(((record["solution"], True), ("", False), ("    return a + b\n", False))):
         work = tmp_path / str(place)
         assert stand_ins.gitchameleon_passes(exported, record, answer, work, pytest_in) is passes
+    for place, answer in enumerate(stand_ins.corruptions(record["solution"])[::6]):
+        passes = stand_ins.gitchameleon_passes(exported, record, answer, tmp_path / f"corrupted-{place}", pytest_in)
+        assert passes == (answer.strip() == record["solution"].strip()), answer
 
 
 @pytest.mark.parametrize("exported", [ExportFormat.GITCHAMELEON], indirect=True)
@@ -306,6 +309,9 @@ def test_the_scorer_of_codevbench(exported: Path) -> None:
         assert stand_ins.codevbench_passes(exported, record, record["middle"]) is is_whole
         if record["middle"]:
             assert not stand_ins.codevbench_passes(exported, record, "")
+        for answer in stand_ins.corruptions(record["middle"])[::6] if is_whole and record["middle"] else ():
+            passes = stand_ins.codevbench_passes(exported, record, answer)
+            assert passes == (answer.strip() == record["middle"].strip()), answer
 
 
 @pytest.mark.parametrize("exported", [ExportFormat.CODEVBENCH], indirect=True)
