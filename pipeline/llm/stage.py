@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Direction, DraftField
+from pipeline.corpus.prose import sentences
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import holding_at
-from pipeline.lake.rows import CompletionRow, DocumentRow, DraftRow, MigrationRow, RefusedDraftRow, SnippetRow, Tables
+from pipeline.lake.rows import (
+    CompletionRow,
+    DocumentRow,
+    DraftRow,
+    InstanceHead,
+    MigrationRow,
+    RefusedDraftRow,
+    SnippetRow,
+    Tables,
+)
 from pipeline.lake.schema import Row
-from pipeline.lake.stage import Output
+from pipeline.lake.stage import Output, Reject
+from pipeline.llm.names import redact
 from pipeline.llm.refusals import missing_text, notes_of
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, Writer
+
+_ENDS = " .:;,"
+"""What a sentence may end in, beside what it says."""
 
 
 def drafting_stage(
@@ -24,11 +40,11 @@ def drafting_stage(
 ) -> Output:
     """Make the tables `drafts` and `refused_drafts` of a library; the unit is an instance.
 
-    `writer` is who writes; the offline drafter by default. Rejects: NO_TEXT, where nothing tells what the code does, or
-    DRAFT_WAITING, where a model still may. Notes: those of `notes_of`.
+    `writer` is who writes; the offline drafter by default. Rejects: NO_TEXT, where nothing tells what the code does or
+    the text fits another API as well, or DRAFT_WAITING, where a model still may. Notes: those of `notes_of`.
     """
     writer = writer or OfflineWriter(rules)
-    library = _Documentation(tables["snippets"], tables["documents"])
+    library = _Documentation(tables["snippets"], tables["documents"], rules)
     requested, rejects = parted(
         (
             *guarded(tables["completions"], _id, lambda row: [(row, library.for_completion(row))]),
@@ -45,6 +61,9 @@ def drafting_stage(
         if written.text is None:
             detail = f"none of {len(request.docstrings)} docstrings has a sentence that describes the code"
             rejects.append(missing_text(request.subject_id, written, detail))
+        elif written.text.redacted and (other := library.alike(instance, request.hidden, written.text.text)):
+            detail = f"without the name it describes {other} as well: {written.text.text}"
+            rejects.append(Reject(request.subject_id, RejectReason.NO_TEXT, detail))
         else:
             drafts.append(_draft(instance["library"], request, written.text))
         if written.refusal is not None and not written.refusal.waiting:
@@ -61,7 +80,9 @@ def drafting_stage(
 class _Documentation:
     """The docstrings of a library by path and version, and the paths that its snippets document."""
 
-    def __init__(self, snippets: Sequence[SnippetRow], documents: Sequence[DocumentRow]) -> None:
+    def __init__(self, snippets: Sequence[SnippetRow], documents: Sequence[DocumentRow], rules: DraftingRules) -> None:
+        self._rules = rules
+        self._sentences: dict[str, Sequence[str]] = {}
         self._snippet_paths = {row["id"]: row["path"] for row in snippets}
         self._documents: Mapping[str, list[DocumentRow]] = defaultdict(list)
         for row in documents:
@@ -89,6 +110,27 @@ class _Documentation:
         hidden = tuple(sorted({instance["source_name"], instance["target_name"]}))
         code = "\n".join(side[3] for side in sides)
         return Request(instance["id"], DraftField.DESCRIPTION, hidden, self._docstrings(places), code)
+
+    def alike(self, instance: InstanceHead, hidden: Sequence[str], text: str) -> str | None:
+        """Return the path of an API of the same release that a text without its name describes as well, if any."""
+        expected = text.rstrip(_ENDS)
+        pattern = re.compile(".+".join(map(re.escape, expected.split(self._rules.placeholder))), re.IGNORECASE)
+        own = {name.casefold() for name in hidden}
+        for path, rows in self._documents.items():
+            name = path.rpartition(".")[2]
+            if name.casefold() in own:
+                continue
+            for row in holding_at(rows, instance["version"]):
+                alike = filter(pattern.match, self._sentences_of(row["docstring"]))
+                if any(redact(sentence, (name,), self._rules).rstrip(_ENDS) == expected for sentence in alike):
+                    return path
+        return None
+
+    def _sentences_of(self, docstring: str) -> Sequence[str]:
+        if docstring not in self._sentences:
+            every = sentences(docstring, self._rules.abbreviations)
+            self._sentences[docstring] = every[: self._rules.predicates_tried]
+        return self._sentences[docstring]
 
     def _docstrings(self, places: Sequence[tuple[str | None, str]]) -> tuple[str, ...]:
         docstrings = [

@@ -291,6 +291,38 @@ def test_the_core_api_is_described_not_the_one_that_the_example_documents() -> N
     }
 
 
+@pytest.mark.parametrize(
+    ("docstring", "reasons"),
+    [
+        ("Returns the value of the post setting of a page.", {"no_text": 1}),
+        ("Returns the value of the post setting of a page, if any.", {}),
+        ("Returns the value of another setting of a page.", {}),
+    ],
+)
+def test_what_describes_two_apis_without_their_names_is_no_text(docstring: str, reasons: dict[str, int]) -> None:
+    completions, _ = made_of(OLD)
+    own = document("lib.fetch", "Returns the value of the fetch setting of a page.", "1.0")
+    output = drafting_stage(
+        {
+            "completions": completions,
+            "migrations": [],
+            "snippets": [OLD],
+            "documents": [own, document("lib.post", docstring, "1.0")],
+        },
+        DRAFTING,
+    )
+    assert output.reasons == reasons
+    assert [row["redacted"] for row in output.tables["drafts"]] == [True] * (not reasons)
+
+
+@pytest.mark.parametrize(
+    "docstring",
+    ["Cleans a text by the following procedures:", "Reads a page as described below.", "Sends data as follows:"],
+)
+def test_what_breaks_off_describes_nothing(docstring: str) -> None:
+    assert OfflineWriter(DRAFTING).text(Request("1", DraftField.DESCRIPTION, ("fetch",), (docstring,), "")) is None
+
+
 def test_no_docstring_is_a_reject() -> None:
     completions, _ = made_of(OLD)
     output = drafting_stage(
