@@ -29,8 +29,8 @@ class Requirement:
 def requirement_of(docstring: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Requirement:
     """Return what a docstring says that a function does, and one line for each thing that it takes or returns.
 
-    Its examples with prompts stand behind that: what a text introduces by a colon is often all that it says of a case. Of a parameter
-    that the docstring does not describe the line says what the signature tells.
+    Its examples with prompts stand behind that: what a text introduces by a colon is often all that it says of a case.
+    Of a parameter that the docstring does not describe the line says what the signature tells.
     """
     return _requirement(node, read_docstring(docstring))
 

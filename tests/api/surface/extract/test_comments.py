@@ -53,7 +53,10 @@ def test_directives_in_comments_mark_an_attribute() -> None:
     [
         ("B = 1\n#: One.\n#: Two.\nA = 1", 2),
         ("B = 1\n\nA = 1  #: One.", 3),
-        ("class C:\n    def f(self): ...\n\n    def __init__(self):\n        #:\n        #: One.\n        self.a = 1\n", 6),
+        (
+            "class C:\n    def f(self): ...\n\n    def __init__(self):\n        #:\n        #: One.\n        self.a = 1\n",
+            6,
+        ),
     ],
 )
 def test_the_line_of_a_comment_is_that_of_its_text(source: str, line: int) -> None:
