@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from pipeline.core.vocabularies.changes import VersiCodeTag
@@ -118,27 +119,11 @@ def completion_record(row: PublishedCompletionRow | PublishedFunctionRow) -> Rec
 
 def core_line(code: str, core_token: str) -> str:
     """Return the first line of code that calls a name, or else has it as a whole word, or is not blank."""
-    first, lines = "", code.splitlines()
-    for line in lines:
-        for rest in _word_ends(line, core_token):
-            if rest.lstrip().startswith("("):
-                return line.strip()
-            first = first or line.strip()
-    return first or next((line.strip() for line in lines if line.strip()), "")
-
-
-def _word_ends(line: str, name: str) -> Iterator[str]:
-    """Yield what follows a name in a line where it is a whole word; an expression would be compiled for each row."""
-    before, matched, rest = line.partition(name)
-    while matched:
-        if not (_in_word(before[-1:]) or _in_word(rest[:1])):
-            yield rest
-        more, matched, rest = rest.partition(name)
-        before = f"{name}{more}"
-
-
-def _in_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
+    name = rf"(?<!\w){re.escape(core_token)}(?!\w)"
+    patterns = (rf"{name}\s*\(", name, r"\S")
+    lines = code.splitlines()
+    matching = (line.strip() for pattern in patterns for line in lines if re.search(pattern, line))
+    return next(matching, "")
 
 
 def completion_row(record: Record) -> Row:

@@ -81,7 +81,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         pytest.param("shout", "shout('<b>a</b>'))  # <B>A</B>", id="another name of the same function does no harm"),
     ],
 )
-def test_the_value_that_tells_an_api_from_others(stage: Any, name: str, printing: str) -> None:
+def test_the_next_value_is_tried_where_others_print_the_same(stage: Any, name: str, printing: str) -> None:
     assert stage(name) == ([f"from demo import {name}\n\nprint({printing}\n"], [])
 
 
@@ -92,14 +92,14 @@ def test_the_value_that_tells_an_api_from_others(stage: Any, name: str, printing
         ("is_number", "is_empty in its place prints the same"),
     ],
 )
-def test_what_tells_it_from_nothing_is_a_reject(stage: Any, name: str, detail: str) -> None:
+def test_outputs_that_others_print_too_are_rejects(stage: Any, name: str, detail: str) -> None:
     codes, (reject,) = stage(name)
     assert codes == []
     assert reject.reason == RejectReason.NO_CHECK
     assert detail in reject.detail
 
 
-def test_an_assertion_that_an_api_gives_back_what_it_is_given_is_no_witness(stage: Any) -> None:
+def test_an_assertion_that_an_api_returns_its_argument_is_no_witness(stage: Any) -> None:
     """Neither where the value has a name of its own: another test is one, else a program that is written."""
     code = "def test_it():\n    text = {0!r}\n    assert demo.tidy(text) == {1!r}\n"
     echoing, other = (

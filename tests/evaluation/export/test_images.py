@@ -70,7 +70,7 @@ def base_image(place: Path) -> Path:
         f"config-{PYTHON}-x86_64-linux-gnu",
     }
 
-    def kept(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    def without_unused(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
         return None if Path(member.name).name in left_out else member
 
     path = place / "base.tar"
@@ -78,7 +78,7 @@ def base_image(place: Path) -> Path:
         for program in programs:
             archive.add(program, f"bin/{program.name}")
         archive.add(interpreter, f"usr/local/bin/{name}")
-        archive.add(library, f"usr/local/lib/{name}", filter=kept)
+        archive.add(library, f"usr/local/lib/{name}", filter=without_unused)
         for file in needed(*programs, interpreter, Path(uv.find_uv_bin()), *library.glob("lib-dynload/*.so")):
             archive.add(file, str(file).lstrip("/"))
         link = tarfile.TarInfo("usr/local/bin/python3")

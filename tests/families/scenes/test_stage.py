@@ -219,7 +219,7 @@ def test_where_tests_run_out_of_time_on_the_empty_block_nobody_knows_whether_it_
 
 
 @pytest.mark.parametrize("last", list(made.REACHED["total"]))
-def test_a_test_that_notices_is_taken_in_where_those_of_the_scene_do_not(last: str) -> None:
+def test_a_noticing_test_is_added_where_those_of_the_scene_pass(last: str) -> None:
     functions = [row for row in made.functions() if row["name"] == "total"]
     one = RULES_HERE.model_copy(update={"max_tests": 1, "further_tests": 1})
     output = stage(of_changed_files({last: TestOutcome.FAILED}), one, traced_functions=functions)
