@@ -34,6 +34,7 @@ class WrittenRules(Rule):
     calls: int = Field(ge=1)
     values_of_tests: int = Field(ge=0)
     longest_value: int = Field(ge=1)
+    items: int = Field(ge=1)
     neighbours: int = Field(ge=0)
     neighbour_s: float = Field(gt=0)
     values: dict[str, tuple[str, ...]]

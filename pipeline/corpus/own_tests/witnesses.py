@@ -40,8 +40,11 @@ from pipeline.lake.intervals import chains, holding_at
 from pipeline.lake.rows import ChangeRow, OwnTestRow, ReleaseRow, SnippetCheck, Tables, WitnessRow
 from pipeline.lake.stage import Output, Reject
 
-_ADDRESS = re.compile(r"\bat 0x|/tmp/")
+_ADDRESS = re.compile(r"\bat 0x|\bid=\d{6}|/tmp/")
 """Parts of an output that differ in each run."""
+
+_OBJECT = re.compile(r"^<[^<>]*\bobject\b[^<>]* at 0x[0-9a-f]+>$", re.MULTILINE)
+"""What an object prints that has no text of its own, an iterator among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +278,9 @@ class _Search:
                 rejects.append(result)
             else:
                 by_change[change["id"]], reached[change["id"]] = result
+        self._run([(each.side.home, each) for of_change in by_change.values() for each in of_change])
+        for of_change in by_change.values():
+            of_change += self._listed(of_change)
         every = [each for of_change in by_change.values() for each in of_change]
         self._run([(each.side.home, each) for each in every])
         at_home = {id(each): self._outputs(each) for each in every}
@@ -343,6 +349,16 @@ class _Search:
         for version, each in pairs:
             scripts[version][each.text] = each.program.lines
         self.runs.run(scripts)
+
+    def _listed(self, candidates: Iterable[_Candidate]) -> list[_Candidate]:
+        """Return programs that print what is in the iterators that written ones print."""
+        listed: list[_Candidate] = []
+        for each in candidates:
+            printed = outputs(each.program.lines, self.runs.results.get((each.text, each.side.home)))
+            if each.program.test is None and _OBJECT.search("".join(printed or ())):
+                program = self.writer.listed(each.side, each.program)
+                listed += [_Candidate(each.side, program)] if program else []
+        return listed
 
     def _outputs(self, each: _Candidate) -> list[str] | Reject:
         """Return what the lines of a program print at home, or why it is no witness."""

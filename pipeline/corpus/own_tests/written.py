@@ -35,20 +35,30 @@ class ProgramWriter:
 
     def programs(self, side: ChangeSide) -> list[UsingProgram]:
         """Return programs that print what the API at home is or gives, the likeliest first."""
-        api = self.apis[side.home]
-        names = side.names(api)
         programs: dict[str, UsingProgram] = {}
-        for before, expression in self._uses(side, api) if self.rules.programs else ():
-            printing = line_of(ast.parse(f"print({expression})").body[0])
-            lines = (*before, printing)
-            uses = tuple(uses_by_line(lines, api))
-            core = next((use for each in reversed(uses) for use in each if side.is_use(use, names)), None)
-            if core is not None and (side.keyword is None or side.keyword in core.keywords):
-                program = UsingProgram(None, lines, uses, core)
+        for before, expression in self._uses(side, self.apis[side.home]) if self.rules.programs else ():
+            if (program := self._program(side, before, expression)) is not None:
                 programs.setdefault(program.size[1], program)
             if len(programs) >= self.rules.programs:
                 break
         return list(programs.values())
+
+    def listed(self, side: ChangeSide, program: UsingProgram) -> UsingProgram | None:
+        """Return a written program that prints the first things of an iterator, of which the other prints the place."""
+        *before, printing = program.lines
+        expression = printing.text.removeprefix("print(").removesuffix(")")
+        first_ones = f"list(islice({expression}, {self.rules.items}))"
+        return self._program(side, [_import("itertools", "islice"), *before], first_ones)
+
+    def _program(self, side: ChangeSide, before: Sequence[Line], expression: str) -> UsingProgram | None:
+        api = self.apis[side.home]
+        names = side.names(api)
+        lines = (*before, line_of(ast.parse(f"print({expression})").body[0]))
+        uses = tuple(uses_by_line(lines, api))
+        core = next((use for each in reversed(uses) for use in each if side.is_use(use, names)), None)
+        if core is None or (side.keyword is not None and side.keyword not in core.keywords):
+            return None
+        return UsingProgram(None, lines, uses, core)
 
     def _uses(self, side: ChangeSide, api: Api) -> Iterator[tuple[Sequence[Line], str]]:
         """Yield expressions that use the API, each with the lines that it needs."""

@@ -27,7 +27,10 @@ from tests.index_server import Index
 
 OLD = "def load(path): return [path]\ndef dump(x, indent=0): return [x, indent]\ndef both(x): return x\n"
 OLD += "LIMIT = 7\ndef idle(): pass\ndef same(text): return text\n"
+OLD += "def pairs(items): return zip(items, items[1:])\ndef again(x):\n    while True: yield x\n"
+OLD += "def each(items): return iter(items)\nclass Thing: pass\ndef thing(x): return Thing()\n"
 NEW = "def read(path): return [path]\ndef dump(x, width=0): return [x, width]\ndef both(x): return -x\n"
+LISTED = "from itertools import islice\nfrom lib import {}\n\nprint(list(islice({}, 8)))  # {}\n"
 PARAMETERS = {"load": ("path",), "read": ("path",), "dump": ("x", "indent"), "both": ("x",)}
 
 
@@ -67,6 +70,10 @@ def output(index: Index, tmp_path: Path) -> Output:
         change(ChangeKind.REMOVED, "lib.LIMIT", "1", "2", id="untested"),
         change(ChangeKind.REMOVED, "lib.idle", "1", "2", id="silent"),
         change(ChangeKind.REMOVED, "lib.same", "1", "2", id="echo"),
+        change(ChangeKind.REMOVED, "lib.pairs", "1", "2", id="iterator"),
+        change(ChangeKind.REMOVED, "lib.again", "1", "2", id="endless"),
+        change(ChangeKind.REMOVED, "lib.each", "1", "2", id="the same in turn"),
+        change(ChangeKind.REMOVED, "lib.thing", "1", "2", id="an object"),
     ]
     tests = [
         own_test("1", "x = lib.both(1)\nassert lib.load('a') == ['a']", "load", "both"),
@@ -88,6 +95,10 @@ def output(index: Index, tmp_path: Path) -> Output:
             function("both", "1", None, "x"),
             function("idle", "1", "1"),
             function("same", "1", "1", "text"),
+            function("pairs", "1", "1", "items"),
+            function("again", "1", "1", "x"),
+            function("each", "1", "1", "items"),
+            function("thing", "1", "1", "x"),
             symbol("lib.LIMIT", "1", "1", kind="attribute"),
         ],
     }
@@ -106,12 +117,16 @@ def test_each_side_of_a_change_has_its_program_and_other_failures_are_rejects(ou
         ("renamed", "import lib\n\nprint(lib.dump(1, indent=2))  # [1, 2]\n", Outcome.SIGNATURE_MISMATCH, None, None),
         ("renamed", None, None, "import lib\n\nprint(lib.dump(1, width=2))  # [1, 2]\n", Outcome.SIGNATURE_MISMATCH),
         ("untested", "from lib import LIMIT\n\nprint(LIMIT)  # 7\n", Outcome.API_MISSING, None, None),
+        ("iterator", LISTED.format("pairs", "pairs([3, 1, 2])", "[(3, 1), (1, 2)]"), Outcome.API_MISSING, None, None),
+        ("endless", LISTED.format("again", "again(3)", [3] * 8), Outcome.API_MISSING, None, None),
     }
     assert {row["change_id"]: row["source"] for row in rows}["untested"] == SnippetSource.CHANGE
     assert {row["test"] is None for row in rows if row["source"] == SnippetSource.CHANGE} == {True}
     # The API is still there, and gives something else; a call that gives nothing, or what it takes, shows nothing.
     assert sorted((reject.key, reject.reason) for reject in output.rejects) == [
+        ("an object", RejectReason.NOT_PROVEN),
         ("echo", RejectReason.NO_CHECK),
         ("silent", RejectReason.NO_CHECK),
+        ("the same in turn", RejectReason.NO_CHECK),
         ("untrue", RejectReason.OTHER_CAUSE),
     ]
