@@ -43,8 +43,8 @@ from pipeline.lake.stage import Output, Reject
 _ADDRESS = re.compile(r"\bat 0x|\bid=\d{6}|/tmp/")
 """Parts of an output that differ in each run."""
 
-_OBJECT = re.compile(r"^<[^<>]*\bobject\b[^<>]* at 0x[0-9a-f]+>$", re.MULTILINE)
-"""What an object prints that has no text of its own, an iterator among them."""
+_OBJECT = re.compile(r"^<[^<>]*\bobject\b[^<>]* at 0x…>$", re.MULTILINE)
+"""What an object prints that has no text of its own, an iterator among them; the run hides its address."""
 
 
 @dataclass(frozen=True, slots=True)
