@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from more_itertools import first
+from more_itertools import first, interleave_longest
 from packaging.version import Version
 
 from pipeline.core.vocabularies.changes import MARKED, OF_PARAMETERS, OF_TYPES, RELOCATED, WHOLE, ChangeKind, Reach
@@ -18,7 +18,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.corpus.own_tests.refusal import Refused
-from pipeline.corpus.own_tests.scripts import Line, loose_script_of, rewritten, slice_to
+from pipeline.corpus.own_tests.scripts import Line, line_of, loose_script_of, rewritten, slice_to
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.find import scan
 from pipeline.corpus.usages.uses import Use
@@ -54,6 +54,12 @@ class ChangeSide:
         if self.change["kind"] in WHOLE:
             return frozenset({self.path})
         return frozenset({self.path, *api.paths_of(self.change["canonical_path"])})
+
+    def other_names(self, api: Api) -> frozenset[str]:
+        """Return the public paths at home by which tests may import the API, where the change is about one alone."""
+        if self.change["kind"] not in WHOLE or not api.is_module(self.path.rpartition(".")[0]):
+            return frozenset()
+        return frozenset(api.paths_of(self.path)) - {self.path}
 
     def concerns(self, path: str, names: frozenset[str]) -> bool:
         """Say whether a path is the API, or a member of what came or went."""
@@ -131,10 +137,11 @@ class TestScripts:
 
         Those come first that give the parameter by name, then those of the nearest release, then the shortest.
         """
-        names = side.names(self._apis[side.home])
-        matching = {
-            row["id"]: row for path in self._by_path if side.concerns(path, names) for row in self._by_path[path]
-        }
+        api = self._apis[side.home]
+        names = side.names(api)
+        others = side.other_names(api)
+        paths = [path for path in self._by_path if side.concerns(path, names) or path in others]
+        matching = {row["id"]: row for path in paths for row in self._by_path[path]}
         by_name = re.compile(rf"\b{re.escape(side.keyword)}\s*=") if side.keyword else re.compile("")
         near = {row["id"]: self.nearest(row, side) for row in matching.values()}
 
@@ -156,10 +163,15 @@ class TestScripts:
     def programs(self, test: OwnTestRow, side: ChangeSide) -> list[UsingProgram]:
         """Return the programs of a test that use what changed: for each use the first assertions that need it.
 
+        A test that imports it from elsewhere imports it from the place that came or went.
+
         Errors: Refused, where the test is no script, or nothing that it prints depends on the use.
         """
+        api = self._apis[side.home]
         script = self._script(test, side.home)
-        names = side.names(self._apis[side.home])
+        if others := side.other_names(api):
+            script = script.importing(side.path, others, api)
+        names = side.names(api)
         places = [(place, use) for place, each in enumerate(script.uses) for use in each if side.is_use(use, names)]
         places.sort(key=lambda each: (side.keyword not in each[1].keywords, each[0]))
         programs: dict[str, UsingProgram] = {}
@@ -180,11 +192,15 @@ class TestScripts:
         return list(programs.values())
 
     def objects(self, owner: str, version: str) -> Iterator[tuple[tuple[Line, ...], str]]:
-        """Yield lines with which tests make an object of a class, each way once, and its name; short ones first."""
+        """Yield lines with which tests make an object of a class, each way once, and its name; short ones first.
+
+        By turns they end where it was made, and where it was filled: before the test first looks at something.
+        """
         api = self._apis[version]
         names = frozenset({owner, *api.paths_of(owner)})
         tests = {row["id"]: row for path in names for row in self._by_path[path]}
-        objects: dict[str, tuple[tuple[Line, ...], str]] = {}
+        made: dict[str, tuple[tuple[Line, ...], str]] = {}
+        filled: dict[str, tuple[tuple[Line, ...], str]] = {}
         for test in sorted(tests.values(), key=lambda row: self._rank[row["id"]]):
             try:
                 script = self._script(test, version)
@@ -198,12 +214,17 @@ class TestScripts:
                 start = sum(len(before.text.encode()) + 1 for before in script.lines[:place])
                 if not any(use.path in names and use.end_byte - start == end for use in script.uses[place]):
                     continue
-                lines = tuple(slice_to(script.lines, place, tight=True))
-                if not any(each.needs & script.unbound or "pytest" in each.text for each in lines):
-                    (name,) = line.binds
-                    way = (lines, name)
-                    objects[line.text] = min(objects.get(line.text, way), way, key=lambda each: _length(each[0]))
-        yield from sorted(objects.values(), key=lambda each: (_length(each[0]), each[1]))
+                (name,) = line.binds
+                for end, ways in ((place, made), (script.last_change(place, name), filled)):
+                    lines = tuple(slice_to(script.lines, end, tight=True))
+                    if not any(each.needs & script.unbound or "pytest" in each.text for each in lines):
+                        key = "".join(each.text for each in script.lines[place : end + 1])
+                        ways[key] = min(ways.get(key, (lines, name)), (lines, name), key=lambda each: _length(each[0]))
+        ordered = (
+            sorted(ways.values(), key=lambda each: (_length(each[0]), each[1]))
+            for ways in (made, {key: way for key, way in filled.items() if key not in made})
+        )
+        yield from interleave_longest(*ordered)
 
     def _by_name(self, program: UsingProgram, side: ChangeSide) -> UsingProgram | None:
         """Return a program in which the call gives the parameter by name, where it gives it by position."""
@@ -266,6 +287,26 @@ class _Script:
     uses: Sequence[tuple[Use, ...]]
     unbound: frozenset[str]
 
+    def last_change(self, place: int, name: str) -> int:
+        """Return the last line that may change what the line at a place made, before the test looks at anything."""
+        last = place
+        for number in range(place + 1, len(self.lines)):
+            if self.lines[number].expectation is not None:
+                break
+            if name in self.lines[number].changes:
+                last = number
+        return last
+
+    def importing(self, path: str, others: frozenset[str], api: Api) -> _Script:
+        """Return the script with an API imported from one place where it imports it from others."""
+        lines = [
+            line_of(_import_of(path, line.node))
+            if isinstance(line.node, ast.ImportFrom) and others.intersection(imported(line.node))
+            else line
+            for line in self.lines
+        ]
+        return self if lines == self.lines else _Script(lines, uses_by_line(lines, api), self.unbound)
+
     def first(self, test: OwnTestRow, place: int, use: Use, extent: Extent) -> UsingProgram | None:
         """Return the first assertion that needs a line, with all that it needs, if it does without pytest."""
         for end in range(place, len(self.lines)):
@@ -287,6 +328,13 @@ class _Script:
             if not any(line.needs & self.unbound or "pytest" in line.text for line in lines):
                 return UsingProgram(test, lines, tuple(self.uses[number] for number in chosen), use)
         return None
+
+
+def _import_of(path: str, node: ast.ImportFrom) -> ast.ImportFrom:
+    """Return the import of a path that binds the name that another import of one name binds."""
+    module, _, name = path.rpartition(".")
+    bound = node.names[0].asname or node.names[0].name
+    return ast.ImportFrom(module, [ast.alias(name, None if bound == name else bound)], 0)
 
 
 def _length(lines: Sequence[Line]) -> tuple[int, str]:

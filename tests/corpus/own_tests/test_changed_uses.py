@@ -13,7 +13,8 @@ from pipeline.corpus.own_tests.candidates import text_of
 from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, blamed, is_symptom, sides_of
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.script_runs import as_asserted
-from tests.corpus.own_tests.test_scripts import api, change, lines_of
+from pipeline.corpus.usages.api import Api
+from tests.corpus.own_tests.test_scripts import api, change, lines_of, symbol
 
 API = api("total", "other")
 
@@ -102,6 +103,28 @@ def test_tests_of_home_go_first_and_those_beyond_the_change_are_none() -> None:
     old, new = side(), sides_of(change("demo.total", ChangeKind.INTRODUCED, None))[0]
     assert [row["version"] for row in scripts.using(old)] == ["1.0", "0.9"]
     assert [row["version"] for row in scripts.using(new)] == ["2.0"]
+
+
+ELSEWHERE = own_test("assert add(2) == 4", preamble="from demo.inner import total as add\n") | {
+    "apis": ["demo.inner.total"]
+}
+ALIASED = Api(
+    {
+        path: symbol(path, "module" if path == "demo.inner" else "function", "a") | {"canonical_path": canonical}
+        for path, canonical in (("demo.inner", "demo.inner"), ("demo.inner.total", "demo.core.total"))
+    }
+    | {"demo.total": symbol("demo.total", "alias") | {"canonical_path": "demo.core.total"}},
+    ["demo"],
+    {},
+)
+
+
+def test_a_test_that_imports_it_from_elsewhere_imports_it_from_the_place_that_went() -> None:
+    scripts = TestScripts([ELSEWHERE], {"1.0": ALIASED}, ("1.0", "2.0"))
+    assert scripts.using(side()) == [ELSEWHERE]
+    (program,) = scripts.programs(ELSEWHERE, side())
+    assert text_of(program.lines) == "from demo import total as add\n\nprint(add(2))\n"
+    assert program.core.path == "demo.total"
 
 
 SIDES: dict[ChangeKind, list[tuple[str, str, str | None]]] = {

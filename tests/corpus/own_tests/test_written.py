@@ -59,6 +59,9 @@ def written(path: str, tests: Any = (), kind: ChangeKind = ChangeKind.REMOVED, p
 
 MADE = own_test("box = demo.Box(7)\nassert box.width == 7") | {"apis": ["demo.Box"]}
 LONGER = own_test("size = 8\nbox = demo.Box(size)\nother = demo.Box(7)\nassert box.width == 8") | {"apis": ["demo.Box"]}
+FILLED = own_test("box = demo.Box(7)\nbox.put(1)\nlabel = 'a'\nbox['a'] = 2\nassert box.width == 7\nbox.put(3)") | {
+    "apis": ["demo.Box"]
+}
 WRITTEN: dict[str, tuple[Any, list[str]]] = {
     "what a module holds": (written("demo.LIMIT"), ["from demo import LIMIT\n\nprint(LIMIT)\n"]),
     "a call with what it requires, by annotation": (
@@ -112,6 +115,13 @@ WRITTEN: dict[str, tuple[Any, list[str]]] = {
         [
             "import demo\n\nother = demo.Box(7)\nprint(other.open())\n",
             "import demo\n\nsize = 8\nbox = demo.Box(size)\nprint(box.open())\n",
+        ],
+    ),
+    "an object as it was made, then as it is where the test first looks at something": (
+        written("demo.Box.open", [FILLED])[:2],
+        [
+            "import demo\n\nbox = demo.Box(7)\nprint(box.open())\n",
+            "import demo\n\nbox = demo.Box(7)\nbox.put(1)\nbox['a'] = 2\nprint(box.open())\n",
         ],
     ),
     "a class method of the class first": (
