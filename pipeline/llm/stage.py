@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Direction, DraftField
+from pipeline.corpus.documentation.docstrings import texts_by_name
 from pipeline.corpus.prose import sentences
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
@@ -91,10 +92,16 @@ class _Documentation:
     def for_completion(self, instance: CompletionRow) -> Request:
         """Request the description of a completion from the documentation of its core API.
 
-        The example may document another API, whose purpose is not that of the masked piece.
+        The example may document another API, whose purpose is not that of the masked piece. Of an argument what the
+        docstring says of the parameter comes first. A member without a docstring may have a part in its owner's.
         """
-        docstrings = self._docstrings([(instance["path"], instance["version"])])
-        return Request(instance["id"], DraftField.DESCRIPTION, (instance["core_token"],), docstrings, instance["code"])
+        path, version, name = instance["path"], instance["version"], instance["core_token"]
+        owner, _, last = path.rpartition(".")
+        docstrings = self._docstrings([(path, version)])
+        if name != last or not docstrings:
+            holders = docstrings or self._docstrings([(owner, version)])
+            docstrings = (*(texts[name] for texts in map(texts_by_name, holders) if name in texts), *docstrings)
+        return Request(instance["id"], DraftField.DESCRIPTION, (name,), docstrings, instance["code"])
 
     def for_migration(self, instance: MigrationRow) -> Request:
         """Ask for the description of a migration, the same for both directions: the old side's docstrings first."""

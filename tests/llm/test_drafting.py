@@ -292,6 +292,34 @@ def test_the_core_api_is_described_not_the_one_that_the_example_documents() -> N
 
 
 @pytest.mark.parametrize(
+    ("path", "name", "documented", "expected"),
+    [
+        (
+            "lib.fetch",
+            "most",
+            document("lib.fetch", "Reads the page of an address.\n\n:param most: How many bytes are read.", "1.0"),
+            "How many bytes are read. Reads the page of an address.",
+        ),
+        (
+            "lib.Page.size",
+            "size",
+            document("lib.Page", "Holds a page.\n\nAttributes:\n    size: Number of bytes of the text.", "1.0"),
+            "Number of bytes of the text.",
+        ),
+        ("lib.Page.size", "size", document("lib.Page", "Holds a page of some text.", "1.0"), None),
+    ],
+)
+def test_an_argument_or_member_is_described_by_its_part_of_a_docstring(
+    path: str, name: str, documented: Row, expected: str | None
+) -> None:
+    completions = [row | {"path": path, "core_token": name} for row in made_of(OLD)[0]]
+    output = drafting_stage(
+        {"completions": completions, "migrations": [], "snippets": [OLD], "documents": [documented]}, DRAFTING
+    )
+    assert [row["text"] for row in output.tables["drafts"]] == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
     ("docstring", "reasons"),
     [
         ("Returns the value of the post setting of a page.", {"no_text": 1}),

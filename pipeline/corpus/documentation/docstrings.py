@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 import griffe
 
@@ -39,11 +39,9 @@ def read_docstring(docstring: str) -> Content:
     The style is the one whose marks it has; a docstring without any is all description.
     """
     examples = code_blocks(docstring)
-    docstring = _GOOGLE_GAP.sub(r"\1\n", docstring)
-    style = _style(docstring)
-    if style is None:
+    sections = _sections(docstring)
+    if sections is None:
         return Content(prose(docstring), examples=examples)
-    sections = griffe.Docstring(docstring, lineno=1).parse(style, **_OPTIONS)
     texts = (section.value for section in sections if section.kind is _Kind.text)
     return Content(
         prose("\n\n".join(texts)),
@@ -51,6 +49,21 @@ def read_docstring(docstring: str) -> Content:
         tuple(_result(item) for section in sections if section.kind in _RESULTS for item in section.value),
         examples,
     )
+
+
+@functools.lru_cache(maxsize=65536)
+def texts_by_name(docstring: str) -> Mapping[str, str]:
+    """Return what a docstring, its indentation removed, says of each parameter and attribute, by name."""
+    sections = [each for each in _sections(docstring) or () if each.kind in {*_PARAMETERS, _Kind.attributes}]
+    described = (item for section in sections for item in _parameters(section))
+    return {item.name: item.description for item in described if item.description}
+
+
+def _sections(docstring: str) -> list[griffe.DocstringSection] | None:
+    """Return the sections of a docstring; None where it has no marks of a style."""
+    docstring = _GOOGLE_GAP.sub(r"\1\n", docstring)
+    style = _style(docstring)
+    return griffe.Docstring(docstring, lineno=1).parse(style, **_OPTIONS) if style else None
 
 
 def _style(docstring: str) -> griffe.Parser | None:
