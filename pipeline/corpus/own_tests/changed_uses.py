@@ -199,7 +199,7 @@ class TestScripts:
         api = self._apis[version]
         names = frozenset({owner, *api.paths_of(owner)})
         tests = {row["id"]: row for path in names for row in self._by_path[path]}
-        made: dict[str, tuple[tuple[Line, ...], str]] = {}
+        bare: dict[str, tuple[tuple[Line, ...], str]] = {}
         filled: dict[str, tuple[tuple[Line, ...], str]] = {}
         for test in sorted(tests.values(), key=lambda row: self._rank[row["id"]]):
             try:
@@ -215,14 +215,14 @@ class TestScripts:
                 if not any(use.path in names and use.end_byte - start == end for use in script.uses[place]):
                     continue
                 (name,) = line.binds
-                for end, ways in ((place, made), (script.last_change(place, name), filled)):
+                for end, ways in ((place, bare), (script.last_change(place, name), filled)):
                     lines = tuple(slice_to(script.lines, end, tight=True))
                     if not any(each.needs & script.unbound or "pytest" in each.text for each in lines):
                         key = "".join(each.text for each in script.lines[place : end + 1])
                         ways[key] = min(ways.get(key, (lines, name)), (lines, name), key=lambda each: _length(each[0]))
         ordered = (
             sorted(ways.values(), key=lambda each: (_length(each[0]), each[1]))
-            for ways in (made, {key: way for key, way in filled.items() if key not in made})
+            for ways in (bare, {key: way for key, way in filled.items() if key not in bare})
         )
         yield from interleave_longest(*ordered)
 
