@@ -59,12 +59,12 @@ class Containers:
         artifact, checked = self.folder / "app" / self.artifact, self.folder / "checked"
         (checked / self.artifact).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(artifact, checked / self.artifact) if artifact.exists() else None
-        # A verifier of a project empties installed copies of the file, in an image of its own.
-        shutil.copytree(
-            self.environment.python.parent.parent, self.folder / "own", symlinks=True, copy_function=os.link
-        )
         mounts = {"/app": checked, "/tests": self.folder / "tests", "/logs/verifier": self.folder / "logs"}
-        mounts["/opt/environment"] = self.folder / "own"
+        if (self.task / "environment" / "project.tar.gz").exists():
+            # A verifier of a project empties installed copies of the file, in an image of its own; others write nothing.
+            prefix, own = self.environment.python.parent.parent, self.folder / "own"
+            shutil.copytree(prefix, own, symlinks=True, copy_function=os.link)
+            mounts["/opt/environment"] = own
         done = run(self.environment, mounts, ["sh", "/tests/test.sh"])
         reward, verdict = (self.folder / "logs" / name for name in ("reward.txt", "verdict.json"))
         assert done.returncode == (0 if reward.exists() else 1), done.stderr
