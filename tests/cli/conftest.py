@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli import command
 from tests.demo_library import publish_demo
+from tests.evaluation.export.rows import lake_tables, snapshot_of
 from tests.index_server import Index, serve
 
 
@@ -40,3 +41,9 @@ def at_nothing(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Each retry waits twice as long as the one before; here only what is said at the end matters.
     monkeypatch.setattr("urllib3.util.retry.time.sleep", lambda seconds: None)
     monkeypatch.setenv("DRIFTLINE_WORKERS", "1")
+
+
+@pytest.fixture(scope="session")
+def demo_snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A snapshot with rows of every family, for tests that do not change it."""
+    return snapshot_of(lake_tables(), tmp_path_factory.mktemp("demo_snapshot"))

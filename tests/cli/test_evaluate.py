@@ -20,7 +20,6 @@ from pipeline.evaluation.asking.evaluate import ANSWERS, PREDICTIONS
 from pipeline.evaluation.scores.result import FILE, read_result
 from tests.chat_server import ChatServer, serving_chat
 from tests.cli.command import Driftline, Result
-from tests.evaluation.export.rows import lake_tables, snapshot_of
 from tests.model_server import KEY, Fault
 
 SETTING = "versicode-completion"
@@ -29,8 +28,8 @@ Evaluate = Callable[..., Result]
 
 
 @pytest.fixture
-def snapshot(tmp_path: Path, data: Path) -> Path:
-    return snapshot_of(lake_tables(), tmp_path)
+def snapshot(demo_snapshot: Path, data: Path) -> Path:
+    return demo_snapshot
 
 
 @pytest.fixture

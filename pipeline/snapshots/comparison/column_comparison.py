@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import duckdb
 
@@ -70,38 +71,59 @@ def summaries(database: duckdb.DuckDBPyConnection, view: str, types: Mapping[str
     rows = int(measured[0])
     if not rows:
         return {}
+    of_name = {name: measured[1 + 5 * place : 6 + 5 * place] for place, name in enumerate(types)}
+    distinct = _distinct(database, view, [name for name, (_, is_varied, *_) in of_name.items() if is_varied])
     by_name = {}
-    for place, (name, kind) in enumerate(types.items()):
-        present, distinct, least, most, mean = measured[1 + 5 * place : 6 + 5 * place]
-        mean = round(float(mean), 6) if mean is not None else None
+    for name, kind in types.items():
+        present, is_varied, least, most, mean = of_name[name]
+        counts = None
+        if present and _is_counted(kind):
+            counts = _counts(database, view, name, kind) if is_varied or kind.startswith("list[") else {least: present}
+            counts = {str(value): int(number) for value, number in counts.items()} or None
+        if kind not in _NUMBERS | {"timestamp"}:
+            least = most = None
         if kind == "timestamp":
             least, most = _time(least), _time(most)
-        counts = _counts(database, view, name, kind)
-        by_name[name] = Summary(round(1 - present / rows, 6), int(distinct), least, most, mean, counts)
+        mean = round(float(mean), 6) if mean is not None else None
+        values = distinct.get(name, min(int(present), 1))
+        by_name[name] = Summary(round(1 - present / rows, 6), values, least, most, mean, counts)
     return by_name
 
 
 def _measures(name: str, kind: str) -> list[str]:
-    """Return the measures of a column: values, distinct ones, and the range of numbers and times."""
-    least, most = (f'min("{name}")', f'max("{name}")') if kind in _NUMBERS else ("NULL", "NULL")
+    """Return the measures of a column: values, whether they differ, their range and mean where that is of use."""
+    least, most = f'min("{name}")', f'max("{name}")'
+    varied = f"{least} IS DISTINCT FROM {most}"
     if kind == "timestamp":
         # as microseconds: DuckDB needs pytz for times, and returns them in the zone of the machine
-        least, most = f'epoch_us(min("{name}"))', f'epoch_us(max("{name}"))'
+        least, most = f"epoch_us({least})", f"epoch_us({most})"
+    elif kind not in _NUMBERS:
+        least, most = least if _is_counted(kind) else "NULL", "NULL"
     mean = f'avg("{name}")' if kind in _NUMBERS else "NULL"
-    return [f'count("{name}")', f'count(DISTINCT "{name}")', least, most, mean]
+    return [f'count("{name}")', varied, least, most, mean]
+
+
+def _distinct(database: duckdb.DuckDBPyConnection, view: str, names: Sequence[str]) -> dict[str, int]:
+    """Count the distinct values of columns that have several: each count builds a hash table, even of one value."""
+    if not names:
+        return {}
+    parts = ", ".join(f'count(DISTINCT "{name}")' for name in names)
+    counted = database.execute(f"SELECT {parts} FROM {view}").fetchone() or ()  # noqa: S608
+    return {name: int(number) for name, number in zip(names, counted, strict=True)}
 
 
 def _time(microseconds: int | None) -> datetime | None:
     return None if microseconds is None else _EPOCH + timedelta(microseconds=microseconds)
 
 
-def _counts(database: duckdb.DuckDBPyConnection, view: str, name: str, kind: str) -> dict[str, int] | None:
-    """Count the values of a vocabulary or truth value, those in lists one by one; None for other columns."""
-    inner = kind.removeprefix("list[").removesuffix("]")
-    if enum_of(inner) is None and kind != "bool":
-        return None
-    item = f'unnest("{name}")' if inner != kind else f'"{name}"'
+def _is_counted(kind: str) -> bool:
+    """Say whether a column holds values of a vocabulary, lists of them, or truth values."""
+    return kind == "bool" or enum_of(kind.removeprefix("list[").removesuffix("]")) is not None
+
+
+def _counts(database: duckdb.DuckDBPyConnection, view: str, name: str, kind: str) -> dict[Any, int]:
+    """Count the values of a column, those in lists one by one."""
+    item = f'unnest("{name}")' if kind.startswith("list[") else f'"{name}"'
     source = f"(SELECT {item} AS item FROM {view})"  # noqa: S608
     query = f"SELECT item, count(*) FROM {source} WHERE item IS NOT NULL GROUP BY item ORDER BY item"  # noqa: S608
-    counted = {str(value): int(number) for value, number in database.execute(query).fetchall()}
-    return counted or None
+    return dict(database.execute(query).fetchall())

@@ -49,9 +49,11 @@ def lake(tmp_path: Path) -> Lake:
     return fill(tmp_path / "lake", tables())
 
 
-@pytest.fixture
-def draft(lake: Lake, tmp_path: Path) -> Candidate:
-    return drafted(lake, tmp_path / "snapshots")
+@pytest.fixture(scope="module")
+def draft(tmp_path_factory: pytest.TempPathFactory) -> Candidate:
+    """A draft that tests measure and do not change."""
+    place = tmp_path_factory.mktemp("draft")
+    return drafted(fill(place / "lake", tables()), place / "snapshots")
 
 
 def of(gates: list[CheckResult], kind: CheckKind, what: str) -> CheckResult:
