@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterable, Sequence
 
 from more_itertools import first
@@ -21,16 +20,18 @@ EMPTY = frozenset({"", "[]", "()", "{}", "set()", "None", "((),)", "[[]]"})
 LONGEST_OUTPUT = 120
 """Characters of an output that a comment may hold."""
 
-_BEFORE_NEIGHBOURS = """
+_LITTLE = EMPTY | {"True", "False"}
+"""Outputs by which a test hardly tells its API from others."""
+
+_BEFORE = """
 import signal
 def _end(*_): raise TimeoutError
 signal.signal(signal.SIGALRM, _end)
 """
-_NEIGHBOUR = """
+_VARIANT = """
 try:
     signal.setitimer(signal.ITIMER_REAL, {seconds})
-    {imports}
-    {printing}
+    exec({text!r}, {{'__name__': '__main__'}})
 except BaseException:
     pass
 finally:
@@ -72,15 +73,25 @@ def _inputs(program: UsingProgram) -> set[str]:
     return texts
 
 
-def neighbours(side: ChangeSide, program: UsingProgram, api: Api, most: int) -> list[str]:
-    """Return the names of the functions beside the one that a written program calls, those of like signature first.
+def variants(side: ChangeSide, program: UsingProgram, api: Api, printed: Sequence[str], most: int) -> dict[str, str]:
+    """Return programs that should print something else, by what is different in them.
 
-    There are none where the program is of a test, about a parameter, or calls nothing by the name of the API.
+    Of a parameter it is the call without the argument. Of an API it is each of the functions, classes or methods beside
+    it, those of like signature first, in its place. A test is taken as it is where its output says more than yes or no.
     """
+    name = side.path.rpartition(".")[2]
+    if side.keyword is not None:
+        tree = _tree(program)
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == name]
+        for call in calls:
+            call.keywords = [each for each in call.keywords if each.arg != side.keyword]
+        text = ast.unparse(tree)
+        return {f"without {side.keyword}": text} if text != ast.unparse(_tree(program)) else {}
     row = api.symbols.get(api.preferred(side.path))
-    owner, _, name = side.path.rpartition(".")
-    if row is None or program.test or side.keyword or _call_of(program.lines[-1].node, name) is None:
-        return []
+    is_used = any(isinstance(node, ast.Call) and _called(node) == name for node in ast.walk(_tree(program)))
+    if row is None or not is_used or (program.test and not {each.strip() for each in printed} <= _LITTLE):
+        return {}
+    owner = side.path.rpartition(".")[0]
     required = _required(row["parameters"])
     others = {
         path.rpartition(".")[2]: each
@@ -90,40 +101,37 @@ def neighbours(side: ChangeSide, program: UsingProgram, api: Api, most: int) -> 
         and each["canonical_path"] != row["canonical_path"]
         and not path.rpartition(".")[2].startswith("_")
     }
-    return sorted(others, key=lambda each: (_required(others[each]["parameters"]) != required, each))[:most]
+    ordered = sorted(others, key=lambda each: (_required(others[each]["parameters"]) != required, each))
+    return {f"{other} in its place": _with(other, name, program) for other in ordered[:most]}
 
 
 def _required(parameters: Iterable[SymbolParameter]) -> int:
     return sum(each["default"] is None for each in parameters)
 
 
-def with_neighbours(side: ChangeSide, program: UsingProgram, names: Sequence[str], seconds: float) -> tuple[Line, ...]:
-    """Return a written program that prints, in a line for each, what its neighbours give in place of the API.
+def _tree(program: UsingProgram) -> ast.Module:
+    return ast.parse("\n".join(line.text for line in program.lines))
 
-    One that fails, or takes longer than so many seconds, prints nothing.
+
+def _with(other: str, name: str, program: UsingProgram) -> str:
+    """Return a program with another name in place of one, wherever it stands."""
+    tree = _tree(program)
+    for node in ast.walk(tree):
+        for field in ("id", "attr", "name"):
+            if isinstance(node, ast.Name | ast.Attribute | ast.alias) and getattr(node, field, None) == name:
+                setattr(node, field, other)
+    return ast.unparse(tree)
+
+
+def script_of_variants(texts: Iterable[str], seconds: float) -> tuple[Line, ...]:
+    """Return a script that runs programs in turn, each in as many lines as it prints from.
+
+    One that fails, or takes longer than so many seconds, prints what it printed before.
     """
-    owner, _, name = side.path.rpartition(".")
-    statements = ast.parse(_BEFORE_NEIGHBOURS).body
-    for other in names:
-        printing = copy.deepcopy(program.lines[-1].node)
-        call = _call_of(printing, name)
-        assert call is not None
-        imports = ""
-        if isinstance(call.func, ast.Attribute):
-            call.func.attr = other
-        else:
-            call.func = ast.Name(other, ast.Load())
-            imports = f"from {owner} import {other}"
-        text = _NEIGHBOUR.format(seconds=seconds, imports=imports, printing=ast.unparse(printing))
-        statements += ast.parse(text).body
-    return (*program.lines[:-1], *map(line_of, statements))
-
-
-def _call_of(printing: ast.stmt, name: str) -> ast.Call | None:
-    for node in ast.walk(printing):
-        if isinstance(node, ast.Call) and _called(node) == name:
-            return node
-    return None
+    statements = ast.parse(_BEFORE).body
+    for text in texts:
+        statements += ast.parse(_VARIANT.format(seconds=seconds, text=text)).body
+    return tuple(map(line_of, statements))
 
 
 def _called(call: ast.Call) -> str:

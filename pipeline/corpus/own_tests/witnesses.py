@@ -21,9 +21,9 @@ from pipeline.corpus.own_tests.distinctive import (
     EMPTY,
     LONGEST_OUTPUT,
     is_distinctive,
-    neighbours,
     plain_code,
-    with_neighbours,
+    script_of_variants,
+    variants,
 )
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.rules import OwnTestRules, WitnessRules
@@ -376,18 +376,18 @@ class _Search:
         return printed
 
     def _mistakable(self, candidates: Iterable[_Candidate], texts: Mapping[int, Sequence[str]]) -> dict[int, Reject]:
-        """Return, by identity, why written programs are no witnesses that print the same with another API.
+        """Return, by identity, why programs are no witnesses that print the same with another API or fewer arguments.
 
         An API that gives the same in all of several ways is taken for another name of the same.
         """
         groups: dict[tuple[str, str], list[tuple[_Candidate, list[str], tuple[Line, ...]]]] = defaultdict(list)
         scripts: dict[str, dict[str, Sequence[Line]]] = defaultdict(dict)
         for each in candidates:
-            rules = self.writer.rules
-            if names := neighbours(each.side, each.program, self.apis[each.side.home], rules.neighbours):
-                script = with_neighbours(each.side, each.program, names, rules.neighbour_s)
-                groups[each.side.change["id"], each.side.home].append((each, names, script))
-                scripts[each.side.home][text_of(script)] = script
+            home, rules = each.side.home, self.writer.rules
+            if others := variants(each.side, each.program, self.apis[home], texts[id(each)], rules.neighbours):
+                script = script_of_variants(others.values(), rules.neighbour_s)
+                groups[each.side.change["id"], home].append((each, list(others), script))
+                scripts[home][text_of(script)] = script
         self.runs.run(scripts)
         mistakable: dict[int, Reject] = {}
         for (key, home), group in groups.items():
@@ -395,13 +395,15 @@ class _Search:
             for each, names, script in group:
                 printed = outputs(script, self.runs.results.get((text_of(script), home)))
                 if printed is not None:
+                    own = "".join(texts[id(each)])
                     pairs = zip(names, printed[-len(names) :], strict=True)
-                    same[id(each)] = {name for name, text in pairs if text == texts[id(each)][-1]}
-            is_varied = len({texts[id(each)][-1] for each, *_ in group if id(each) in same}) > 1
-            aliases = set.intersection(*same.values()) if is_varied else set()
+                    same[id(each)] = {name for name, text in pairs if text == own}
+            is_varied = len({"".join(texts[id(each)]) for each, *_ in group if id(each) in same}) > 1
+            aliases = set.intersection(*same.values()) if is_varied and not group[0][0].side.keyword else set()
+            names_of = {id(each): each.program.name for each, *_ in group}
             for number, names_of_others in same.items():
-                if others := sorted(names_of_others - aliases):
-                    detail = f"written in {home}: {others[0]} in its place prints the same"
+                if others_alike := sorted(names_of_others - aliases):
+                    detail = f"{names_of[number]} in {home}: {others_alike[0]} prints the same"
                     mistakable[number] = Reject(key, RejectReason.NO_CHECK, detail)
         return mistakable
 

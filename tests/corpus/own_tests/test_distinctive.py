@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,9 +16,10 @@ from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.surface import ParameterKind
-from pipeline.corpus.own_tests.distinctive import plain_code
+from pipeline.corpus.own_tests.changed_uses import ChangeSide, UsingProgram
+from pipeline.corpus.own_tests.distinctive import plain_code, variants
 from pipeline.corpus.own_tests.script_runs import ScriptRuns, marked
-from pipeline.corpus.own_tests.scripts import Line
+from pipeline.corpus.own_tests.scripts import Line, line_of
 from pipeline.corpus.own_tests.witnesses import witnesses_stage
 from pipeline.corpus.usages.api import Api
 from pipeline.execution.validation.cases import Result
@@ -108,6 +110,50 @@ def test_an_assertion_that_an_api_returns_its_argument_is_no_witness(stage: Any)
     )
     assert stage("tidy", [echoing]) == (["from demo import tidy\n\nprint(tidy('<b>a</b>'))  # *a</b>\n"], [])
     assert stage("tidy", [echoing, other])[0] == ["import demo\n\ntext = '<b>c'\nprint(demo.tidy(text))  # *c\n"]
+
+
+def test_a_test_that_only_says_yes_or_no_is_no_witness_where_a_neighbour_says_it_too(stage: Any) -> None:
+    code = "def test_it():\n    assert demo.is_number('{0}') is {1}\n"
+    for text, expected, rows in (
+        ("a", False, []),
+        ("12", True, ["import demo\n\nprint(demo.is_number('12'))  # True\n"]),
+    ):
+        test = own_test("1.0", "is_number") | {"id": text, "code": code.format(text, expected)}
+        assert stage("is_number", [test])[0] == rows
+
+
+QUOTE = {"name": "quote", "annotation": None, "default": "True", "kind": ParameterKind.KEYWORD_ONLY}
+QUOTING = Api(
+    {
+        f"demo.{name}": symbol(f"demo.{name}", "function", "1.0", None) | {"parameters": [QUOTE]}
+        for name in ("f", "g", "_h")
+    },
+    ["demo"],
+    {},
+)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "code", "printed", "expected"),
+    [
+        ("quote", "f('a', quote=False)", "'a'", {"without quote": "f('a')"}),
+        ("quote", "g('a', quote=False)", "'a'", {}),
+        (None, "f('a')", "True", {"g in its place": "g('a')"}),
+        (None, "f('a')", "a longer output", {}),
+        (None, "[f]", "True", {}),
+    ],
+)
+def test_what_should_print_something_else(
+    keyword: str | None, code: str, printed: str, expected: dict[str, str]
+) -> None:
+    side = ChangeSide(CHANGE | {"kind": ChangeKind.REMOVED}, "1.0", "2.0", "demo.f", keyword)
+    lines = tuple(line_of(statement) for statement in ast.parse(f"from demo import f\nprint({code})").body)
+    core: Any = None
+    program = UsingProgram(own_test("1.0", "f"), lines, ((), ()), core)
+    texts = variants(side, program, QUOTING, ["", printed], 24)
+    assert texts == {
+        name: f"from demo import {'g' if 'g(' in text else 'f'}\nprint({text})" for name, text in expected.items()
+    }
 
 
 @pytest.mark.parametrize(
