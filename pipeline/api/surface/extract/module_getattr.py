@@ -1,7 +1,9 @@
 """The names that the `__getattr__` of a module answers (PEP 562): its body is followed for each name that it mentions.
 
 A condition that compares the name with literals, or looks it up in a container of literals, is decided; of any other
-both branches are followed. A branch that ends in an exception answers nothing.
+both branches are followed. A loop over literals is followed round by round. A branch that ends in an exception answers
+nothing. A class of that name, which a decorator makes a function (`caching_module_getattr` of Matplotlib), answers the
+names of its members.
 """
 
 from __future__ import annotations
@@ -10,22 +12,31 @@ import ast
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
-from pipeline.api.surface.extract.deprecations import warning_mark
+from pipeline.api.surface.extract.deprecations import assigned_mark, decorator_mark, warning_mark
 from pipeline.api.surface.extract.lazy_globals import is_attached
 from pipeline.api.surface.parse.bodies import Bodies
 from pipeline.api.surface.parse.keyword_scan import GETATTR
-from pipeline.api.surface.parse.literal_values import ABSOLUTE, Literals, RaisedError, keys_of, unresolved
+from pipeline.api.surface.parse.literal_values import (
+    ABSOLUTE,
+    OTHER_NAME,
+    Literals,
+    RaisedError,
+    Values,
+    keys_of,
+    unresolved,
+)
 from pipeline.api.surface.parse.module_model import LazyName
 from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.parse.syntax import COMPOUND, dotted, functions, statements, text_of
 
 _GETATTR = "__getattr__"
-_OTHER_NAME = " "
-"""Stands for every name that the body does not mention: no identifier, so no literal equals it."""
-
 _MOST_STEPS = 2000
 """Statements that are followed for one name: each undecided condition doubles the paths."""
+
+_MOST_ROUNDS = 50
+"""Rounds of a loop over literals that are followed one by one."""
 
 
 def reads_getattr(bodies: Bodies) -> bool:
@@ -41,6 +52,9 @@ def read_getattr(
         return {}, False
     if any(_binds_getattr(statement) and not is_attached(statement) for statement in statements(tree.body)):
         return {}, True
+    for statement in statements(tree.body):
+        if isinstance(statement, ast.ClassDef) and statement.name == _GETATTR and statement.decorator_list:
+            return dict(_members(statement, rules)), False
     defined = (s for s in statements(tree.body) if isinstance(s, ast.FunctionDef) and s.name == _GETATTR)
     # `if TYPE_CHECKING: def __getattr__(name): ...` answers nothing
     function = next((f for f in defined if f.args.args and not bodies.of(f).is_empty), None)
@@ -48,7 +62,7 @@ def read_getattr(
         return {}, False
     argument = function.args.args[0].arg
     followed = _Follower(Literals(tree, module, is_package, argument), bodies, bodies.statements(function))
-    any_name = next(followed.answers(_OTHER_NAME), None) is not None
+    any_name = next(followed.answers(OTHER_NAME), None) is not None
     lazy: dict[str, LazyName] = {}
     for name in followed.mentioned():
         for answer in followed.answers(name):
@@ -57,6 +71,16 @@ def read_getattr(
                 lazy[name] = LazyName(mark, followed.target(answer.value))
                 break
     return lazy, any_name
+
+
+def _members(class_: ast.ClassDef, rules: SurfaceRules) -> Iterator[tuple[str, LazyName]]:
+    """Yield the members of a class that stands for a `__getattr__`, each with its mark of deprecation."""
+    for statement in class_.body:
+        match statement:
+            case ast.FunctionDef(name=name, decorator_list=decorators) if not name.startswith("_"):
+                yield name, LazyName(decorator_mark(decorators, rules))
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if not name.startswith("_"):
+                yield name, LazyName(assigned_mark(value, None, rules))
 
 
 def _binds_getattr(statement: ast.stmt) -> bool:
@@ -119,7 +143,12 @@ class _Follower:
         for name in sorted(named):
             container = self.literals.containers.get(name)
             if container is not None:
-                texts += [key.value for key in keys_of(container) if isinstance(key, ast.Constant)]
+                keys = (key.elts if isinstance(key, ast.Tuple) else [key] for key in keys_of(container))
+                texts += [key.value for key in chain.from_iterable(keys) if isinstance(key, ast.Constant)]
+        members = [member for name in sorted(named) for member in self.literals.class_members.get(name, ())]
+        # `INTENT_PERCEPTUAL` for the member `PERCEPTUAL` of an enum
+        prefixes = [text for text in texts if isinstance(text, str) and text.endswith("_")]
+        texts += [prefix + member for prefix in dict.fromkeys(prefixes) for member in members]
         return [text for text in dict.fromkeys(texts) if isinstance(text, str) and text.isidentifier()]
 
     def answers(self, name: str) -> Iterator[_Path]:
@@ -196,6 +225,8 @@ class _Follower:
                 return self._try(statement, path)
             case ast.With(body=body):
                 return self._follow(body, path)
+            case ast.For(target=target, iter=over, body=body, orelse=[]) if rounds := self._rounds(target, over, body):
+                return self._in_rounds(body, rounds, path)
             case ast.For(target=target, body=body):
                 # whether it runs at all is undecided
                 inner = replace(path.bind(target, unresolved()), certain=False, noted=False)
@@ -203,6 +234,23 @@ class _Follower:
             case ast.While(body=body):
                 return _in_turn(self._follow(body, replace(path, certain=False, noted=False)), path)
         return iter([path])
+
+    def _rounds(self, target: ast.expr, over: ast.expr, body: Sequence[ast.stmt]) -> Sequence[Values]:
+        """Return what the names of a loop over literals stand for in each round, where each round runs to its end."""
+        if any(isinstance(inner, ast.Break | ast.Continue) for inner in statements(body)):
+            return ()
+        rounds = self.literals.rounds(target, over, self.literals.containers)
+        return rounds if len(rounds) <= _MOST_ROUNDS else ()
+
+    def _in_rounds(self, body: Sequence[ast.stmt], rounds: Sequence[Values], path: _Path) -> Iterator[_Path]:
+        if not rounds:
+            yield path
+            return
+        for end in self._follow(body, replace(path, values={**path.values, **rounds[0]})):
+            if end.raises or end.value is not None:
+                yield end
+            else:
+                yield from self._in_rounds(body, rounds[1:], end)
 
     def _returned(self, value: ast.expr | None, path: _Path) -> _Path:
         if isinstance(value, ast.Call):

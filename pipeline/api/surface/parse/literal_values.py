@@ -14,6 +14,9 @@ from pipeline.core.folding import LONGEST, Folding
 ABSOLUTE = "/"
 """Prefix of a dotted name that leads to a module by its absolute path, whatever the module binds."""
 
+OTHER_NAME = " "
+"""Stands for every name that a function does not mention: no identifier, so no literal equals it."""
+
 _CONTAINER_MAKERS = frozenset({"frozenset", "set", "dict", "list", "tuple", "MappingProxyType"})
 _TEXT_METHODS = frozenset(
     {
@@ -27,6 +30,7 @@ _TEXT_METHODS = frozenset(
         "lower",
         "upper",
         "removeprefix",
+        "startswith",
         "format",
     }
 )
@@ -132,6 +136,20 @@ class Literals:
                     rounds.append({name.id: value for name, value in both if isinstance(name, ast.Name)})
         return rounds if len(rounds) == len(elements) else []
 
+    @cached_property
+    def class_members(self) -> dict[str, list[str]]:
+        """The names that the body of each class of the module assigns: the members, if it is an enum."""
+        return {
+            statement.name: [
+                name
+                for inner in statement.body
+                for target in (inner.targets if isinstance(inner, ast.Assign) else ())
+                if isinstance(target, ast.Name) and not (name := target.id).startswith("_")
+            ]
+            for statement in statements(self.tree.body)
+            if isinstance(statement, ast.ClassDef)
+        }
+
     def bound(self, name: str) -> bool:
         """Return whether the module binds a name."""
         return name in self._bound
@@ -187,6 +205,9 @@ class Literals:
             return self.containers.get(node.id)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "keys":
             return self.container(node.func.value)
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr="__members__") if name in self.class_members:
+                return ast.List(elts=[ast.Constant(member) for member in self.class_members[name]])
         return _container(node)
 
     def value(self, node: ast.expr, values: Values) -> ast.expr:
@@ -198,6 +219,11 @@ class Literals:
                 return ast.Attribute(value=self.value(owner, values), attr=attribute)
             case ast.Tuple(elts=elements):
                 return ast.Tuple(elts=[self.value(element, values) for element in elements])
+            case ast.Subscript(value=owner, slice=ast.Slice(lower=lower, upper=upper, step=None)):
+                bounds = [
+                    ast.Constant(None) if bound is None else self.value(bound, values) for bound in (lower, upper)
+                ]
+                return _sliced(self.value(owner, values), *bounds)
             case ast.Subscript(value=owner, slice=key):
                 return self._item(self.value(owner, values), self.value(key, values))
             case ast.IfExp(test=test, body=body, orelse=orelse):
@@ -252,6 +278,10 @@ class Literals:
             if -len(owner.elts) <= key.value < len(owner.elts):
                 return owner.elts[key.value]
             raise RaisedError
+        match owner, key:
+            case ast.Name(id=name), ast.Constant(value=str(member)) if member in self.class_members.get(name, ()):
+                # an enum by the name of its member
+                return ast.Attribute(value=owner, attr=member)
         return unresolved()
 
     def _called(self, call: ast.Call, values: Values) -> ast.expr:
@@ -267,6 +297,8 @@ class Literals:
                     return _text_method(
                         text, method, [constant.value for constant in arguments if isinstance(constant, ast.Constant)]
                     )
+            case ast.Name(id="len"), [ast.Constant(value=str(text))]:
+                return ast.Constant(len(text))
             case ast.Name(id="getattr"), [owner, ast.Constant(value=str(attribute))] if attribute.isidentifier():
                 return ast.Attribute(value=owner, attr=attribute)
             case ast.Name(id="import_module") | ast.Attribute(attr="import_module"), [
@@ -355,11 +387,24 @@ def _as_text(value: object, conversion: int) -> str | None:
         return None
 
 
+def _sliced(text: ast.expr, lower: ast.expr, upper: ast.expr) -> ast.expr:
+    match text, lower, upper:
+        case ast.Constant(value=str(whole)), _, _ if whole == OTHER_NAME:
+            return text
+        case ast.Constant(value=str(whole)), ast.Constant(value=int() | None as start), ast.Constant(
+            value=int() | None as end
+        ):
+            return ast.Constant(whole[start:end])
+    return unresolved()
+
+
 def _text_method(text: str, method: str, arguments: Sequence[object]) -> ast.expr:
+    if text == OTHER_NAME and method == "startswith":
+        return unresolved()
     try:
         result = Folding().format(text, arguments) if method == "format" else getattr(text, method)(*arguments)
     except (TypeError, ValueError, LookupError, ArithmeticError):
         return unresolved()
-    if isinstance(result, str):
+    if isinstance(result, str | bool):
         return ast.Constant(result)
     return ast.Tuple(elts=[ast.Constant(part) for part in result])

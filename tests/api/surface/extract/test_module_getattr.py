@@ -58,6 +58,26 @@ CASES = {
         "        case 'cone':\n            raise AttributeError('gone')\n    raise AttributeError(name)\n",
         {"disc": "lazy", "ring": "lazy"},
     ),
+    "members of enums below prefixes": (
+        "from enum import IntEnum\nclass _Intent(IntEnum):\n    SOFT = 0\n    HARD = 1\n"
+        "class _Way(IntEnum):\n    IN = 0\n"
+        "def __getattr__(name):\n    for enum, prefix in {_Intent: 'INTENT_', _Way: 'WAY_'}.items():\n"
+        "        if name.startswith(prefix):\n            name = name[len(prefix) :]\n"
+        "            if name in enum.__members__:\n                return enum[name]\n"
+        "    raise AttributeError(name)\n",
+        {"INTENT_SOFT": "attribute", "INTENT_HARD": "attribute", "WAY_IN": "attribute"},
+    ),
+    "a loop over the modules of a tuple of literals": (
+        "_AT = (('disc', 'pkg._shapes'), ('tilt', 'pkg.plane'))\nimport importlib\n"
+        "def __getattr__(name):\n    for own, place in _AT:\n        if name == own:\n"
+        "            return getattr(importlib.import_module(place), own)\n    raise AttributeError(name)\n",
+        {"disc": "function", "tilt": "function"},
+    ),
+    "a class that a decorator makes a function": (
+        "@_caching\nclass __getattr__:\n    disc = property(lambda self: 1)\n"
+        "    @property\n    def ring(self):\n        return 2\n    def _own(self): ...\n",
+        {"disc": "lazy", "ring": "lazy"},
+    ),
     "below a condition of the module": (
         "try:\n    _SETUP\nexcept NameError:\n    _SETUP = False\nif _SETUP:\n    pass\nelse:\n"
         "    def __getattr__(name):\n        if name == 'disc':\n            from ._shapes import disc\n"
