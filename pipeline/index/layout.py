@@ -66,7 +66,8 @@ def _import_names(
     """Return the packages and modules, compiled ones too, at the root of the library.
 
     A folder without an __init__ is a namespace package (PEP 420) where the archive announces it, and where nothing else
-    is there; in an sdist, which has folders of every kind, its name must also begin the library's.
+    is there; in an sdist, which has folders of every kind, its name must also begin the library's. In a wheel that
+    announces nothing (no top_level.txt: meson-python) it is one too if there are packages in it, as in `mpl_toolkits`.
     """
     split = [without_stubs(name).partition("/") for name in _below(root, manifest.files)]
     packages = {top for top, _, rest in split if rest in PACKAGE_FILES}
@@ -78,6 +79,8 @@ def _import_names(
     public, spaces = ({top for top in some - no_libraries if not top.startswith("_")} for some in (tops, spaces))
     if manifest.artifact.kind is not ArtifactKind.WHEEL and not announced & spaces:
         spaces = {top for top in spaces if f"{library}-".startswith(f"{canonicalize_name(top)}-")}
+    if manifest.artifact.kind is ArtifactKind.WHEEL and not announced:
+        public |= {top for top, _, rest in split if top in spaces and rest.partition("/")[2] in PACKAGE_FILES}
     return sorted((public | spaces) & announced or public or spaces)
 
 

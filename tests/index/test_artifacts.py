@@ -97,6 +97,12 @@ def test_no_file_stands_for_a_release_without_files() -> None:
             ["demo/__init__.py"],
         ),
         (
+            wheel("demo", "1.0", {"demo/__init__.py": "", "demo_tools/part/__init__.py": "", "recipes/a/b.py": ""}),
+            "",
+            ("demo", "demo_tools"),
+            ["demo/__init__.py", "demo_tools/part/__init__.py"],
+        ),
+        (
             sdist(
                 "demo",
                 "1.0",
@@ -127,6 +133,7 @@ def test_no_file_stands_for_a_release_without_files() -> None:
         "private",
         "namespace",
         "no namespace",
+        "namespace beside a package",
         "announced namespace",
         "namespace in src",
         "scripts in lib",
