@@ -9,14 +9,14 @@ import pytest
 
 from tests.cli.command import Driftline
 from tests.families.completions_and_migrations.rows import LIBRARY
-from tests.snapshots.lakes import fill, publish_lake, tables
+from tests.snapshots.lakes import demo_lake, publish_lake
 
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A snapshot, and one that follows it with other rules, without a completion and with another change."""
     data = tmp_path_factory.mktemp("published")
-    lake = fill(data / "lake", tables())
+    lake = demo_lake(data / "lake")
     first = publish_lake(lake, data / "snapshots").path
     completions = lake.read("published_completions", LIBRARY)
     replaced = completions[1] | {"id": "f" * 32}

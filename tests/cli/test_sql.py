@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import Driftline
-from tests.snapshots.lakes import fill, publish_lake, tables
+from tests.snapshots.lakes import demo_snapshot
 
 COUNT = "select library, count(*) as n from completions group by all order by all"
 
 
 @pytest.fixture
 def snapshot(data: Path) -> Path:
-    return publish_lake(fill(data / "lake", tables()), data / "snapshots").path
+    return demo_snapshot(data)
 
 
 def test_the_three_forms_say_the_same(driftline: Driftline, snapshot: Path) -> None:

@@ -22,7 +22,7 @@ from pipeline.lake.schema import Column, table
 from pipeline.snapshots.format.rows import TABLES
 from pipeline.snapshots.format.untrusted import holds_names
 from tests.cli.command import Driftline
-from tests.snapshots.lakes import contents, edit_manifest, fill, publish_lake, seal, tables
+from tests.snapshots.lakes import contents, demo_snapshot, edit_manifest, seal
 
 NAME = "mine-2021-11-22"
 
@@ -138,7 +138,7 @@ class Place:
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("published")
-    return publish_lake(fill(folder / "lake", tables()), folder / "snapshots").path
+    return demo_snapshot(folder)
 
 
 @pytest.fixture

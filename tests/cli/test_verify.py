@@ -11,12 +11,12 @@ from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.snapshots.format.manifest import read_manifest
 from pipeline.snapshots.format.rows import TABLES
 from tests.cli.command import Driftline
-from tests.snapshots.lakes import edit_manifest, fill, publish_lake, tables
+from tests.snapshots.lakes import demo_snapshot, edit_manifest
 
 
 @pytest.fixture
 def snapshot(data: Path) -> Path:
-    return publish_lake(fill(data / "lake", tables()), data / "snapshots").path
+    return demo_snapshot(data)
 
 
 def test_a_whole_snapshot(driftline: Driftline, snapshot: Path) -> None:

@@ -25,7 +25,7 @@ from pipeline.orchestration.report.figures import SnapshotTables
 from pipeline.snapshots.format import untrusted
 from pipeline.snapshots.format.manifest import SnapshotError, read_manifest
 from pipeline.snapshots.format.reader import Snapshot
-from tests.snapshots.lakes import edit_manifest, fill, publish_lake, seal, tables
+from tests.snapshots.lakes import demo_snapshot, edit_manifest, seal
 
 OUT = ["../../out", "/etc/out", "a/../../b", "a\\..\\b", "a\x00b", "a\nb", "x" * 300, "..", ".hidden"]
 
@@ -33,7 +33,7 @@ OUT = ["../../out", "/etc/out", "a/../../b", "a\\..\\b", "a\x00b", "a\nb", "x" *
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("published")
-    return publish_lake(fill(folder / "lake", tables()), folder / "snapshots").path
+    return demo_snapshot(folder)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 from pipeline.core.settings import PROJECT
 from pipeline.snapshots.format.rows import TABLES
-from tests.snapshots.lakes import fill, publish_lake, tables
+from tests.snapshots.lakes import demo_snapshot, tables
 
 README = PROJECT / "README.md"
 READERS = ("datasets", "pandas", "polars", "duckdb", "mlcroissant")
@@ -28,7 +28,7 @@ def lines(markdown: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("loading")
-    published = publish_lake(fill(folder / "lake", tables()), folder / "snapshots").path
+    published = demo_snapshot(folder)
     place = folder / "data" / "snapshots" / "starter" / "starter-2026-04-02"
     place.parent.mkdir(parents=True)
     return published.rename(place)

@@ -36,7 +36,7 @@ from pipeline.snapshots.snapshot import NotPlaced
 from pipeline.snapshots.verify import verify
 from tests.cli import command
 from tests.families.completions_and_migrations.rows import LIBRARY
-from tests.snapshots.lakes import contents, fill, tables
+from tests.snapshots.lakes import contents, demo_lake
 
 ADA = Signature("ada", approved=True, when="2026-11-22T10:00:00+00:00", note="looked at it")
 
@@ -48,7 +48,7 @@ def lake(data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Lake:
     monkeypatch.setenv("DRIFTLINE_RULES", str(tmp_path / "rules"))
     monkeypatch.setenv("DRIFTLINE_INDEX_URL", "http://127.0.0.1:1/simple")
     open_gates(tmp_path / "rules")
-    return fill(data / "lake", tables())
+    return demo_lake(data / "lake")
 
 
 def limits(rules: Path, old: str, new: str) -> None:
@@ -234,7 +234,7 @@ def test_who_publishes_on_another_machine_has_what_others_left(
     """One drafts, one makes the same draft again and places it, one finds it placed; a folder of its own has each."""
     monkeypatch.setenv("DRIFTLINE_LAKE", str(tmp_path / "shared"))
     limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
-    fill(tmp_path / "shared", tables())
+    demo_lake(tmp_path / "shared")
     waiting = draft_refresh(refreshed()).draft
     assert waiting is not None
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path / "two"))

@@ -30,12 +30,12 @@ from pipeline.snapshots.format.names import latest
 from pipeline.snapshots.format.rows import TABLES, TAGGED, NothingToPublish, OutdatedTables
 from pipeline.snapshots.verify import verify
 from tests.families.completions_and_migrations.rows import LIBRARY, life
-from tests.snapshots.lakes import contents, drafts, fill, publish, publish_lake, reject, tables
+from tests.snapshots.lakes import contents, demo_lake, drafts, fill, publish, publish_lake, reject, tables
 
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Lake:
-    return fill(tmp_path / "lake", tables())
+    return demo_lake(tmp_path / "lake")
 
 
 def other_content(lake: Lake) -> None:

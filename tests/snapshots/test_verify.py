@@ -21,7 +21,7 @@ from pipeline.lake.tables import read_parquet
 from pipeline.snapshots.format.manifest import read_manifest
 from pipeline.snapshots.verify import verify
 from tests.families.completions_and_migrations.rows import LIBRARY
-from tests.snapshots.lakes import edit_manifest, fill, publish_lake, seal, tables
+from tests.snapshots.lakes import demo_lake, demo_snapshot, edit_manifest, publish_lake, seal
 
 Tamper = Callable[[Path], object]
 
@@ -29,7 +29,7 @@ Tamper = Callable[[Path], object]
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("published")
-    return publish_lake(fill(folder / "lake", tables()), folder / "snapshots").path
+    return demo_snapshot(folder)
 
 
 @pytest.fixture
@@ -256,7 +256,7 @@ CASES: list[tuple[str, Tamper, str]] = [
 def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A snapshot that follows another one, with a completion less."""
     folder = tmp_path_factory.mktemp("followed")
-    lake = fill(folder / "lake", tables())
+    lake = demo_lake(folder / "lake")
     publish_lake(lake, folder / "snapshots")
     lake.write("published_completions", LIBRARY, lake.read("published_completions", LIBRARY)[1:])
     # what hangs on it went along

@@ -24,13 +24,13 @@ from pipeline.snapshots.format.manifest import read_manifest
 from pipeline.snapshots.format.reader import Snapshot
 from tests.corpus.usages.rows import release
 from tests.families.completions_and_migrations.rows import LIBRARY
-from tests.snapshots.lakes import edit_manifest, fill, publish_lake, tables
+from tests.snapshots.lakes import demo_snapshot, edit_manifest
 
 
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("published")
-    return publish_lake(fill(folder / "lake", tables()), folder / "snapshots").path
+    return demo_snapshot(folder)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from pipeline.lake.schema import table
 from pipeline.lake.tables import Lake
 from tests.evaluation.export.test_folder import FILES
 from tests.evaluation.export.test_records import MIGRATION, PROBLEM, TOKEN, write
-from tests.snapshots.lakes import fill, publish_lake, tables
+from tests.snapshots.lakes import demo_lake, publish_lake
 
 KINDS = {
     "token_completion.json": RecordKind.COMPLETION,
@@ -73,7 +73,7 @@ def test_a_file_of_which_nothing_can_be_read(tmp_path: Path) -> None:
 
 def test_what_was_imported_is_never_published(tmp_path: Path) -> None:
     """Its licence is not known."""
-    lake = fill(tmp_path / "lake", tables())
+    lake = demo_lake(tmp_path / "lake")
     before = publish_lake(lake, tmp_path / "snapshots")
     import_file(write(tmp_path / "x.json", TOKEN, whole=True), ExportFormat.VERSICODE, lake)
     after = publish_lake(lake, tmp_path / "snapshots")

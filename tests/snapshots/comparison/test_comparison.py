@@ -20,13 +20,13 @@ from pipeline.snapshots.comparison.comparison import Comparison, compare_snapsho
 from pipeline.snapshots.comparison.table_comparison import NameDiff, RowDiff
 from pipeline.snapshots.format.places import PLACES, pairs_at_places
 from pipeline.snapshots.format.rows import TABLES
-from tests.snapshots.lakes import edit_manifest, fill, publish_lake, seal, tables
+from tests.snapshots.lakes import demo_snapshot, edit_manifest, seal
 
 
 @pytest.fixture(scope="module")
 def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("old")
-    return publish_lake(fill(folder / "lake", tables()), folder / "snapshots").path
+    return demo_snapshot(folder)
 
 
 @pytest.fixture

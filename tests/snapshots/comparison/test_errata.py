@@ -17,7 +17,7 @@ from pipeline.lake.tables import read_parquet, write_parquet
 from pipeline.snapshots.comparison.errata import CONCERNED, Errata, errata_of
 from pipeline.snapshots.format.rows import TABLES
 from tests.families.completions_and_migrations.rows import LIBRARY
-from tests.snapshots.lakes import fill, publish_lake, stamp, tables
+from tests.snapshots.lakes import demo_snapshot, stamp
 
 Tables = dict[str, list[Row]]
 
@@ -25,7 +25,7 @@ Tables = dict[str, list[Row]]
 @pytest.fixture(scope="module")
 def last(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("last")
-    return publish_lake(fill(folder / "lake", tables()), folder / "snapshots").path
+    return demo_snapshot(folder)
 
 
 def published(last: Path) -> Tables:

@@ -15,7 +15,7 @@ from pipeline.lake.schema import Row
 from pipeline.snapshots.description.attribution import Source, attribution_text, licences, unnamed
 from pipeline.snapshots.format.rows import TABLES
 from tests.families.completions_and_migrations.rows import snippet
-from tests.snapshots.lakes import fill, publish_lake, tables
+from tests.snapshots.lakes import demo_snapshot, tables
 from tests.snapshots.markup import HOSTILE, cells
 
 POST = {"place": "1/2", "url": "https://example.org/a/2", "attribution": "Ada, https://example.org/users/1"}
@@ -133,7 +133,7 @@ def sources(snapshot: Path) -> set[Source]:
 
 
 def test_every_source_of_a_snapshot_is_named(tmp_path: Path) -> None:
-    snapshot = publish_lake(fill(tmp_path / "lake", tables()), tmp_path / "snapshots").path
+    snapshot = demo_snapshot(tmp_path)
     text = (snapshot / "ATTRIBUTION.md").read_text()
     found = sources(snapshot)
     assert len(found) > 2

@@ -21,14 +21,14 @@ from pipeline.snapshots.description.card import card_text
 from pipeline.snapshots.description.markdown import cell
 from pipeline.snapshots.format.manifest import Entry, read_manifest
 from pipeline.snapshots.format.rows import TABLES
-from tests.snapshots.lakes import Tables, fill, publish_lake, survival, tables
+from tests.snapshots.lakes import Tables, demo_snapshot, survival, tables
 from tests.snapshots.markup import HOSTILE, cells
 
 
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("card")
-    return publish_lake(fill(folder / "lake", tables()), folder / "snapshots").path
+    return demo_snapshot(folder)
 
 
 @pytest.fixture(scope="module")

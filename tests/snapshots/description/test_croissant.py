@@ -17,7 +17,7 @@ from pipeline.snapshots.description.croissant import CONFORMS_TO, croissant_text
 from pipeline.snapshots.format.manifest import Entry, read_manifest
 from pipeline.snapshots.format.rows import TABLES
 from tests.families.completions_and_migrations.rows import START
-from tests.snapshots.lakes import fill, publish_lake, tables
+from tests.snapshots.lakes import demo_snapshot
 
 Json = dict[str, Any]
 
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("croissant")
-    return publish_lake(fill(folder / "lake", tables()), folder / "snapshots").path
+    return demo_snapshot(folder)
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from pipeline.lake.tables import read_parquet
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
 from tests.families.completions_and_migrations.rows import LIBRARY
-from tests.snapshots.lakes import edit_manifest, fill, publish_lake, seal, tables
+from tests.snapshots.lakes import demo_snapshot, edit_manifest, seal
 
 Change = Callable[[pa.Table], pa.Table]
 
@@ -27,7 +27,7 @@ Change = Callable[[pa.Table], pa.Table]
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("published")
-    return publish_lake(fill(folder / "lake", tables()), folder / "snapshots").path
+    return demo_snapshot(folder)
 
 
 @pytest.fixture

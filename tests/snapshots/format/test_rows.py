@@ -10,13 +10,13 @@ import pytest
 from pipeline.lake.tables import Lake, in_order, write_parquet, write_parts
 from pipeline.snapshots.format.rows import BY_MODEL, TABLES, Rows, Written
 from tests.families.completions_and_migrations.rows import LIBRARY
-from tests.snapshots.lakes import fill, tables
+from tests.snapshots.lakes import demo_lake
 
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     """A lake of two libraries."""
-    filled = fill(tmp_path_factory.mktemp("rows") / "lake", tables())
+    filled = demo_lake(tmp_path_factory.mktemp("rows") / "lake")
     rows = [row | {"library": "zoo", "id": row["id"][::-1]} for row in filled.read("snippets", LIBRARY)]
     filled.write("snippets", "zoo", rows)
     return filled

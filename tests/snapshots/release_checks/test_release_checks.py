@@ -33,7 +33,7 @@ from pipeline.snapshots.release_checks.release_checks import (
 from pipeline.snapshots.release_checks.rules import Least, Most, ReleaseCheckRules, gate_rules
 from pipeline.snapshots.snapshot import place
 from tests.families.completions_and_migrations.rows import LIBRARY
-from tests.snapshots.lakes import drafts, fill, tables
+from tests.snapshots.lakes import demo_lake, drafts, tables
 
 STAGES = [name for names in GROUPS.values() for name in names]
 SHIPPED = gate_rules(RULES, STAGES)
@@ -46,14 +46,14 @@ def drafted(lake: Lake, snapshots: Path) -> Candidate:
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Lake:
-    return fill(tmp_path / "lake", tables())
+    return demo_lake(tmp_path / "lake")
 
 
 @pytest.fixture(scope="module")
 def draft(tmp_path_factory: pytest.TempPathFactory) -> Candidate:
     """A draft that tests measure and do not change."""
     place = tmp_path_factory.mktemp("draft")
-    return drafted(fill(place / "lake", tables()), place / "snapshots")
+    return drafted(demo_lake(place / "lake"), place / "snapshots")
 
 
 def of(gates: list[CheckResult], kind: CheckKind, what: str) -> CheckResult:

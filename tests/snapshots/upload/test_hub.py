@@ -16,7 +16,7 @@ from huggingface_hub import constants
 from pipeline.snapshots.format.manifest import read_manifest
 from pipeline.snapshots.upload.hub import upload_to_hub
 from pipeline.snapshots.upload.outgoing import NotUploaded, Outgoing, Uploaded, outgoing
-from tests.snapshots.lakes import fill, publish_lake, tables
+from tests.snapshots.lakes import demo_snapshot, tables
 from tests.snapshots.upload.hub_server import READER, WRITER, Hub, Repository, hub_server
 
 REPO = "lab/driftline-mine"
@@ -25,7 +25,7 @@ REPO = "lab/driftline-mine"
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Outgoing:
     folder = tmp_path_factory.mktemp("published")
-    return outgoing(publish_lake(fill(folder / "lake", tables()), folder / "snapshots").path)
+    return outgoing(demo_snapshot(folder))
 
 
 @pytest.fixture

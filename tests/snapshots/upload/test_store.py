@@ -21,14 +21,14 @@ from pipeline.snapshots.upload import store as store_module
 from pipeline.snapshots.upload.outgoing import NotUploaded, Outgoing, outgoing
 from pipeline.snapshots.upload.store import upload_to_store
 from tests.object_store import READER, READER_SECRET, Store, environ, s3_server
-from tests.snapshots.lakes import fill, publish_lake, tables
+from tests.snapshots.lakes import demo_snapshot, tables
 from tests.snapshots.upload.faulty import Faults, faulty
 
 
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Outgoing:
     folder = tmp_path_factory.mktemp("published")
-    return outgoing(publish_lake(fill(folder / "lake", tables()), folder / "snapshots").path)
+    return outgoing(demo_snapshot(folder))
 
 
 @pytest.fixture(scope="module")
