@@ -10,6 +10,7 @@ from pipeline.llm.rules import DraftingRules
 # The words inside identifiers and prose: SplitAt, split_at, split-at and "split at" are all split, at.
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _GAP = re.compile(r"[\s_.\-/]*")
+_ARTICLES = frozenset({"a", "an", "the"})
 
 Span = tuple[int, int]
 
@@ -17,8 +18,9 @@ Span = tuple[int, int]
 def find_names(text: str, names: Iterable[str], rules: DraftingRules) -> list[Span]:
     """Return where a text gives away one of the names, as spans in order that do not overlap.
 
-    A name is given away by its words in their order (snake, camel, hyphenated, dotted, or as prose), by its letters
-    with the words parted elsewhere (`ipaddress`: "IP address"), and by an inflected form (`atomic_save`: AtomicSaver).
+    A name is given away by its words in their order (snake, camel, hyphenated, dotted, or as prose with articles), by
+    its letters with the words parted elsewhere (`ipaddress`: "IP address"), and by an inflected form (`atomic_save`:
+    AtomicSaver).
     """
     words = list(_WORD.finditer(text))
     spans = sorted({span for name in names for span in _find(text, words, name, rules)})
@@ -48,7 +50,10 @@ def _find(text: str, words: Sequence[re.Match[str]], name: str, rules: DraftingR
         for last in range(first, len(words)):
             if last > first and not _GAP.fullmatch(text, words[last - 1].end(), words[last].start()):
                 break
-            spelled += words[last][0].casefold()
+            added = words[last][0].casefold()
+            if last > first and added in _ARTICLES and not letters.startswith(spelled + added):
+                continue
+            spelled += added
             if spelled == letters or stem(spelled, rules.inflections) == inflected:
                 yield word.start(), words[last].end()
             if not letters.startswith(spelled):

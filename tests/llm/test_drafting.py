@@ -105,6 +105,9 @@ SPELLINGS = [
     ("partial_ordering", "partial orderings, PartialOrderings; an ordering of parts, total_ordering", 2),
     ("atomic_save", "the AtomicSaver saves it at once", 1),
     ("_save", "It saves what was saved.", 2),
+    ("sum_of_squares", "the sum of the squares; a sum of a list of squares", 1),
+    ("to_tuple", "convert the object to a tuple, to the tuples", 2),
+    ("a_list", "a list, the list, a the list", 2),
 ]
 
 

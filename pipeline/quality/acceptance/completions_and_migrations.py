@@ -173,7 +173,9 @@ def _completion(original: CompletionRow, facts: _Facts) -> PublishedCompletionRo
         "neighbour_version": proof.neighbour_version,
         "neighbour_outcome": proof.neighbour_outcome,
         "versions": passing_versions(facts.runs, subject, facts.versions),
-        "discriminating": proof.neighbour_outcome in facts.reviews.rules.same_code_fails,
+        # Where what is asked for did not change, the program fails elsewhere because of something that it shows.
+        "discriminating": instance["change_id"] is not None
+        and proof.neighbour_outcome in facts.reviews.rules.same_code_fails,
     }
 
 

@@ -114,6 +114,15 @@ def test_a_published_completion_carries_proof_licence_and_source() -> None:
     assert output.seen == output.made == 7
 
 
+def test_a_completion_of_what_did_not_change_tells_no_releases_apart() -> None:
+    """Its program fails in the other release because of something else in it, which the prompt shows."""
+    known = world()
+    assert published(gate(known), "published_completions", "1.1")["discriminating"]
+    known.completions[:] = [row | {"change_id": None} for row in known.completions]
+    row = published(gate(known), "published_completions", "1.1")
+    assert (row["neighbour_outcome"], row["discriminating"]) == ("api_missing", False)
+
+
 def test_evidence_by_tag() -> None:
     output = gate(world())
     rows = {
