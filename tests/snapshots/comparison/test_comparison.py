@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import read_parquet, write_parquet
-from pipeline.snapshots.comparison.column_comparison import Summary, column_diff
+from pipeline.snapshots.comparison.column_comparison import Summary, column_diff, summaries
 from pipeline.snapshots.comparison.comparison import Comparison, compare_snapshots
 from pipeline.snapshots.comparison.table_comparison import NameDiff, RowDiff
 from pipeline.snapshots.format.places import PLACES, pairs_at_places
@@ -204,3 +205,11 @@ def test_the_range_of_times_needs_no_package_of_time_zones(
     found = compare_snapshots(old, new).columns["releases"]["release_time"].old
     assert found is not None
     assert (found.least, found.most) == (min(times), max(times))
+
+
+def test_one_value_several_and_none_are_counted_each() -> None:
+    with duckdb.connect() as database:
+        database.execute("CREATE TABLE t AS FROM (VALUES (true, 2, NULL), (true, 3, NULL), (NULL, 3, NULL)) v(a, b, c)")
+        found = summaries(database, "t", {"a": "bool", "b": "int64", "c": "bool"})
+    assert [(one.distinct, one.counts) for one in found.values()] == [(1, {"True": 2}), (2, None), (0, None)]
+    assert (found["b"].least, found["b"].most, found["a"].nulls) == (2, 3, 0.333333)
