@@ -30,10 +30,10 @@ PANELS: Mapping[str, Mapping[str, str]] = {
         "survive": "survive:survive_snapshots",
     },
     "Use snapshots": {
-        "evaluate": "evaluate:evaluate_model",
-        "prompts": "prompts:write_prompts",
-        "score": "score:score",
-        "compare-scores": "compare_scores:compare_scores",
+        "evaluate": "scoring.evaluate:evaluate_model",
+        "prompts": "scoring.prompts:write_prompts",
+        "score": "scoring.score:score",
+        "compare-scores": "scoring.compare_scores:compare_scores",
         "export": "export:export",
         "report": "report:write_report",
         "sql": "sql:sql",
@@ -133,7 +133,7 @@ def _finish(command: Any) -> None:
 def _docstring(name: str) -> str:
     """Read the docstring of a command without importing its module."""
     module, function = _place(name)
-    text = (Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8")
+    text = Path(__file__).parent.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")
     match = re.search(rf'^def {function}\(.*?^    """(.*?)"""', text, re.MULTILINE | re.DOTALL)
     return inspect.cleandoc(match[1]) if match else ""
 

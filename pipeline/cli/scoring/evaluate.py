@@ -13,7 +13,7 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, progress, say
-from pipeline.cli.score import as_json, print_scored, rules_for, sandboxed
+from pipeline.cli.scoring.score import as_json, print_scored, rules_for, sandboxed
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
