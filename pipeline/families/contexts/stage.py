@@ -31,7 +31,7 @@ from pipeline.lake.rows import (
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.refusals import missing_text, notes_of
-from pipeline.llm.writers import Request, Writer, Written
+from pipeline.llm.writers import Request, Text, Writer, Written
 
 
 def contexts_stage(
@@ -47,11 +47,10 @@ def contexts_stage(
     are BROKEN_EXAMPLE (a person's edit moved the use), OVER_QUOTA (another API of the line, or another use of the API
     by the same author, stands for it), BROKEN_EXAMPLE (no expression ends with the use) and LEAKS_ANSWER: contexts,
     imports, hint and query are views of an instance, and in none of them the name of the API may be left to read.
-    UNKNOWABLE are expressions with values or names that the program does not show, NO_TEXT those whose query
-    says nothing once the names are cut out. Documents that a
-    retriever finds are the exception: they are what a reader of the documentation sees, and that of the API names it. A
-    note NO_TEXT says that no document tells what to ask for, DRAFT_WAITING that a model may; the other notes are those
-    of `notes_of`.
+    UNKNOWABLE are expressions with values or names that the program does not show, NO_TEXT those for which no document
+    tells what to ask for, or whose query says nothing once the names are cut out, DRAFT_WAITING those for which a model
+    still may. Documents that a retriever finds are the exception: they are what a reader of the documentation sees, and
+    that of the API names it. The notes are those of `notes_of`.
     """
     uses = {row["id"]: row for row in tables["usages"]}
     completions = [row for row in tables["published_completions"] if row["granularity"] == Granularity.TOKEN]
@@ -69,18 +68,16 @@ def contexts_stage(
         (row for row in results if not isinstance(row, Reject)), key=lambda row: str(row["completion_id"])
     )
     versions = {row["id"]: row["version"] for row in completions}
-    queried = [(row, versions[row["completion_id"]]) for row in contexts if row["query"]]
+    queried = [(row, versions[row["completion_id"]]) for row in contexts]
     hits, unasked = parted(
         hit for retriever in retrievers for hit in _retrieved(queried, retriever, library.documentation, rules)
     )
-    untold_keys = [row["completion_id"] for row in contexts if row["query"] is None]
     return Output(
         {"published_contexts": contexts, "published_retrievals": hits},
         seen=len(completions),
         made=len(contexts),
         rejects=sorted(rejects, key=lambda reject: reject.key),
         notes=[
-            *(missing_text(key, written[key], "no document tells what the expression does") for key in untold_keys),
             *notes_of((row["completion_id"], written[row["completion_id"]]) for row in contexts),
             *unasked,
         ],
@@ -191,9 +188,11 @@ class _Library:
 
     def context(self, place: _Place, written: Written) -> PublishedContextRow | Reject:
         """Make the context of a completion."""
-        if written.text is not None and says_too_little(written.text, self._rules.query):
+        if written.text is None:
+            return missing_text(place.key, written, "no document tells what the expression does")
+        if says_too_little(written.text, self._rules.query):
             return Reject(place.key, RejectReason.NO_TEXT, f"without the names only {written.text.text!r} is left")
-        row = self._row(place, written)
+        row = self._row(place, written.text)
         return self._leak(place, {"query": row["query"]}) or row
 
     def _leak(self, place: _Place, views: Mapping[str, object]) -> Reject | None:
@@ -219,8 +218,8 @@ class _Library:
             self._parsed = code, parse_source(code)
         return self._parsed[1]
 
-    def _row(self, place: _Place, written: Written) -> PublishedContextRow:
-        completion, inline, document, query = place.completion, place.shown, place.document, written.text
+    def _row(self, place: _Place, query: Text) -> PublishedContextRow:
+        completion, inline, document = place.completion, place.shown, place.document
         rules = self._rules.inline
         few = "".join(inline.right.splitlines(keepends=True)[: rules.few_lines])
         return {
@@ -231,10 +230,10 @@ class _Library:
             "right_context_few_lines": few,
             "masked_names": inline.masked_names,
             "in_class": inline.in_class,
-            "query": query.text if query else None,
+            "query": query.text,
             "document_id": document["id"] if document else None,
-            "query_redacted": query.redacted if query else False,
-            "query_drafter": query.drafter if query else None,
+            "query_redacted": query.redacted,
+            "query_drafter": query.drafter,
             "canary": completion["canary"],
         }
 

@@ -111,21 +111,19 @@ def test_an_api_that_no_document_describes_is_asked_for_with_the_description_of_
     assert [row["query"] for row in output.tables["published_contexts"]] == ["Do it all."]
 
 
-def test_where_nothing_is_told_there_is_no_query_and_a_note_says_so() -> None:
+def test_where_nothing_is_told_there_is_no_context() -> None:
     snippets = [snippet("x = 1\nlib.fetch(x)\n", "lib.fetch", "1.0", preamble="import lib\n")]
     uses = usages(snippets[0], NAMES)
     published = [row | {"description": None} for row in completions(snippets, uses)]
-    every = retrievers(CONTEXTS.retrieval)
     output = contexts_stage(
         {"releases": RELEASES, "usages": uses, "api_documents": [], "published_completions": published},
         CONTEXTS,
         WRITER,
-        every,
+        retrievers(CONTEXTS.retrieval),
         MASKING,
     )
-    (row,) = output.tables["published_contexts"]
-    assert (row["query"], row["query_drafter"], output.tables["published_retrievals"]) == (None, None, [])
-    assert [note.reason for note in output.notes] == [RejectReason.NO_TEXT]
+    assert (output.tables["published_contexts"], output.tables["published_retrievals"]) == ([], [])
+    assert output.reasons == {"no_text": 1}
 
 
 def test_a_query_that_says_nothing_without_the_name_makes_no_context() -> None:
