@@ -151,6 +151,8 @@ class InstanceFamily:
     """An answer may be a list of documents."""
     verbatim: bool = False
     """An answer goes to a cursor as it is, a Markdown fence too."""
+    cluster: tuple[str, ...] = ("library", "path")
+    """The columns that say what a row is about: who can answer one of several equal rows hardly fails at the others."""
     apart: Facet = Facet.FAMILY
     """What its scores are never put together over, since what is asked for differs."""
     unnoticed: Callable[[Row], bool] = lambda _: False

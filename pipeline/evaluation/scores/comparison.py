@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
@@ -24,7 +25,8 @@ class Difference:
     """A metric of a family in both files, over the `tasks` that both have: means, second minus first, and its p.
 
     `first_only` and `second_only` count the tasks on which that one is better. `low` and `high` bound the difference
-    at 95%. `exact` says that p is McNemar's, else it is that of a permutation test.
+    at 95%. `exact` says that p is McNemar's. It is that of a permutation test where scores are neither 0 nor 1, or
+    several tasks of a cluster differ.
     """
 
     family: Family
@@ -82,7 +84,7 @@ def _differences(pairs: Sequence[tuple[Verdict, Verdict]], k: int, resamples: in
         of_family = [pair for pair in pairs if pair[0].family is family]
         for metric in Metric:
             values = [
-                (a, b)
+                (a, b, first.cluster or first.id)
                 for first, second in of_family
                 if (a := _value(first, metric, k)) is not None and (b := _value(second, metric, k)) is not None
             ]
@@ -95,25 +97,33 @@ def _value(task: Verdict, metric: Metric, k: int) -> float | None:
     return expected_best(samples, k) if samples else None
 
 
-def _difference(family: Family, metric: Metric, values: Sequence[tuple[float, float]], resamples: int) -> Difference:
-    changes = [second - first for first, second in values]
-    estimate = mean_of(changes, resamples)
+def _difference(
+    family: Family, metric: Metric, values: Sequence[tuple[float, float, str]], resamples: int
+) -> Difference:
+    changes = [second - first for first, second, _ in values]
+    clusters = [cluster for *_, cluster in values]
+    estimate = mean_of(changes, resamples, clusters)
+    by_cluster: dict[str, list[float]] = defaultdict(list)
+    for cluster, change in zip(clusters, changes, strict=True):
+        if abs(change) > _EPSILON:
+            by_cluster[cluster].append(change)
     # Only where each task is right or wrong are the differences -1, 0 and 1.
-    exact = all(min(abs(change), abs(abs(change) - 1)) < _EPSILON for change in changes)
+    exact = all(abs(abs(change) - 1) < _EPSILON for one in by_cluster.values() for change in one)
+    exact = exact and all(len(one) == 1 for one in by_cluster.values())
     first_only = sum(change < -_EPSILON for change in changes)
     second_only = sum(change > _EPSILON for change in changes)
     return Difference(
         family=family,
         metric=metric,
         tasks=len(values),
-        first=sum(first for first, _ in values) / len(values),
-        second=sum(second for _, second in values) / len(values),
+        first=sum(first for first, *_ in values) / len(values),
+        second=sum(second for _, second, _ in values) / len(values),
         difference=estimate.mean or 0.0,
         low=estimate.low or 0.0,
         high=estimate.high or 0.0,
         first_only=first_only,
         second_only=second_only,
-        p=mcnemar(first_only, second_only) if exact else permutation(changes),
+        p=mcnemar(first_only, second_only) if exact else permutation([*map(sum, by_cluster.values())]),
         exact=exact,
     )
 
@@ -129,7 +139,7 @@ def mcnemar(first_only: int, second_only: int) -> float:
 
 
 def permutation(changes: Sequence[float], permutations: int = PERMUTATIONS) -> float:
-    """Return the two-sided p of the paired permutation test on a mean of differences, with a fixed seed.
+    """Return the two-sided p of the paired permutation test on differences summed by cluster, with a fixed seed.
 
     Without a difference each has either sign (Fisher 1935, The Design of Experiments, section 21). The draws are a
     sample of all signs, so that p is (b + 1) / (m + 1) (Phipson and Smyth 2010, 10.2202/1544-6115.1585).

@@ -52,25 +52,39 @@ class Estimate:
     short: int
 
 
-def mean_of(values: Sequence[float | None], resamples: int = RESAMPLES) -> Estimate:
+def mean_of(
+    values: Sequence[float | None], resamples: int = RESAMPLES, clusters: Sequence[str] | None = None
+) -> Estimate:
     """Return the mean over tasks of one value for each, None for a task with too few samples.
 
-    The interval is the percentile bootstrap over tasks (Efron and Tibshirani 1993, chapter 13), with a fixed seed.
+    `clusters` name what each task is about; by default each is about something of its own. The interval is the
+    percentile bootstrap over clusters (Efron and Tibshirani 1993, chapter 13; for questions that come in groups: Miller
+    2024, 2411.00640, section 2.2), with a fixed seed.
     """
-    scored = np.array([value for value in values if value is not None])
+    scored = [
+        (cluster, value)
+        for cluster, value in zip(clusters or map(str, range(len(values))), values, strict=True)
+        if value is not None
+    ]
     short = len(values) - len(scored)
-    if not len(scored):
+    if not scored:
         return Estimate(None, None, None, 0, short)
-    low, high = _interval(scored, resamples)
-    return Estimate(float(scored.mean()), low, high, len(scored), short)
+    totals: dict[str, tuple[float, int]] = {}
+    for cluster, value in scored:
+        total, tasks = totals.get(cluster, (0.0, 0))
+        totals[cluster] = total + value, tasks + 1
+    low, high = _interval(list(totals.values()), resamples)
+    return Estimate(sum(value for _, value in scored) / len(scored), low, high, len(scored), short)
 
 
-def _interval(values: np.ndarray[tuple[int], np.dtype[np.float64]], resamples: int) -> tuple[float, float]:
-    # Few values are distinct: drawing the count of each is equivalent to drawing tasks, and cheaper.
-    distinct, counts = np.unique(values, return_counts=True)
-    if len(distinct) == 1:
-        return float(distinct[0]), float(distinct[0])
+def _interval(totals: Sequence[tuple[float, int]], resamples: int) -> tuple[float, float]:
+    """Return the interval of a mean over clusters, each with the sum of its values and the number of them."""
+    # Few of them are distinct: drawing the count of each is equivalent to drawing clusters, and cheaper.
+    distinct, counts = np.unique(np.array(totals), axis=0, return_counts=True)
+    sums, sizes = distinct.T
+    if len(np.unique(sums / sizes)) == 1:
+        return float(sums[0] / sizes[0]), float(sums[0] / sizes[0])
     generator = np.random.default_rng(SEED)
-    drawn = generator.multinomial(len(values), counts / len(values), resamples)
-    low, high = np.percentile(drawn @ distinct / len(values), [2.5, 97.5])
+    drawn = generator.multinomial(len(totals), counts / len(totals), resamples)
+    low, high = np.percentile((drawn @ sums) / (drawn @ sizes), [2.5, 97.5])
     return float(low), float(high)

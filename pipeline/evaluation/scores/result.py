@@ -72,13 +72,17 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """The scores of each sample of a task by metric; `prompt_sha256` is null where only predictions are known."""
+    """The scores of each sample of a task by metric; `prompt_sha256` is null where only predictions are known.
+
+    `cluster` says what the task is about, as other tasks may be too; older files do not have it.
+    """
 
     id: str
     family: Family
     library: str
     metrics: Mapping[Metric, Sequence[float]]
     prompt_sha256: str | None = None
+    cluster: str = ""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,6 +120,7 @@ def result_of(
             library=str(scored.tasks[of][family].row.get("library") or ""),
             metrics={metric: list(samples) for metric, samples in by_metric.items()},
             prompt_sha256=(prompts or {}).get((family, of)),
+            cluster=scored.tasks[of][family].cluster,
         )
         for (family, of), by_metric in sorted(scored.verdicts.items())
     ]

@@ -31,7 +31,8 @@ def score_rows(
         for k in ks if metric not in _SINGLE_ANSWER else [1]:
             values = [expected_best(samples, k) for _, samples in answers]
             for (facet, value), members in _groups(answers).items():
-                figure = mean_of([values[at] for at in members], resamples)
+                clusters = [answers[at][0].cluster or answers[at][0].id for at in members]
+                figure = mean_of([values[at] for at in members], resamples, clusters)
                 counted = sum(len(answers[at][1]) for at in members if values[at] is not None)
                 keys = ((family, answers[at][0].id) for at in members)
                 waiting = sum((unjudged or {}).get(key, {}).get(metric, 0) for key in keys)

@@ -52,12 +52,13 @@ REFERENCES: Mapping[Family, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A row that a prediction can answer, and its groups."""
+    """A row that a prediction can answer, its groups, and what it is about: tasks of a cluster are not independent."""
 
     id: str
     family: Family
     row: Row
     groups: tuple[tuple[Facet, str], ...]
+    cluster: str = ""
 
     @property
     def is_unnoticed(self) -> bool:
@@ -90,14 +91,15 @@ def _tasks(snapshot: Snapshot, family: Family, facets: Collection[Facet], runnin
     needed = (declared.key, *declared.scoring, *(declared.running if running else ()))
     columns = {facet: declared.release_time if facet is Facet.YEAR else COLUMNS[facet] for facet in facets}
     others = (*columns.values(), *([COLUMNS[Facet.DISCRIMINATING]] if declared.has_discriminating else []))
-    others = (*others, *([REFERENCES[family]] if running and family in REFERENCES else []))
+    others = (*others, *declared.cluster, *([REFERENCES[family]] if running and family in REFERENCES else []))
     rows = rows_of(snapshot, declared.table, needed, others)
     if declared.view_of is not None:
         rows = _with_viewed(snapshot, declared, rows, facets)
     if family is Family.SCENE and Facet.YEAR in facets:
         rows = _with_projects(snapshot, rows)
     for row in rows:
-        yield Task(row[declared.key], family, row, tuple(_groups(row, family, columns)))
+        about = [str(row[column]) for column in declared.cluster if row.get(column)]
+        yield Task(row[declared.key], family, row, tuple(_groups(row, family, columns)), " ".join(about))
 
 
 def _with_projects(snapshot: Snapshot, scenes: list[SceneRow]) -> list[Row]:

@@ -91,6 +91,7 @@ BLOCK_COMPLETIONS = InstanceFamily(
     advice=("no block of a post names it", "its imports and words in curation_rules/stack_overflow.yaml"),
     scoring=("answer", "core_token"),
     place=("library", "source", "origin", "url", "version", "language"),
+    cluster=("library", "origin", "url"),
     question=("library", "version", "description", "masked_code", "answer"),
     hidden=Hidden("core_token", ("masked_code", "description")),
     judged=("version", "code", "masked_code", "answer", "core_token"),

@@ -21,6 +21,7 @@ REPOSITORY_TASKS = InstanceFamily(
     scoring=("intra_class", "intra_file", "cross_file", "reference"),
     running=("project_id", "path", "lock_id", "tests", "body_first_line", "body_last_line"),
     place=("library", "project", "version", "path", "namespace"),
+    cluster=("library", "project", "path", "namespace"),
     question=("project_id", "input_code", "reference"),
     judged=("version", "namespace", "functionality", "arguments", "reference", "tests"),
     edited=("functionality", "arguments"),

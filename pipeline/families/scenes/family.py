@@ -27,6 +27,7 @@ SCENES = InstanceFamily(
     scoring=("project_id", "discriminating"),
     running=("path", "lock_id", "unit_test_ids", "prefix", "test_suffix"),
     place=("library", "project", "version", "path", "namespace", "block_type", "scene"),
+    cluster=("library", "project", "path", "namespace"),
     question=("project_id", "prefix", "middle", "suffix"),
     judged=("version", "scene", "block_key", "middle", "unit_test_ids"),
     edited=(),

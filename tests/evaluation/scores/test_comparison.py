@@ -15,10 +15,10 @@ from pipeline.evaluation.scores.comparison import compare_results, mcnemar, perm
 from pipeline.evaluation.scores.result import FILE, FORMAT, Result, ResultError, Verdict, read_result, write_result
 
 
-def result(scores: dict[str, list[float]], metric: Metric = Metric.PASS, **fields: Any) -> Result:
+def result(scores: dict[str, list[float]], metric: Metric = Metric.PASS, cluster: str = "", **fields: Any) -> Result:
     """A score file with the samples of tasks by id."""
     tasks = [
-        Verdict(id=of, family=Family.PROBLEM, library="demo", metrics={metric: samples})
+        Verdict(id=of, family=Family.PROBLEM, library="demo", metrics={metric: samples}, cluster=cluster)
         for of, samples in scores.items()
     ]
     head: dict[str, Any] = {"format": FORMAT, "driftline": "1", "snapshot": "mine", "manifest_sha256": "0" * 64}
@@ -37,6 +37,15 @@ def test_only_common_tasks_count() -> None:
     assert difference.difference == pytest.approx(2 / 3)
     assert 0 <= difference.low < difference.difference < difference.high <= 1
     assert (difference.exact, difference.p) == (True, 0.5)
+
+
+def test_many_tasks_about_one_api_are_one_piece_of_evidence() -> None:
+    wrong, right = ({str(of): [float(score)] for of in range(10)} for score in (0, 1))
+    (alone,) = compare_results(result(wrong), result(right), 1, 200, {}).differences
+    assert (alone.exact, alone.p) == (True, 2 / 2**10)
+    first, second = (result(scores, cluster="demo total") for scores in (wrong, right))
+    (together,) = compare_results(first, second, 1, 200, {}).differences
+    assert (together.exact, together.p, together.tasks, together.difference) == (False, 1.0, 10, 1.0)
 
 
 def test_a_task_with_an_erratum_is_left_out_and_listed() -> None:

@@ -72,3 +72,20 @@ def test_more_tasks_make_it_narrower() -> None:
     assert many.low is not None
     assert many.high is not None
     assert few.high - few.low > 0.2 > 0.1 > many.high - many.low > 0
+
+
+def test_tasks_about_one_thing_count_as_one() -> None:
+    """Ten tasks about each of twenty things say as much as twenty tasks if who can answer one can answer all ten."""
+    values = [1.0, 0.0] * 10
+    repeated = [value for value in values for _ in range(10)]
+    alike = mean_of(repeated, clusters=[str(place // 10) for place in range(200)])
+    own, once = mean_of(repeated), mean_of(values)
+    assert (alike.mean, alike.low, alike.high, alike.tasks) == (once.mean, once.low, once.high, 200)
+    assert alike.low is not None
+    assert own.low is not None
+    assert alike.low < own.low - 0.1
+
+
+def test_clusters_count_by_their_tasks() -> None:
+    figure = mean_of([1.0, 1.0, 1.0, 0.0, None], clusters=["a", "a", "a", "b", "a"])
+    assert (figure.mean, figure.low, figure.high, figure.tasks, figure.short) == (0.75, 0.0, 1.0, 4, 1)
