@@ -109,9 +109,19 @@ _UNIX = "s = socket.socket(socket.AF_UNIX, {kind})\ns.connect({prefix}told)\ns.s
 _ALL = "for path in glob.glob({pattern!r}):\n    try: found.append({wanted!r}[::-1] in read(path))\n    except OSError: pass"
 _FORK = "for _ in range(60):\n    if os.fork() == 0:\n        time.sleep(5); os._exit(0)"
 _SLEEPS = "threading.Thread(target=time.sleep, args=(3,), daemon=True).start()"
-_GROW = (
-    "for _ in range(6):\n    if os.fork() == 0:\n        x = bytearray(b'x') * (60 << 20); time.sleep(5); os._exit(0)\n"
-)
+# What is bounded is looked at now and then, so that all have to have grown before it ends.
+_GROW = """
+ends = os.pipe()
+for _ in range(6):
+    if os.fork() == 0:
+        x = bytearray(b'x') * (60 << 20)
+        os.write(ends[1], b'x')
+        time.sleep(5)
+        os._exit(0)
+os.close(ends[1])
+if sum(len(os.read(ends[0], 1)) for _ in range(6)) < 6: raise MemoryError
+time.sleep(1)
+"""
 _DAEMON = """
 if os.fork() == 0:
     os.setsid()
@@ -226,7 +236,7 @@ def _using() -> Sequence[Escape]:
         Escape("fork bombs end", "processes", _FORK, worlds.leavings),
         Escape("fork bombs end", "threads", f"for _ in range(200): {_SLEEPS}\ntime.sleep(0.5)"),
         Escape("memory is bounded", "one process", "x = bytearray(b'x') * (400 << 20)"),
-        Escape("memory is bounded", "all processes", _GROW + "time.sleep(1)", worlds.leavings),
+        Escape("memory is bounded", "all processes", _GROW, worlds.leavings),
         Escape("memory is bounded", "memory files", hoard),
         Escape("memory is bounded", "shared segments", segments),
         Escape("disk is bounded", "many files", disk.replace("{place}", ".")),
