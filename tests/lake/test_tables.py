@@ -66,7 +66,7 @@ def test_what_has_no_form_but_its_address_makes_no_id() -> None:
 
 
 def test_every_vocabulary_is_used_by_a_table_a_rule_file_or_a_command() -> None:
-    commands = (PROJECT / "pipeline" / "cli").glob("*.py")
+    commands = (PROJECT / "pipeline" / "cli").rglob("*.py")
     text = "".join(path.read_text() for path in [*SCHEMAS.glob("*.yaml"), *commands])
     rules = "".join(path.read_text() for path in RULES.rglob("*.yaml"))
     unused = {
