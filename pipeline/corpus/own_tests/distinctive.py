@@ -124,9 +124,9 @@ def _with(other: str, name: str, program: UsingProgram) -> str:
 
 
 def script_of_variants(texts: Iterable[str], seconds: float) -> tuple[Line, ...]:
-    """Return a script that runs programs in turn, each in as many lines as it prints from.
+    """Return a script that runs programs in turn, each in one statement, for so many seconds at most.
 
-    One that fails, or takes longer than so many seconds, prints what it printed before.
+    Of one that fails, or is ended, what it printed until then counts.
     """
     statements = ast.parse(_BEFORE).body
     for text in texts:

@@ -59,7 +59,7 @@ def mean_of(
 
     `clusters` name what each task is about; by default each is about something of its own. The interval is the
     percentile bootstrap over clusters (Efron and Tibshirani 1993, chapter 13; for questions that come in groups: Miller
-    2024, 2411.00640, section 2.2), with a fixed seed.
+    2024, 2411.00640), with a fixed seed.
     """
     scored = [
         (cluster, value)

@@ -111,7 +111,7 @@ def test_an_api_that_no_document_describes_is_asked_for_with_the_description_of_
     assert [row["query"] for row in output.tables["published_contexts"]] == ["Do it all."]
 
 
-def test_where_nothing_is_told_there_is_no_context() -> None:
+def test_a_context_that_no_document_describes_is_refused() -> None:
     snippets = [snippet("x = 1\nlib.fetch(x)\n", "lib.fetch", "1.0", preamble="import lib\n")]
     uses = usages(snippets[0], NAMES)
     published = [row | {"description": None} for row in completions(snippets, uses)]

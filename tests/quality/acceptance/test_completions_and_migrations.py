@@ -114,7 +114,7 @@ def test_a_published_completion_carries_proof_licence_and_source() -> None:
     assert output.seen == output.made == 7
 
 
-def test_a_completion_of_what_did_not_change_tells_no_releases_apart() -> None:
+def test_a_completion_of_an_unchanged_api_is_not_discriminating() -> None:
     """Its program fails in the other release because of something else in it, which the prompt shows."""
     known = world()
     assert published(gate(known), "published_completions", "1.1")["discriminating"]
