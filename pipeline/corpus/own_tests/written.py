@@ -87,20 +87,22 @@ class ProgramWriter:
         parts = [name]
         if row["kind"] in _CALLED:
             parts = [f"{name}({arguments})" for arguments in self._arguments(row, side.keyword)]
-        module, _, class_name = owner.rpartition(".")
         if row["kind"] == SymbolKind.ATTRIBUTE or not _ON_CLASS.isdisjoint(row["labels"]):
-            yield from (([_import(module, class_name)], f"{class_name}.{part}") for part in parts)
+            importing, class_name = _imported(owner, api)
+            yield from (([importing], f"{class_name}.{part}") for part in parts)
         yield from (
             (before, f"{variable}.{part}") for before, variable in self._objects(owner, side.home) for part in parts
         )
 
     def _of_class(self, path: str, api: Api, row: SymbolRow) -> Iterator[tuple[Sequence[Line], str]]:
         """Yield what members of an object give that can be asked for as they are."""
-        module, _, name = path.rpartition(".")
+        importing, name = _imported(path, api)
         members = [
             (member.rpartition(".")[2], each)
             for member, each in api.symbols.items()
-            if member.rpartition(".")[0] == path and not member.rpartition(".")[2].startswith("_")
+            if member.rpartition(".")[0] == path
+            and not member.rpartition(".")[2].startswith("_")
+            and each["kind"] != SymbolKind.CLASS
         ]
         for member, each in sorted(members, key=lambda pair: (pair[1]["kind"] not in _CALLED, pair[0])):
             of_call = next(self._arguments(each, None), None)
@@ -108,19 +110,20 @@ class ProgramWriter:
                 continue
             part = f"{member}({of_call})" if each["kind"] in _CALLED else member
             for arguments in self._arguments(row, None):
-                yield [_import(module, name)], f"{name}({arguments}).{part}"
+                yield [importing], f"{name}({arguments}).{part}"
 
     def _objects(self, owner: str, version: str) -> Iterator[tuple[Sequence[Line], str]]:
         """Yield lines that make an object of a class, and the name that it has: as tests do, then by its signature."""
         yield from itertools.islice(self.scripts.objects(owner, version), self.rules.objects)
-        module, _, name = owner.rpartition(".")
         api = self.apis[version]
         row = api.symbols.get(api.preferred(owner))
         if row is None:
             return
+        importing, name = _imported(owner, api)
+        variable = owner.rpartition(".")[2].lower()
         for arguments in self._arguments(row, None):
-            making = line_of(ast.parse(f"{name.lower()} = {name}({arguments})").body[0])
-            yield [_import(module, name), making], name.lower()
+            making = line_of(ast.parse(f"{variable} = {name}({arguments})").body[0])
+            yield [importing, making], variable
 
     def _arguments(self, row: SymbolRow, keyword: str | None) -> Iterator[str]:
         """Yield what a call requires, and the parameter in question by name; nothing where a value is not known."""
@@ -221,6 +224,15 @@ def _type_of(default: str) -> str:
         return type(ast.literal_eval(default)).__name__
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return ""
+
+
+def _imported(path: str, api: Api) -> tuple[Line, str]:
+    """Return the import that a class needs, and its name behind that: a class in a class is named by the outer one."""
+    module, *names = path.rpartition(".")[::2]
+    while api.is_class(module):
+        module, outer = module.rpartition(".")[::2]
+        names = [outer, *names]
+    return _import(module, names[0]), ".".join(names)
 
 
 def _import(module: str, name: str) -> Line:

@@ -42,6 +42,8 @@ SYMBOLS = [
     symbol("demo.Box.make", SymbolKind.METHOD, parameter("size", "int"), labels=["classmethod"]),
     symbol("demo.Box.width", SymbolKind.PROPERTY),
     symbol("demo.Box.wait", SymbolKind.METHOD, parameter("until", "datetime")),
+    symbol("demo.Box.Lid", SymbolKind.CLASS),
+    symbol("demo.Box.Lid.colour", SymbolKind.ATTRIBUTE),
     symbol("demo.inner", SymbolKind.MODULE),
 ]
 API = Api({row["path"]: row for row in SYMBOLS}, ["demo"], {})
@@ -134,6 +136,13 @@ WRITTEN: dict[str, tuple[Any, list[str]]] = {
             "from demo import Box\n\nprint(Box(3).make(3))\n",
             "from demo import Box\n\nprint(Box(3).open())\n",
             "from demo import Box\n\nprint(Box(3).width)\n",
+        ],
+    ),
+    "a member of a class in a class": (
+        written("demo.Box.Lid.colour"),
+        [
+            "from demo import Box\n\nprint(Box.Lid.colour)\n",
+            "from demo import Box\n\nlid = Box.Lid()\nprint(lid.colour)\n",
         ],
     ),
     "a module is nothing to print": (written("demo.inner"), []),
