@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.functions import TestKind
+from pipeline.families.problems.needs import NEEDS_LIBRARY
 from pipeline.lake.ids import content_id
 
 _KINDS = {kind.value: kind for kind in TestKind}
@@ -44,7 +45,10 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Tests:
-    """A pytest module that tests a function, and the kind of each of its tests by name."""
+    """A pytest module that tests a function, and the kind of each of its tests by name.
+
+    The test that a program needs the library is of no kind.
+    """
 
     __test__ = False  # for pytest
 
@@ -89,7 +93,7 @@ def read_tests(text: str) -> Tests:
     Errors: ValueError for a test whose name tells no kind.
     """
     names = [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
-    return Tests(text, {name: _kind(name) for name in names if name.startswith("test_")})
+    return Tests(text, {name: _kind(name) for name in names if name.startswith("test_") and name != NEEDS_LIBRARY})
 
 
 def _answers(statement: ast.Assert) -> frozenset[str]:

@@ -104,14 +104,19 @@ class Checked:
     choice: Choice
     evidence: Evidence
 
-    def trial(self, rules: FunctionRules, mutation: MutationRules, *, example_cases_only: bool = False) -> Trial:
-        """Return the function with the tests that the evidence gives, or those that the example states."""
+    def trial(
+        self, rules: FunctionRules, mutation: MutationRules, roots: Iterable[str], *, example_cases_only: bool = False
+    ) -> Trial:
+        """Return the function with the tests that the evidence gives, or those that the example states.
+
+        `roots` are the modules of the library.
+        """
         choice, evidence = self.choice, self.evidence
         inputs = [case.arguments for case in evidence.all]
         if example_cases_only:
             evidence = Evidence(evidence.stated, (), (), None, evidence.killing)
         task, written, module = choice.shown.task, choice.written, choice.function.module
-        tests = write_tests(task, written, evidence, rules, module)
+        tests = write_tests(task, written, evidence, rules, module, roots)
         cases = [case for of_kind in tested_cases(evidence, rules).values() for case in of_kind]
         program, role = choice.other_program, choice.other_role
         return Trial(

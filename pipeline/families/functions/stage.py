@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.core.vocabularies.functions import TestKind
@@ -19,7 +19,7 @@ from pipeline.families.functions.writing import Improved, Writers, improve
 from pipeline.families.problems.candidates import Candidates, show
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.rules import ProblemRules
-from pipeline.families.problems.running import environments_with_tests, places_of
+from pipeline.families.problems.running import Place, environments_with_tests, places_of
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import (
     FunctionRow,
@@ -76,7 +76,9 @@ def functions_stage(
     rows, unreachable = environments_with_tests(tables["releases"], versions, runner)
     places, closed = places_of(rows, runner)
     references, unproven = parted(ask_references(chosen, places, runner, rules, mutation))
-    tried, untried = parted(guarded(references, lambda one: one.choice.key, lambda one: [_tried(one, rules, mutation)]))
+    tried, untried = parted(
+        guarded(references, lambda one: one.choice.key, lambda one: [_tried(one, rules, mutation, places)])
+    )
     prove([trial for trial, _ in tried], places, runner)
     trials = [trial if trial.passed else fallback for trial, fallback in tried]
     prove([trial for trial in trials if not trial.runs], places, runner)
@@ -111,9 +113,15 @@ def functions_stage(
     )
 
 
-def _tried(references: Checked, rules: FunctionRules, mutation: MutationRules) -> tuple[Trial, Trial]:
+def _tried(
+    references: Checked, rules: FunctionRules, mutation: MutationRules, places: Mapping[str, Place]
+) -> tuple[Trial, Trial]:
     """Return a function with all its tests, and with those alone that the example states; both can be run."""
-    both = references.trial(rules, mutation), references.trial(rules, mutation, example_cases_only=True)
+    roots = places[references.choice.function.version].roots
+    both = (
+        references.trial(rules, mutation, roots),
+        references.trial(rules, mutation, roots, example_cases_only=True),
+    )
     for trial in both:
         list(runs_of(trial))
     return both

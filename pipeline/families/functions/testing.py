@@ -10,6 +10,7 @@ from pipeline.core.vocabularies.functions import TestKind
 from pipeline.families.functions.function import Tests, name_of
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.problems.inputs import further_inputs
+from pipeline.families.problems.needs import with_library_test
 from pipeline.families.problems.program import Written, asserts, call, pytest_module
 from pipeline.families.problems.recording import Recorded, choose, gives
 from pipeline.families.problems.selecting import Arguments, select_cases
@@ -96,8 +97,13 @@ def _is_conclusive(case: CaseOf) -> bool:
     return "None" not in (case.outcome.value, case.outcome.shown)
 
 
-def write_tests(task: Task, written: Written, evidence: Evidence, rules: FunctionRules, module: str) -> Tests:
-    """Write the tests of a function, as many of each kind as the rules take and the evidence gives."""
+def write_tests(
+    task: Task, written: Written, evidence: Evidence, rules: FunctionRules, module: str, roots: Iterable[str]
+) -> Tests:
+    """Write the tests of a function, as many of each kind as the rules take and the evidence gives.
+
+    One more is passed only by a program that fails where each use of the library, its modules `roots`, raises.
+    """
     cases = tested_cases(evidence, rules)
     by_kind = {kind: [asserts(written, case) for case in of_kind] for kind, of_kind in cases.items()}
     if evidence.values and evidence.type and rules.tests[TestKind.RETURN_TYPE]:
@@ -108,7 +114,8 @@ def write_tests(task: Task, written: Written, evidence: Evidence, rules: Functio
         for number, lines in enumerate(by_kind.get(kind, []), 1)
     }
     text = pytest_module(task, written, {name: lines for name, (_, lines) in tests.items()}, module)
-    return Tests(text, {name: kind for name, (kind, _) in tests.items()})
+    kinds = {name: kind for name, (kind, _) in tests.items()}
+    return Tests(with_library_test(text, written.function, module, roots) or text, kinds)
 
 
 def tested_cases(evidence: Evidence, rules: FunctionRules) -> Mapping[TestKind, list[CaseOf]]:

@@ -29,6 +29,7 @@ from pipeline.families.functions.writers import (
     WrittenTests,
 )
 from pipeline.families.problems.library import Library
+from pipeline.families.problems.needs import NEEDS_LIBRARY, with_library_test
 from pipeline.families.problems.running import Place
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import RefusedFunctionRow, SnippetRow
@@ -107,7 +108,8 @@ def improve(
     changed: list[tuple[Trial, Trial, WrittenTests]] = []
     for (trial, _), written in zip(missing, writers.tests.write(requests), strict=True):
         if isinstance(written, WrittenTests):
-            new = replace(trial, tests=read_tests(written.tests), tests_by=_by(written), runs=[])
+            text = _needing_library(written.tests, trial, places)
+            new = replace(trial, tests=read_tests(text), tests_by=_by(written), runs=[])
             changed.append((trial, new, written))
         else:
             _enter_tests(trial, written, keys, improved)
@@ -123,6 +125,14 @@ def improve(
     stand = [trial for trial in improved.trials if trial.function.id not in fresh or trial.function.id in better]
     improved.trials = [better.get(trial.function.id, trial) for trial in stand]
     return improved
+
+
+def _needing_library(tests: str, trial: Trial, places: Mapping[str, Place]) -> str:
+    """Return tests with the one that a program needs the library, where they lack it and have a call for it."""
+    if f"def {NEEDS_LIBRARY}(" in tests:
+        return tests
+    function = trial.function
+    return with_library_test(tests, function.name, function.module, places[function.version].roots) or tests
 
 
 def _score(trial: Trial, place: Place, runner: Runner, rules: MutationRules) -> MutationScore:

@@ -27,7 +27,8 @@ def without_library(*arguments{named}):
             sys.modules.pop(name, None)
         sys.modules.update(before)
 """
-_TEST = "test_needs_library"
+NEEDS_LIBRARY = "test_needs_library"
+"""The test that only a program passes which does not do without the library."""
 
 # The first call with other arguments decides: that is how a function may answer which never looks at the parameter.
 # Objects without a representation of their own are told apart by their state.
@@ -74,7 +75,7 @@ def without_library(function: str, module: str, roots: Iterable[str], *, named: 
 
 def needs_library(call: str) -> dict[str, list[str]]:
     """Return the test, by its name, that such a call, of `without_library`, raises."""
-    return {_TEST: [f"with pytest.raises(Exception):\n    {call}"]}
+    return {NEEDS_LIBRARY: [f"with pytest.raises(Exception):\n    {call}"]}
 
 
 def with_library_test(tests: str, function: str, module: str, roots: Iterable[str]) -> str | None:
@@ -94,7 +95,8 @@ def with_library_test(tests: str, function: str, module: str, roots: Iterable[st
                     ((name, lines),) = needs_library(ast.unparse(call)).items()
                     body = "".join(f"    {line}\n" for text in [*before, *lines] for line in text.split("\n"))
                     helper = without_library(function, module, roots, named=True)
-                    return f"import pytest\n{tests}\n{helper}\n\ndef {name}():\n{body}"
+                    head = "" if "import pytest\n" in tests else "import pytest\n"
+                    return f"{head}{tests}\n{helper}\n\ndef {name}():\n{body}"
     return None
 
 

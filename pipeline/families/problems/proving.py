@@ -141,7 +141,6 @@ def _record(drafts: Sequence[Draft], place: Place, runner: Runner, rules: Proble
     yield from failed
     requests = [Tried(draft.id, draft.candidate.task, draft.written, tried) for draft, tried in inputs]
     results = record(requests, place, runner)
-    roots = frozenset(name.split(".")[0] for name in place.row["import_names"])
 
     def judged(one: tuple[Draft, list[Arguments], Result]) -> Iterator[Trial | Reject]:
         draft, tried, result = one
@@ -152,7 +151,9 @@ def _record(drafts: Sequence[Draft], place: Place, runner: Runner, rules: Proble
         if example is not None:
             covered = {case.arguments for case in draft.stated}
             cases = [*documented, *(case for case in recorded if case.arguments not in covered)]
-            yield Trial(draft, roots, example, tuple(case for case in documented if case != example), tuple(cases))
+            yield Trial(
+                draft, place.roots, example, tuple(case for case in documented if case != example), tuple(cases)
+            )
         else:
             detail = result.detail or "the reference gives none of the stated values where it is called alone"
             yield Reject(draft.id, RejectReason.NOT_PROVEN, f"{draft.row['version']}: {result.outcome}: {detail}")

@@ -33,6 +33,11 @@ class Place:
     row: EnvironmentRow
     environment: Environment
 
+    @property
+    def roots(self) -> frozenset[str]:
+        """The top-level modules of the library."""
+        return frozenset(name.split(".")[0] for name in self.row["import_names"])
+
 
 class OtherCode(NamedTuple):
     """What stands for the solution in the other version, and in which role it runs here."""

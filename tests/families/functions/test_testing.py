@@ -35,7 +35,7 @@ def value(text: str) -> Outcome:
 def made(docstring: str, recorded: list[Recorded]) -> Tests:
     task, written = task_of(docstring)
     evidence = evidence_of(task, inputs_of(task, LIMITS), recorded, LIMITS)
-    return write_tests(task, written, evidence, LIMITS, "function_f")
+    return write_tests(task, written, evidence, LIMITS, "function_f", ["lib"])
 
 
 LOUD = ">>> import lib\n>>> lib.loud('ab')\n'AB'\n"
@@ -44,13 +44,17 @@ STATED = told("'ab'", value("'AB'"))
 
 def test_each_kind_has_a_test_of_its_own() -> None:
     tests = made(LOUD, [STATED, told("''", value("'!'")), told("'a'", value("'A'")), told("'abab'", value("'ABAB'"))])
-    assert tests.text == (
-        "from function_f import solve\n\n\n"
+    head, _, last = tests.text.partition("\n\ndef without_library(")
+    assert head == (
+        "import pytest\nfrom function_f import solve\n\n\n"
         "def test_return_type_1():\n    assert isinstance(solve('ab'), str)\n\n\n"
         "def test_normal_input_1():\n    assert solve('ab') == 'AB'\n\n\n"
         "def test_boundary_values_1():\n    assert solve('') == '!'\n\n\n"
         "def test_functionality_1():\n    assert solve('a') == 'A'\n\n\n"
         "def test_functionality_2():\n    assert solve('abab') == 'ABAB'\n"
+    )
+    assert last.endswith(
+        "def test_needs_library():\n    with pytest.raises(Exception):\n        without_library('ab')\n"
     )
     assert (tests.missing_kinds, read_tests(tests.text)) == ((), tests)
 
