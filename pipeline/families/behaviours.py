@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 from pipeline.api.history.index import Index
 from pipeline.api.history.reach import farthest, reach_of
 from pipeline.api.history.rules import LifecycleRules
-from pipeline.core.vocabularies.changes import MARKED, OF_TYPES, WHOLE, ChangeKind, LibEvolutionEvalTag, Reach
+from pipeline.core.vocabularies.changes import MARKED, OF_TYPES, OFFERED, WHOLE, ChangeKind, LibEvolutionEvalTag
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome, VerdictRole
 from pipeline.core.vocabularies.samples import Evidence
@@ -298,7 +298,7 @@ def _row(pair: _Pair, path: str, indexes: Sequence[Index], rules: LifecycleRules
         "old": old,
         "new": new,
         # a call that failed before and runs now breaks nobody
-        "breaking": tags.breaking and new is not None and reach is not Reach.UNLISTED,
+        "breaking": tags.breaking and new is not None and reach in OFFERED,
         "reach": reach,
         "griffe_kind": tags.griffe,
         "replacement": None,

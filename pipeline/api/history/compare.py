@@ -23,7 +23,7 @@ from pipeline.api.history.states import (
     describe_state,
     only_declared,
 )
-from pipeline.core.vocabularies.changes import ChangeKind, Reach
+from pipeline.core.vocabularies.changes import OFFERED, ChangeKind
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
 from pipeline.lake.ids import content_id
@@ -190,7 +190,7 @@ def _rank(path: str, index: Index) -> tuple[bool, bool, bool, int, str]:
     row = index.rows.get(path)
     alias = row is None or row["kind"] == SymbolKind.ALIAS
     inherited = row is not None and row["public_because"] == PublicBecause.INHERITED
-    return reach_of(path, index) is Reach.UNLISTED, alias, inherited, path.count("."), path
+    return reach_of(path, index) not in OFFERED, alias, inherited, path.count("."), path
 
 
 def _described(row: SymbolState | None) -> str | None:
@@ -274,7 +274,7 @@ class _Writer:
             "parameter": difference.parameter,
             "old": difference.old,
             "new": difference.new,
-            "breaking": can_fail and reach is not Reach.UNLISTED,
+            "breaking": can_fail and reach in OFFERED,
             "reach": reach,
             # griffe reports breakages only
             "griffe_kind": tags.griffe if difference.breaking is not False else None,

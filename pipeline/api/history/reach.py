@@ -1,7 +1,8 @@
 """How far an API reaches: whether a library offers a path to its users, or only does not hide it.
 
 Code breaks by a change of what people use. A library lists what it offers (`__all__`, imports into a package), writes
-docstrings for it, and warns before it takes something away. Names that have none of this are public by spelling alone.
+docstrings for it, and warns before it takes something away. Names that have none of this are public by spelling
+alone: `UNLISTED` if the `__all__` of their module leaves them out, else `INTERNAL`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pipeline.api.history.index import Index
-from pipeline.core.vocabularies.changes import Reach
+from pipeline.core.vocabularies.changes import OFFERED, Reach
 from pipeline.core.vocabularies.surface import PublicBecause, SourceKind, SymbolKind
 from pipeline.lake.schema import Row
 
@@ -31,8 +32,8 @@ def reach_of(path: str, index: Index) -> Reach:
         if above is None or above["kind"] == SymbolKind.MODULE:
             break
         path = parent
-    reach = _of_module_member(path, row, index) if row is not None else Reach.UNLISTED
-    return Reach.DOCUMENTED if marked and reach is Reach.UNLISTED else reach
+    reach = _of_module_member(path, row, index) if row is not None else Reach.INTERNAL
+    return Reach.DOCUMENTED if marked and reach not in OFFERED else reach
 
 
 def _is_marked(path: str, index: Index) -> bool:
@@ -43,14 +44,16 @@ def _of_module_member(path: str, row: Row, index: Index) -> Reach:
     """Return how far a name of a module reaches; those of a top-level module are listed by being there."""
     state = index.find(path) or row
     parent = path.rpartition(".")[0]
+    if row["public_because"] == PublicBecause.UNLISTED:
+        return Reach.INTERNAL if index.implements(parent) else Reach.UNLISTED
     # import names may have dots: nothing of the release is above `google.cloud.storage`
     if row["public_because"] in _LISTED or not index.alive(parent.rpartition(".")[0]):
         return Reach.LISTED
     module = path if state["kind"] == SymbolKind.MODULE else path.rpartition(".")[0]
     if index.implements(module):
-        return Reach.UNLISTED
+        return Reach.INTERNAL
     documented = state["docstring_sha256"] is not None or state["source"] in _WITHOUT_DOCSTRINGS
-    own = Reach.DOCUMENTED if documented else Reach.UNLISTED
+    own = Reach.DOCUMENTED if documented else Reach.INTERNAL
     inside = index.below(path) if state["kind"] == SymbolKind.MODULE else ()
     return farthest([own, *(reach_of(member["path"], index) for member in inside)])
 

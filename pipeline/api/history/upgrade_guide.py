@@ -66,6 +66,7 @@ class Part(StrEnum):
     DEPRECATED = "deprecated"
     NEW = "new"
     TYPES = "types"
+    UNLISTED = "unlisted"
     INTERNAL = "internal"
 
 
@@ -74,6 +75,7 @@ PARTS = {
     Part.DEPRECATED: (Work.PREPARE,),
     Part.NEW: (Work.NEW,),
     Part.TYPES: (Work.TYPES,),
+    Part.UNLISTED: (Work.UNLISTED,),
     Part.INTERNAL: (Work.INTERNAL,),
 }
 """The groups that each part has."""
@@ -91,6 +93,7 @@ _AT_MOST = 20
 _WHY_HELD_BACK = {
     Work.NOTHING: "no code has to change",
     Work.TYPES: "nothing runs otherwise",
+    Work.UNLISTED: "the __all__ of their modules does not list them",
     Work.INTERNAL: "no __all__, import into a package, docstring or warning offers them",
 }
 

@@ -20,11 +20,16 @@ class DirectiveKind(Term):
 
 
 class Reach(Term):
-    """How far an API reaches, the farthest first; a change of what is unlisted is told apart and is not breaking."""
+    """How far an API reaches, the farthest first; changes of what is not OFFERED stand apart and do not break."""
 
     LISTED = "listed", "`__all__` lists it, a package imports it, a top-level module has it; or it is a member of such"
     DOCUMENTED = "documented", "it has a docstring or warns of its removal, and no other path stands for its module"
-    UNLISTED = "unlisted", "only its name has no underscore"
+    UNLISTED = "unlisted", "its module defines it, and the `__all__` of the module does not list it"
+    INTERNAL = "internal", "only its name has no underscore"
+
+
+OFFERED = frozenset({Reach.LISTED, Reach.DOCUMENTED})
+"""APIs that a library offers to its users."""
 
 
 class Work(Enum):
@@ -37,10 +42,11 @@ class Work(Enum):
     NEW = "New"
     NOTHING = "Nothing to do"
     TYPES = "Types: annotations alone"
+    UNLISTED = "Unlisted: not in `__all__`"
     INTERNAL = "Internal: nothing offers these to users"
 
 
-APART = frozenset({Work.TYPES, Work.INTERNAL})
+APART = frozenset({Work.TYPES, Work.UNLISTED, Work.INTERNAL})
 """Groups that have a block of their own beside the other changes of an API."""
 
 
@@ -418,10 +424,10 @@ def kinds_of_directive(directive: DirectiveKind, *, of_parameter: bool) -> froze
 def group_of(change: Change) -> Work:
     """Return the group of a change: that of its kind, or CHECK where it is breaking and its kind is less urgent.
 
-    Whatever changed about an API that is unlisted is INTERNAL.
+    Whatever changed about an API that is not offered is UNLISTED or INTERNAL, by its reach.
     """
-    if change["reach"] == Reach.UNLISTED:
-        return Work.INTERNAL
+    if change["reach"] not in OFFERED:
+        return Work.UNLISTED if change["reach"] == Reach.UNLISTED else Work.INTERNAL
     work = ChangeKind(change["kind"]).behaviour.work
     order = list(Work)
     return min(work, Work.CHECK, key=order.index) if change["breaking"] else work

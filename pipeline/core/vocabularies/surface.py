@@ -27,6 +27,7 @@ class PublicBecause(Term):
     REEXPORT = "reexport", "a package imports it into its __init__, or a module passes it on, and has no __all__"
     INHERITED = "inherited", "a public class inherits it"
     GETATTR = "getattr", "the module's __getattr__ answers to it"
+    UNLISTED = "unlisted", "it is defined here, has no leading underscore, and `__all__` does not list it"
     IMPORTED = "imported", "it is public in another release, and can be imported here all the same"
 
 

@@ -13,7 +13,7 @@ from enum import Enum, auto
 from more_itertools import first, interleave_longest
 from packaging.version import Version
 
-from pipeline.core.vocabularies.changes import MARKED, OF_PARAMETERS, OF_TYPES, RELOCATED, WHOLE, ChangeKind, Reach
+from pipeline.core.vocabularies.changes import MARKED, OF_PARAMETERS, OF_TYPES, OFFERED, RELOCATED, WHOLE, ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import UsageForm
@@ -76,9 +76,9 @@ class ChangeSide:
 
 
 def sides_of(change: ChangeRow) -> list[ChangeSide]:
-    """Return the releases from which running can show a change: none for annotations, marks and what is unlisted."""
+    """Return the releases from which running can show a change: none for annotations, marks and what is not offered."""
     kind, parameter = ChangeKind(change["kind"]), change["parameter"]
-    if kind in _NO_RUN_SHOWS or change["reach"] == Reach.UNLISTED:
+    if kind in _NO_RUN_SHOWS or change["reach"] not in OFFERED:
         return []
     by_name = kind in OF_PARAMETERS and parameter and not str(change["old"] or change["new"]).startswith("*")
     named = {ChangeKind.PARAMETER_REMOVED, ChangeKind.PARAMETER_RENAMED, *_WORKS_AFTER}

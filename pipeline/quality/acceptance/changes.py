@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipeline.core.vocabularies.changes import GONE, PROBED, RELOCATED, WHOLE, Reach
+from pipeline.core.vocabularies.changes import GONE, OFFERED, PROBED, RELOCATED, WHOLE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
@@ -23,7 +23,7 @@ def prove_changes(changes: Iterable[ChangeRow], runs: Runs) -> list[PublishedCha
     must also find the new path in the new release. Other changes are judged by the descriptions of both releases
     (`PREDICATES`): a confirmed one is `executed`, a contradicted one is refuted, and the others keep the evidence of
     the comparison. Where the descriptions decide whether calls break, `breaking` follows them. No change of an
-    unlisted API is breaking.
+    API that the library does not offer is breaking.
     """
     return list(guarded(changes, lambda change: str(change["id"]), lambda change: [_prove(change, runs)]))
 
@@ -80,7 +80,7 @@ def _published(change: ChangeRow, outcomes: list[str | None], finding: Finding) 
     can_fail = change["breaking"] if finding.breaking is None else finding.breaking
     return {
         **change,
-        "breaking": can_fail and change["reach"] != Reach.UNLISTED,
+        "breaking": can_fail and change["reach"] in OFFERED,
         # griffe reports a breakage: where there is none it would have been wrong
         "griffe_kind": None if finding.breaking is False else change["griffe_kind"],
         "evidence": Evidence.EXECUTED if finding.held else change["evidence"],

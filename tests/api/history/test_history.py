@@ -140,8 +140,10 @@ def test_the_place_of_a_definition_is_told_its_public_path() -> None:
 
 
 def test_a_name_that_can_only_be_imported_has_no_life_there() -> None:
-    public = {"pkg/__init__.py": "__all__ = ['f']\ndef f(): ...\ndef g(): ...\n"}
-    found = history("pkg.g", public, {"pkg/__init__.py": "__all__ = ['f', 'g']\ndef f(): ...\ndef g(): ...\n"})
+    text = "from ._parts import g\ndef f(): ...\n"
+    private = {"pkg/_parts.py": "def g(): ...\n"}
+    public = private | {"pkg/__init__.py": f"__all__ = ['f']\n{text}"}
+    found = history("pkg.g", public, private | {"pkg/__init__.py": f"__all__ = ['f', 'g']\n{text}"})
     assert found.exists
     assert [row["first_version"] for row in found.states] == ["1.1"]
     assert [phrase.text for version, phrase in events(found) if version == "1.1"] == []

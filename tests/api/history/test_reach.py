@@ -12,7 +12,7 @@ FILES = {
     "pkg/frame.py": "'Frames.'\nclass Frame:\n    'A frame.'\n    size = 1\n    def mad(self): ...\n"
     "def help_frame():\n    'Help.'\nDEEP = 2\n@deprecated\ndef old(): ...\n",
     "pkg/tools.py": "def cut():\n    'Cut.'\ndef _hidden(): ...\ndef bare(): ...\nWIDTH = 3\n",
-    "pkg/listed.py": "__all__ = ['NAMED']\nNAMED = 4\n",
+    "pkg/listed.py": "__all__ = ['NAMED']\nNAMED = 4\ndef left_out():\n    'Used by some.'\nclass Kept:\n    size = 1\n",
     "pkg/empty.py": "X = 1\n",
     "pkg/typed.pyi": "def stub() -> int: ...\n",
 }
@@ -20,16 +20,18 @@ REACH = {
     "pkg": Reach.LISTED,
     "pkg.LIMIT": Reach.LISTED,
     "pkg.Frame.mad": Reach.LISTED,
-    "pkg.frame.Frame.size": Reach.UNLISTED,
-    "pkg.frame.help_frame": Reach.UNLISTED,
-    "pkg.frame.DEEP": Reach.UNLISTED,
+    "pkg.frame.Frame.size": Reach.INTERNAL,
+    "pkg.frame.help_frame": Reach.INTERNAL,
+    "pkg.frame.DEEP": Reach.INTERNAL,
     "pkg.frame.old": Reach.DOCUMENTED,
     "pkg.json.loads": Reach.DOCUMENTED,
-    "pkg.json.bare": Reach.UNLISTED,
+    "pkg.json.bare": Reach.INTERNAL,
     "pkg.tools.cut": Reach.DOCUMENTED,
-    "pkg.tools.bare": Reach.UNLISTED,
-    "pkg.tools.WIDTH": Reach.UNLISTED,
+    "pkg.tools.bare": Reach.INTERNAL,
+    "pkg.tools.WIDTH": Reach.INTERNAL,
     "pkg.listed.NAMED": Reach.LISTED,
+    "pkg.listed.left_out": Reach.UNLISTED,
+    "pkg.listed.Kept.size": Reach.UNLISTED,
     "pkg.typed.stub": Reach.DOCUMENTED,
 }
 
@@ -45,7 +47,7 @@ def test_a_module_reaches_as_far_as_what_is_in_it() -> None:
     }
     read = index(nested)
     names = ("tools", "empty", "listed")
-    assert [reach_of(f"pkg.sub.{name}", read) for name in names] == [Reach.DOCUMENTED, Reach.UNLISTED, Reach.LISTED]
+    assert [reach_of(f"pkg.sub.{name}", read) for name in names] == [Reach.DOCUMENTED, Reach.INTERNAL, Reach.LISTED]
 
 
 def test_only_what_reaches_somebody_breaks() -> None:
@@ -53,11 +55,23 @@ def test_only_what_reaches_somebody_breaks() -> None:
     found = {row["path"]: row for row in changes(old, FILES | {"pkg/tools.py": "def _hidden(): ...\n"})}
     told = {path: (row["kind"], row["breaking"], row["reach"]) for path, row in found.items()}
     assert told == {
-        "pkg.tools.bare": ("removed", False, Reach.UNLISTED),
-        "pkg.tools.WIDTH": ("removed", False, Reach.UNLISTED),
+        "pkg.tools.bare": ("removed", False, Reach.INTERNAL),
+        "pkg.tools.WIDTH": ("removed", False, Reach.INTERNAL),
         "pkg.tools.cut": ("removed", True, Reach.DOCUMENTED),
         "pkg.tools.cut_more": ("removed", True, Reach.DOCUMENTED),
     }
+
+
+def test_an_unlisted_name_is_compared_and_does_not_break() -> None:
+    old, new = (
+        {"pkg/__init__.py": "", "pkg/tools.py": f"import os\n__all__ = ['cut']\ndef cut(): ...\n{text}"}
+        for text in ("from json import loads\ndef sew(a, b): ...\ndef glue(): ...\n", "def sew(a): ...\n")
+    )
+    found = [(row["path"], row["kind"], row["parameter"], row["breaking"], row["reach"]) for row in changes(old, new)]
+    assert found == [
+        ("pkg.tools.glue", "removed", None, False, Reach.UNLISTED),
+        ("pkg.tools.sew", "parameter_removed", "b", False, Reach.UNLISTED),
+    ]
 
 
 def test_a_change_stands_under_the_path_that_reaches_farthest() -> None:
@@ -79,5 +93,5 @@ def test_an_import_name_with_dots_is_a_top_level_module() -> None:
     assert reaches == {
         "cloud.storage": Reach.LISTED,
         "cloud.storage.LIMIT": Reach.LISTED,
-        "cloud.storage.blob.SIZE": Reach.UNLISTED,
+        "cloud.storage.blob.SIZE": Reach.INTERNAL,
     }

@@ -78,12 +78,16 @@ def test_two_parameters_make_another_shape() -> None:
     assert [grouped(rows)[0][1][0].reshaped for rows in cases] == [False, False, False, True]
 
 
-def test_what_is_unlisted_stands_apart_and_what_is_listed_first() -> None:
-    reaches = {"lib.b": Reach.DOCUMENTED, "lib.c": Reach.UNLISTED, "lib.d": Reach.LISTED}
+def test_what_is_not_offered_stands_apart_and_what_is_listed_first() -> None:
+    reaches = {"lib.a": Reach.INTERNAL, "lib.b": Reach.DOCUMENTED, "lib.c": Reach.UNLISTED, "lib.d": Reach.LISTED}
     rows = [change(ChangeKind.REMOVED, path, "1.0", "2.0", reach=reach) for path, reach in reaches.items()]
     rows.append(change(ChangeKind.REMOVED, "lib.e", "1.0", "2.0", replacement="lib.f"))
     found = [(work, [block.path for block in blocks]) for work, blocks in grouped(rows)]
-    assert found == [(Work.REWRITE, ["lib.e", "lib.d", "lib.b"]), (Work.INTERNAL, ["lib.c"])]
+    assert found == [
+        (Work.REWRITE, ["lib.e", "lib.d", "lib.b"]),
+        (Work.UNLISTED, ["lib.c"]),
+        (Work.INTERNAL, ["lib.a"]),
+    ]
 
 
 def test_parts_have_all_groups_but_those_without_work() -> None:

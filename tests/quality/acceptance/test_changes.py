@@ -121,7 +121,7 @@ def test_parameters(
     assert (result["griffe_kind"] is None) is (breaking is False)
 
 
-def test_no_change_of_an_unlisted_api_is_breaking_whatever_runs_show() -> None:
+def test_no_change_of_an_api_that_is_not_offered_is_breaking_whatever_runs_show() -> None:
     claimed: dict[str, Any] = {"parameter": "b", "old": None, "new": "b", "breaking": False, "griffe_kind": None}
     results = {
         reach: proven(f("a"), f("a, b"), Kind.PARAMETER_ADDED_REQUIRED, reach=reach, **claimed) for reach in Reach

@@ -34,8 +34,8 @@ def public_modules(names: Iterator[str] | list[str]) -> list[str]:
 def public_names(module: ModuleRecord, path: str, distribution: Distribution) -> list[PublicName]:
     """Return the public names of a module, in order of name.
 
-    With `__all__` (language reference, 7.11) these are the names that it lists, and by the rule for names too where
-    a part of it cannot be read statically; without, see `_by_name`.
+    With `__all__` (language reference, 7.11) these are the names that it lists, by the rule for names too where a part
+    of it cannot be read statically, and as `unlisted` the others that the module defines; without, see `_by_name`.
     """
     distribution.trace.ask(module.name)
     distribution.trace.ask(bindings_fact(module.name))
@@ -45,6 +45,11 @@ def public_names(module: ModuleRecord, path: str, distribution: Distribution) ->
     if exports is None or not exports.complete:
         for public in _by_name(module, path, distribution):
             names.setdefault(public.path.rpartition(".")[2], public)
+    else:
+        for public in _defined(module, path, distribution, PublicBecause.UNLISTED):
+            # a value of another module is there for the module's own use, as an import is
+            if public.resolution.kind == "definition" and public.resolution.module is module:
+                names.setdefault(public.path.rpartition(".")[2], public)
     for public in _answered(module, path, distribution):
         names[public.path.rpartition(".")[2]] = public
     return [_with_twin(names[name], module, distribution) for name in sorted(names)]
@@ -116,18 +121,30 @@ def _by_name(module: ModuleRecord, path: str, distribution: Distribution) -> Ite
     interface"), and all of a module that only imports. Of other imports from other distributions only those of a
     top-level package count.
     """
-    for bound, definition in module.definitions.items():
-        name = own_name(bound, definition, module)
-        if name is None or name.startswith("_") or not definition.runtime:
-            continue
+    yield from _defined(module, path, distribution, PublicBecause.NAME)
+    for name, definition in _own_names(module):
         resolution = distribution.lookup(module, name)
-        if definition.kind != "import" and not _for_annotations(definition, distribution):
-            yield PublicName(f"{path}.{name}", PublicBecause.NAME, resolution)
-        elif definition.kind == "import" and _reexported(module, definition, resolution, distribution):
+        if definition.kind == "import" and _reexported(module, definition, resolution, distribution):
             yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, resolution)
     if module.is_package:
         yield from _unseen_parts(module, path, distribution)
     yield from _starred(module, path, distribution)
+
+
+def _defined(
+    module: ModuleRecord, path: str, distribution: Distribution, because: PublicBecause
+) -> Iterator[PublicName]:
+    """Yield what a module defines itself under names without an underscore, but for what only serves annotations."""
+    for name, definition in _own_names(module):
+        if definition.kind != "import" and not _for_annotations(definition, distribution):
+            yield PublicName(f"{path}.{name}", because, distribution.lookup(module, name))
+
+
+def _own_names(module: ModuleRecord) -> Iterator[tuple[str, Definition]]:
+    for bound, definition in module.definitions.items():
+        name = own_name(bound, definition, module)
+        if name is not None and not name.startswith("_") and definition.runtime:
+            yield name, definition
 
 
 def _for_annotations(definition: Definition, distribution: Distribution) -> bool:

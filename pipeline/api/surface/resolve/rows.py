@@ -13,8 +13,8 @@ from pipeline.lake.rows import SymbolState
 def preferred_paths(names: Iterable[PublicName]) -> dict[str, str]:
     """Return the public path of each definition: of fewest segments, then where it stands, then by letters.
 
-    A path by which access is deprecated comes last, before it one of another top-level package: `pylab` passes all of
-    Matplotlib on by a star import.
+    An unlisted path comes last, before it one by which access is deprecated, and before that one of another top-level
+    package: `pylab` passes all of Matplotlib on by a star import.
     """
     best: dict[str, PublicName] = {}
     for public in names:
@@ -25,10 +25,11 @@ def preferred_paths(names: Iterable[PublicName]) -> dict[str, str]:
     return {canonical: public.path for canonical, public in best.items()}
 
 
-def _rank(public: PublicName) -> tuple[bool, bool, int, bool, str]:
+def _rank(public: PublicName) -> tuple[bool, bool, bool, int, bool, str]:
     path, canonical = public.path, public.resolution.path
     elsewhere = path.partition(".")[0] != canonical.partition(".")[0]
-    return public.mark is not None, elsewhere, path.count("."), path != canonical, path
+    unlisted = public.because is PublicBecause.UNLISTED
+    return unlisted, public.mark is not None, elsewhere, path.count("."), path != canonical, path
 
 
 def kind_of(definition: Definition, *, member: bool = False) -> SymbolKind:

@@ -15,9 +15,9 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
         "import os\nfrom typing import Any\nLIMIT = 3\n_hidden = 1\ndef f(): ...\nclass C: ...\n",
         {"pkg.LIMIT": "attribute", "pkg.f": "function", "pkg.C": "class"},
     ),
-    "__all__ decides, underscore or not": (
+    "__all__ lists names, underscore or not, and others are unlisted": (
         "__all__ = ['_g']\n__all__ += ('h',)\ndef _g(): ...\ndef h(): ...\ndef other(): ...\n",
-        {"pkg._g": "function", "pkg.h": "function"},
+        {"pkg._g": "function", "pkg.h": "function", "pkg.other": "function"},
     ),
     "__all__ of other modules, extend, append, remove": (
         {
@@ -35,7 +35,14 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
             "pkg/_a.py": "__all__ = ['a', 'a2']\na = 1\ndef a2(): ...\n",
             "pkg/_b.py": "__all__ = ['b']\ndef b(): ...\n",
         },
-        {"pkg.a": "attribute", "pkg.a2": "function", "pkg.b": "function", "pkg.c": "attribute", "pkg.e": "attribute"},
+        {
+            "pkg.a": "attribute",
+            "pkg.a2": "function",
+            "pkg.b": "function",
+            "pkg.c": "attribute",
+            "pkg.d": "attribute",
+            "pkg.e": "attribute",
+        },
     ),
     "an __all__ that cannot be read adds the rule for names": (
         "__all__ = [n for n in dir()]\ndef f(): ...\n",
@@ -44,7 +51,7 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
     "annotated, wrapped, starred and named parts of __all__": (
         "__all__: list[str] = [*sorted(['f']), g.__name__] + list(('h',))\ndef f(): ...\ndef g(): ...\n"
         "def h(): ...\ndef i(): ...\n",
-        {"pkg.f": "function", "pkg.g": "function", "pkg.h": "function"},
+        {"pkg.f": "function", "pkg.g": "function", "pkg.h": "function", "pkg.i": "function"},
     ),
     "what a module may bind as it runs is believed to be there": (
         "__all__ = ['f', 'VERSION']\nglobals()['VERSION'] = 1\ndef f(): ...\n",
@@ -229,7 +236,7 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
             """,
             "pkg/annotations.py": "__all__ = ['Note']\nclass Note: ...\n",
         },
-        {"pkg.Note": "class", "pkg.annotations": "module", "pkg.annotations.Note": "alias"},
+        {"pkg.Note": "class", "pkg.annotations": "module", "pkg.annotations.Note": "alias", "pkg.log": "attribute"},
     ),
     "a submodule that a star brings back to its package": (
         {
@@ -600,6 +607,28 @@ def test_canonical_path_and_reason():
         "pkg.C": ("pkg._impl.C", "reexport"),
         "pkg.C.m": ("pkg._impl.Base.m", "inherited"),
         "pkg.Markup": ("markupsafe.Markup", "reexport"),
+    }
+
+
+def test_names_that_all_does_not_list_are_unlisted_where_they_are_defined():
+    found = rows(
+        {
+            "pkg/__init__.py": "from .a import f\n__all__ = ['f']\ndef own(): ...\n",
+            "pkg/a.py": "import os\nfrom typing import TypeVar\nfrom .b import g\n__all__ = ['h']\nT = TypeVar('T')\n"
+            "size = g\ndef f(): ...\ndef h(): ...\ndef _hidden(): ...\nclass C:\n    def m(self): ...\n",
+            "pkg/b.py": "def g(): ...\n",
+            "pkg/c/__init__.py": "from ..a import C\n__all__ = ['C']\n",
+        }
+    )
+    told = {path: (str(row["kind"]), str(row["public_because"])) for path, row in found.items() if "." in path[4:]}
+    assert found["pkg.own"]["public_because"] == "unlisted"
+    assert told == {
+        "pkg.a.f": ("alias", "unlisted"),
+        "pkg.a.h": ("function", "dunder_all"),
+        "pkg.a.C": ("alias", "unlisted"),
+        "pkg.b.g": ("function", "name"),
+        "pkg.c.C": ("class", "dunder_all"),
+        "pkg.c.C.m": ("method", "name"),
     }
 
 
