@@ -18,7 +18,14 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.corpus.own_tests.refusal import Refused
-from pipeline.corpus.own_tests.scripts import Line, line_of, loose_script_of, rewritten, slice_to
+from pipeline.corpus.own_tests.scripts import (
+    Line,
+    line_of,
+    loose_script_of,
+    rewritten,
+    sides_of_equality,
+    slice_to,
+)
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.find import scan
 from pipeline.corpus.usages.uses import Use
@@ -29,6 +36,9 @@ _WORKS_AFTER = frozenset({ChangeKind.INTRODUCED, ChangeKind.PARAMETER_ADDED_OPTI
 _NO_RUN_SHOWS = OF_TYPES | MARKED | {ChangeKind.UNDEPRECATED}
 _LEFT_OUT = frozenset({ChangeKind.PARAMETER_DEFAULT, ChangeKind.PARAMETER_OPTIONAL, ChangeKind.PARAMETER_REQUIRED})
 """Only calls that do not give the parameter come out otherwise."""
+
+_REFLECTED = re.compile(rb"\.__(name|qualname|module|doc)__\b")
+"""What every function and class answers alike: a use that asks for it shows nothing of what the API does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +182,13 @@ class TestScripts:
         if others := side.other_names(api):
             script = script.importing(side.path, others, api)
         names = side.names(api)
-        places = [(place, use) for place, each in enumerate(script.uses) for use in each if side.is_use(use, names)]
+        text = "\n".join(line.text for line in script.lines).encode()
+        places = [
+            (place, use)
+            for place, each in enumerate(script.uses)
+            for use in each
+            if side.is_use(use, names) and not _REFLECTED.match(text, use.end_byte)
+        ]
         places.sort(key=lambda each: (side.keyword not in each[1].keywords, each[0]))
         programs: dict[str, UsingProgram] = {}
         for place, use in places:
@@ -190,6 +206,31 @@ class TestScripts:
         if not programs:
             raise Refused(RejectReason.NO_CHECK, "nothing that can be printed without fixtures depends on the use")
         return list(programs.values())
+
+    def valued(self, program: UsingProgram, side: ChangeSide) -> UsingProgram | None:
+        """Return a program that prints the value of the API where an assertion looks whether it equals another.
+
+        A value says more of what an API does than that two expressions are equal.
+        """
+        api = self._apis[side.home]
+        names = side.names(api)
+        *before, last = program.lines
+        # The shorter side is rather what is tested than what spells out the expected value.
+        for shown in sorted(sides_of_equality(last), key=lambda line: len(line.text)):
+            needed = frozenset(name for line in (*before, shown) for name in line.needs)
+            kept = [line for line in before if not isinstance(line.node, ast.Assign) or line.binds & needed]
+            lines = (*kept, shown)
+            uses = tuple(uses_by_line(lines, api))
+            depending = {id(line) for line in slice_to(lines, len(kept))}
+            cores = [
+                use
+                for line, each in zip(lines, uses, strict=True)
+                for use in each
+                if id(line) in depending and side.is_use(use, names) and program.core.keywords == use.keywords
+            ]
+            if cores:
+                return UsingProgram(program.test, lines, uses, cores[0])
+        return None
 
     def objects(self, owner: str, version: str) -> Iterator[tuple[tuple[Line, ...], str]]:
         """Yield lines with which tests make an object of a class, each way once, and its name; short ones first.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Sequence
 
 from more_itertools import first
@@ -23,6 +24,9 @@ LONGEST_OUTPUT = 120
 _LITTLE = EMPTY | {"True", "False"}
 """Outputs by which a test hardly tells its API from others."""
 
+_KIND = re.compile(r"<(bound method|member|property|function|method|slot wrapper|attribute|(\w+\.)*cached_property) ")
+"""How texts begin that say what kind of thing is printed, and give its name."""
+
 _BEFORE = """
 import signal
 def _end(*_): raise TimeoutError
@@ -39,15 +43,23 @@ finally:
 """
 
 
+def tells_much(text: str) -> bool:
+    """Say whether an output is one short line that says more than yes, no or nothing."""
+    return text.strip() not in _LITTLE and "\n" not in text and len(text) <= LONGEST_OUTPUT
+
+
 def is_distinctive(side: ChangeSide, program: UsingProgram, printed: Sequence[str]) -> bool:
     """Say whether what a program prints at home is worth a row.
 
-    A written one prints a short value, no type. None prints only what it is given where the API itself is to be named.
+    A written one prints a short value, no type and no descriptor. None prints only what it is given where the API
+    itself is to be named.
     """
     text = "".join(printed).strip()
     is_call = program.core.form is UsageForm.CALL
     is_written = program.test is None
-    if is_written and (len(text) > LONGEST_OUTPUT or text.startswith("typing.") or (is_call and text in EMPTY)):
+    if is_written and (
+        len(text) > LONGEST_OUTPUT or text.startswith("typing.") or _KIND.match(text) or (is_call and text in EMPTY)
+    ):
         return False
     if not is_call or not (is_written or side.change["kind"] in WHOLE):
         return True
@@ -139,7 +151,8 @@ def _called(call: ast.Call) -> str:
 
 
 def plain_code(code: str | None, path: str | None, api: Api | None) -> str:
-    """Return a program without what does not change its meaning: prefixes of texts, arguments that are defaults.
+    """Return a program without what does not change its meaning: prefixes of texts, arguments that are defaults,
+    the base `object`.
 
     Two programs of one change with the same plain code show the same.
     """
@@ -149,6 +162,8 @@ def plain_code(code: str | None, path: str | None, api: Api | None) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant):
             node.kind = None
+        if isinstance(node, ast.ClassDef):
+            node.bases = [each for each in node.bases if ast.unparse(each) != "object"]
         if isinstance(node, ast.Call) and (path or "").rpartition(".")[2] == _called(node):
             node.keywords = [each for each in node.keywords if ast.unparse(each.value) != defaults.get(each.arg or "")]
     return ast.unparse(tree)

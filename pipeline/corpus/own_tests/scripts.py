@@ -227,6 +227,16 @@ def line_of(node: ast.stmt, expectation: str | None = None, compares: bool = Fal
     )
 
 
+def sides_of_equality(line: Line) -> list[Line]:
+    """Return, for a line that prints whether two things are equal, the lines that print each of them."""
+    node = line.node.value if isinstance(line.node, ast.Expr) else None
+    is_printing = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    shown = node.args[0] if is_printing and len(node.args) == 1 else None  # type: ignore[union-attr]
+    if not isinstance(shown, ast.Compare) or [type(each) for each in shown.ops] != [ast.Eq]:
+        return []
+    return [line_of(_printing(each)) for each in (shown.left, *shown.comparators)]
+
+
 def rewritten(line: Line) -> Line:
     """Return a line with the text of its node, which was changed."""
     return line_of(copy.deepcopy(line.node), line.expectation, line.compares)

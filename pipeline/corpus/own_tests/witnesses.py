@@ -23,6 +23,7 @@ from pipeline.corpus.own_tests.distinctive import (
     is_distinctive,
     plain_code,
     script_of_variants,
+    tells_much,
     variants,
 )
 from pipeline.corpus.own_tests.refusal import Refused
@@ -281,6 +282,7 @@ class _Search:
         self._run([(each.side.home, each) for of_change in by_change.values() for each in of_change])
         for of_change in by_change.values():
             of_change += self._listed(of_change)
+        self._show_values(by_change.values())
         every = [each for of_change in by_change.values() for each in of_change]
         self._run([(each.side.home, each) for each in every])
         at_home = {id(each): self._outputs(each) for each in every}
@@ -359,6 +361,26 @@ class _Search:
                 program = self.writer.listed(each.side, each.program)
                 listed += [_Candidate(each.side, program)] if program else []
         return listed
+
+    def _show_values(self, groups: Iterable[list[_Candidate]]) -> None:
+        """Put, in place of tests that print that two things are equal, programs that print what is equal.
+
+        They must print one short line that is the same in each run and says more than yes or no.
+        """
+        pairs: list[tuple[list[_Candidate], int, _Candidate]] = []
+        for group in groups:
+            for number, each in enumerate(group):
+                result = self.runs.results.get((each.text, each.side.home))
+                printed = outputs(each.program.lines, result) if each.program.test else None
+                if printed and as_asserted(each.program.lines, printed):
+                    valued = self.tests.valued(each.program, each.side)
+                    pairs += [(group, number, _Candidate(each.side, valued))] if valued else []
+        self._run([(each.side.home, each) for *_, each in pairs])
+        for group, number, each in pairs:
+            printed = outputs(each.program.lines, self.runs.results.get((each.text, each.side.home)))
+            text = "".join(printed or ()).rstrip("\n")
+            if printed and tells_much(text) and not _ADDRESS.search(text):
+                group[number] = each
 
     def _outputs(self, each: _Candidate) -> list[str] | Reject:
         """Return what the lines of a program print at home, or why it is no witness."""

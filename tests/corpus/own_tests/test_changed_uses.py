@@ -89,12 +89,32 @@ def test_programs(case: str) -> None:
         (own_test("assert demo.total(client) == 3", head="(client)"), side(), RejectReason.NO_CHECK),
         (own_test("assert demo.total(pytest) == 3"), side(), RejectReason.NO_CHECK),
         (own_test("f = demo.total\nassert f == 3"), BY_NAME, RejectReason.UNTESTED),
+        (own_test("assert demo.total.__name__ in demo.other()"), side(), RejectReason.UNTESTED),
     ],
 )
 def test_no_program(test: Any, of: ChangeSide, reason: RejectReason) -> None:
     with pytest.raises(Refused) as refused:
         programs(test, of)
     assert refused.value.reason is reason
+
+
+@pytest.mark.parametrize(
+    ("body", "of", "expected"),
+    [
+        ("limit = 4\nassert demo.total(limit).most == limit", side(), "limit = 4\nprint(demo.total(limit).most)\n"),
+        ("wanted = sum([5])\nassert wanted == demo.total(2)", side(), "print(demo.total(2))\n"),
+        ("x = demo.total(2)\nassert f'<{x.most}>' == str(x)", side(), "x = demo.total(2)\nprint(str(x))\n"),
+        ("assert demo.total(a=2) == sum([4])", BY_NAME, "print(demo.total(a=2))\n"),
+        ("assert demo.total(2) == 4", side(), None),
+        ("assert demo.total(2) > sum([1])", side(), None),
+        ("x = demo.total(2)\nassert x in [sum([1])]", side(), None),
+    ],
+)
+def test_the_value_in_place_of_an_equality(body: str, of: ChangeSide, expected: str | None) -> None:
+    test = own_test(body)
+    scripts = TestScripts([test], {"1.0": API, "2.0": API}, ("1.0", "2.0"))
+    valued = scripts.valued(scripts.programs(test, of)[0], of)
+    assert (valued and text_of(valued.lines)) == (expected and f"import demo\n\n{expected}")
 
 
 def test_tests_of_home_go_first_and_those_beyond_the_change_are_none() -> None:

@@ -15,9 +15,10 @@ import pytest
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.core.vocabularies.surface import ParameterKind
 from pipeline.corpus.own_tests.changed_uses import ChangeSide, UsingProgram
-from pipeline.corpus.own_tests.distinctive import plain_code, variants
+from pipeline.corpus.own_tests.distinctive import is_distinctive, plain_code, variants
 from pipeline.corpus.own_tests.script_runs import ScriptRuns, marked
 from pipeline.corpus.own_tests.scripts import Line, line_of
 from pipeline.corpus.own_tests.witnesses import witnesses_stage
@@ -170,3 +171,25 @@ def test_prefixes_of_texts_and_arguments_that_are_defaults_mean_nothing(code: st
     api = Api({"demo.f": symbol("demo.f", "function", "1.0", None) | {"parameters": [quote]}}, ["demo"], {})
     plain = "from demo import f\nprint(f('a'))" if "import" in code else "print(f('a'))"
     assert (plain_code(code, "demo.f", api) == plain) is same
+
+
+def test_the_base_object_means_nothing() -> None:
+    api = Api({}, ["demo"], {})
+    assert plain_code("class A(object):\n    x = 1", None, api) == "class A:\n    x = 1"
+    assert plain_code("class A(demo.B):\n    x = 1", None, api) == "class A(demo.B):\n    x = 1"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<member 'f' of 'A' objects>", False),
+        ("<functools.cached_property object at 0x1>", False),
+        ("<Validator for x > 3>", True),
+    ],
+)
+def test_written_programs_print_values_and_no_descriptors(text: str, expected: bool) -> None:
+    change: Any = {"kind": ChangeKind.REMOVED}
+    side = ChangeSide(change, "1.0", "2.0", "demo.f")
+    core = SimpleNamespace(form=UsageForm.ATTRIBUTE)
+    program: Any = SimpleNamespace(core=core, test=None)
+    assert is_distinctive(side, program, [text]) is expected
