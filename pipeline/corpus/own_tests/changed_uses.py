@@ -216,12 +216,12 @@ class TestScripts:
         names = side.names(api)
         *before, last = program.lines
         # The shorter side is rather what is tested than what spells out the expected value.
-        for shown in sorted(sides_of_equality(last), key=lambda line: len(line.text)):
-            needed = frozenset(name for line in (*before, shown) for name in line.needs)
-            kept = [line for line in before if not isinstance(line.node, ast.Assign) or line.binds & needed]
-            lines = (*kept, shown)
+        for printing in sorted(sides_of_equality(last), key=lambda line: len(line.text)):
+            needed = frozenset(name for line in (*before, printing) for name in line.needs)
+            before_it = [line for line in before if not isinstance(line.node, ast.Assign) or line.binds & needed]
+            lines = (*before_it, printing)
             uses = tuple(uses_by_line(lines, api))
-            depending = {id(line) for line in slice_to(lines, len(kept))}
+            depending = {id(line) for line in slice_to(lines, len(before_it))}
             cores = [
                 use
                 for line, each in zip(lines, uses, strict=True)

@@ -43,7 +43,7 @@ finally:
 """
 
 
-def tells_much(text: str) -> bool:
+def is_informative(text: str) -> bool:
     """Say whether an output is one short line that says more than yes, no or nothing."""
     return text.strip() not in _LITTLE and "\n" not in text and len(text) <= LONGEST_OUTPUT
 

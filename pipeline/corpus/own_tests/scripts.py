@@ -231,10 +231,10 @@ def sides_of_equality(line: Line) -> list[Line]:
     """Return, for a line that prints whether two things are equal, the lines that print each of them."""
     node = line.node.value if isinstance(line.node, ast.Expr) else None
     is_printing = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
-    shown = node.args[0] if is_printing and len(node.args) == 1 else None  # type: ignore[union-attr]
-    if not isinstance(shown, ast.Compare) or [type(each) for each in shown.ops] != [ast.Eq]:
+    printed = node.args[0] if is_printing and len(node.args) == 1 else None  # type: ignore[union-attr]
+    if not isinstance(printed, ast.Compare) or [type(each) for each in printed.ops] != [ast.Eq]:
         return []
-    return [line_of(_printing(each)) for each in (shown.left, *shown.comparators)]
+    return [line_of(_printing(each)) for each in (printed.left, *printed.comparators)]
 
 
 def rewritten(line: Line) -> Line:

@@ -23,7 +23,7 @@ from pipeline.corpus.own_tests.distinctive import (
     is_distinctive,
     plain_code,
     script_of_variants,
-    tells_much,
+    is_informative,
     variants,
 )
 from pipeline.corpus.own_tests.refusal import Refused
@@ -379,7 +379,7 @@ class _Search:
         for group, number, each in pairs:
             printed = outputs(each.program.lines, self.runs.results.get((each.text, each.side.home)))
             text = "".join(printed or ()).rstrip("\n")
-            if printed and tells_much(text) and not _ADDRESS.search(text):
+            if printed and is_informative(text) and not _ADDRESS.search(text):
                 group[number] = each
 
     def _outputs(self, each: _Candidate) -> list[str] | Reject:
