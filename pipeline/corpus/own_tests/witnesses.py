@@ -21,9 +21,9 @@ from pipeline.corpus.own_tests.distinctive import (
     EMPTY,
     LONGEST_OUTPUT,
     is_distinctive,
+    is_informative,
     plain_code,
     script_of_variants,
-    is_informative,
     variants,
 )
 from pipeline.corpus.own_tests.refusal import Refused
