@@ -24,12 +24,13 @@ class Reach(Term):
 
     LISTED = "listed", "`__all__` lists it, a package imports it, a top-level module has it; or it is a member of such"
     DOCUMENTED = "documented", "it has a docstring or warns of its removal, and no other path stands for its module"
+    USED = "used", "the library does not offer it, and code of the corpus uses it"
     UNLISTED = "unlisted", "its module defines it, and the `__all__` of the module does not list it"
     INTERNAL = "internal", "only its name has no underscore"
 
 
-OFFERED = frozenset({Reach.LISTED, Reach.DOCUMENTED})
-"""APIs that a library offers to its users."""
+OFFERED = frozenset({Reach.LISTED, Reach.DOCUMENTED, Reach.USED})
+"""APIs that a library offers to its users, or that these take all the same: their changes break code."""
 
 
 class Work(Enum):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from pipeline.api.history.documented import document_changes
+from pipeline.api.history.in_use import changes_in_use
 from pipeline.core.versions import stage_version
 from pipeline.families.contexts.retrieval import retrievers
 from pipeline.families.contexts.stage import contexts_stage
@@ -48,10 +49,11 @@ def gates(house: House) -> Iterator[Stage]:
         "gate",
         reads="completions migrations block_completions drafts flags snippets releases verdicts environments"
         " changes behaviours directives drafted_migrations drafted_verdicts drafted_descriptions reviews"
-        " mutation_scores",
+        " mutation_scores usages",
         writes="published_changes published_completions published_migrations published_block_completions",
         depends=lambda: [
             rules.quality,
+            rules.lifecycle,
             rules.directives,
             rules.validation.executable_sources,
             rules.drafting,
@@ -60,14 +62,22 @@ def gates(house: House) -> Iterator[Stage]:
         run=lambda tables: acceptance_stage(
             {
                 **with_drafted(tables),
-                "changes": document_changes(tables["changes"], tables["directives"], rules.directives),
+                "changes": changes_in_use(
+                    document_changes(tables["changes"], tables["directives"], rules.directives),
+                    (usage["path"] for usage in tables["usages"]),
+                    rules.lifecycle,
+                ),
             },
             rules=rules.quality,
             executable_sources=rules.validation.executable_sources,
             drafting=rules.drafting,
             mutation=rules.mutation,
         ),
-        partly=[Read("snippets", (*SOURCE_COLUMNS, "title")), Read("environments", ("outcome", "detail"))],
+        partly=[
+            Read("snippets", (*SOURCE_COLUMNS, "title")),
+            Read("environments", ("outcome", "detail")),
+            Read("usages", ("path",)),
+        ],
     )
     yield declared(
         "problems_gate",

@@ -98,6 +98,15 @@ def empty_all(difference: Difference, sources: Sources) -> bool:
     return bool(values) and all(isinstance(v, ast.List | ast.Tuple) and not v.elts for v in values)
 
 
+def unlisted(difference: Difference, sources: Sources) -> bool:
+    """Return whether the module of a name has an `__all__` that does not name it, and binds the name itself."""
+    module, _, name = difference.path.rpartition(".")
+    tree = sources.tree(module)
+    values = [value for node in ast.walk(tree) for value in _all_values(node)] if tree is not None else []
+    texts = {node.value for value in values for node in ast.walk(value) if isinstance(node, ast.Constant)}
+    return bool(values) and name not in texts and difference.home.rpartition(".")[0] == module
+
+
 def namespace(difference: Difference, sources: Sources) -> bool:
     """Return whether a module of griffe's is no file of the release."""
     kind = difference.theirs.kind if difference.theirs else None

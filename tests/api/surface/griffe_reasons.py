@@ -34,6 +34,10 @@ class Reason(Term):
         "empty __all__",
         "`__all__ = []` says that nothing is public; for griffe the module then has no `__all__`",
     )
+    UNLISTED = (
+        "unlisted",
+        "the module defines it, and `__all__` does not list it: a row that says so for us, for griffe it is private",
+    )
     NAMESPACE = (
         "namespace package",
         "a folder without `__init__`, which other distributions share: no module of the release; griffe makes one",
@@ -135,6 +139,7 @@ _PREDICATES: dict[Reason, tuple[frozenset[What], Callable[[Difference, Sources],
     Reason.REEXPORT: (frozenset({What.PUBLIC}), names.reexport),
     Reason.PASSED_ON: (_LEADS | {What.PUBLIC, What.RETURNS, What.VALUE}, names.passed_on),
     Reason.SHADOWED: (_LEADS | _OURS | {What.PUBLIC}, names.shadowed),
+    Reason.UNLISTED: (frozenset({What.PUBLIC}), names.unlisted),
     Reason.NAMESPACE: (_THEIRS, names.namespace),
     Reason.EMPTY_ALL: (_THEIRS, names.empty_all),
     Reason.PROGRAM: (_THEIRS, branches.program),

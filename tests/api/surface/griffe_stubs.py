@@ -31,6 +31,8 @@ def stub(difference: Difference, sources: Sources) -> bool:
             return bare or _takes(made, state.parameters, difference)
         case What.BASES:
             return any(tuple(map(ast.unparse, n.bases)) == state.bases for n in found if isinstance(n, ast.ClassDef))
+        case What.VALUE:
+            return any(isinstance(n, ast.Assign) and ast.unparse(n.value) == state.value for n in found)
         case What.KIND | What.ONLY_GRIFFE | What.CANONICAL:
             return _stands_in_stub(difference, state, sources)
     return False

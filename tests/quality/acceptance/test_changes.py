@@ -130,6 +130,7 @@ def test_no_change_of_an_api_that_is_not_offered_is_breaking_whatever_runs_show(
     assert [reach for reach, result in results.items() if cast(Row, result)["breaking"]] == [
         Reach.LISTED,
         Reach.DOCUMENTED,
+        Reach.USED,
     ]
 
 
