@@ -124,7 +124,6 @@ def test_migrations_stand_in_both_directions_and_the_old_code_fails(refreshed: t
     assert found == {
         ("renamed", "demo.make_loud", "1.1", "demo.make_louder", "1.2", "minor_to_minor", True),
         ("renamed", "demo.make_louder", "1.2", "demo.make_loud", "1.1", "minor_to_minor", True),
-        ("replacement", "demo.total", "1.1", "demo.summed", "1.2", "minor_to_minor", False),
         ("replacement", "demo.summed", "1.2", "demo.total", "1.1", "minor_to_minor", True),
         ("replacement", "demo.total", "1.2", "demo.summed", "2.0", "minor_to_major", True),
         # The example of `greet` in 2.0 states another output, so it is no migration of the one before.

@@ -40,7 +40,7 @@ _SETTINGS = {
 }
 _COLUMNS: Mapping[Family, tuple[str, ...]] = {
     Family.COMPLETION: ("granularity", "masked_code", "core_token", "code"),
-    Family.MIGRATION: ("target_code",),
+    Family.MIGRATION: ("source_code", "target_code", "target_path"),
     Family.PROBLEM: ("starting_code", "hidden_tests", "test", "module"),
     Family.FUNCTION: ("granularity", "masked_code", "core_token", "tests", "module"),
 }

@@ -12,6 +12,7 @@ from pipeline.evaluation.scores.filling import filled, solved
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.splitting import NotParted, Parted, part
 from pipeline.families.completions_and_migrations.expected_outputs import displaying
+from pipeline.families.completions_and_migrations.required_names import required_names
 
 if TYPE_CHECKING:  # verifiers of exported tasks do not have it
     from pipeline.lake.schema import Row
@@ -24,7 +25,12 @@ def _completion(row: Row, sample: str, example: Any) -> Judging:
 
 
 def _migration(row: Row, sample: str, example: Any) -> Judging:
-    yield Metric.PASS, displaying(example, row["target_code"], sample)
+    required = required_names(row["source_code"], row["target_code"], row["target_path"])
+    if missing := required.missing_from(sample):
+        # Equal outputs would not show that the answer is for the target version.
+        yield Metric.PASS, Case("", "", f"raise AssertionError('the answer does not use {', '.join(missing)}')\n")
+    else:
+        yield Metric.PASS, displaying(example, row["target_code"], sample)
 
 
 def _function(row: Row, sample: str, example: Any) -> Judging:

@@ -26,7 +26,7 @@ def make_migrations(
     rules: MigrationRules,
     rewritten: Iterable[Pair | Reject] = (),
     max_rewritten: int = 0,
-    tested: Iterable[Pair] = (),
+    tested: Iterable[Pair | Reject] = (),
 ) -> tuple[Made[MigrationRow], list[RewriteRow]]:
     """Make the migration instances of a library, and the rows of `rewrites` that they need.
 

@@ -52,7 +52,7 @@ def instances_stage(
     alone = [snippet for snippet, _ in programs if snippet["source"] in executable_sources]
     rewritten = rewritten_examples(alone, uses, tables["changes"], tables["lifecycles"], history, codemods)
     most = codemods.max_per_paths_and_versions
-    tested = changed_tests(tables.get("witnesses", ()), {snippet["id"]: snippet for snippet, _ in programs})
+    tested = changed_tests(tables.get("witnesses", ()), {snippet["id"]: snippet for snippet, _ in programs}, history)
     migrations, rewrites = make_migrations(
         documenting, uses, tables["changes"], tables["lifecycles"], history, rules.migration, rewritten, most, tested
     )

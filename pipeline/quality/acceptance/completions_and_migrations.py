@@ -15,6 +15,7 @@ from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.behaviours import by_place, retagged
+from pipeline.families.completions_and_migrations.required_names import required_names
 from pipeline.families.proof import Proof, Runs, followers, prove, prove_witness
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import (
@@ -193,6 +194,10 @@ def _migration(original: MigrationRow, facts: _Facts) -> PublishedMigrationRow |
     if not discriminating and _must_fail(instance, facts.reviews.rules):
         detail = f"{instance['basis']}: what it replaces came out as {source_in_target} in {target_version}"
         return Reject(instance["id"], RejectReason.NOT_PROVEN, detail)
+    required = required_names(instance["source_code"], instance["target_code"], instance["target_path"])
+    if not required.apis:
+        detail = f"no name of {instance['target_path']} has to stand in an answer"
+        return Reject(instance["id"], RejectReason.NO_CHECK, detail)
     # what a person edited was not run with changes
     score = facts.scores.get((target, target_version)) if instance["target_code"] == original["target_code"] else None
     scored: MutationScoreRow | None = score and {**score, "id": instance["id"]}

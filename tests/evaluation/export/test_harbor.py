@@ -129,6 +129,7 @@ def tables(python: str = PYTHON, lock: str = LOCK) -> Tables:
         "direction": Direction.OLD_TO_NEW,
         "source_code": "import textwrap\ntextwrap.split('a b')\n",
         "target_code": CODE,
+        "target_path": "textwrap.wrap",
         "source_name": "split",
         "target_name": "wrap",
         "target_snippet_id": "s1",

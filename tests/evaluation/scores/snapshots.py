@@ -43,6 +43,8 @@ MIGRATION = {
     "library": "demo",
     "direction": "old_to_new",
     "pattern": "minor_to_major",
+    "source_code": "from demo import read\nread(1)\n",
+    "target_path": "demo.load",
     "target_code": "from demo import load\nload(1)\n",
     "target_name": "load",
     "target_snippet_id": "s1",

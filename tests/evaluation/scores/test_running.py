@@ -50,7 +50,7 @@ TABLES_OF_WRAP: dict[str, list[dict[str, Any]]] = {
         LINE | OF_WRAP | {"id": "part", "reference_outcome": None, "masked_code": "[line-mask]\n"},
         LINE | OF_WRAP | {"id": "lost", "lock_id": "gone", "masked_code": CODE.replace("lines = wrap('a b', 1)", "[line-mask]")},
     ],
-    "migrations": [MIGRATION | {"target_code": CODE, "target_name": "wrap"}],
+    "migrations": [MIGRATION | {"target_code": CODE, "target_name": "wrap", "target_path": "textwrap.wrap"}],
     "problems": [
         PROBLEM | {"starting_code": "import textwrap\n", "hidden_tests": "from sample import result\ndef test_it():\n    assert result == ['a', 'b']\n", "test": "assert len(result) == 2"},
         PROBLEM | {"id": "unfinished", "starting_code": UNFINISHED, "hidden_tests": "from sample import solve\ndef test_it():\n    assert solve('a b') == ['a', 'b']\n", "test": "assert solve('')== []"},
@@ -118,7 +118,10 @@ def test_samples_pass_that_display_what_the_example_does(folder: Path, runners: 
         runners,
         {"id": "token", "completions": ["wrap", "fill", "wrap"]},
         {"id": "line", "completions": ["lines = ['a', 'b']", "lines = wrap('a b', width=1)", "lines = wrap('a b')"]},
-        {"id": "migration", "completions": ["from textwrap import wrap\nprint(wrap('a b', 1))\n", "x = 1", ""]},
+        {
+            "id": "migration",
+            "completions": ["from textwrap import wrap\nprint(wrap('a b', 1))\n", "print(['a', 'b'])\n", ""],
+        },
     )
     assert passes(found)["completion", 1] == (0.6667, 2, 0)
     assert passes(found)["completion", 3] == (1.0, 2, 0)

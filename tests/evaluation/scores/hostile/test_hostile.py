@@ -74,6 +74,9 @@ ROWS: Mapping[Family, Row] = {
     Family.MIGRATION: {
         "target_snippet_id": "s",
         "target_rewrite_id": None,
+        # No name is required, so that the answers are run.
+        "source_code": "",
+        "target_path": "lib.nothing",
         "target_code": REFERENCE,
         "target_lock_id": "lock",
     },
