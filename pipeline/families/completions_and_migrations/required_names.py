@@ -73,9 +73,9 @@ def _names(node: ast.AST) -> Iterator[str]:
 def _parameters(tree: ast.Module) -> set[str]:
     """Return the names by which a program gives arguments, in a call, or in a dictionary where a call unpacks one."""
     nodes = list(ast.walk(tree))
-    given = {keyword.arg for node in nodes if isinstance(node, ast.Call) for keyword in node.keywords}
-    names = {name for name in given if name is not None}
-    if None in given:
+    names = {keyword.arg for node in nodes if isinstance(node, ast.Call) for keyword in node.keywords}
+    parameters = {name for name in names if name is not None}
+    if None in names:
         keys = [key for node in nodes if isinstance(node, ast.Dict) for key in node.keys]
-        names |= {key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
-    return names
+        parameters |= {key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+    return parameters
