@@ -893,9 +893,9 @@ class SceneRow(TypedDict):
     related: Sequence[SceneRelated]
     unit_test_ids: Sequence[str]
     tests_reaching: int
-    emptied: str | None
+    wrong_answer: str
     noticed_by: Sequence[str]
-    discriminating: bool | None
+    discriminating: bool
     mutants: int
     mutants_killed: int
     mutants_equivalent: int

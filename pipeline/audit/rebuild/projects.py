@@ -52,7 +52,7 @@ def scene(context: RebuildContext, row: PublishedSceneRow) -> RebuiltRow:
         context.rules.mutation,
     )
     published = of_id(gated.tables["published_scenes"], row["id"], gated.rejects)
-    excluded = {"tests_reaching", "noticed_by", "discriminating", "emptied", "related", "unit_test_ids", *SCORED}
+    excluded = {"tests_reaching", "noticed_by", "discriminating", "wrong_answer", "related", "unit_test_ids", *SCORED}
     excluded |= _judged(row)
     return RebuiltRow(published, frozenset(excluded), "the results of tests come from runs")
 

@@ -1,4 +1,4 @@
-"""Proof of scenes: the tests of each block run on the unchanged project, and with an empty block."""
+"""Proof of scenes: the tests of each block run on the unchanged project, and with wrong answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pipeline.families.scenes.candidates import tests_of
 from pipeline.families.scenes.choosing import Planned
 from pipeline.families.scenes.rules import SceneRules
 from pipeline.families.scenes.source import Span
-from pipeline.families.scenes.views import emptied
+from pipeline.families.scenes.views import continuations, emptied
 from pipeline.lake.guard import guarded
 from pipeline.lake.rows import ProjectRow, ReachRow
 from pipeline.lake.stage import Reject
@@ -34,29 +34,27 @@ RunVariants = Callable[[ProjectRow, Sequence[Variant]], Iterable[TestRun]]
 
 @dataclass(frozen=True, slots=True)
 class Proven:
-    """A scene whose tests pass with the reference.
+    """A scene whose tests pass with the reference and do not pass with a wrong answer.
 
-    `reaching` counts all tests that run its block. `emptied` is what stood in the place of the middle when the tests
-    ran on the empty block, None where nothing is to be written; `noticed_by` are those that did not pass then.
+    `reaching` counts all tests that run its block; `noticed_by` are those that do not pass with the wrong answer.
     """
 
     planned: Planned
     tests: Sequence[str]
     reaching: int
-    emptied: str | None
+    wrong_answer: str
     noticed_by: Sequence[str]
     score: MutationScore
 
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """A scene with the tests that run its block, and the variant of the project with an empty block, if any."""
+    """A scene with the tests that run its block, and wrong answers with the variants of the project that hold them."""
 
     planned: Planned
     tests: Sequence[str]
     reaching: int
-    emptied: str | None
-    variant: Variant | None
+    variants: Mapping[str, Variant]
 
     @property
     def key(self) -> str:
@@ -72,16 +70,17 @@ def prove(
     mutation: MutationRules,
     run: RunVariants,
 ) -> list[Proven | Reject]:
-    """Run the tests of scenes and return those that notice an empty block, or a mutated one; `reaches` are by function.
+    """Run the tests of scenes and return those that notice a wrong answer; `reaches` are by function.
 
-    A refused scene has the id of its function as its key: NO_BLOCK where the file does not parse without the block,
-    or the block does nothing, NOT_PROVEN where no test passes that did when it was traced, or where on the empty block
-    some ran out of time and no other one noticed it.
+    The wrong answer is an empty block, or code after a complete one. A refused scene has the id of its function as its
+    key: NO_BLOCK where the file does not parse with a wrong answer, or the block does nothing, NOT_PROVEN where no test
+    passes that did when it was traced, WEAK_TESTS where none fails with a wrong answer; to run out of time is no
+    failure.
     """
     prepared = list(guarded(planned, _function, lambda each: [_prepare(each, reaches, rules)]))
     subjects = [each for each in prepared if isinstance(each, _Subject)]
     everything = sorted({test for subject in subjects for test in subject.tests})
-    variants = {subject.variant.id: subject.variant for subject in subjects if subject.variant}
+    variants = {variant.id: variant for subject in subjects for variant in subject.variants.values()}
     runs = run(project, [Variant(_AS_IT_IS, everything), *variants.values()]) if everything else ()
     outcomes = {each.id: each.judged for each in runs}
     # Scenes of the same block share its mutants.
@@ -109,21 +108,29 @@ def run_blocks(
 
 def _prepare(planned: Planned, reaches: Mapping[str, Sequence[ReachRow]], rules: SceneRules) -> _Subject | Reject:
     candidate, middle = planned.candidate, planned.view.middle
-    text = candidate.file["text"]
+    path, text = candidate.file["path"], candidate.file["text"]
     every = tests_of(candidate, reaches[candidate.function["id"]])
     tests = every[: rules.max_tests + rules.further_tests]
-    empty = emptied(text, candidate.block, middle, candidate.extent)
-    if empty is None:
-        return Reject(candidate.function["id"], RejectReason.NO_BLOCK, f"{candidate.key} cannot be left out")
-    variant = None
-    if planned.scene != Scene.COMPLETE_BLOCK:
-        if text[slice(*middle)].strip() == empty.strip():
-            return Reject(candidate.function["id"], RejectReason.NO_BLOCK, f"{candidate.key} is as good as empty")
-        path = candidate.file["path"]
-        replaced = text[: middle[0]] + empty + text[middle[1] :]
-        variant = Variant(_name(path, middle), tests, {path: replaced})
-    detail = None if planned.scene == Scene.COMPLETE_BLOCK else empty
-    return _Subject(planned, tests, len(every), detail, variant)
+    is_complete = planned.scene == Scene.COMPLETE_BLOCK
+    if is_complete:
+        wrong = continuations(text, candidate.block, candidate.extent)
+    else:
+        empty = emptied(text, candidate.block, middle, candidate.extent)
+        wrong = [] if empty is None or text[slice(*middle)].strip() == empty.strip() else [empty]
+    if not wrong:
+        return Reject(
+            candidate.function["id"], RejectReason.NO_BLOCK, f"{candidate.key} has no wrong answer that parses"
+        )
+    name = _name(path, middle)
+    names = [name, *(f"{name} {number}" for number in range(1, len(wrong)))]
+    # One test that notices code after a complete block is enough: mostly none does, or all run out of time.
+    variants = {
+        answer: Variant(
+            of_answer, tests, {path: text[: middle[0]] + answer + text[middle[1] :]}, first_failure=is_complete
+        )
+        for of_answer, answer in zip(names, wrong, strict=True)
+    }
+    return _Subject(planned, tests, len(every), variants)
 
 
 def _name(path: str, middle: Span) -> str:
@@ -139,7 +146,7 @@ def _code(
     subject: _Subject, outcomes: Mapping[str, Mapping[str, TestOutcome]], rules: SceneRules
 ) -> MutatedCode | None:
     """Return the mutable part of a scene's block; None where the scene removes no executed code."""
-    if subject.variant is None:
+    if subject.planned.scene == Scene.COMPLETE_BLOCK:
         return None
     file, (start, end) = subject.planned.candidate.file, subject.planned.view.middle
     text, tests = file["text"], _passing(subject, outcomes)
@@ -159,14 +166,17 @@ def _judge(
     if not passing:
         detail = ", ".join(f"{test}: {whole.get(test, TestOutcome.NOT_RUN)}" for test in subject.tests)
         return Reject(candidate.function["id"], RejectReason.NOT_PROVEN, f"{candidate.key}: {detail or 'no test'}")
-    result = noticed[subject.key] if subject.variant else Noticed(tuple(passing[: rules.max_tests]), MutationScore())
-    empty = outcomes.get(subject.variant.id, {}) if subject.variant else {}
-    noticing = [test for test in passing if empty.get(test) in rules.noticed_as]
-    late = [test for test in passing if empty.get(test) is TestOutcome.TIMED_OUT]
-    if late and not noticing:
-        detail = f"without {candidate.key} {', '.join(late[:3])} ran out of time: whether that is noticed is not known"
-        return Reject(candidate.function["id"], RejectReason.NOT_PROVEN, detail)
-    # A test that notices the empty block belongs to the scene, if none of the others does.
-    tests = result.tests if {*noticing} & {*result.tests} else (*result.tests, *noticing[:1])
-    by = [test for test in tests if test in noticing]
-    return Proven(subject.planned, tests, subject.reaching, subject.emptied, by, result.score)
+    judged = {each: outcomes.get(variant.id, {}) for each, variant in subject.variants.items()}
+    noticing = {
+        each: [test for test in passing if of_test.get(test) in rules.noticed_as] for each, of_test in judged.items()
+    }
+    answer = next((each for each, failing in noticing.items() if failing), None)
+    if answer is None:
+        detail = f"{candidate.key}: {len(passing)} tests do not fail with {' or '.join(map(repr, subject.variants))}"
+        return Reject(candidate.function["id"], RejectReason.WEAK_TESTS, detail[:500])
+    result = noticed.get(subject.key) or Noticed(tuple(passing[: rules.max_tests]), MutationScore())
+    # A test that notices the wrong answer belongs to the scene, if none of the others does.
+    by_any = noticing[answer]
+    tests = result.tests if {*by_any} & {*result.tests} else (*result.tests, *by_any[:1])
+    by = [test for test in tests if test in by_any]
+    return Proven(subject.planned, tests, subject.reaching, answer, by, result.score)

@@ -29,8 +29,9 @@ def scenes_stage(
     """Make the table `scenes` of a library; the unit is a function that tests of a project reach.
 
     Refused are functions of files that are too long to be shown (TOO_LONG) or no Python 3 (UNPARSED_SOURCE), those
-    without a block of the wanted size that tests run (NO_BLOCK), those of which no block was drawn (OVER_QUOTA), and
-    those whose tests do not pass when they run again, without tracing (NOT_PROVEN).
+    without a block of the wanted size that tests run (NO_BLOCK), those of which no block was drawn (OVER_QUOTA),
+    those whose tests do not pass when they run again, without tracing (NOT_PROVEN), and those whose tests pass with a
+    wrong answer too (WEAK_TESTS).
     """
     files, functions = _by_project(tables["project_files"]), _by_project(tables["traced_functions"])
     of_function = _grouped(tables["reaches"], "function_id")
@@ -115,8 +116,8 @@ def _row(project: ProjectRow, proven: Proven) -> SceneRow:
         "related": list(planned.related),
         "unit_test_ids": list(proven.tests),
         "tests_reaching": proven.reaching,
-        "emptied": proven.emptied,
+        "wrong_answer": proven.wrong_answer,
         "noticed_by": list(proven.noticed_by),
-        "discriminating": None if proven.emptied is None else bool(proven.noticed_by),
+        "discriminating": bool(proven.noticed_by),
         **proven.score.columns,
     }

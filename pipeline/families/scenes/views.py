@@ -7,12 +7,16 @@ import functools
 import re
 from dataclasses import dataclass
 
+from tree_sitter import Node
+
 from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.families.scenes.blocks import Block
 from pipeline.families.scenes.source import Span, parses
 from pipeline.lake.rows import SceneRow
 
 _WITHOUT_HEADER = frozenset({BlockType.STATEMENT, BlockType.PARAMETERS})
+_LEAVING = frozenset(f"{name}_statement" for name in ("return", "raise", "break", "continue", "pass"))
+"""Statements that change nothing where they stand twice in a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,39 @@ def emptied(text: str, block: Block, middle: Span, extent: Span) -> str | None:
         # A handler, say, without which its try is none: the header stays.
         candidates.append(text[middle[0] : block.inside[0]] + "pass")
     return next((each for each in candidates if parses(above + each + below)), None)
+
+
+def continuations(text: str, block: Block, extent: Span) -> list[str]:
+    """Return what must not be written after a complete block: the block once more, or the next statement once more.
+
+    Those with which its function does not parse, or does the same, are left out. `extent` is where the function stands,
+    from the beginning of its line.
+    """
+    start, end = block.span
+    repeated = [(text[start:end], block.nodes[0])]
+    following = _next_statement(block.nodes[-1])
+    if following is not None and following.type not in _LEAVING:
+        repeated.append(((following.text or b"").decode("utf-8", "replace"), following))
+    head = "if True:\n" if text[extent[0]].isspace() else ""
+    above, below = head + text[extent[0] : end], text[end : extent[1]]
+    lines = text.split("\n")
+    # Layout is ASCII: columns in bytes are those in characters.
+    codes = [f"\n{lines[node.start_point[0]][: node.start_point[1]]}{code}" for code, node in repeated]
+    return [code for code in dict.fromkeys(codes) if parses(above + code + below)]
+
+
+def _next_statement(node: Node) -> Node | None:
+    """Return the statement after a node, or after those around it, in its function."""
+    while node.type not in ("function_definition", "class_definition", "module"):
+        following = node.next_named_sibling
+        while following is not None and following.type == "comment":
+            following = following.next_named_sibling
+        if following is not None:
+            return following
+        if node.parent is None:
+            return None
+        node = node.parent
+    return None
 
 
 def cut(scene: SceneRow, text: str) -> tuple[str, str, str]:

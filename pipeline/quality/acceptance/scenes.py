@@ -5,7 +5,6 @@ from __future__ import annotations
 from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Evidence
-from pipeline.core.vocabularies.scenes import Scene
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.families.scenes.views import cut
@@ -45,7 +44,6 @@ def _published(
     if refusal := reviewed.refusal():
         return refusal
     prefix, suffix, test_suffix = cut(scene, text)
-    run_empty = scene["scene"] != Scene.COMPLETE_BLOCK
     return {
         **scene,
         "python": present(project["python"]),
@@ -58,7 +56,7 @@ def _published(
         "prefix": prefix,
         "suffix": suffix,
         "test_suffix": test_suffix,
-        "evidence": Evidence.EXECUTED if run_empty else Evidence.STATIC,
+        "evidence": Evidence.EXECUTED,
         "origin": f"pypi:{project['project']}",
         "url": project["project_url"],
         "created_time": project["release_time"],

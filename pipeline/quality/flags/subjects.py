@@ -197,14 +197,12 @@ class Subjects:
         project = self._projects[row["project_id"]]
         of_task = family == Family.REPOSITORY_TASK
         code = row["reference"] if of_task else row["middle"]
-        unnoticed = not of_task and row["discriminating"] is False
         return Subject(
             row,
             family,
             f"pypi:{project['project']}",
             (code,),
             ((project["licence"], f"{project['project']} {project['version']}"),),
-            undecided="no test notices that the block is empty" if unnoticed else None,
         )
 
     def _of_snippets(

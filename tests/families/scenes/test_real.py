@@ -48,7 +48,7 @@ def test_scenes_are_cut_from_the_files_of_the_project(house: House, scenes: list
     for row in scenes:
         assert row["prefix"] + row["middle"] + row["test_suffix"] == texts[row["path"]]
         assert row["unit_test_ids"]
-        ast.parse(row["prefix"] + (row["emptied"] or "") + row["test_suffix"])
+        ast.parse(row["prefix"] + row["wrong_answer"] + row["test_suffix"])
 
 
 def test_its_tests_notice_most_empty_blocks(scenes: list[Row]) -> None:

@@ -78,18 +78,15 @@ def test_the_middle_stands_in_the_file_where_the_row_says(output: Output) -> Non
 
 def test_tests_notice_what_they_check_and_not_what_they_only_run(output: Output) -> None:
     for row in scenes(output):
-        if row["scene"] == Scene.COMPLETE_BLOCK:
-            assert (row["emptied"], row["discriminating"], row["noticed_by"]) == (None, None, [])
-        else:
-            assert set(row["noticed_by"]) <= set(row["unit_test_ids"])
-            assert row["discriminating"] == bool(row["noticed_by"])
+        assert row["noticed_by"]
+        assert set(row["noticed_by"]) <= set(row["unit_test_ids"])
+        assert row["discriminating"]
     # test_heaviest runs its loop and checks nothing of it; test_total looks at what comes out.
-    loops = {
-        row["namespace"]: row["discriminating"]
-        for row in scenes(output)
-        if row["block_type"] == BlockType.FOR and row["scene"] == Scene.WHOLE_BLOCK
-    }
-    assert loops == {"shop.prices.total": True, "shop.cart.Cart.heaviest": False}
+    loops = [row for row in scenes(output) if row["block_type"] == BlockType.FOR]
+    assert {row["namespace"] for row in loops} == {"shop.prices.total"}
+    # Where the block is complete, code after it is what they notice.
+    (complete,) = [row for row in loops if row["scene"] == Scene.COMPLETE_BLOCK]
+    assert complete["wrong_answer"] == "\n    for price in prices:\n        result = result + price * 1"
 
 
 def test_each_block_has_the_tests_that_run_it(output: Output) -> None:
@@ -99,7 +96,7 @@ def test_each_block_has_the_tests_that_run_it(output: Output) -> None:
         assert set(row["unit_test_ids"]) <= tests
         assert row["tests_reaching"] <= len(tests)
     functions = [row for row in made.functions() if row["name"] == "sum"]
-    of_sum = stage(PASSING, RULES_HERE.model_copy(update={"per_function": 100}), traced_functions=functions)
+    of_sum = stage(made.all_notice, RULES_HERE.model_copy(update={"per_function": 100}), traced_functions=functions)
     in_else = [row for row in scenes(of_sum) if row["block_type"] == BlockType.ELSE]
     assert {tuple(row["unit_test_ids"]) for row in in_else} == {("test_shop.py::test_sum",)}
 
@@ -129,8 +126,8 @@ def test_code_of_other_files_is_shown_where_the_block_runs_it(output: Output) ->
             assert related["similarity"] is None
 
 
-def test_like_code_is_of_another_function_and_not_the_same(output: Output) -> None:
-    like = [row for row in scenes(output) if row["scene"] == Scene.SIMILAR_CODE]
+def test_like_code_is_of_another_function_and_not_the_same() -> None:
+    like = [row for row in scenes(stage(made.all_notice)) if row["scene"] == Scene.SIMILAR_CODE]
     assert {row["namespace"] for row in like} == {"shop.prices.total", "shop.cart.Cart.heaviest"}
     for row in like:
         (related,) = row["related"]
@@ -148,16 +145,12 @@ def test_the_units_add_up_and_say_why(output: Output) -> None:
     assert used | set(left) == set(of_file.values())
 
 
-def test_the_file_as_it_is_runs_once_and_each_empty_block_once(run: LocalRun, output: Output) -> None:
+def test_the_file_as_it_is_runs_once_and_each_wrong_answer_once(run: LocalRun, output: Output) -> None:
     ids = [variant.id for variant in run.variants]
     assert len(ids) == len(set(ids))
     assert ids.count("as it is") == 1
-    emptied = {
-        (row["path"], row["middle_start"], row["middle_end"])
-        for row in scenes(output)
-        if row["scene"] != Scene.COMPLETE_BLOCK
-    }
-    assert len(ids) == len(emptied) + 1
+    places = {f"{row['path']}:{row['middle_start']}-{row['middle_end']}" for row in scenes(output)}
+    assert places <= set(ids)
 
 
 def test_quotas_hold(output: Output) -> None:
@@ -168,14 +161,14 @@ def test_quotas_hold(output: Output) -> None:
         assert sum(row["scene"] == scene for row in scenes(output)) <= RULES_HERE.per_scene
 
 
-def test_order_of_rows_changes_nothing(output: Output) -> None:
+def test_order_of_rows_changes_nothing() -> None:
     backwards = stage(
-        PASSING,
+        made.all_notice,
         project_files=made.files()[::-1],
         traced_functions=made.functions()[::-1],
         reaches=made.reaches()[::-1],
     )
-    ordered = sorted(row["id"] for row in scenes(output))
+    ordered = sorted(row["id"] for row in scenes(stage(made.all_notice)))
     assert sorted(row["id"] for row in scenes(backwards)) == ordered
 
 
@@ -208,14 +201,20 @@ def of_changed_files(outcomes: dict[str, TestOutcome]) -> RunVariants:
     return run
 
 
-def test_where_tests_run_out_of_time_on_the_empty_block_nobody_knows_whether_it_is_noticed() -> None:
+def test_where_tests_only_run_out_of_time_on_the_empty_block_there_is_no_scene() -> None:
     functions = [row for row in made.functions() if row["name"] == "total"]
     late = dict.fromkeys(made.REACHED["total"], TestOutcome.TIMED_OUT)
     whole = RULES_HERE.model_copy(update={"scenes": (Scene.WHOLE_BLOCK,)})
     output = stage(of_changed_files(late), whole, traced_functions=functions)
-    assert (scenes(output), [reject.reason for reject in output.rejects]) == ([], [RejectReason.NOT_PROVEN])
+    assert (scenes(output), [reject.reason for reject in output.rejects]) == ([], [RejectReason.WEAK_TESTS])
     noticed = stage(of_changed_files(late | {"test_sum": TestOutcome.FAILED}), whole, traced_functions=functions)
-    assert {row["discriminating"] for row in scenes(noticed)} == {True}
+    assert {tuple(row["noticed_by"]) for row in scenes(noticed)} == {("test_shop.py::test_sum",)}
+
+
+def test_tests_that_pass_with_every_wrong_answer_make_no_scene() -> None:
+    output = stage(PASSING)
+    assert scenes(output) == []
+    assert RejectReason.WEAK_TESTS in {reject.reason for reject in output.rejects}
 
 
 @pytest.mark.parametrize("last", list(made.REACHED["total"]))

@@ -19,7 +19,7 @@ from hypothesis import given
 from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.families.scenes.blocks import Block, blocks_of
 from pipeline.families.scenes.source import SourceFile, Span
-from pipeline.families.scenes.views import View, cut, emptied, hidden_names, view
+from pipeline.families.scenes.views import View, continuations, cut, emptied, hidden_names, view
 from tests.families.scenes.programs import programs
 
 TEXT = """\
@@ -97,6 +97,31 @@ def test_nothing_below_is_no_other_scene_where_nothing_is_there() -> None:
 def test_what_takes_the_place_of_an_empty_block(text: str, type_: BlockType, empty: str | None) -> None:
     block, extent = block_of(text, type_)
     assert emptied(text, block, block.span, extent) == empty
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "wrong"),
+    [
+        (TEXT, BlockType.IF, ["\n    if first:\n        second = 2"]),
+        (
+            "def f():\n    for x in y:\n        if x:\n            a()\n",
+            BlockType.IF,
+            ["\n        if x:\n            a()"],
+        ),
+        # what follows is that of the loop around it; a comment is no statement
+        (
+            "def f():\n\tfor x in y:\n\t\tif x:\n\t\t\ta()\n\t# done\n\tc = b\n",
+            BlockType.IF,
+            ["\n\t\tif x:\n\t\t\ta()", "\n\tc = b"],
+        ),
+        # a second else is no Python
+        ("def f():\n    if x:\n        a()\n    else:\n        d()\n    é()\n", BlockType.ELSE, ["\n    é()"]),
+        ("class A:\n    def f():\n        x = 1\n\n    y = 2\n", BlockType.FUNCTION, ["\n        x = 1"]),
+    ],
+)
+def test_what_must_not_follow_a_complete_block(text: str, type_: BlockType, wrong: list[str]) -> None:
+    block, extent = block_of(text, type_)
+    assert continuations(text, block, extent) == wrong
 
 
 @given(programs())

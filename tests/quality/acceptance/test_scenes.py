@@ -7,7 +7,6 @@ import pytest
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Evidence
-from pipeline.core.vocabularies.scenes import Scene
 from pipeline.lake.schema import table
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.scenes import scenes_acceptance_stage
@@ -36,25 +35,8 @@ def test_rows_have_the_file_and_the_visible_text_of_the_scene() -> None:
         table("published_scenes").check(row)
         assert row["prefix"] + row["middle"] + row["test_suffix"] == made.FILES[row["path"]]
         assert row["test_suffix"].endswith(row["suffix"])
+        assert row["evidence"] == Evidence.EXECUTED
         assert (row["origin"], row["licence"], row["canary"]) == ("pypi:shop", "MIT", QUALITY.canary)
-
-
-def test_evidence_is_executed_where_an_empty_block_was_run() -> None:
-    rows = scenes_acceptance_stage(
-        {
-            "scenes": made.scenes(),
-            "projects": [made.project()],
-            "project_files": made.files(),
-            "flags": [],
-            "reviews": [],
-        },
-        QUALITY,
-        MUTATION,
-    ).tables["published_scenes"]
-    for row in rows:
-        left_alone = row["scene"] == Scene.COMPLETE_BLOCK
-        assert row["evidence"] == (Evidence.STATIC if left_alone else Evidence.EXECUTED)
-    assert len({row["evidence"] for row in rows}) == 2
 
 
 @pytest.mark.parametrize(

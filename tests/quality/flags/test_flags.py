@@ -161,8 +161,6 @@ def test_tasks_and_scenes_of_a_project_are_looked_at() -> None:
     long = TASK | {"reference": "x = 1\n" * 61}
     assert of_family("repository_tasks", long, projects=projects) == {FlagKind.TOO_LONG: "61 lines"}
     assert of_family("scenes", SCENE, projects=projects) == {}
-    unnoticed = SCENE | {"discriminating": False}
-    assert set(of_family("scenes", unnoticed, projects=projects)) == {FlagKind.NOT_DISCRIMINATING}
 
 
 def test_a_function_is_looked_at_with_the_runs_of_its_tests() -> None:
