@@ -57,12 +57,21 @@ def other_branch(difference: Difference, sources: Sources) -> bool:
 
     Where griffe has nothing, or a member of a class that is itself bound in several, the name or its class must be.
     """
-    if any(_is_alternative(binding, found) for binding, found in taken(difference, sources)):
+    took = list(taken(difference, sources))
+    if any(_is_alternative(binding, found) for binding, found in took):
+        return True
+    if difference.what is What.ONLY_GRIFFE and any(_is_of_python2(binding) for binding, _ in took):
         return True
     owners = [place.rpartition(".")[0] for place in places(difference, sources)]
     classes = [sources.bindings(owner) for owner in owners if sources.class_bodies(owner)]
     absent = [sources.bindings(place) for place in places(difference, sources)] if difference.theirs is None else []
     return any(_is_alternative(binding, found) for found in [*classes, *absent] for binding in found)
+
+
+def _is_of_python2(binding: Binding) -> bool:
+    """Return whether a name is bound under `if PY2`."""
+    tests = (place.test for place, branch in binding.within if isinstance(place, ast.If) and branch is Branch.IF)
+    return any(isinstance(test, ast.Name) and test.id == "PY2" for test in tests)
 
 
 def _is_alternative(binding: Binding, found: list[Binding]) -> bool:

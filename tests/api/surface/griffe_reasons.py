@@ -56,7 +56,7 @@ class Reason(Term):
     )
     OTHER_BRANCH = (
         "another branch runs",
-        "several branches bind it: we take the one that runs on CPython 3.11 on Linux, griffe the last, of attributes the first",
+        "several branches bind it, or one of Python 2: we take what runs on CPython 3.11 on Linux, griffe the last, of attributes the first",
     )
     HANDLER = (
         "fallback",
