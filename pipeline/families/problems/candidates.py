@@ -85,6 +85,12 @@ class Candidate:
         return tuple(dict.fromkeys(use.path for use in self.uses if use.form == UsageForm.CALL))
 
     @property
+    def introduced(self) -> str | None:
+        """The core API, if it is new in this version and called: an older call is another answer then."""
+        new = self.tags[1] == LibEvolutionEvalTag.INTRODUCED
+        return self.path if new and self.path in self.api_calls else None
+
+    @property
     def name(self) -> str:
         """The name of the core API."""
         return self.path.rpartition(".")[2]

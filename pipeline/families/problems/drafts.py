@@ -84,7 +84,9 @@ def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting:
     if names := names_revealed([_without_library(written, library.roots(version))], hidden, drafting):
         return Reject(key, RejectReason.LEAKS_ANSWER, f"the starting code has {names[0]!r}")
     docstrings = library.docstrings([candidate.path], version)
-    source = Source(library.name, candidate.name, hidden, docstrings, library.document(candidate.path, version))
+    introduced_in = version if candidate.introduced else None
+    document = library.document(candidate.path, version)
+    source = Source(library.name, candidate.name, hidden, docstrings, document, introduced_in)
     if describe(source, drafting) is None:
         detail = f"none of {len(docstrings)} docstrings has a sentence that describes the task"
         return Reject(key, RejectReason.NO_TEXT, detail)

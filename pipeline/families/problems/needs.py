@@ -27,8 +27,43 @@ def without_library(*arguments{named}):
             sys.modules.pop(name, None)
         sys.modules.update(before)
 """
+# Whatever holds the API is given something else in its place that raises: its class, or each module of the library.
+_WITHOUT_API = """
+def without_api(*arguments):
+    import importlib, sys
+
+    def unavailable(*arguments, **named):
+        raise LookupError({path!r})
+
+    first, *inner, name = {path!r}.split(".")
+    owner = importlib.import_module(first)
+    for part in inner:
+        if not hasattr(owner, part):
+            importlib.import_module(owner.__name__ + "." + part)
+        owner = getattr(owner, part)
+    before = dict(sys.modules)
+    if isinstance(owner, type):
+        holders = [(one, name) for one in owner.__mro__ if name in vars(one)][:1]
+    else:
+        api = getattr(owner, name)
+        modules = [owner, *(before[key] for key in before if key.split(".")[0] == first)]
+        holders = [(one, key) for one in modules for key in list(vars(one)) if vars(one)[key] is api]
+    values = [vars(one)[key] for one, key in holders]
+    try:
+        for one, key in holders:
+            setattr(one, key, unavailable)
+        del sys.modules[{module!r}]
+        return importlib.import_module({module!r}).{function}(*arguments)
+    finally:
+        for (one, key), value in zip(holders, values):
+            setattr(one, key, value)
+        for key in [key for key in sys.modules if key not in before and key.split(".")[0] == first]:
+            del sys.modules[key]
+        sys.modules.update(before)
+"""
 NEEDS_LIBRARY = "test_needs_library"
 """The test that only a program passes which does not do without the library."""
+_NEEDS_API = "test_needs_api"
 
 # The first call with other arguments decides: that is how a function may answer which never looks at the parameter.
 # Objects without a representation of their own are told apart by their state.
@@ -71,6 +106,19 @@ def without_library(function: str, module: str, roots: Iterable[str], *, named: 
     names = "(" + "".join(f"{name!r}, " for name in sorted(roots)) + ")"
     more = ", **named" if named else ""
     return _WITHOUT_LIBRARY.format(roots=names, module=module, function=function, named=more)
+
+
+def without_api(function: str, module: str, path: str) -> str:
+    """Return a helper of tests that calls a function of a program where calls of the API at a public path raise.
+
+    `module` is the one by which tests import the program. An API of compiled code that cannot be replaced raises too.
+    """
+    return _WITHOUT_API.format(path=path, module=module, function=function)
+
+
+def needs_api(call: str) -> dict[str, list[str]]:
+    """Return the test, by its name, that such a call, of `without_api`, raises."""
+    return {_NEEDS_API: [f"with pytest.raises(Exception):\n    {call}"]}
 
 
 def needs_library(call: str) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.families.problems.lifting import parameter
-from pipeline.families.problems.needs import needs_library, without_library
+from pipeline.families.problems.needs import needs_api, needs_library, without_api, without_library
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.tasks import CaseOf, Task
 
@@ -128,17 +128,23 @@ def hidden_tests(
     recorded: Sequence[CaseOf],
     module: str,
     roots: Iterable[str],
+    introduced: str | None = None,
 ) -> str:
     """Return a pytest module that tests the program, imported as `module`, with every case.
 
-    Its last test is passed only by a program that fails where each use of the library, its modules `roots`, raises.
+    Its last test is passed only by a program that fails where each use of the library, its modules `roots`, raises, or,
+    of a problem about an API that is new, `introduced`, where calls of this do.
     """
     cases = [*((f"test_stated_{n}", case) for n, case in enumerate(documented, 1))]
     cases += [(f"test_recorded_{n}", case) for n, case in enumerate(recorded, 1)]
     tests = {name: asserts(written, case) for name, case in cases}
     if first := next((case for _, case in cases if not case.outcome.raises), None):
-        tests |= needs_library(f"without_library({', '.join(first.arguments)})")
-    helper = without_library(written.function, module, roots)
+        arguments = ", ".join(first.arguments)
+        tests |= (
+            needs_api(f"without_api({arguments})") if introduced else needs_library(f"without_library({arguments})")
+        )
+    function = written.function
+    helper = without_api(function, module, introduced) if introduced else without_library(function, module, roots)
     return pytest_module(task, written, tests, module, helper)
 
 

@@ -77,8 +77,9 @@ class Trial:
     @property
     def hidden(self) -> str:
         """The hidden tests."""
-        task, written = self.draft.candidate.task, self.draft.written
-        return hidden_tests(task, written, self.stated, self.recorded, self.module, self.roots)
+        candidate, cases = self.draft.candidate, (self.stated, self.recorded)
+        written = self.draft.written
+        return hidden_tests(candidate.task, written, *cases, self.module, self.roots, candidate.introduced)
 
     def score(self, rules: MutationRules) -> MutationScore:
         """Return which mutants the hidden tests kill."""

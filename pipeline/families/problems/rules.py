@@ -14,6 +14,7 @@ class StatementRules(Rule):
 
     functional: str
     full: str
+    introduced: str
     placeholder: str
     parameter: str
     returns: str

@@ -20,13 +20,17 @@ from pipeline.llm.writers import OfflineWriter, Request, Text
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a statement is written from: the core API by its name, docstrings, and its document at that version."""
+    """What a statement is written from: the core API by its name, docstrings, and its document at that version.
+
+    `introduced_in` is that version where the tests want the core API because it is new.
+    """
 
     library: str
     name: str
     hidden: tuple[str, ...]
     docstrings: tuple[str, ...]
     document: ApiDocumentRow | None
+    introduced_in: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,8 @@ def state(
         raise ValueError(f"nothing describes {source.name} of {source.library}")
     form = rules.functional if written.functional else rules.full
     task_text = form.format(signature=written.signature, library=source.library)
+    if source.introduced_in is not None:
+        task_text += " " + rules.introduced.format(library=source.library, version=source.introduced_in)
     if described.redacted:
         placeholder = rules.placeholder.format(placeholder=drafting.placeholder, library=source.library)
         task_text = f"{placeholder}\n\n{task_text}"

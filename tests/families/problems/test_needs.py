@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pipeline.execution.validation.splitting import unparted
-from pipeline.families.problems.needs import ignoring, parameters_of, with_library_test
+from pipeline.families.problems.needs import ignoring, parameters_of, with_library_test, without_api
 
 HEAD = "from solution import solve\n"
 
@@ -119,3 +119,46 @@ def test_each_test_passes_whichever_runs_first(tmp_path: Path, import_inside: bo
     )
     run = subprocess.run([sys.executable, "ordered.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert run.returncode == 0, run.stderr
+
+
+NEWER = {
+    "the new function": ("lib.new", "import lib\ndef solve(x):\n    return lib.new(x)\n", True),
+    "under the path of its module": ("lib.new", "from lib.core import new as n\ndef solve(x):\n    return n(x)\n", True),
+    "imported late": ("lib.new", "def solve(x):\n    from lib.late import again\n    return again(x)\n", True),
+    "an older function": ("lib.new", "import lib\ndef solve(x):\n    return lib.old(x)\n", False),
+    "plain Python": ("lib.new", "import lib\ndef solve(x):\n    return x + 1\n", False),
+    "a method that is inherited": ("lib.core.Thing.shown", "import lib\ndef solve(x):\n    return lib.Thing(x).shown()\n", True),
+    "another way to the same": ("lib.Thing.shown", "import lib\ndef solve(x):\n    return int(lib.Thing(x))\n", False),
+    "a class": ("lib.Thing", "from lib import Thing\ndef solve(x):\n    return Thing(x).shown()\n", True),
+    "a module that nothing imported": ("lib.late.again", "def solve(x):\n    return x + 1\n", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NEWER)
+def test_only_what_calls_the_new_api_fails_without_it(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, program, needed = NEWER[case]
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "__init__.py").write_text("from lib.core import Thing, new, old\n")
+    (tmp_path / "lib" / "core.py").write_text(
+        "def new(x):\n    return x + 1\ndef old(x):\n    return x + 1\nclass Base:\n    def __init__(self, x):\n"
+        "        self.x = x\n    def shown(self):\n        return self.x + 1\n    def __int__(self):\n"
+        "        return self.x + 1\nclass Thing(Base):\n    pass\n"
+    )
+    (tmp_path / "lib" / "late.py").write_text("from lib.core import new as again\n")
+    (tmp_path / "newer.py").write_text(program)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("lib", "lib.core", "lib.late", "newer"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    namespace: dict[str, Any] = {}
+    exec(f"import newer\n{without_api('solve', 'newer', path)}", namespace)
+    first = sys.modules["newer"].solve(1)
+    if needed:
+        with pytest.raises((LookupError, AttributeError)):
+            namespace["without_api"](1)
+    else:
+        assert namespace["without_api"](1) == 2
+    assert (sys.modules["newer"].solve(1), first) == (2, 2)
+    for name in ("lib", "lib.core", "lib.late", "newer"):
+        sys.modules.pop(name, None)
