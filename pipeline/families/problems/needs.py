@@ -28,12 +28,10 @@ def without_library(*arguments{named}):
         sys.modules.update(before)
 """
 # Whatever holds the API is given something else in its place that raises: its class, or each module of the library.
+# The library itself still calls functions: older ones may now do their work by the new one.
 _WITHOUT_API = """
 def without_api(*arguments):
     import importlib, sys
-
-    def unavailable(*arguments, **named):
-        raise LookupError({path!r})
 
     first, *inner, name = {path!r}.split(".")
     owner = importlib.import_module(first)
@@ -49,9 +47,17 @@ def without_api(*arguments):
         modules = [owner, *(before[key] for key in before if key.split(".")[0] == first)]
         holders = [(one, key) for one in modules for key in list(vars(one)) if vars(one)[key] is api]
     values = [vars(one)[key] for one, key in holders]
+    unbound = isinstance(values[0], (classmethod, staticmethod))
+    own = values[0].__get__(None, owner) if unbound else values[0]
+
+    def unavailable(*arguments, **named):
+        if sys._getframe(1).f_globals.get("__name__", "").split(".")[0] == first:
+            return own(*arguments, **named)
+        raise LookupError({path!r})
+
     try:
         for one, key in holders:
-            setattr(one, key, unavailable)
+            setattr(one, key, staticmethod(unavailable) if unbound else unavailable)
         del sys.modules[{module!r}]
         return importlib.import_module({module!r}).{function}(*arguments)
     finally:
@@ -109,7 +115,7 @@ def without_library(function: str, module: str, roots: Iterable[str], *, named: 
 
 
 def without_api(function: str, module: str, path: str) -> str:
-    """Return a helper of tests that calls a function of a program where calls of the API at a public path raise.
+    """Return a helper of tests: it calls a function of a program whose own calls of the API at a public path raise.
 
     `module` is the one by which tests import the program. An API of compiled code that cannot be replaced raises too.
     """

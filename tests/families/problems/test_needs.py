@@ -126,6 +126,9 @@ NEWER = {
     "under the path of its module": ("lib.new", "from lib.core import new as n\ndef solve(x):\n    return n(x)\n", True),
     "imported late": ("lib.new", "def solve(x):\n    from lib.late import again\n    return again(x)\n", True),
     "an older function": ("lib.new", "import lib\ndef solve(x):\n    return lib.old(x)\n", False),
+    "an older function that calls it": ("lib.new", "import lib\ndef solve(x):\n    return lib.older(x)\n", False),
+    "a class method": ("lib.Thing.made", "import lib\ndef solve(x):\n    return lib.Thing.made(x).x + 1\n", True),
+    "what calls a class method": ("lib.Thing.made", "import lib\ndef solve(x):\n    return lib.making(x).x + 1\n", False),
     "plain Python": ("lib.new", "import lib\ndef solve(x):\n    return x + 1\n", False),
     "a method that is inherited": ("lib.core.Thing.shown", "import lib\ndef solve(x):\n    return lib.Thing(x).shown()\n", True),
     "another way to the same": ("lib.Thing.shown", "import lib\ndef solve(x):\n    return int(lib.Thing(x))\n", False),
@@ -140,11 +143,12 @@ def test_only_what_calls_the_new_api_fails_without_it(
 ) -> None:
     path, program, needed = NEWER[case]
     (tmp_path / "lib").mkdir()
-    (tmp_path / "lib" / "__init__.py").write_text("from lib.core import Thing, new, old\n")
+    (tmp_path / "lib" / "__init__.py").write_text("from lib.core import Thing, making, new, old, older\n")
     (tmp_path / "lib" / "core.py").write_text(
         "def new(x):\n    return x + 1\ndef old(x):\n    return x + 1\nclass Base:\n    def __init__(self, x):\n"
         "        self.x = x\n    def shown(self):\n        return self.x + 1\n    def __int__(self):\n"
-        "        return self.x + 1\nclass Thing(Base):\n    pass\n"
+        "        return self.x + 1\nclass Thing(Base):\n    @classmethod\n    def made(cls, x):\n"
+        "        return cls(x)\ndef older(x):\n    return new(x)\ndef making(x):\n    return Thing.made(x)\n"
     )
     (tmp_path / "lib" / "late.py").write_text("from lib.core import new as again\n")
     (tmp_path / "newer.py").write_text(program)
