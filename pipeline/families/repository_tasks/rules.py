@@ -48,6 +48,7 @@ class RepositoryRules(Rule, TreeRules):
     max_tests: int = Field(ge=1)
     further_tests: int = Field(ge=1)
     min_words: int = Field(ge=1)
+    max_similarity: float = Field(gt=0, le=1)
 
     @property
     def limits(self) -> Limits:

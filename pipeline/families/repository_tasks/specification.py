@@ -54,8 +54,12 @@ def parameter_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
 
 def _requirement(node: ast.FunctionDef | ast.AsyncFunctionDef, content: Content) -> Requirement:
     lines = [*_parameters(node, content), *_results(node, content)]
-    # Of an example that was cut out its prompt may be left.
-    kept_lines = [line for line in content.description.split("\n") if not line.strip() or any(map(str.isalnum, line))]
+    # Of an example that was cut out its prompt may be left, alone or with a comment.
+    kept_lines = [
+        line
+        for line in content.description.split("\n")
+        if not line.strip() or (any(map(str.isalnum, line)) and not line.lstrip().startswith(_PROMPT))
+    ]
     functionality = "\n".join(kept_lines).strip()
     # Code without a prompt may be the body itself ("roughly equivalent to").
     examples = [textwrap.indent(example, _INDENT) for example in content.examples if example.startswith(_PROMPT)]

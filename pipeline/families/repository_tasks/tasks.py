@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 
 import more_itertools
 
@@ -82,8 +84,9 @@ def repository_tasks_stage(
     """Make tasks of a library's traced functions; the unit is a function.
 
     Refused are, in this order: NO_TEXT (no docstring, or one of too few words), TOO_SHORT and TOO_LONG (lines of the
-    body with code), NOT_COVERED (the tests run too few of them), OVER_QUOTA, NOT_PROVEN (too few of the tests fail
-    without the body, or those that do fail with it in place too), WEAK_TESTS (too few mutants of it differ from it).
+    body with code), NEAR_DUPLICATE (another body of the file is almost the same), NOT_COVERED (the tests run too few of
+    them), OVER_QUOTA, NOT_PROVEN (too few of the tests fail without the body, or those that do fail with it in place
+    too), WEAK_TESTS (too few mutants of it differ from it).
     Where functions with a docstring leave places, `writer` is asked for the requirements of others: one that it has not
     written yet is DRAFT_WAITING, one that was not accepted has a note DRAFT_REFUSED.
 
@@ -136,10 +139,37 @@ def _fitting(result: Candidate, rules: RepositoryRules) -> Candidate | Reject:
         reason = RejectReason.TOO_SHORT if size < rules.min_body_lines else RejectReason.TOO_LONG
         return Reject(result.id, reason, f"{result.function['namespace']}: {size} lines of code")
     tests = tuple(draw_tests(result.reached, result.body, rules.max_tests + rules.further_tests))
+    if refusal := _copied(result, rules):
+        return refusal
     # Where a model may be asked for a requirement, nobody has looked yet which tests reach the function.
     if result.reached and (refusal := _uncovered(result, tests, rules)):
         return refusal
     return replace(result, tests=tests)
+
+
+def _copied(result: Candidate, rules: RepositoryRules) -> Reject | None:
+    """Return the reject NEAR_DUPLICATE of a candidate in whose file another body is almost the same."""
+    bodies = _bodies("\n".join(result.lines))
+    line = result.function["signature_first_line"]
+    matcher = SequenceMatcher(autojunk=False)
+    matcher.set_seq2(bodies.get(line, ""))
+    for other, body in bodies.items():
+        matcher.set_seq1(body)
+        # The upper bounds are cheap.
+        if other != line and all(
+            ratio() >= rules.max_similarity for ratio in (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
+        ):
+            detail = f"{result.function['namespace']}: the body of the function in line {other} is almost the same"
+            return Reject(result.id, RejectReason.NEAR_DUPLICATE, detail)
+    return None
+
+
+@functools.lru_cache(maxsize=4)
+def _bodies(text: str) -> Mapping[int, str]:
+    """Return the statements of the functions of a file, without docstrings, by the lines of their `def`."""
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    described = [(node, ast.get_docstring(node, clean=False) is not None) for node in nodes]
+    return {node.lineno: "\n".join(map(ast.unparse, node.body[is_described:])) for node, is_described in described}
 
 
 def _is_silent(result: Candidate | Reject) -> bool:

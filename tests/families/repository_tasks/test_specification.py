@@ -33,6 +33,12 @@ SAID = {
         "Remove comments.\n\nExamples:\n\n    >>> f('a <!-- b -->')\n    'a '",
         ":param text:",
     ),
+    "prompts that hold only a comment": (
+        "def f(text): pass",
+        "Remove comments.\n\n>>> import cut\n>>>\n>>> # all of them\n>>> f('a <!-- b -->')\n'a '\n>>>\n",
+        "Remove comments.\n\nExamples:\n\n    >>> import cut\n\n    >>> f('a <!-- b -->')\n    'a '",
+        ":param text:",
+    ),
     "examples that a colon announces, and code that may be the body": (
         "def f(text): pass",
         "Cut a text, for example:\n\n>>> f('a b')\n['a', 'b']\n\nRoughly the same as::\n\n    def f(text):\n        return text.split()\n",

@@ -7,18 +7,20 @@ from typing import Any
 
 import pytest
 
+from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.projects import ProjectOutcome, TestOutcome
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.families.repository_tasks.project_context import Workshop, open_project
+from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import TooLarge
 from pipeline.families.repository_tasks.specification import Requirement
 from pipeline.families.repository_tasks.stage import projects_stage
-from pipeline.families.repository_tasks.tasks import Candidate, repository_tasks_stage
+from pipeline.families.repository_tasks.tasks import Candidate, candidate, repository_tasks_stage
 from pipeline.index.archives import UnsafeArchive
 from pipeline.index.http import Unreachable, WrongHash
 from pipeline.lake.schema import Row, table
-from pipeline.lake.stage import Output
+from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.repository_tasks import repository_acceptance_stage
 from tests.families.problems.examples import MUTATION
 from tests.families.repository_tasks.conftest import (
@@ -335,3 +337,16 @@ def test_what_is_published_names_its_source(traced: Output, tasks: Output) -> No
     for row in gated.tables["published_repository_tasks"]:
         table("published_repository_tasks").check(row)
         assert (row["purl"], row["licence"], row["origin"]) == ("pkg:pypi/shop@1.0", "MIT", "pypi:shop")
+
+
+@pytest.mark.parametrize("other", ["minor", "name.strip()"])
+def test_a_body_that_stands_beside_almost_alike_is_no_task(other: str) -> None:
+    head = ["def major(minor, name):", '    """Raise the major part of a version by one."""']
+    lines = [*head, "    cls = type(minor)", "    return cls(minor.major + 1)"]
+    twin = "cls = type(minor)\n    return cls(minor.minor + 1)" if other == "minor" else f"return {other}"
+    whole = [*lines, "", "", "def another(minor, name):", f"    {twin}"]
+    row: Any = {"id": "f", "namespace": "shop.major", "docstring": "Raise the major part of a version by one."}
+    row |= {"signature_first_line": 1, "body_first_line": 3, "body_last_line": 4}
+    made = candidate(row, "\n".join(whole).split("\n"), {}, load(RULES / "repository.yaml", RepositoryRules))
+    reason = made.reason if isinstance(made, Reject) else None
+    assert reason == (RejectReason.NEAR_DUPLICATE if other == "minor" else None)
