@@ -90,7 +90,10 @@ def matched(old: Sequence[Line], new: Sequence[Line]) -> Iterator[tuple[int, int
 
     Of an assertion that names no value the constants decide, for the call in it may be what changed.
     """
-    olds, news = ([place for place, line in enumerate(lines) if line.expectation is not None] for lines in (old, new))
+    olds, news = (
+        [place for place, line in enumerate(lines) if line.expectation is not None and not line.is_of_raised]
+        for lines in (old, new)
+    )
     matcher = difflib.SequenceMatcher(
         None, [old[place].expectation for place in olds], [new[place].expectation for place in news], autojunk=False
     )

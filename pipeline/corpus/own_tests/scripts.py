@@ -22,6 +22,10 @@ _ENDING = ast.Return | ast.Yield | ast.YieldFrom | ast.Await
 _IMPORT = ast.Import | ast.ImportFrom
 
 
+OF_RAISED = "type(error).__name__"
+"""What a script prints of code of which the test says only that it raises something."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A statement of a script: its text, the names that it binds, needs and may change.
@@ -38,6 +42,11 @@ class Line:
     changes: frozenset[str]
     expectation: str | None = None
     compares: bool = False
+
+    @property
+    def is_of_raised(self) -> bool:
+        """Whether all that it prints is the name of an exception."""
+        return isinstance(self.node, ast.Try) and OF_RAISED in self.text
 
 
 def script_of(test: OwnTestRow) -> list[Line]:
@@ -142,7 +151,7 @@ def _defaults(function: ast.FunctionDef) -> list[ast.stmt]:
 
 
 def _unrolled(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield statements without the contexts of pytest: code that warns stays, code that must fail is left out."""
+    """Yield statements without the contexts of pytest: code that warns stays, code that must fail shows how it does."""
     for statement in body:
         if isinstance(statement, ast.With) and len(statement.items) == 1:
             item = statement.items[0]
@@ -150,6 +159,8 @@ def _unrolled(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
             if name in _RAISING:
                 if isinstance(item.optional_vars, ast.Name):
                     yield _caught(statement, item.context_expr, item.optional_vars)
+                elif (raising := _raising(statement, item.context_expr)) is not None:
+                    yield raising
                 continue
             if name in _WARNING:
                 yield from _unrolled(statement.body)
@@ -164,6 +175,18 @@ def _caught(statement: ast.With, call: ast.expr, name: ast.Name) -> ast.stmt:
     assert isinstance(call, ast.Call)
     kept = ast.Assign([ast.Name(name.id, ast.Store())], ast.Name("error", ast.Load()), lineno=statement.lineno)
     handler = ast.ExceptHandler(call.args[0] if call.args else None, "error", [kept])
+    return ast.Try([*_unrolled(statement.body)], [handler], [], [])
+
+
+def _raising(statement: ast.With, call: ast.expr) -> ast.stmt | None:
+    """Return code that must fail as a statement that asserts what it raises; None where that is no one class."""
+    assert isinstance(call, ast.Call)
+    raised = call.args[0] if call.args else None
+    if not isinstance(raised, ast.Name | ast.Attribute):
+        return None
+    name = ast.Constant(raised.attr if isinstance(raised, ast.Attribute) else raised.id)
+    test = ast.Compare(ast.parse(OF_RAISED, mode="eval").body, [ast.Eq()], [name])
+    handler = ast.ExceptHandler(raised, "error", [ast.Assert(test)])
     return ast.Try([*_unrolled(statement.body)], [handler], [], [])
 
 

@@ -29,7 +29,7 @@ from pipeline.corpus.own_tests.distinctive import (
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.rules import OwnTestRules, WitnessRules
 from pipeline.corpus.own_tests.script_runs import ScriptRuns, as_asserted, described, failing_place, outcome_of, outputs
-from pipeline.corpus.own_tests.scripts import Line, loose_script_of
+from pipeline.corpus.own_tests.scripts import OF_RAISED, Line, loose_script_of
 from pipeline.corpus.own_tests.written import ProgramWriter, ValuesOfTests
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.rules import UsageRules
@@ -342,7 +342,10 @@ class _Search:
             fitting = [each for each in programs.values() if _fits(each.lines, self.rules)]
             if programs and not fitting:
                 reached.append((2, RejectReason.TOO_LONG, f"over {self.rules.max_lines} lines"))
-            fitting.sort(key=lambda each: (side.keyword not in each.core.keywords, each.size))
+            # What it raises is the least that a test shows of an API.
+            fitting.sort(
+                key=lambda each: (each.lines[-1].is_of_raised, side.keyword not in each.core.keywords, each.size)
+            )
             collected += [_Candidate(side, program) for program in fitting[: self.rules.programs_per_change]]
         return collected, reached
 
@@ -604,9 +607,10 @@ def _checks(lines: Sequence[Line], printed: Sequence[str]) -> list[SnippetCheck]
 
 
 def _is_empty(row: WitnessRow) -> bool:
-    """Say whether a witness prints nothing that tells its API from others, such as an empty list."""
+    """Say whether a witness prints nothing that tells its API from others, such as an empty list, or an exception."""
     checks = row["old_checks"] or row["new_checks"]
-    return {(check["expected"] or "").strip() for check in checks} <= EMPTY
+    telling = {(check["expected"] or "").strip() for check in checks if OF_RAISED not in check["statement"]}
+    return telling <= EMPTY
 
 
 def _one_of_each(
@@ -632,7 +636,7 @@ def _one_of_each(
         )
         if meaning in kept:
             rejects.append(Reject(key, RejectReason.DUPLICATE, "another test has the same program"))
-        elif taken[change] >= most:
+        elif taken[change] >= (1 if OF_RAISED in f"{row['old_code']}{row['new_code']}" else most):
             rejects.append(Reject(key, RejectReason.OVER_QUOTA, f"the rule takes {most} programs of a change"))
         else:
             taken[change] += 1
