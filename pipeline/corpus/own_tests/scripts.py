@@ -6,7 +6,7 @@ import ast
 import copy
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.own_tests.functions import Function, fixture_decorator, parameters
@@ -245,9 +245,11 @@ def line_of(node: ast.stmt, expectation: str | None = None, compares: bool = Fal
     node = ast.parse(ast.unparse(node)).body[0]
     is_import = isinstance(node, _IMPORT)
     needs = frozenset() if is_import else frozenset(needed_by(node) | needed_later_by(node))
-    return Line(
+    line = Line(
         node, ast.unparse(node), frozenset(bound_by(node)), needs, frozenset(_changed(node)), expectation, compares
     )
+    # What fails leaves no name behind.
+    return replace(line, binds=frozenset()) if line.is_of_raised else line
 
 
 def sides_of_equality(line: Line) -> list[Line]:

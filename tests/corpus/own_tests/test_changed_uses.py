@@ -58,6 +58,19 @@ PROGRAMS: dict[str, tuple[Any, ChangeSide, list[str]]] = {
             "import demo\n\ngot = []\n\n@demo.total\ndef add():\n    got.append(1)\n\nrun()\nadd.x = got\nprint(add.x)\n",
         ],
     ),
+    "what must fail, without what follows": (
+        own_test("x = demo.total\nwith pytest.raises(KeyError):\n    x(2)\nassert x(3) == 4"),
+        side(),
+        [
+            "import demo\n\nx = demo.total\ntry:\n    x(2)\nexcept KeyError as error:\n    print(type(error).__name__)\n",
+            "import demo\n\nx = demo.total\nprint(x(3))\n",
+        ],
+    ),
+    "what a test prints, without what must fail before it": (
+        own_test("with pytest.raises(KeyError):\n    demo.other(2)\nassert demo.total(3) == 4"),
+        side(),
+        ["import demo\n\nprint(demo.total(3))\n"],
+    ),
     "fixtures that only pytest runs are left out": (
         own_test("assert demo.total(2) == 4", preamble="import demo\n@pytest.fixture\ndef f():\n    yield\n"),
         side(),
