@@ -609,8 +609,8 @@ def _checks(lines: Sequence[Line], printed: Sequence[str]) -> list[SnippetCheck]
 def _is_empty(row: WitnessRow) -> bool:
     """Say whether a witness prints nothing that tells its API from others, such as an empty list, or an exception."""
     checks = row["old_checks"] or row["new_checks"]
-    telling = {(check["expected"] or "").strip() for check in checks if OF_RAISED not in check["statement"]}
-    return telling <= EMPTY
+    outputs_of_use = {(check["expected"] or "").strip() for check in checks if OF_RAISED not in check["statement"]}
+    return outputs_of_use <= EMPTY
 
 
 def _one_of_each(
