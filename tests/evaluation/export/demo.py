@@ -130,5 +130,6 @@ def scene(kind: Scene, version: str = "1.0") -> Row:
         suffix=SOURCE[shown:],
         test_suffix=SOURCE[end:],
         unit_test_ids=["tests/test_counting.py::test_clip"],
+        discriminating=True,
         release_time=TIME,
     )

@@ -154,7 +154,7 @@ def test_the_year_of_a_migration_is_that_of_its_target(tmp_path: Path) -> None:
 
 def test_the_year_of_a_scene_is_that_of_its_project(tmp_path: Path) -> None:
     tables: dict[str, list[dict[str, Any]]] = {
-        "scenes": [{"id": "scene", "project_id": "shop 1.0", "scene": "1.1", "discriminating": None}],
+        "scenes": [{"id": "scene", "project_id": "shop 1.0", "scene": "1.1", "discriminating": True}],
         "projects": [{"id": "shop 1.0", "release_time": datetime(2024, 1, 1, tzinfo=UTC)}],
     }
     tasks = read_tasks(Snapshot(snapshot(tmp_path / "snapshot", tables)), RULES_OF_SCORES.facets)
