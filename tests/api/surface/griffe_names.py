@@ -91,13 +91,6 @@ def _is_read(value: ast.expr) -> bool:
     return False
 
 
-def empty_all(difference: Difference, sources: Sources) -> bool:
-    """Return whether the module of a name has an `__all__` to which nothing ever adds."""
-    tree = sources.tree(difference.path.rpartition(".")[0])
-    values = [value for node in ast.walk(tree) for value in _all_values(node)] if tree is not None else []
-    return bool(values) and all(isinstance(v, ast.List | ast.Tuple) and not v.elts for v in values)
-
-
 def unlisted(difference: Difference, sources: Sources) -> bool:
     """Return whether the module of a name has an `__all__` that does not name it, and binds the name itself."""
     module, _, name = difference.path.rpartition(".")
@@ -164,6 +157,17 @@ def second_name(difference: Difference, sources: Sources) -> bool:
     # a class that derives from one by its second name inherits nothing for griffe
     owner = difference.home.rpartition(".")[0]
     return owner.rpartition(".")[2] in sources.named_twice(sources.split(owner)[0])
+
+
+def made_by_type(difference: Difference, sources: Sources) -> bool:
+    """Return whether the name is assigned what a call of `type` with a name, bases and members gives."""
+    return any(
+        isinstance(call := binding.value, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "type"
+        and len(call.args) == 3
+        for binding in sources.bindings(difference.home)
+    )
 
 
 def decorated_below(difference: Difference, sources: Sources) -> bool:

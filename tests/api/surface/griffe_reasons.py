@@ -30,10 +30,6 @@ class Reason(Term):
         "__all__ that griffe does not read",
         "`__all__` is extended, sorted, or made as the module is imported; griffe reads literals, `+` and `+=`",
     )
-    EMPTY_ALL = (
-        "empty __all__",
-        "`__all__ = []` says that nothing is public; for griffe the module then has no `__all__`",
-    )
     UNLISTED = (
         "unlisted",
         "the module defines it, and `__all__` does not list it: a row that says so for us, for griffe it is private",
@@ -79,6 +75,10 @@ class Reason(Term):
     SECOND_NAME = (
         "second name",
         "`new = old` gives a class or function a second name: an alias for us, an attribute for griffe",
+    )
+    MADE_BY_TYPE = (
+        "made by a call of type",
+        "`name = type('name', bases, members)` makes a class: a class for us, an attribute for griffe",
     )
     DECORATED = (
         "decorated below",
@@ -141,7 +141,6 @@ _PREDICATES: dict[Reason, tuple[frozenset[What], Callable[[Difference, Sources],
     Reason.SHADOWED: (_LEADS | _OURS | {What.PUBLIC}, names.shadowed),
     Reason.UNLISTED: (frozenset({What.PUBLIC}), names.unlisted),
     Reason.NAMESPACE: (_THEIRS, names.namespace),
-    Reason.EMPTY_ALL: (_THEIRS, names.empty_all),
     Reason.PROGRAM: (_THEIRS, branches.program),
     Reason.SCRATCH: (_THEIRS, branches.scratch),
     Reason.DECORATED: (frozenset({What.KIND}), names.decorated_below),
@@ -162,6 +161,7 @@ _PREDICATES: dict[Reason, tuple[frozenset[What], Callable[[Difference, Sources],
     Reason.THROUGH_GLOBALS: (_OURS, names.through_globals),
     Reason.FIELDS: (_OURS | _LEADS | _STATED, members.fields),
     Reason.SECOND_NAME: (_LEADS | _OURS, names.second_name),
+    Reason.MADE_BY_TYPE: (frozenset({What.KIND}), names.made_by_type),
     Reason.STAR_MODULE: (_OURS, names.star_module),
     Reason.ALL: (_OURS | {What.PUBLIC}, names.unread_all),
     Reason.STUB: (_LEADS | _STATED | _THEIRS, stub),
