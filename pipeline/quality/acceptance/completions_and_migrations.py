@@ -10,7 +10,7 @@ from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
-from pipeline.core.vocabularies.samples import Direction, Drafter, Evidence, SnippetSource
+from pipeline.core.vocabularies.samples import Drafter, Evidence, SnippetSource
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.execution.validation.runs import subjects_of
@@ -190,8 +190,7 @@ def _migration(original: MigrationRow, facts: _Facts) -> PublishedMigrationRow |
     if refusal := _refuse(reviewed, snippets, [(source, version), (target, target_version)], proof, facts):
         return refusal
     source_in_target = facts.runs.outcome(source, target_version)
-    discriminating = source_in_target in facts.reviews.rules.fails_in_target
-    if not discriminating and _must_fail(instance, facts.reviews.rules):
+    if source_in_target not in facts.reviews.rules.fails_in_target:
         detail = f"{instance['basis']}: what it replaces came out as {source_in_target} in {target_version}"
         return Reject(instance["id"], RejectReason.NOT_PROVEN, detail)
     required = required_names(instance["source_code"], instance["target_code"], instance["target_path"])
@@ -210,22 +209,17 @@ def _migration(original: MigrationRow, facts: _Facts) -> PublishedMigrationRow |
         **source_columns(facts.snippets[instance["snippet_id"]]),
         **_reference(instance, source, facts),
         "reference_outcome": present(facts.runs.outcome(source, version)),
-        "evidence": Evidence.EXECUTED if discriminating else Evidence.STATIC,
+        "evidence": Evidence.EXECUTED,
         "source_in_target": source_in_target,
         "target_in_target": own_run["outcome"],
         "target_in_source": facts.runs.outcome(target, version),
         "target_lock_id": own_run["lock_id"],
-        "discriminating": discriminating,
+        "discriminating": True,
         "mutants": score["mutants"] if score else None,
         "mutants_killed": score["mutants_killed"] if score else None,
         "mutants_equivalent": score["mutants_equivalent"] if score else None,
         "mutation_score": score["mutation_score"] if score else None,
     }
-
-
-def _must_fail(instance: MigrationRow, rules: QualityRules) -> bool:
-    """Return whether the code to migrate has to fail: nobody migrates back to older code without need."""
-    return instance["basis"] in rules.only_strong or instance["direction"] == Direction.NEW_TO_OLD
 
 
 def _block_completion(original: BlockCompletionRow, facts: _Facts) -> PublishedBlockCompletionRow | Reject:

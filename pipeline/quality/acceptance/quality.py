@@ -9,7 +9,6 @@ from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.samples import MigrationBasis
 
 
 class QualityRules(Rule):
@@ -20,7 +19,6 @@ class QualityRules(Rule):
     modified_proven_by: frozenset[Outcome]
     fails_in_target: frozenset[Outcome]
     same_code_fails: frozenset[Outcome]
-    only_strong: frozenset[MigrationBasis]
     canary: str = Field(min_length=16)
 
     def decides(self, role: str | None, outcome: str | None) -> bool:

@@ -166,3 +166,16 @@ def test_only_what_calls_the_new_api_fails_without_it(
     assert (sys.modules["newer"].solve(1), first) == (2, 2)
     for name in ("lib", "lib.core", "lib.late", "newer"):
         sys.modules.pop(name, None)
+
+
+def test_of_a_compiled_class_nothing_raises_so_that_no_program_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = "import datetime\ndef solve(day):\n    return datetime.date(2020, 1, day).isoformat()\n"
+    (tmp_path / "dated.py").write_text(program)
+    monkeypatch.syspath_prepend(tmp_path)
+    namespace: dict[str, Any] = {}
+    exec(f"import dated\n{without_api('solve', 'dated', 'datetime.date.isoformat')}", namespace)
+    assert namespace["without_api"](1) is None
+    assert namespace["dated"].solve(1) == "2020-01-01"
+    sys.modules.pop("dated")
