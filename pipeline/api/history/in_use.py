@@ -1,12 +1,12 @@
-"""Changes of what a library does not offer, where code of the corpus uses it all the same: they break that code."""
+"""Changes of what a library does not offer, where code of the corpus or its own tests use it: they break that code."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
 
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.core.vocabularies.changes import OFFERED, ChangeKind, Reach
-from pipeline.lake.rows import ChangeRow
+from pipeline.lake.rows import ChangeRow, OwnTestRow, UsageRow
 
 
 def changes_in_use(changes: Iterable[ChangeRow], paths: Iterable[str], rules: LifecycleRules) -> list[ChangeRow]:
@@ -17,6 +17,13 @@ def changes_in_use(changes: Iterable[ChangeRow], paths: Iterable[str], rules: Li
     """
     used = {above for path in set(paths) for above in _with_parents(path)}
     return [_in_use(change, used, rules) for change in changes]
+
+
+def paths_in_use(usages: Iterable[UsageRow], own_tests: Iterable[OwnTestRow]) -> Iterator[str]:
+    """Yield the public paths that code of the corpus uses, and those that the library's own tests use."""
+    yield from (usage["path"] for usage in usages)
+    for test in own_tests:
+        yield from test["apis"]
 
 
 def _with_parents(path: str) -> Iterable[str]:

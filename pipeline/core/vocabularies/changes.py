@@ -24,7 +24,7 @@ class Reach(Term):
 
     LISTED = "listed", "`__all__` lists it, a package imports it, a top-level module has it; or it is a member of such"
     DOCUMENTED = "documented", "it has a docstring or warns of its removal, and no other path stands for its module"
-    USED = "used", "the library does not offer it, and code of the corpus uses it"
+    USED = "used", "the library does not offer it, and code of the corpus or its own tests use it"
     UNLISTED = "unlisted", "its module defines it, and the `__all__` of the module does not list it"
     INTERNAL = "internal", "only its name has no underscore"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from pipeline.api.history.documented import document_changes
-from pipeline.api.history.in_use import changes_in_use
+from pipeline.api.history.in_use import changes_in_use, paths_in_use
 from pipeline.core.versions import stage_version
 from pipeline.families.contexts.retrieval import retrievers
 from pipeline.families.contexts.stage import contexts_stage
@@ -49,7 +49,7 @@ def gates(house: House) -> Iterator[Stage]:
         "gate",
         reads="completions migrations block_completions drafts flags snippets releases verdicts environments"
         " changes behaviours directives drafted_migrations drafted_verdicts drafted_descriptions reviews"
-        " mutation_scores usages",
+        " mutation_scores usages own_tests",
         writes="published_changes published_completions published_migrations published_block_completions",
         depends=lambda: [
             rules.quality,
@@ -64,7 +64,7 @@ def gates(house: House) -> Iterator[Stage]:
                 **with_drafted(tables),
                 "changes": changes_in_use(
                     document_changes(tables["changes"], tables["directives"], rules.directives),
-                    (usage["path"] for usage in tables["usages"]),
+                    paths_in_use(tables["usages"], tables["own_tests"]),
                     rules.lifecycle,
                 ),
             },
@@ -77,6 +77,7 @@ def gates(house: House) -> Iterator[Stage]:
             Read("snippets", (*SOURCE_COLUMNS, "title")),
             Read("environments", ("outcome", "detail")),
             Read("usages", ("path",)),
+            Read("own_tests", ("apis",)),
         ],
     )
     yield declared(

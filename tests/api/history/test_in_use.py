@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.api.history.in_use import changes_in_use
+from pipeline.api.history.in_use import changes_in_use, paths_in_use
 from pipeline.core.vocabularies.changes import Reach
 from pipeline.lake.schema import Row
 from tests.api.history.releases import TAGGING, changes
@@ -35,3 +35,16 @@ KIT, SEW = (Reach.UNLISTED, False), (Reach.UNLISTED, False)
 )
 def test_what_code_uses_breaks_it(used: tuple[str, ...], kit: tuple[Reach, bool], sew: tuple[Reach, bool]) -> None:
     assert reaches(*used) == {**OFFERED, "pkg.tools.Kit": kit, "pkg.tools.sew": sew}
+
+
+@pytest.mark.parametrize(
+    ("usages", "own_tests", "kit"),
+    [
+        ([], [], KIT),
+        ([{"path": "pkg.tools.Kit"}], [], (Reach.USED, True)),
+        ([], [{"apis": ["pkg.tools.cut", "pkg.tools.Kit.open"]}], (Reach.USED, True)),
+        ([], [{"apis": ["pkg.tools.cut"]}], KIT),
+    ],
+)
+def test_own_tests_are_code_that_breaks(usages: list[Row], own_tests: list[Row], kit: tuple[Reach, bool]) -> None:
+    assert reaches(*paths_in_use(usages, own_tests))["pkg.tools.Kit"] == kit
