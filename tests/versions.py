@@ -70,7 +70,7 @@ def write(raised: set[str], same: set[str]) -> None:
     read_versions.cache_clear()
 
 
-def main(raised: str, same: str) -> int:
+def main(raised: str = "", same: str = "") -> int:
     """Decide, and return 1 while something is undecided."""
     if raised or same:
         write(set(raised.split()), set(same.split()))

@@ -187,15 +187,6 @@ def naming_damage(path: Path) -> Iterator[None]:
         raise Damaged(f"{path} is damaged ({str(error).strip('. ')}): {advice}") from None
 
 
-def rows_in(path: Path) -> int:
-    """Return the number of rows of a Parquet file, from its footer.
-
-    Errors: Damaged.
-    """
-    with naming_damage(path):
-        return int(pq.read_metadata(path).num_rows)
-
-
 def one_of(column: str, values: Iterable[str]) -> pc.Expression:
     """Return the filter of the rows whose column of text holds one of some values, of which there may be none.
 

@@ -32,21 +32,8 @@ from pipeline.lake.rows import ChangeRow, SymbolState
 _ATTRIBUTES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
 
 
-def compare(
-    old: Index,
-    new: Index,
-    *,
-    library: str,
-    old_version: str,
-    new_version: str,
-    rules: LifecycleRules,
-) -> list[ChangeRow]:
-    """Return the `changes` rows between two releases, by path, kind and parameter."""
-    return changes_of(Comparison(old, new, rules), library, old_version, new_version)
-
-
 def changes_of(comparison: Comparison, library: str, old_version: str, new_version: str) -> list[ChangeRow]:
-    """Return the `changes` rows of a comparison that is made already."""
+    """Return the `changes` rows between two releases, by path, kind and parameter."""
     row = _Writer(library, old_version, new_version, comparison, comparison.rules)
     matches = comparison.matches
     rows = [row.match(pair) for pair in matches.values()]

@@ -20,7 +20,7 @@ from pipeline.api.surface.extract.lazy_globals import binds_dynamically, binds_u
 from pipeline.api.surface.extract.literal_globals import bind_literal_globals
 from pipeline.api.surface.extract.module_getattr import read_getattr
 from pipeline.api.surface.extract.signature_decorators import HelperRules
-from pipeline.api.surface.parse.bound_names import deleted_in
+from pipeline.api.surface.parse.bound_names import deleted_in, only_imports
 from pipeline.api.surface.parse.class_patches import patched_members
 from pipeline.api.surface.parse.cleaning import read_docstring
 from pipeline.api.surface.parse.conditional import conditional_statements
@@ -29,7 +29,6 @@ from pipeline.api.surface.parse.deep import TOO_DEEP, without_deep
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.api.surface.parse.module_model import Definition, ModuleRecord
 from pipeline.api.surface.parse.pieces import FunctionParser, parse_alone, parse_in_pieces
-from pipeline.api.surface.parse.reexports import only_imports
 from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.parse.scopes import take_apart
 from pipeline.api.surface.parse.syntax import described_by

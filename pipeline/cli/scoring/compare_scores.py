@@ -14,9 +14,9 @@ from pipeline.cli.snapshots import find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
 from pipeline.evaluation.scores.comparison import Difference, ScoreComparison, compare_results
-from pipeline.evaluation.scores.errata import read_errata
 from pipeline.evaluation.scores.result import ResultError, read_result
 from pipeline.evaluation.scores.rules import ScoreRules
+from pipeline.evaluation.scores.tasks import read_errata
 from pipeline.snapshots.format.reader import Snapshot
 
 Scores = Annotated[Path, typer.Argument(help="Folder of a scoring, or its result.json.", show_default=False)]

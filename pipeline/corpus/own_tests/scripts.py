@@ -49,16 +49,6 @@ class Line:
         return isinstance(self.node, ast.Try) and OF_RAISED in self.text
 
 
-def script_of(test: OwnTestRow) -> list[Line]:
-    """Return a test as the lines of a script, imports first.
-
-    Errors: Refused, where only pytest can run it, or its names would not stand beside those of its module.
-    """
-    if test["entry"] is None:
-        raise Refused(RejectReason.NO_FIXTURE, "only pytest can run it")
-    return loose_script_of(test)[0]
-
-
 def loose_script_of(test: OwnTestRow) -> tuple[list[Line], frozenset[str]]:
     """Return a test as lines without the fixtures that only pytest runs, and the names that these would bind.
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Metric
-from pipeline.evaluation.scores.errata import Errata
 from pipeline.evaluation.scores.estimate import SEED, expected_best, mean_of
 from pipeline.evaluation.scores.result import Result, Verdict
+from pipeline.evaluation.scores.tasks import Errata
 
 PERMUTATIONS = 10_000
 _AT_A_TIME = 500

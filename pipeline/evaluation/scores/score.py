@@ -16,7 +16,6 @@ from pipeline.core.settings import settings
 from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Exclusion, Metric
-from pipeline.evaluation.scores.errata import Errata, read_errata
 from pipeline.evaluation.scores.planning import Sources
 from pipeline.evaluation.scores.predictions import Excluded, read_predictions
 from pipeline.evaluation.scores.references import ReferenceRun, doubtful_references
@@ -25,7 +24,7 @@ from pipeline.evaluation.scores.running import Runners, run_samples
 from pipeline.evaluation.scores.runs import CONTROLS, RunFile
 from pipeline.evaluation.scores.table import Open, Scores, score_rows
 from pipeline.evaluation.scores.tally import tally
-from pipeline.evaluation.scores.tasks import Task, Tasks, read_tasks, rows_of
+from pipeline.evaluation.scores.tasks import Errata, Task, Tasks, read_errata, read_tasks, rows_of
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import AnyRow, ApiDocumentRow, ScoreRow
 from pipeline.lake.schema import table

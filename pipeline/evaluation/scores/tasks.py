@@ -39,6 +39,9 @@ COLUMNS: Mapping[Facet, str] = {
 """The column that a facet is read from."""
 
 
+Errata = Mapping[str, str]
+"""What an erratum says of a row, by the id of the row."""
+
 REFERENCES: Mapping[Family, str] = {
     Family.COMPLETION: "answer",
     Family.FUNCTION: "answer",
@@ -116,6 +119,21 @@ def _with_viewed(snapshot: Snapshot, view: InstanceFamily, rows: list[Row], face
     viewed = rows_of(snapshot, BY_NAME[view.view_of].table, ("id", "path", "version"), columns) if rows else []
     by_id = {row["id"]: row for row in viewed}
     return [by_id.get(row[view.key], {}) | row for row in rows]
+
+
+def read_errata(snapshot: Snapshot) -> Errata:
+    """Read the errata of rows that did not come back, the last one of each row.
+
+    Errors: SnapshotError.
+    """
+    columns = ("row_id", "last_snapshot", "reason", "detail", "successor_id", "restored")
+    rows = rows_of(snapshot, "errata", columns)
+    return {
+        row["row_id"]: f"{row['reason']} after {row['last_snapshot']}: {row['detail']}"
+        + (f"; its successor is {row['successor_id']}" if row["successor_id"] else "")
+        for row in sorted(rows, key=lambda row: row["last_snapshot"])
+        if not row["restored"]
+    }
 
 
 def rows_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
@@ -10,7 +10,6 @@ from hashlib import sha256
 from pathlib import Path
 
 from pipeline.core.rules.fingerprint import plain
-from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.execution.validation import harness
 from pipeline.execution.validation.run_cache import remembered, run_key, sources_sha256
 from pipeline.families.repository_tasks.answers import Answer, judge_by
@@ -25,20 +24,6 @@ def judge_answers(project: Project, answers: Sequence[Answer], workers: int = 1)
     """Run the tests of answers, `workers` at a time, as `judge_by` says; results in the order of the answers."""
     texts = {answer.path: project.tree.text(answer.path) or "" for answer in answers}
     return judge_by(lambda variants: run_variants(project, variants, workers), texts, answers)
-
-
-def run_tests(
-    project: Project, tests: Sequence[str], replacements: Mapping[str, str] | None = None, repeat: int = 0
-) -> dict[str, TestOutcome]:
-    """Run tests of a project with some files replaced, in a sandbox of their own, and say how each came out.
-
-    A test that is not there, or that the run did not come to, is NOT_RUN. `repeat` seeds Python's hashes.
-
-    Errors: ValueError where a replaced file is not in the tree, or no test is named.
-    """
-    if not tests:
-        raise ValueError(f"no tests of {project.tree.root} to run: name them by their pytest node ids")
-    return dict(run_variants(project, [Variant("", tests, replacements or {})], repeat=repeat)[0].outcomes)
 
 
 def run_variants(project: Project, variants: Sequence[Variant], workers: int = 1, repeat: int = 0) -> list[TestRun]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.api.history.compare import compare
+from pipeline.api.history.compare import Comparison, changes_of
 from pipeline.api.history.index import Index
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.stage import lifecycle_stage
@@ -20,7 +20,11 @@ Files = Mapping[str, str] | str
 
 def changes(old: Files, new: Files) -> list[Row]:
     """Compare two releases, 1.0 and 1.1, of `pkg`."""
-    return compare(index(old), index(new), library="pkg", old_version="1.0", new_version="1.1", rules=TAGGING)
+    return changes_between(index(old), index(new))
+
+
+def changes_between(old: Index, new: Index) -> list[Row]:
+    return changes_of(Comparison(old, new, TAGGING), "pkg", "1.0", "1.1")
 
 
 def index(files: Files) -> Index:

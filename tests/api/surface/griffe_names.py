@@ -7,7 +7,7 @@ import functools
 import re
 from collections.abc import Iterator
 
-from pipeline.api.surface.parse.reexports import only_imports
+from pipeline.api.surface.parse.bound_names import only_imports
 from pipeline.core.vocabularies.surface import SourceKind
 from tests.api.surface.griffe_differences import Difference, What
 from tests.api.surface.griffe_evidence import Sources

@@ -11,14 +11,14 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.corpus.own_tests.candidates import Catalogue, Cause, Failure, candidates, matched, text_of
 from pipeline.corpus.own_tests.refusal import Refused
-from pipeline.corpus.own_tests.scripts import Line, script_of, slice_to
+from pipeline.corpus.own_tests.scripts import Line, loose_script_of, slice_to
 from pipeline.corpus.usages.api import Api
 
 
 def lines_of(body: str, preamble: str = "") -> list[Line]:
     code = "def test_it():\n" + "".join(f"    {line}\n" for line in body.splitlines())
     row: Any = {"preamble": preamble, "code": code, "entry": "test_it()"}
-    return script_of(row)
+    return loose_script_of(row)[0]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sysconfig
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Rung
 from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.core.vocabularies.surface import ArtifactKind
@@ -20,9 +21,10 @@ from pipeline.execution.environments.resolution.request import EnvironmentReques
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.sandbox.sandbox import Sandbox
-from pipeline.families.repository_tasks.project import Project
+from pipeline.families.repository_tasks.project import Project, Variant
 from pipeline.families.repository_tasks.project_context import Workshop
 from pipeline.families.repository_tasks.rules import RepositoryRules
+from pipeline.families.repository_tasks.running import run_variants
 from pipeline.families.repository_tasks.stage import projects_stage
 from pipeline.families.repository_tasks.tree import Tree
 from pipeline.index.http import Unreachable
@@ -159,6 +161,13 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
 
 def tree(rules: RepositoryRules, files: Mapping[str, str] = FILES) -> Tree:
     return Tree("shop-1.0", {path: text.encode() for path, text in files.items()}, rules)
+
+
+def run_tests(
+    project: Project, tests: Sequence[str], replacements: Mapping[str, str] | None = None
+) -> dict[str, TestOutcome]:
+    """Run tests of a project with some files replaced, and return how each came out."""
+    return dict(run_variants(project, [Variant("", tests, replacements or {})])[0].outcomes)
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.families.repository_tasks.project_context import Workshop, open_project
 from pipeline.families.repository_tasks.rules import RepositoryRules
-from pipeline.families.repository_tasks.running import run_tests
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.families.repository_tasks.stage import projects_stage
 from pipeline.families.repository_tasks.tasks import repository_tasks_stage
@@ -24,6 +23,7 @@ from pipeline.index.http import Fetcher
 from pipeline.index.licences import LicenceRules
 from pipeline.lake.schema import Row
 from tests.families.problems.examples import MUTATION
+from tests.families.repository_tasks.conftest import run_tests
 
 RELEASE: Row = {
     "library": "humanize",

@@ -9,8 +9,8 @@ import pytest
 from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.families.repository_tasks.project import Project, Variant
-from pipeline.families.repository_tasks.running import run_tests, run_variants
-from tests.families.repository_tasks.conftest import FILES, tree
+from pipeline.families.repository_tasks.running import run_variants
+from tests.families.repository_tasks.conftest import FILES, run_tests, tree
 
 PRICES, OF_PRICES = "src/shop/prices.py", "tests/test_prices.py"
 TAX, TOTAL, BASKET = (f"{OF_PRICES}::{name}" for name in ("test_tax", "test_total", "test_basket"))
@@ -103,7 +103,6 @@ def test_of_more_tests_than_the_rule_takes_the_same_ones_are_taken(shop: Project
     assert len(first) == 3
 
 
-@pytest.mark.parametrize(("tests", "replaced"), [([], {}), ([TAX], {"src/shop/nowhere.py": ""})])
-def test_what_cannot_be_run_is_said_before(shop: Project, tests: list[str], replaced: dict[str, str]) -> None:
+def test_a_file_that_the_project_lacks_is_refused_before_a_run(shop: Project) -> None:
     with pytest.raises(ValueError, match=r"shop-1\.0"):
-        run_tests(shop, tests, replaced)
+        run_tests(shop, [TAX], {"src/shop/nowhere.py": ""})

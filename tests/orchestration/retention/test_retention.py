@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from pipeline.core.places import place
 from pipeline.core.settings import settings
 from pipeline.lake.run_records import RunRecord
 from pipeline.lake.runner import write_json
@@ -156,6 +157,22 @@ def snapshot(data: Path, day: str, days: float, errata: str | None = None) -> Pa
 
 def test_snapshots_stay_unless_a_rule_says_so() -> None:
     assert retention_rules().snapshots is None
+
+
+def test_a_snapshot_of_several_machines_goes_where_they_fetch_it_too(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRIFTLINE_LAKE", "memory://retention_shared")
+    snapshot(data, "2020-01-06", 2000)
+    snapshot(data, "2026-11-16", 6)
+    aged(data / "drafts" / "starter" / "starter-2026-11-16" / "manifest.json", 11)
+    shared = place(str(settings().shared_snapshots)) / "starter"
+    for day in ("2020-01-06", "2026-11-16"):
+        (shared / f"starter-{day}" / "manifest.json").write_text("{}")
+    rules = RULES.model_copy(update={"snapshots": AgeButNewest(days=30, keep=1)})
+    assert found(data, rules) == {"snapshots/starter/starter-2020-01-06", "drafts/starter/starter-2026-11-16"}
+    remove(list(leftovers(settings(), rules, data / "logs", NOW)))
+    assert [folder.name for folder in shared.iterdir()] == ["starter-2026-11-16"]
 
 
 def test_what_latest_or_errata_refer_to_stays_also_through_others(data: Path) -> None:

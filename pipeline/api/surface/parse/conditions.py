@@ -9,10 +9,9 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.api.surface.parse.bound_names import binders, bound_in, bound_names, deleted_in
+from pipeline.api.surface.parse.bound_names import binders, bound_in, bound_names, deleted_in, reassigns_itself
 from pipeline.api.surface.parse.class_patches import calls_of, decorated, put_into_classes
 from pipeline.api.surface.parse.module_model import ALTERNATIVE
-from pipeline.api.surface.parse.reexports import reassigns_itself
 from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.parse.syntax import dotted, text_of, written
 
