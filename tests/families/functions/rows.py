@@ -49,7 +49,7 @@ def function(**columns: Any) -> Row:
     return row | columns
 
 
-def run(role: FunctionRun, outcome: Outcome, executed: int = 3) -> Row:
+def run(role: FunctionRun, outcome: Outcome, executed: int | None = 3) -> Row:
     """A run of its tests; of other roles than the reference's, with another program."""
     own = role in (FunctionRun.TESTS, FunctionRun.REFERENCE_ELSEWHERE)
     return {

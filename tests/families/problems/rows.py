@@ -33,9 +33,9 @@ def problem(**columns: Any) -> Row:
     return row | columns
 
 
-def run(role: ProblemRun, outcome: Outcome, executed: int = 4) -> Row:
+def run(role: ProblemRun, outcome: Outcome, executed: int | None = 4, statements: int | None = 4) -> Row:
     return {
         "id": content_id("p", role), "problem_id": "p", "library": LIBRARY, "version": "1.1", "role": role,
         "code": "    return 1\n" if role in _OTHERS else None, "outcome": outcome, "python": "3.9", "lock_id": "lock-1.1",
-        "detail": None, "statements": 4, "executed": executed, "duration_s": 0.1,
+        "detail": None, "statements": statements, "executed": executed, "duration_s": 0.1,
     }  # fmt: skip

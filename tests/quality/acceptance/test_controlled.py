@@ -125,10 +125,11 @@ BESIDE: dict[str, tuple[list[str], bool]] = {
 }
 
 
+@pytest.mark.parametrize("last", [None, "2.0"])
 @pytest.mark.parametrize("case", BESIDE)
-def test_a_name_that_only_stands_elsewhere_does_not_discriminate(case: str) -> None:
+def test_a_name_that_only_stands_elsewhere_does_not_discriminate(case: str, last: str | None) -> None:
     paths, discriminating = BESIDE[case]
-    symbols = [{"path": path, "first_version": "2.0", "last_version": None} for path in paths]
+    symbols = [{"path": path, "first_version": "2.0", "last_version": last} for path in paths]
     gone = [{"path": "lib.old", "first_version": "1.0", "last_version": "1.1"}]
     row = completion(LibEvolutionEvalTag.DEPRECATED) | {"path": "lib.old.take", "service": "lib.old"}
     verdicts = [probe("lib.old.take", "1.1", PASSED), probe("lib.old.take", "2.0", MISSING)]

@@ -34,10 +34,11 @@ PROVEN = {FunctionRun.TESTS: Outcome.PASSED, FunctionRun.EMPTIED: Outcome.FAILED
 
 def gated(
     outcomes: dict[FunctionRun, Outcome],
-    executed: int = 3,
+    executed: int | None = 3,
     snippet: Row | None = None,
     flags: Sequence[Row] = (),
     reviews: Sequence[Row] = (),
+    published_changes: Sequence[Row] = (),
     **columns: Any,
 ) -> Output:
     runs = [run(role, outcome, executed) for role, outcome in outcomes.items()]
@@ -49,7 +50,7 @@ def gated(
             "functions": [function(**columns)],
             "function_runs": runs,
             "snippets": snippets,
-            "published_changes": [],
+            "published_changes": published_changes,
         },
         QUALITY,
         LEAST,
@@ -71,6 +72,12 @@ def test_a_function_becomes_a_row_for_each_level_whose_masking_can_be_undone() -
         table("published_functions").check(row)
         assert unmask(row["masked_code"], Granularity(row["granularity"]), row["answer"], row["core_token"]) == code
         assert (row["function_id"], row["coverage"], row["emptied_outcome"]) == ("f", 1.0, Outcome.FAILED_ASSERTION)
+
+
+@pytest.mark.parametrize("published", [["a"], []])
+def test_a_row_refers_to_its_change_only_where_that_is_published(published: list[str]) -> None:
+    rows = gated(PROVEN, published_changes=[{"id": each} for each in published], change_id="a")
+    assert {row["change_id"] for row in rows.tables["published_functions"]} == {"a" if published else None}
 
 
 REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
@@ -95,6 +102,7 @@ REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
         RejectReason.NO_CHECK, "for all tests a body could return [1] whatever it gets",
     ),
     "too few lines": ({"outcomes": PROVEN, "executed": 2}, RejectReason.NOT_COVERED, "66.7% of the program"),
+    "lines not measured": ({"outcomes": PROVEN, "executed": None}, RejectReason.NOT_COVERED, "0.0% of the program"),
 }  # fmt: skip
 
 

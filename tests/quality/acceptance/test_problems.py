@@ -32,8 +32,14 @@ V, H, E, C, M, T, R = (
 )  # fmt: skip
 
 
-def gate(runs: Mapping[ProblemRun, Outcome], licence: str | None = "MIT", executed: int = 4, **columns: Any) -> Output:
-    rows = [run(role, outcome, executed) for role, outcome in runs.items()]
+def gate(
+    runs: Mapping[ProblemRun, Outcome],
+    licence: str | None = "MIT",
+    executed: int | None = 4,
+    statements: int | None = 4,
+    **columns: Any,
+) -> Output:
+    rows = [run(role, outcome, executed, statements) for role, outcome in runs.items()]
     snippets = [SNIPPET | {"licence": licence}]
     output = problems_acceptance_stage(
         {
@@ -79,6 +85,7 @@ REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
     "the visible test fails": ({"runs": {V: FAILED}}, RejectReason.NOT_PROVEN, "visible tests: failed_assertion"),
     "a hidden test fails": ({"runs": {H: Outcome.FLAKY}}, RejectReason.NOT_PROVEN, "hidden tests: flaky"),
     "half is covered": ({"executed": 2}, RejectReason.NOT_COVERED, "50% of the program"),
+    "coverage not measured": ({"executed": None}, RejectReason.NOT_COVERED, "0% of the program"),
     "one test": ({"recorded_tests": 0}, RejectReason.NO_CHECK, "1 hidden tests, 2 wanted"),
     "tests that a constant passes": (
         {"hidden_tests": "def test_a():\n    assert solve(1) is True\ndef test_b():\n    assert solve(2) is True\n"},
@@ -111,6 +118,15 @@ def test_a_published_row_has_its_source() -> None:
     assert (row["licence"], row["attribution"], row["origin"]) == ("MIT", "Ada", f"pypi:{LIBRARY}")
     assert (row["change_id"], row["canary"]) == (None, QUALITY.canary)
     assert (row["description"], row["coverage"]) == ("Take the first items.", 1.0)
+
+
+@pytest.mark.parametrize(("executed", "statements", "coverage"), [(0, 0, 1.0), (None, None, 1.0), (13, 14, 0.9286)])
+def test_coverage_is_the_share_of_statements_and_whole_without_any(
+    executed: int | None, statements: int | None, coverage: float
+) -> None:
+    runs = {V: PASSED, H: PASSED, R: MISSING}
+    (row,) = gate(runs, executed=executed, statements=statements).tables["published_problems"]
+    assert row["coverage"] == coverage
 
 
 def test_a_drafted_problem_of_a_change_has_the_licence_and_origin_of_its_release() -> None:
