@@ -107,8 +107,8 @@ def own_period(
     if filled["since"] or filled["until"]:
         if backfill:
             raise BadForm(
-                "nothing was run:\nsince, until: leave both empty in a backfill, whose date range says which weeks are"
-                " run, each over its own days; for one run over these days choose Trigger, Single Run"
+                "nothing was run:\nsince, until: leave both empty in a backfill, whose date range decides the weeks."
+                " For one run over these days choose Trigger, Single Run"
             )
         return None, None
     if start is None or end is None or start >= end:

@@ -123,7 +123,7 @@ class RebuildContext:
             except _NOT_AT_HAND as error:
                 raise NotRebuilt(f"the artifact is not at hand: {error}") from None
             except _BROKEN as error:
-                raise NotRebuilt(f"the artifact of {version} is not what the index said: {error}") from None
+                raise NotRebuilt(f"the artifact of {version} differs from the entry in the index: {error}") from None
         return self._surfaces[version]
 
     def _url_of(self, release: ReleaseRow) -> str:
@@ -145,7 +145,7 @@ class RebuildContext:
             except _NOT_AT_HAND as error:
                 raise NotRebuilt(f"the source distribution is not at hand: {error}") from None
             except _BROKEN as error:
-                raise NotRebuilt(f"the source distribution is not what the index said: {error}") from None
+                raise NotRebuilt(f"the source distribution differs from its entry in the index: {error}") from None
         return self._trees[key]
 
     def _read(self, name: str, version: str, sha256: str | None) -> Tree:

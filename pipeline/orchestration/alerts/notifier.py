@@ -52,7 +52,7 @@ class Alerts(BaseNotifier):
             except Exception as error:  # noqa: BLE001 - told at the end, and in Airflow's log
                 problems.append(f"{receiver.notifier}: {type(error).__name__}: {error}")
         if problems:
-            raise RuntimeError(f"{alert.title}: not told by " + "; ".join(problems))
+            raise RuntimeError(f"{alert.title}: not sent by " + "; ".join(problems))
 
 
 def alerts(kind: str) -> Alerts:

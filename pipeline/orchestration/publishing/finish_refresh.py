@@ -57,14 +57,14 @@ def _must_be_whole(refresh: Refresh, house: House, libraries: Sequence[str]) -> 
     if stale := _stale(refresh, house, libraries):
         listed = "; ".join(f"{library}: {', '.join(stages)}" for library, stages in sorted(stale.items()))
         raise NotWhole(
-            f"the lake has the {', '.join(refresh.families)} of this refresh, but nothing is published: other families"
-            f" are older than what they are made of ({listed}). Refresh the same libraries without naming families"
+            f"nothing is published: the lake has the {', '.join(refresh.families)} of this refresh, but other families"
+            f" are older than their inputs ({listed}). Refresh the same libraries without naming families"
         )
     others = [library for library in libraries if library not in plan(refresh)]
     if behind := [library for library in others if is_behind(house.lake, library, refresh.period.until)]:
         raise NotWhole(
-            f"nothing is published: the last refresh of {', '.join(behind)} was about an earlier time (a backfill), and"
-            " the releases since are deferred. Refresh the profile without naming libraries"
+            f"nothing is published: the last refresh of {', '.join(behind)} was about an earlier time (a backfill)."
+            " The releases since are deferred. Refresh the profile without naming libraries"
         )
 
 

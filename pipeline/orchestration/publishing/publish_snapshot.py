@@ -214,8 +214,8 @@ def _must_be_free(publication: Publication) -> None:
         raise AwaitsSignOff(publication.reason)
     if publication.asks and signature and not publication.is_about(signature.draft):
         raise AwaitsSignOff(
-            f"{signature.signer} signed another draft than this one, which was made since and differs. What to do:"
-            f" look at it, then the same command again; in Airflow clear `sign_off` with all that follows it.\n"
+            f"{signature.signer} signed another draft: this one was made since, and differs. What to do: look at it,"
+            f" then run the same command again; in Airflow clear `sign_off` with all that follows it.\n"
             f"{publication.reason}"
         )
 

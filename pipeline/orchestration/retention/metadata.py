@@ -40,7 +40,7 @@ def clean_metadata(rule: Age, now: datetime, environment: Mapping[str, str], *, 
     )
     if done.returncode:
         output = (done.stderr or done.stdout).strip()[-600:]
-        raise NotCleaned(f"`{' '.join(command)}` failed; run it where the scheduler runs. It said: {output}")
+        raise NotCleaned(f"`{' '.join(command)}` failed; run it where the scheduler runs. Its output: {output}")
     return done.stdout
 
 

@@ -188,7 +188,7 @@ def _check(
 def _check_texts(store: Store, annotator: str, decision: NewDecision) -> None:
     """Refuse a name or a text that is missing, too long, or that no database and no file can hold."""
     if not annotator.strip():
-        raise DecisionError("nobody is signed in")
+        raise DecisionError("no annotator is signed in")
     if len(annotator) > LONGEST_NAME:
         raise DecisionError(f"a name of {len(annotator)} characters, {LONGEST_NAME} are allowed")
     for name, text in {"name": annotator, "comment": decision.comment, **decision.after}.items():
@@ -226,7 +226,7 @@ def _check_newest(
     if decision.time is None or decision.kind == DecisionKind.COMMENT:
         return
     if decision.time > store.clock() + _AHEAD:
-        raise DecisionError(f"it was said on {decision.time:%Y-%m-%d}, which is in the future")
+        raise DecisionError(f"it was made on {decision.time:%Y-%m-%d}, which is in the future")
     query = (
         select(decisions.c.who, decisions.c.time)
         .join(standings, standings.c.decision_id == decisions.c.id)

@@ -89,8 +89,8 @@ def open_store(url: str, rules: AnnotationRules) -> Store:
     except DatabaseError as error:
         printable = address.render_as_string(hide_password=True)
         raise StoreError(
-            f"the review database {printable} cannot be read ({error.orig}); nothing in it was changed: put a copy"
-            " of it back; it holds what people decided, which nobody can make again"
+            f"the review database {printable} cannot be read ({error.orig}); nothing in it was changed. Put a"
+            " copy of it back: it holds the decisions of people, which cannot be made again"
         ) from None
     takes_turns = address.get_backend_name() == "sqlite"
     return Store(engine, rules, turn=threading.Lock() if takes_turns else nullcontext())

@@ -144,7 +144,7 @@ class ReleaseCheckRules(Rule):
         if missing := [str(kind) for kind in CheckKind if kind not in {*self.limits, *OWN_RULES}]:
             raise ValueError(f"limits: no line for {', '.join(missing)}")
         if twice := [str(kind) for kind in OWN_RULES if kind in self.limits]:
-            raise ValueError(f"limits: {', '.join(twice)} stands below, with what else it needs; take the line out")
+            raise ValueError(f"limits: {', '.join(twice)} has a section of its own below; remove this line")
         return self
 
 

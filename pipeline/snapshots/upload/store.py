@@ -154,8 +154,8 @@ def _report_errors(to: str) -> Iterator[None]:
         raise NotUploaded(f"{to}: {error}") from error
     except PermissionError as error:
         raise NotUploaded(
-            f"{to}: not allowed: {error}. The keys are those that the store's own client finds (for s3:"
-            " AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the machine's role), and they must be"
+            f"{to}: not allowed: {error}. The store's own client finds the keys (for s3:"
+            " AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the machine's role). They must be"
             " allowed to list, read and write"
         ) from error
     except FileNotFoundError as error:

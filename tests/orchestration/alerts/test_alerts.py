@@ -145,7 +145,7 @@ def test_a_failure_arrives_by_mail_though_another_receiver_cannot_be_reached(tmp
     told = [mail["subject"].split()[-1] for mail in box.mails[1:]]
     assert (trial.returncode, told) == (1, ["failed", "late", "you"])
     assert (
-        "not told by airflow.providers.smtp.notifications.smtp.SmtpNotifier: ConnectionRefusedError"
+        "not sent by airflow.providers.smtp.notifications.smtp.SmtpNotifier: ConnectionRefusedError"
         in done.stdout + done.stderr
     )
     mail = box.mails[0]

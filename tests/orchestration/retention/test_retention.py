@@ -229,4 +229,4 @@ def test_the_error_has_the_end_of_what_airflow_reports(tmp_path: Path, script: s
     environment = {"AIRFLOW_HOME": str(tmp_path), "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
     with pytest.raises(NotCleaned) as refused:
         clean_metadata(TEN_DAYS, NOW, environment, dry_run=True)
-    assert str(refused.value).rpartition(" It said: ")[2] == end
+    assert str(refused.value).rpartition(" Its output: ")[2] == end

@@ -125,7 +125,7 @@ def test_a_sample_leased_by_another_cannot_be_decided(desk: tuple[Store, Clock])
     decide(store, "id0", "bob", NewDecision(DecisionKind.COMMENT, comment="look at the test"))
     with pytest.raises(DecisionError, match="no sample gone is in the queue"):
         decide(store, "gone", "bob", ACCEPT)
-    with pytest.raises(DecisionError, match="nobody is signed in"):
+    with pytest.raises(DecisionError, match="no annotator is signed in"):
         decide(store, "id1", " ", ACCEPT)
     with pytest.raises(DecisionError, match="a name of 201 characters, 200 are allowed"):
         decide(store, "id1", "a" * 201, ACCEPT)

@@ -226,7 +226,7 @@ def test_an_imported_earlier_decision_does_not_replace_a_later_one(tmp_path: Pat
     assert imported.refused == (
         f"id0, accept by bob: {since}",
         f"id0, undo by ann: {since}",
-        "id0, accept by bob: it was said on 2026-11-10, which is in the future",
+        "id0, accept by bob: it was made on 2026-11-10, which is in the future",
     )
 
 

@@ -125,7 +125,7 @@ def test_internal_errors_are_a_share_of_the_units_and_never_more_than_all(
         ("unreviewed: {sign_off_above: 0.4}", "unreviewed: {}", r"gates.yaml:\d+: .*no limit"),
         ("unreviewed: {sign_off_above: 0.4}", "unreviewed: {sign_off_over: 0.25}", r"gates.yaml:\d+: .*unknown key"),
         ("  lost: {", "  # lost: {", "no line for lost"),
-        ("  lost: {", "  agreement: {hold_above: 1}\n  lost: {", "agreement stands below"),
+        ("  lost: {", "  agreement: {hold_above: 1}\n  lost: {", "agreement has a section of its own below"),
         ("within_days: 7", "within_days: 0", r"gates.yaml:\d+: .*greater than 0"),
     ],
 )

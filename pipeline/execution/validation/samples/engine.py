@@ -226,7 +226,7 @@ class _Flow:
     def _case(self, number: str, job: Job, environment: Environment) -> Case:
         sample, rules = self.samples[job.line], self.engine.rules
         if digest_of(sample) != job.digest:
-            raise SampleError("somebody wrote into the file of the samples while they were run; run them again")
+            raise SampleError("the file of the samples changed during the run; run them again")
         return Case(
             id=number,
             preamble="",

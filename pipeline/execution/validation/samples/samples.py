@@ -79,7 +79,7 @@ class Sample(BaseModel):
     @classmethod
     def _version(cls, value: Any) -> Any:
         if isinstance(value, int | float) and not isinstance(value, bool):
-            raise ValueError(f"{value} is a number, and nobody knows whether it was {value} or {value}0")
+            raise ValueError(f"{value} is a number, which may have been {value} or {value}0: write it in quotes")
         try:
             return str(Version(value)) if isinstance(value, str) else value
         except InvalidVersion:

@@ -36,7 +36,7 @@ class Annotator:
 
 def signed_in() -> Annotator:
     """Say who asks. An application puts its own in this place; where it forgets to, nobody is let in."""
-    raise HTTPException(status.HTTP_401_UNAUTHORIZED, "nobody is signed in")
+    raise HTTPException(status.HTTP_401_UNAUTHORIZED, "no annotator is signed in")
 
 
 def authorise(request: Request, annotator: Annotated[Annotator, Depends(signed_in)]) -> Annotator:

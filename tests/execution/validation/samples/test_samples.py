@@ -58,7 +58,7 @@ def test_what_a_sample_says(changed: dict[str, Any], field: str, value: Any) -> 
         ({"library": "a b"}, "library: 'a b' is not a name that a package index can have"),
         ({"version": ...}, 'version: missing; give the release to run in, in quotes, such as "1.21.6"'),
         ({"version": None}, "version: null does not fit"),
-        ({"version": 1.2}, "version: 1.2 is a number, and nobody knows whether it was 1.2 or 1.20"),
+        ({"version": 1.2}, "version: 1.2 is a number, which may have been 1.2 or 1.20"),
         ({"version": "latest"}, "version: 'latest' is not a version by PEP 440"),
         ({"version": "==1.2"}, "version: '==1.2' is not a version"),
         ({"python": 3.1}, "python: 3.1 is what remains of 3.10 when it is read as a number"),

@@ -287,7 +287,7 @@ def test_samples_that_somebody_changes_meanwhile_are_not_taken_for_others(
     monkeypatch.setattr(engine.store, "build", meddle)
     _, found = validate(sample("a"), sample("b", test=None))
     assert [(one.outcome, one.transient) for one in found.values()] == [("harness_error", True), ("passed", False)]
-    assert "somebody wrote into the file of the samples" in (found["a"].detail or "")
+    assert "the file of the samples changed during the run" in (found["a"].detail or "")
 
 
 @pytest.mark.parametrize(
