@@ -23,9 +23,11 @@ _VARIADIC = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)
 _LOOSE = frozenset(
     {
         *(ParameterSource.KWARGS, ParameterSource.DOCSTRING, ParameterSource.STUB, ParameterSource.HELPER),
-        ParameterSource.UNPACKED,
+        *(ParameterSource.UNPACKED, ParameterSource.PASSED_ON),
     }
 )
+_NOT_WRITTEN = frozenset({ParameterSource.HELPER, ParameterSource.PASSED_ON})
+_READ_FROM_KWARGS = _LOOSE - {ParameterSource.PASSED_ON}
 
 UNKNOWN = "..."
 """A default that is there, of which nobody says what it is."""
@@ -92,9 +94,10 @@ def show(parameter: SymbolParameter) -> str:
 def written(parameters: Sequence[SymbolParameter]) -> list[str]:
     """Write parameters as they stand between brackets, with `/` and `*` where they belong.
 
-    Names that a helper still accepts for a while are left out: they are no part of what one should write.
+    Names that a helper still accepts for a while are left out: they are no part of what one should write. So are those
+    of a base, for which `**kwargs` stands.
     """
-    listed = [p for p in parameters if p["known_from"] != ParameterSource.HELPER]
+    listed = [p for p in parameters if p["known_from"] not in _NOT_WRITTEN]
     kinds = [p["kind"] for p in listed]
     parts: list[str] = []
     for at, parameter in enumerate(listed):
@@ -172,7 +175,7 @@ def _rename(before: SymbolParameter, after: SymbolParameter, *, accepted: bool) 
 def _removed(
     parameter: SymbolParameter, old: Sequence[SymbolParameter], new: Sequence[SymbolParameter]
 ) -> Iterator[Difference]:
-    if _typed_elsewhere(parameter, new) or _absorbed_elsewhere(parameter, new):
+    if _typed_elsewhere(parameter, new) or _absorbed_elsewhere(parameter, new) or _is_of_base(parameter):
         return
     mark, source = parameter["deprecation"], parameter["known_from"]
     # what a helper made of its value nobody makes any more, whatever **kwargs takes
@@ -200,13 +203,18 @@ def _typed_elsewhere(parameter: SymbolParameter, there: Sequence[SymbolParameter
     return source in {ParameterSource.STUB, ParameterSource.UNPACKED} and source not in sources and open_
 
 
+def _is_of_base(parameter: SymbolParameter) -> bool:
+    """Return whether a parameter is one of a base: what happens to it there is told of the base."""
+    return parameter["known_from"] == ParameterSource.PASSED_ON
+
+
 def _absorbed_elsewhere(parameter: SymbolParameter, there: Sequence[SymbolParameter]) -> bool:
     """Return whether a parameter that the body took out of `**kwargs` may be taken where these are passed on to.
 
     So it is where nothing is seen of what the other side takes out of them (sympy 1.14 has it done by another method).
     """
     sources, kinds = {p["known_from"] for p in there}, {p["kind"] for p in there}
-    explicit = not _LOOSE.isdisjoint(sources)
+    explicit = not _READ_FROM_KWARGS.isdisjoint(sources)
     return parameter["known_from"] == ParameterSource.KWARGS and ParameterKind.VAR_KEYWORD in kinds and not explicit
 
 
@@ -217,7 +225,7 @@ def _added(
     if source == ParameterSource.HELPER:
         yield from _deprecated(None, parameter, name)
         return
-    if _typed_elsewhere(parameter, old):
+    if _typed_elsewhere(parameter, old) or _is_of_base(parameter):
         return
     required = parameter["default"] is None and parameter["kind"] not in _VARIADIC
     kind = ChangeKind.PARAMETER_ADDED_REQUIRED if required else ChangeKind.PARAMETER_ADDED_OPTIONAL
@@ -268,11 +276,14 @@ def _same(
     new: Sequence[SymbolParameter],
     rules: LifecycleRules,
 ) -> Iterator[Difference]:
+    if _is_of_base(before) and _is_of_base(after):
+        return
     yield from _deprecated(before["deprecation"], after, before["name"])
     if before["kind"] not in _VARIADIC:
         yield from _kinds(before, after, old, new)
         yield from _defaults(before, after)
-    yield from _types(before, after, rules)
+    if not (_is_of_base(before) or _is_of_base(after)):
+        yield from _types(before, after, rules)
 
 
 def _deprecated(was: SymbolParameterDeprecation | None, after: SymbolParameter, name: str) -> Iterator[Difference]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from pipeline.api.history.index import Index
 from pipeline.api.history.rules import LikenessRules
 from pipeline.api.surface.extract.sketches import SIZE, similarity
-from pipeline.core.vocabularies.surface import ParameterKind, PublicBecause, SymbolKind
+from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, PublicBecause, SymbolKind
 from pipeline.lake.rows import SymbolState
 
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CLASS})
@@ -76,12 +76,16 @@ def _names(old: str, new: str) -> Common | None:
 
 
 def _signature(before: SymbolState, after: SymbolState) -> Common | None:
-    """Compare the names of parameters with their kinds; of `*args` and `**kwargs` the kind alone."""
+    """Compare the names of parameters with their kinds; of `*args` and `**kwargs` the kind alone.
+
+    Those of a base are left out: all that derives from it has them.
+    """
     return _sets(_parameters(before), _parameters(after))
 
 
 def _parameters(row: SymbolState) -> Set[Hashable]:
-    return {(None if p["kind"] in _VARIADIC else p["name"], p["kind"]) for p in row["parameters"]}
+    own = (p for p in row["parameters"] if p["known_from"] != ParameterSource.PASSED_ON)
+    return {(None if p["kind"] in _VARIADIC else p["name"], p["kind"]) for p in own}
 
 
 def _sets(left: Set[Hashable], right: Set[Hashable]) -> Common | None:

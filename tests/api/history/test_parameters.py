@@ -174,3 +174,26 @@ def test_a_stub_that_was_there_before_tells_of_what_went():
     old = parameters("(a, b=..., *args, **kw)", a="stub", b="stub")
     new = parameters("(a, *args, **kw)", a="stub")
     assert told(old, new) == [("parameter_removed", "b", False)]
+
+
+BASE = "class Base:\n    def __init__(self, a=1, b=2, **more): ...\n"
+PASSES_ON = "class Sub(Base):\n    def __init__(self{}, **kw):\n        super().__init__({}**kw)\n"
+EXPLICIT = "class Sub(Base):\n    def __init__(self, a=1, b=2): ...\n"
+OF_BASES = [
+    (
+        BASE + EXPLICIT,
+        BASE + PASSES_ON.format("", ""),
+        ["parameter_added_optional kw", "parameter_kind a", "parameter_kind b"],
+    ),
+    (BASE + PASSES_ON.format("", ""), BASE + EXPLICIT, ["parameter_removed kw"]),
+    (BASE + PASSES_ON.format("", ""), BASE + PASSES_ON.format("", "b=5, "), []),
+    (BASE + PASSES_ON.format(", *, b=2", "b=b, "), BASE + PASSES_ON.format("", ""), []),
+    (BASE + PASSES_ON.format(", *, b=2", "b=b, "), BASE + PASSES_ON.format("", "b=5, "), ["parameter_removed b"]),
+    (BASE + PASSES_ON.format("", ""), BASE.replace("a=1", "a=7, c=3") + PASSES_ON.format("", ""), []),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), OF_BASES)
+def test_what_a_base_takes_is_not_gone(old: str, new: str, expected: list[str]) -> None:
+    rows = [row for row in changes(old, new) if row["path"] == "pkg.Sub" and row["kind"].startswith("parameter")]
+    assert [f"{row['kind']} {row['parameter']}" for row in rows] == expected

@@ -95,6 +95,9 @@ def _is_namedtuple(*expressions: ast.expr) -> bool:
     return any("namedtuple" in ast.unparse(expression).lower() for expression in expressions)
 
 
+_BEHIND_KWARGS = frozenset({ParameterSource.KWARGS, ParameterSource.DOCSTRING, ParameterSource.PASSED_ON})
+
+
 def _sources_of(difference: Difference) -> set[str]:
     return {str(p["known_from"]) for p in difference.ours["parameters"]} if difference.ours else set()
 
@@ -163,7 +166,7 @@ def new(difference: Difference, sources: Sources) -> bool:
 
 
 def kwargs(difference: Difference, sources: Sources) -> bool:
-    """Return whether the docstring or the body gave us the parameters that griffe lacks, and no others differ.
+    """Return whether docstring, body or a base gave us the parameters that griffe lacks, and no others differ.
 
     A body that refuses what is left in `**kwargs` leaves us without that one.
     """
@@ -178,7 +181,7 @@ def kwargs(difference: Difference, sources: Sources) -> bool:
         refused = re.compile(rf"(?:len\()?{last[0]}\b")
         ifs = (part for function in functions for part in ast.walk(function) if isinstance(part, ast.If))
         return any(refused.match(ast.unparse(part.test)) and isinstance(part.body[-1], ast.Raise) for part in ifs)
-    return written == difference.theirs.parameters and bool({"kwargs", "docstring"} & _sources_of(difference))
+    return written == difference.theirs.parameters and bool(_BEHIND_KWARGS & _sources_of(difference))
 
 
 def only_raises(difference: Difference, sources: Sources) -> bool:

@@ -98,7 +98,10 @@ class Reason(Term):
         "a base of the class is in the release, and griffe does not find it: the inherited members are missing there",
     )
     NEW = "__new__", "the class has no `__init__`; it is called as its `__new__` says"
-    KWARGS = "behind **kwargs", "the docstring or the body says which parameters `**kwargs` takes"
+    KWARGS = (
+        "behind **kwargs",
+        "the docstring, the body or a base that they are passed on to says which parameters `**kwargs` takes",
+    )
     HELPED = (
         "a decorator takes it",
         "a decorator takes a parameter that the signature does not have, or no longer by that name",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pipeline.api.surface.extract.deprecations import mark_of, marks_by_name, wrapper_mark
 from pipeline.api.surface.extract.kwargs import hidden_parameters, refuses_rest
 from pipeline.api.surface.extract.parameter_marks import mark_by_code, mark_by_docstring
+from pipeline.api.surface.extract.passed_kwargs import CONSTRUCTORS, passed_kwargs
 from pipeline.api.surface.extract.signature_decorators import HelperRules, apply_helpers
 from pipeline.api.surface.extract.sketches import line_hashes, sketch
 from pipeline.api.surface.extract.uses import ONLY_RAISES, REFUSES, refuses
@@ -119,6 +120,8 @@ def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, bod
     definition.called = with_documented_marks(called, docstring, file)
     definition.overloads = [overload_text(overload) for overload in bound.overloads]
     definition.sketch = _sketch(body)
+    if bound.name in CONSTRUCTORS and node.args.kwarg is not None:
+        definition.passes_kwargs = body.once(passed_kwargs)
     if "def " in body.text and body.beginning_with_calls(file.rules.deprecations.call_words):
         definition.deprecates = wrapper_mark(body.statements, file.rules)
     return definition

@@ -61,6 +61,17 @@ class Field(msgspec.Struct, gc=False):
     keyword_only: bool
 
 
+class PassedKwargs(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A call by which a constructor passes its `**kwargs` on to that of a base.
+
+    `base` is as written, empty with `super()`. The call itself gives the first `positional` parameters, and `names`.
+    """
+
+    base: str = ""
+    positional: int = 0
+    names: tuple[str, ...] = ()
+
+
 class Definition(msgspec.Struct, omit_defaults=True):
     """One name that a module or class binds.
 
@@ -70,7 +81,7 @@ class Definition(msgspec.Struct, omit_defaults=True):
     does. `deprecates` is the mark that it gives what it decorates, whose calls warn. `warns_by` are marks that it has
     if a name of the library means a category of deprecations, or a function that warns of one. `overloads` are
     signatures as they are shown to people; `sketch` says what the body is like, see
-    `pipeline.api.surface.extract.sketches`.
+    `pipeline.api.surface.extract.sketches`. `passes_kwargs` is how a constructor calls that of a base.
     """
 
     name: str
@@ -95,6 +106,7 @@ class Definition(msgspec.Struct, omit_defaults=True):
     fields: list[Field] = msgspec.field(default_factory=list)
     overloads: list[str] = msgspec.field(default_factory=list)
     sketch: list[int] = msgspec.field(default_factory=list)
+    passes_kwargs: PassedKwargs | None = None
 
 
 class Exports(msgspec.Struct):

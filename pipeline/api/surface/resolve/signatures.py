@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import dropwhile
 
 from more_itertools import first
 
-from pipeline.api.surface.parse.module_model import NOT_TOTAL, Definition, Field, Parameter, parameter_row
+from pipeline.api.surface.extract.kwargs import UNKNOWN
+from pipeline.api.surface.parse.module_model import (
+    NOT_TOTAL,
+    Definition,
+    Field,
+    Parameter,
+    PassedKwargs,
+    parameter_row,
+)
 from pipeline.api.surface.resolve.dependency_keys import content_fact
 from pipeline.api.surface.resolve.resolution import Resolution
 from pipeline.api.surface.resolve.resolver import Distribution
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SourceKind
 
 _RUN = frozenset({SourceKind.PY, SourceKind.PY2})
+_POSITIONAL = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD})
+_BY_NAME = frozenset({ParameterKind.POSITIONAL_OR_KEYWORD, ParameterKind.KEYWORD_ONLY})
 _UNPACKED = re.compile(r"(?:\w+\.)*Unpack\[([\w.]+)\]")
 _REQUIRED = re.compile(r"(?:\w+\.)*(NotRequired|Required)\[(.*)\]")
 
@@ -114,11 +125,51 @@ def class_parameters(owners: list[Resolution], distribution: Distribution) -> tu
             constructor = owner.definition.members.get(name)
             if constructor is not None and constructor.kind == "function":
                 init = Resolution("definition", f"{owner.path}.{name}", owner.module, constructor)
-                return named_parameters(method_parameters(constructor), init, distribution), None
+                own = named_parameters(method_parameters(constructor), init, distribution)
+                return _with_passed_on(own, owner, constructor.passes_kwargs, owners, distribution), None
             # a named tuple makes its objects by `__new__`, which a class may write for itself
             if owner.definition.synthesised and (name == "__new__" or owner.definition.synthesised != "namedtuple"):
                 return _from_fields(owners, owner)
     return [], None
+
+
+def _with_passed_on(
+    own: list[Parameter],
+    owner: Resolution,
+    passed: PassedKwargs | None,
+    owners: list[Resolution],
+    distribution: Distribution,
+) -> list[Parameter]:
+    """Return the parameters of a constructor with those that its `**kwargs` reach the constructor of a base for.
+
+    Whether the call of the base always runs is not asked: none of them is required here.
+    """
+    if passed is None or not own or own[-1]["kind"] != ParameterKind.VAR_KEYWORD or owner.module is None:
+        return own
+    plain = distribution.rules.plain_bases
+    bases = distribution.bases(owner)
+    # a base that no source shows may stand before the others and take them
+    if any(not base.is_class and base.path.rpartition(".")[2] not in plain for base in bases):
+        return own
+    above = owners[[other.path for other in owners].index(owner.path) + 1 :]
+    if passed.base:
+        named = distribution.within(owner.module, passed.base)
+        above = list(dropwhile(lambda other: other.path != named.path, above))
+    there = class_parameters(above, distribution)[0] if above else []
+    positional = [p["name"] for p in there if p["kind"] in _POSITIONAL]
+    excluded = {*(p["name"] for p in own), *passed.names, *positional[: passed.positional]}
+    added = [
+        p
+        | {
+            "kind": ParameterKind.KEYWORD_ONLY,
+            "default": UNKNOWN if p["default"] is None else p["default"],
+            "known_from": ParameterSource.PASSED_ON,
+            "deprecation": None,
+        }
+        for p in there
+        if p["name"] not in excluded and p["kind"] in _BY_NAME
+    ]
+    return [*own[:-1], *added, own[-1]]
 
 
 def class_overloads(owners: list[Resolution]) -> list[str]:

@@ -142,3 +142,35 @@ def test_refused_keywords_are_no_parameters(body: str, rest: list[str]) -> None:
     lines = body.replace("\n", "\n    ")
     parameters = rows(f"def f(x, **kwargs):\n    {lines}\n")["pkg.f"]["parameters"]
     assert [row["name"] for row in parameters if row["kind"] == "var_keyword"] == rest
+
+
+BASE = "class Base:\n    def __init__(self, a, b=1, *, c=2, **more): ...\n"
+HANDED_ON: dict[str, tuple[str, list[tuple[str, str | None]]]] = {
+    "all": ("super().__init__(**kw)", [("a", "..."), ("b", "1"), ("c", "2")]),
+    "from a class that is named": ("super(Sub, self).__init__(**kw)", [("a", "..."), ("b", "1"), ("c", "2")]),
+    "to a base that is named": ("Base.__init__(self, 1, **kw)", [("b", "1"), ("c", "2")]),
+    "some given by the call": ("super().__init__(x, c=5, **kw)", [("b", "1")]),
+    "under a condition": ("if x:\n            super().__init__(**kw)", [("a", "..."), ("b", "1"), ("c", "2")]),
+    "to two": ("super().__init__(**kw)\n        other(**kw)", []),
+    "another dictionary": ("kw = f(kw)\n        super().__init__(**kw)", []),
+    "to another method": ("super().begin(**kw)", []),
+    "to what is no base": ("Other.__init__(self, **kw)", []),
+}
+
+
+@pytest.mark.parametrize(("call", "expected"), HANDED_ON.values(), ids=HANDED_ON)
+def test_what_a_constructor_passes_on_to_a_base(call: str, expected: list[tuple[str, str | None]]) -> None:
+    source = f"{BASE}class Sub(Base):\n    def __init__(self, x=0, **kw):\n        {call}\n"
+    own, *passed, rest = rows(source)["pkg.Sub"]["parameters"]
+    assert (own["name"], rest["name"]) == ("x", "kw")
+    assert [(p["name"], p["default"]) for p in passed] == expected
+    assert {(str(p["kind"]), str(p["known_from"])) for p in passed} <= {("keyword_only", "passed_on")}
+
+
+def test_what_is_passed_on_goes_through_several_bases_and_not_past_one_that_no_source_shows() -> None:
+    middle = "class Middle(Base):\n    def __init__(self, m=0, **kw):\n        super().__init__(**kw)\n"
+    low = "class Low(Middle):\n    def __init__(self, **kw):\n        super().__init__(**kw)\n"
+    hidden = low.replace("Low(Middle)", "Hidden(there.Mixin, Middle)")
+    read = rows(f"import there\n{BASE}{middle}{low}{hidden}")
+    assert [p["name"] for p in read["pkg.Low"]["parameters"]] == ["m", "a", "b", "c", "kw"]
+    assert [p["name"] for p in read["pkg.Hidden"]["parameters"]] == ["kw"]
