@@ -91,16 +91,16 @@ def variants(side: ChangeSide, program: UsingProgram, api: Api, printed: Sequenc
     Of a parameter it is the call without the argument. Of an API it is each of the functions, classes or methods beside
     it, those of like signature first, in its place. A test is taken as it is where its output says more than yes or no.
     """
-    name = side.path.rpartition(".")[2]
+    tree = _tree(program)
+    names = _names_in(tree, side.path, api)
     if side.keyword is not None:
-        tree = _tree(program)
-        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == name]
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) in names]
         for call in calls:
             call.keywords = [each for each in call.keywords if each.arg != side.keyword]
         text = ast.unparse(tree)
         return {f"without {side.keyword}": text} if text != ast.unparse(_tree(program)) else {}
     row = api.symbols.get(api.preferred(side.path))
-    is_used = any(isinstance(node, ast.Call) and _called(node) == name for node in ast.walk(_tree(program)))
+    is_used = any(isinstance(node, ast.Call) and _called(node) in names for node in ast.walk(tree))
     if row is None or not is_used or (program.test and not {each.strip() for each in printed} <= _LITTLE):
         return {}
     owner = side.path.rpartition(".")[0]
@@ -114,7 +114,14 @@ def variants(side: ChangeSide, program: UsingProgram, api: Api, printed: Sequenc
         and not path.rpartition(".")[2].startswith("_")
     }
     ordered = sorted(others, key=lambda each: (_required(others[each]["parameters"]) != required, each))
-    return {f"{other} in its place": _with(other, name, program) for other in ordered[:most]}
+    return {f"{other} in its place": _with(other, names, program) for other in ordered[:most]}
+
+
+def _names_in(tree: ast.AST, path: str, api: Api) -> frozenset[str]:
+    """Return by which names a program may call an API: those of its public paths, and what it imports them as."""
+    names = {each.rpartition(".")[2] for each in (path, *api.paths_of(path))}
+    aliases = [node for node in ast.walk(tree) if isinstance(node, ast.alias)]
+    return frozenset(names | {alias.asname for alias in aliases if alias.asname and alias.name in names})
 
 
 def _required(parameters: Iterable[SymbolParameter]) -> int:
@@ -125,12 +132,15 @@ def _tree(program: UsingProgram) -> ast.Module:
     return ast.parse("\n".join(line.text for line in program.lines))
 
 
-def _with(other: str, name: str, program: UsingProgram) -> str:
-    """Return a program with another name in place of one, wherever it stands."""
+def _with(other: str, names: frozenset[str], program: UsingProgram) -> str:
+    """Return a program with another name in place of those of one API, wherever they stand."""
     tree = _tree(program)
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    # What is imported by another name keeps that name.
+    replaced = names - {node.asname for node in nodes if isinstance(node, ast.alias)}
+    for node in nodes:
         for field in ("id", "attr", "name"):
-            if isinstance(node, ast.Name | ast.Attribute | ast.alias) and getattr(node, field, None) == name:
+            if isinstance(node, ast.Name | ast.Attribute | ast.alias) and getattr(node, field, None) in replaced:
                 setattr(node, field, other)
     return ast.unparse(tree)
 
@@ -159,11 +169,12 @@ def plain_code(code: str | None, path: str | None, api: Api | None) -> str:
     tree = ast.parse(code or "")
     row = api.symbols.get(api.preferred(path or "")) if api else None
     defaults = {each["name"]: each["default"] for each in row["parameters"]} if row else {}
+    names = _names_in(tree, path, api) if api and path else ()
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant):
             node.kind = None
         if isinstance(node, ast.ClassDef):
             node.bases = [each for each in node.bases if ast.unparse(each) != "object"]
-        if isinstance(node, ast.Call) and (path or "").rpartition(".")[2] == _called(node):
+        if isinstance(node, ast.Call) and _called(node) in names:
             node.keywords = [each for each in node.keywords if ast.unparse(each.value) != defaults.get(each.arg or "")]
     return ast.unparse(tree)

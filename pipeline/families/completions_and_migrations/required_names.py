@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pipeline.corpus.usages.text import parse_program
@@ -16,17 +16,23 @@ from pipeline.corpus.usages.text import parse_program
 
 @dataclass(frozen=True, slots=True)
 class RequiredNames:
-    """Names of APIs, and of parameters given by name."""
+    """Names of APIs, and of parameters given by name.
+
+    Those in `imports` need only to be imported: the target code does no more with them.
+    """
 
     apis: frozenset[str]
     parameters: frozenset[str]
+    imports: frozenset[str] = frozenset()
 
     def missing_from(self, answer: str) -> tuple[str, ...]:
         """Return the names that a program does not use, sorted; of one that does not parse, those it does not have."""
         tree = parse_program(answer)
         if tree is None:
             return tuple(sorted((self.apis | self.parameters) - set(re.findall(r"\w+", answer))))
-        return tuple(sorted((self.apis - _apis(tree)) | (self.parameters - _parameters(tree))))
+        return tuple(
+            sorted((self.apis - _apis(tree) - (self.imports & _imports(tree))) | (self.parameters - _parameters(tree)))
+        )
 
 
 def required_names(source: str, target: str, path: str) -> RequiredNames:
@@ -40,34 +46,37 @@ def required_names(source: str, target: str, path: str) -> RequiredNames:
         return RequiredNames(frozenset(), frozenset())
     parts = path.split(".")
     root, name = parts[0], parts[-1]
-    used, had = _apis(new), _apis(old)
+    used, had = _apis(new), _apis(old) | _imports(old)
     own = {root, name} | (set(parts) - had if name in had else set())
+    imports = own & _imports(new) - used
     added, gone = _parameters(new) - _parameters(old), _parameters(old) - _parameters(new)
-    return RequiredNames(frozenset(own & used), frozenset(added if gone else ()))
+    return RequiredNames(frozenset(own & used | imports), frozenset(added if gone else ()), frozenset(imports))
 
 
 def _apis(tree: ast.Module) -> set[str]:
-    """Return the names by which a program may use an API: imported, looked up, or bound by a star import."""
-    bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    bound |= {node.name for node in ast.walk(tree) if isinstance(node, definitions)}
-    return {
-        name for node in ast.walk(tree) for name in _names(node) if name not in bound or not isinstance(node, ast.Name)
-    }
+    """Return the names by which a program may use an API: looked up, bound by a star import, or imported and read."""
+    nodes = list(ast.walk(tree))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    bound |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    looked_up = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    imported = {name for by, name in _imported(nodes) if by in read or by == "*"}
+    return (read - bound) | looked_up | imported
 
 
-def _names(node: ast.AST) -> Iterator[str]:
-    match node:
-        case ast.Attribute(attr=name):
-            yield name
-        case ast.Name(id=name, ctx=ast.Load()):
-            yield name
-        case ast.Import(names=names):
-            for alias in names:
-                yield from alias.name.split(".")
-        case ast.ImportFrom(module=module, names=names):
-            yield from (module or "").split(".")
-            yield from (alias.name for alias in names)
+def _imports(tree: ast.Module) -> set[str]:
+    return {name for _, name in _imported(ast.walk(tree))}
+
+
+def _imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    """Yield the names of modules and APIs that are imported, with what they are bound to."""
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                by = alias.asname or (alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name)
+                modules = f"{getattr(node, 'module', None) or ''}.{alias.name}".split(".")
+                yield from ((by, name) for name in modules if name not in ("", "*"))
 
 
 def _parameters(tree: ast.Module) -> set[str]:

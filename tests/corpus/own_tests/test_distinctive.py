@@ -157,6 +157,31 @@ def test_what_should_print_something_else(
     }
 
 
+SECOND_NAME = Api(
+    {path: row | {"canonical_path": "demo.f"} if path == "demo.f2" else row for path, row in QUOTING.symbols.items()}
+    | {"demo.f2": symbol("demo.f2", "alias", "1.0", None) | {"canonical_path": "demo.f"}},
+    ["demo"],
+    {},
+)
+
+
+@pytest.mark.parametrize("imported", ["f as h", "f2", "f2 as h"])
+@pytest.mark.parametrize(("keyword", "expected"), [("quote", "without quote"), (None, "g in its place")])
+def test_an_api_is_found_by_the_other_names_that_a_program_calls_it(
+    imported: str, keyword: str | None, expected: str
+) -> None:
+    name = imported.split()[-1]
+    side = ChangeSide(CHANGE | {"kind": ChangeKind.REMOVED}, "1.0", "2.0", "demo.f", keyword)
+    text = f"from demo import {imported}\nprint({name}('a', quote=False))"
+    core: Any = None
+    program = UsingProgram(own_test("1.0", "f"), tuple(map(line_of, ast.parse(text).body)), ((), ()), core)
+    changed = {
+        "without quote": text.replace(", quote=False", ""),
+        "g in its place": text.replace("f2", "g").replace("import f ", "import g "),
+    }
+    assert variants(side, program, SECOND_NAME, ["", "True"], 24) == {expected: changed[expected]}
+
+
 @pytest.mark.parametrize(
     ("code", "same"),
     [

@@ -40,12 +40,17 @@ ANSWERS = {
     "the argument by position": (RENAMED, "import lib\nlib.load(1)\n", ("function",)),
     "the name as a variable": (RENAMED, "import lib\nfunction = 1\nlib.load(function)\n", ("function",)),
     "a literal": (SHORTER, "'1'\n", ("last", "lib")),
-    "a function of one's own": (SHORTER, "import lib\ndef last(x):\n    return x\nlast('1')\n", ("last",)),
+    "a function of one's own": (SHORTER, "import lib\ndef last(x):\n    return x\nlast('1')\n", ("last", "lib")),
     "another library": (SHORTER, "from html import last\nlast('1')\n", ("lib",)),
     "an older call of both releases": (OTHER_CLASS, "import lib\nlib.show(1)\n", ("New",)),
     "a name in a comment": (OTHER_CLASS, "import lib\nlib.show(1)  # New\n", ("New",)),
     "code for another Python": (RENAMED, "import lib\nprint lib.load(function=1)\n", ()),
     "such code without the name": (RENAMED, "import lib\nprint lib.load(1)\n", ("function",)),
+    "an import that nothing reads": (SHORTER, "from lib import last\n'1'\n", ("last", "lib")),
+    "the same by another name": (SHORTER, "from lib import last as end\nend = 1\n", ("last", "lib")),
+    "an import that is read by another name": (SHORTER, "from lib import last as end\nend('1')\n", ()),
+    "a module by another name": (SHORTER, "import lib as l\nl.last('1')\n", ()),
+    "no more than the target code does": (("import old", "import lib", "lib"), "import lib\n", ()),
     "nothing": (RENAMED, "", ("function", "lib", "load")),
 }
 
