@@ -26,6 +26,7 @@ from pipeline.corpus.own_tests.scripts import (
     sides_of_equality,
     slice_to,
 )
+from pipeline.corpus.own_tests.suite import root_name
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.find import scan
 from pipeline.corpus.usages.uses import Use
@@ -36,6 +37,11 @@ _WORKS_AFTER = frozenset({ChangeKind.INTRODUCED, ChangeKind.PARAMETER_ADDED_OPTI
 _NO_RUN_SHOWS = OF_TYPES | MARKED | {ChangeKind.UNDEPRECATED}
 _LEFT_OUT = frozenset({ChangeKind.PARAMETER_DEFAULT, ChangeKind.PARAMETER_OPTIONAL, ChangeKind.PARAMETER_REQUIRED})
 """Only calls that do not give the parameter come out otherwise."""
+
+_TESTS_OF_CONTEXT = 24
+"""The shortest tests that enter a context are looked at."""
+
+_OF_TESTS = frozenset({"pytest", "self", "warnings", "contextlib", "mock"})
 
 _REFLECTED = re.compile(rb"\.__(name|qualname|module|doc)__\b")
 """What every function and class answers alike: a use that asks for it shows nothing of what the API does."""
@@ -267,6 +273,24 @@ class TestScripts:
         )
         yield from interleave_longest(*ordered)
 
+    def context(self, text: str, tests: Iterable[OwnTestRow], version: str) -> tuple[Line, ...] | None:
+        """Return the fewest lines with which tests of a release come to enter a context of the library."""
+        found: list[tuple[Line, ...]] = []
+        entering = line_of(ast.parse(text).body[0])
+        for test in sorted(tests, key=lambda row: self._rank[row["id"]])[:_TESTS_OF_CONTEXT]:
+            try:
+                script = self._script(test, version)
+            except Refused:
+                continue
+            for place, line in enumerate(script.lines):
+                if not any(ast.unparse(each) == text for node in ast.walk(line.node) for each in entered(node)):
+                    continue
+                lines = (*slice_to([*script.lines[:place], entering], place, tight=True),)
+                is_alone = not any(each.needs & script.unbound or "pytest" in each.text for each in lines)
+                if is_alone and any(uses_by_line(lines, self._apis[version])):
+                    found.append(lines[:-1])
+        return min(found, key=_length, default=None)
+
     def _by_name(self, program: UsingProgram, side: ChangeSide) -> UsingProgram | None:
         """Return a program in which the call gives the parameter by name, where it gives it by position."""
         api = self._apis[side.home]
@@ -369,6 +393,22 @@ class _Script:
             if not any(line.needs & self.unbound or "pytest" in line.text for line in lines):
                 return UsingProgram(test, lines, tuple(self.uses[number] for number in chosen), use)
         return None
+
+
+def entered(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the calls of methods by which a node enters contexts, by a `with` or an `ExitStack`."""
+    match node:
+        case ast.With(items=items):
+            contexts = [item.context_expr for item in items]
+        case ast.Call(func=ast.Attribute(attr="enter_context"), args=[context]):
+            contexts = [context]
+        case _:
+            return
+    yield from (
+        each
+        for each in contexts
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and root_name(each) not in _OF_TESTS
+    )
 
 
 def _import_of(path: str, node: ast.ImportFrom) -> ast.ImportFrom:

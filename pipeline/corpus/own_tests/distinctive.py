@@ -27,6 +27,9 @@ _LITTLE = EMPTY | {"True", "False"}
 _KIND = re.compile(r"<(bound method|member|property|function|method|slot wrapper|attribute|(\w+\.)*cached_property) ")
 """How texts begin that say what kind of thing is printed, and give its name."""
 
+ARGUMENT = "the argument"
+"""How the name of a variant begins that prints what the API is given."""
+
 _BEFORE = """
 import signal
 def _end(*_): raise TimeoutError
@@ -61,7 +64,7 @@ def is_distinctive(side: ChangeSide, program: UsingProgram, printed: Sequence[st
         len(text) > LONGEST_OUTPUT or text.startswith("typing.") or _KIND.match(text) or (is_call and text in EMPTY)
     ):
         return False
-    if not is_call or not (is_written or side.change["kind"] in WHOLE):
+    if not is_call or side.keyword is not None or not (is_written or side.change["kind"] in WHOLE):
         return True
     return not {each.strip() for each in printed if each} <= _inputs(program)
 
@@ -88,8 +91,9 @@ def _inputs(program: UsingProgram) -> set[str]:
 def variants(side: ChangeSide, program: UsingProgram, api: Api, printed: Sequence[str], most: int) -> dict[str, str]:
     """Return programs that should print something else, by what is different in them.
 
-    Of a parameter it is the call without the argument. Of an API it is each of the functions, classes or methods beside
-    it, those of like signature first, in its place. A test is taken as it is where its output says more than yes or no.
+    Of a parameter it is the call without the argument. In place of an API stands each of its arguments, and each of the
+    functions, classes or methods beside it, those of like signature first. A test is taken as it is where its output
+    says more than yes or no.
     """
     tree = _tree(program)
     names = _names_in(tree, side.path, api)
@@ -100,8 +104,8 @@ def variants(side: ChangeSide, program: UsingProgram, api: Api, printed: Sequenc
         text = ast.unparse(tree)
         return {f"without {side.keyword}": text} if text != ast.unparse(_tree(program)) else {}
     row = api.symbols.get(api.preferred(side.path))
-    is_used = any(isinstance(node, ast.Call) and _called(node) in names for node in ast.walk(tree))
-    if row is None or not is_used or (program.test and not {each.strip() for each in printed} <= _LITTLE):
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) in names]
+    if row is None or not calls or (program.test and not {each.strip() for each in printed} <= _LITTLE):
         return {}
     owner = side.path.rpartition(".")[0]
     required = _required(row["parameters"])
@@ -114,7 +118,11 @@ def variants(side: ChangeSide, program: UsingProgram, api: Api, printed: Sequenc
         and not path.rpartition(".")[2].startswith("_")
     }
     ordered = sorted(others, key=lambda each: (_required(others[each]["parameters"]) != required, each))
-    return {f"{other} in its place": _with(other, names, program) for other in ordered[:most]}
+    text, used = ast.unparse(tree), ast.unparse(calls[0])
+    arguments = [ast.unparse(each) for each in (*calls[0].args, *(keyword.value for keyword in calls[0].keywords))]
+    return {f"{ARGUMENT} {each}": text.replace(used, each, 1) for each in arguments} | {
+        f"{other} in its place": _with(other, names, program) for other in ordered[:most]
+    }
 
 
 def _names_in(tree: ast.AST, path: str, api: Api) -> frozenset[str]:

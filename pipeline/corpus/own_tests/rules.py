@@ -35,6 +35,8 @@ class WrittenRules(Rule):
     values_of_tests: int = Field(ge=0)
     longest_value: int = Field(ge=1)
     items: int = Field(ge=1)
+    contexts: int = Field(ge=0)
+    context_errors: frozenset[str]
     neighbours: int = Field(ge=0)
     neighbour_s: float = Field(gt=0)
     values: dict[str, tuple[str, ...]]

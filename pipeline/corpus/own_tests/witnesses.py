@@ -18,6 +18,7 @@ from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.corpus.own_tests.candidates import Candidate, Catalogue, Cause, Failure, candidates, text_of
 from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, blamed, is_symptom, sides_of
 from pipeline.corpus.own_tests.distinctive import (
+    ARGUMENT,
     EMPTY,
     LONGEST_OUTPUT,
     is_distinctive,
@@ -41,7 +42,7 @@ from pipeline.lake.intervals import chains, holding_at
 from pipeline.lake.rows import ChangeRow, OwnTestRow, ReleaseRow, SnippetCheck, Tables, WitnessRow
 from pipeline.lake.stage import Output, Reject
 
-_ADDRESS = re.compile(r"\bat 0x|\bid=\d{6}|/tmp/")
+_ADDRESS = re.compile(r"\bat 0x|\bid=\d{6}|/tmp\b")
 """Parts of an output that differ in each run."""
 
 _OBJECT = re.compile(r"^<[^<>]*\bobject\b[^<>]* at 0x…>$", re.MULTILINE)
@@ -279,9 +280,10 @@ class _Search:
                 rejects.append(result)
             else:
                 by_change[change["id"]], reached[change["id"]] = result
-        self._run([(each.side.home, each) for of_change in by_change.values() for each in of_change])
-        for of_change in by_change.values():
-            of_change += self._listed(of_change)
+        for more in (self._in_contexts, self._listed):
+            self._run([(each.side.home, each) for of_change in by_change.values() for each in of_change])
+            for of_change in by_change.values():
+                of_change += more(of_change)
         self._show_values(by_change.values())
         every = [each for of_change in by_change.values() for each in of_change]
         self._run([(each.side.home, each) for each in every])
@@ -355,14 +357,28 @@ class _Search:
             scripts[version][each.text] = each.program.lines
         self.runs.run(scripts)
 
+    def _in_contexts(self, candidates: Iterable[_Candidate]) -> list[_Candidate]:
+        """Return, in contexts of tests, the written programs that fail as code does that needs one."""
+        wrapped: list[_Candidate] = []
+        for each in candidates:
+            result = self.runs.results.get((each.text, each.side.home))
+            error = (result.detail or "").partition(":")[0] if result else ""
+            if each.program.test is None and error in self.writer.rules.context_errors:
+                wrapped += [
+                    _Candidate(each.side, program) for program in self.writer.in_contexts(each.side, each.program)
+                ]
+        return wrapped
+
     def _listed(self, candidates: Iterable[_Candidate]) -> list[_Candidate]:
-        """Return programs that print what is in the iterators that written ones print."""
+        """Return programs that print what is in the iterators that written ones print, or what they changed."""
         listed: list[_Candidate] = []
         for each in candidates:
             printed = outputs(each.program.lines, self.runs.results.get((each.text, each.side.home)))
             if each.program.test is None and _OBJECT.search("".join(printed or ())):
                 program = self.writer.listed(each.side, each.program)
                 listed += [_Candidate(each.side, program)] if program else []
+            if each.program.test is None and "".join(printed or ()).strip() == "None":
+                listed += [_Candidate(each.side, program) for program in self.writer.changed(each.side, each.program)]
         return listed
 
     def _show_values(self, groups: Iterable[list[_Candidate]]) -> None:
@@ -425,6 +441,7 @@ class _Search:
                     same[id(each)] = {name for name, text in pairs if text == own}
             is_varied = len({"".join(texts[id(each)]) for each, *_ in group if id(each) in same}) > 1
             aliases = set.intersection(*same.values()) if is_varied and not group[0][0].side.keyword else set()
+            aliases = {name for name in aliases if not name.startswith(ARGUMENT)}
             names_of = {id(each): each.program.name for each, *_ in group}
             for number, names_of_others in same.items():
                 if others_alike := sorted(names_of_others - aliases):

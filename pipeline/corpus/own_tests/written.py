@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import itertools
 import re
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
-from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, uses_by_line
+from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, entered, uses_by_line
 from pipeline.corpus.own_tests.rules import WrittenRules
 from pipeline.corpus.own_tests.scripts import Line, line_of
 from pipeline.corpus.usages.api import Api
@@ -20,6 +21,7 @@ _BY_POSITION = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONA
 _COLLECTING = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
 _CALLED = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CLASS})
 _ON_CLASS = frozenset({"classmethod", "staticmethod"})
+_FILES = frozenset({"io.StringIO", "io.BytesIO"})
 _ABSENT = frozenset({"None", "NoneType"})
 _TYPE_VARIABLE = re.compile(r"_?[A-Z]{1,2}\d?(_co|_contra)?|_T\w*|[A-Z]\w*T")
 
@@ -46,14 +48,48 @@ class ProgramWriter:
     def listed(self, side: ChangeSide, program: UsingProgram) -> UsingProgram | None:
         """Return a written program that prints the first things of an iterator, of which the other prints the place."""
         *before, printing = program.lines
-        expression = printing.text.removeprefix("print(").removesuffix(")")
-        first_ones = f"list(islice({expression}, {self.rules.items}))"
+        first_ones = f"list(islice({ast.unparse(_printed(printing))}, {self.rules.items}))"
         return self._program(side, [_import("itertools", "islice"), *before], first_ones)
 
+    def changed(self, side: ChangeSide, program: UsingProgram) -> Iterator[UsingProgram]:
+        """Yield written programs that print what a call did to an argument, of calls that give nothing."""
+        *before, printing = program.lines
+        call = _printed(printing)
+        if not isinstance(call, ast.Call):
+            return
+        for argument in (*call.args, *(each.value for each in call.keywords)):
+            is_file = isinstance(argument, ast.Call) and ast.unparse(argument.func) in _FILES
+            if is_file or isinstance(argument, ast.List | ast.Dict | ast.Set):
+                making = _line(f"given = {ast.unparse(argument)}")
+                given = _replaced(call, argument, ast.Name("given", ast.Load()))
+                shown = "given.getvalue()" if is_file else "given"
+                if written := self._program(side, [*before, making, _line(ast.unparse(given))], shown):
+                    yield written
+
+    def in_contexts(self, side: ChangeSide, program: UsingProgram) -> Iterator[UsingProgram]:
+        """Yield a written program in the contexts that tests of the library enter most."""
+        *before, printing = program.lines
+        call = _printed(printing)
+        for text, tests in self.values.contexts():
+            if (needed := self.scripts.context(text, tests, side.home)) is None:
+                continue
+            names = {name for line in needed for name in line.binds}
+            if any(line.binds & names and line.text not in {each.text for each in needed} for line in before):
+                continue
+            imports = [line for line in before if line.text not in {each.text for each in needed}]
+            within = _line(f"with {text}:\n    given = {ast.unparse(call)}")
+            if written := self._program(side, [*needed, *imports, within], "given"):
+                yield written
+
     def _program(self, side: ChangeSide, before: Sequence[Line], expression: str) -> UsingProgram | None:
+        """Return the program of these lines that prints an expression, with what it needs of the standard library."""
         api = self.apis[side.home]
         names = side.names(api)
-        lines = (*before, line_of(ast.parse(f"print({expression})").body[0]))
+        lines = (*before, _line(f"print({expression})"))
+        bound = {name for line in lines for name in line.binds}
+        modules = {name for line in lines for name in line.needs} & sys.stdlib_module_names - bound
+        lines = (*(_line(f"import {module}") for module in sorted(modules)), *lines)
+        lines = tuple(sorted(lines, key=lambda line: not isinstance(line.node, ast.Import | ast.ImportFrom)))
         uses = tuple(uses_by_line(lines, api))
         core = next((use for each in reversed(uses) for use in each if side.is_use(use, names)), None)
         if core is None or (side.keyword is not None and side.keyword not in core.keywords):
@@ -69,7 +105,10 @@ class ProgramWriter:
         if api.is_class(owner):
             yield from self._of_member(side, api, row, owner)
             return
-        if not api.is_module(owner) or row["kind"] == SymbolKind.MODULE:
+        if row["kind"] == SymbolKind.MODULE:
+            yield from self._of_module(side, api)
+            return
+        if not api.is_module(owner):
             return
         imported = _import(owner, name)
         if row["kind"] == SymbolKind.CLASS and side.keyword is None:
@@ -93,6 +132,15 @@ class ProgramWriter:
         yield from (
             (before, f"{variable}.{part}") for before, variable in self._objects(owner, side.home) for part in parts
         )
+
+    def _of_module(self, side: ChangeSide, api: Api) -> Iterator[tuple[Sequence[Line], str]]:
+        """Yield calls of the functions in a module, imported from it."""
+        for path, row in sorted(api.symbols.items()):
+            module, _, name = path.rpartition(".")
+            held = api.symbols.get(api.preferred(path), row)
+            if module == side.path and held["kind"] == SymbolKind.FUNCTION and not name.startswith("_"):
+                for arguments in self._arguments(held, None):
+                    yield [_import(module, name)], f"{name}({arguments})"
 
     def _of_class(self, path: str, api: Api, row: SymbolRow) -> Iterator[tuple[Sequence[Line], str]]:
         """Yield what members of an object give that can be asked for as they are."""
@@ -122,7 +170,7 @@ class ProgramWriter:
         importing, name = _imported(owner, api)
         variable = owner.rpartition(".")[2].lower()
         for arguments in self._arguments(row, None):
-            making = line_of(ast.parse(f"{variable} = {name}({arguments})").body[0])
+            making = _line(f"{variable} = {name}({arguments})")
             yield [importing, making], variable
 
     def _arguments(self, row: SymbolRow, keyword: str | None) -> Iterator[str]:
@@ -163,7 +211,10 @@ class ProgramWriter:
 
 
 class ValuesOfTests:
-    """The literals that tests of a library give to parameters, by the name of the parameter, the commonest first."""
+    """The literals that tests of a library give to parameters, by the name of the parameter, the commonest first.
+
+    And the contexts that they enter: `app.app_context()`.
+    """
 
     def __init__(self, tests: Iterable[OwnTestRow], signatures: Iterable[SymbolRow], rules: WrittenRules) -> None:
         self._rules = rules
@@ -172,8 +223,11 @@ class ValuesOfTests:
         for row in signatures:
             names = [each["name"] for each in row["parameters"] if each["kind"] in _BY_POSITION]
             by_position.setdefault(row["path"].rpartition(".")[2], names)
+        self._contexts: dict[str, list[OwnTestRow]] = defaultdict(list)
         for test in tests:
             for node in ast.walk(ast.parse(test["preamble"] + test["code"])):
+                for context in entered(node):
+                    self._contexts[ast.unparse(context)].append(test)
                 if isinstance(node, ast.Call):
                     called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                     self._count(zip(by_position.get(called, ()), node.args, strict=False))
@@ -190,6 +244,11 @@ class ValuesOfTests:
         """Return the values of a parameter of this name, as source."""
         ordered = sorted(self._counts[name].items(), key=lambda each: (-each[1], len(each[0]), each[0]))
         return [text for text, _ in ordered[: self._rules.values_of_tests]]
+
+    def contexts(self) -> list[tuple[str, list[OwnTestRow]]]:
+        """Return the contexts that are entered most, as source, with the tests that enter them."""
+        ordered = sorted(self._contexts.items(), key=lambda each: (-len(each[1]), each[0]))
+        return ordered[: self._rules.contexts]
 
 
 def type_names(annotation: str | None) -> list[str]:
@@ -219,6 +278,23 @@ def _last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
+def _line(text: str) -> Line:
+    return line_of(ast.parse(text).body[0])
+
+
+def _printed(printing: Line) -> ast.expr:
+    """Return what the last line of a written program prints."""
+    assert isinstance(printing.node, ast.Expr)
+    assert isinstance(printing.node.value, ast.Call)
+    return printing.node.value.args[0]
+
+
+def _replaced(call: ast.Call, old: ast.expr, new: ast.expr) -> ast.Call:
+    args = [new if each is old else each for each in call.args]
+    keywords = [ast.keyword(each.arg, new if each.value is old else each.value) for each in call.keywords]
+    return ast.Call(call.func, args, keywords)
+
+
 def _type_of(default: str) -> str:
     try:
         return type(ast.literal_eval(default)).__name__
@@ -236,4 +312,4 @@ def _imported(path: str, api: Api) -> tuple[Line, str]:
 
 
 def _import(module: str, name: str) -> Line:
-    return line_of(ast.parse(f"from {module} import {name}").body[0])
+    return _line(f"from {module} import {name}")
