@@ -6,7 +6,8 @@
 It reads the lake (DRIFTLINE_DATA) as a refresh left it. A change counts if running can show it and the API is listed or
 documented. It is covered by a published completion or migration whose right code was run and fails in the other
 release, or by a discriminating problem or function. For the others the reason is that of the stage `witnesses`, or
-tells how far a row came. Changes that no run shows (annotations, marks of deprecation) stand aside.
+tells how far a row came; a description that no docstring gives is for a model to write. Changes that no run shows
+(annotations, marks of deprecation) stand aside.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from rich.table import Table
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.review import FlagKind, RejectReason
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.corpus.own_tests.changed_uses import sides_of
 from pipeline.lake.rows import ChangeRow
@@ -70,10 +72,13 @@ class Coverage:
             row["change_id"] for name in ("completions", "migrations") for row in self._lake.read(name, self._library)
         }
         shown = {row["change_id"] for row in self._lake.read("witnesses", self._library)}
-        refused = {
-            row["key"]: row["reason"]
-            for row in self._lake.read("rejects", self._library)
-            if row["stage"] == "witnesses"
+        rejects = list(self._lake.read("rejects", self._library))
+        refused = {row["key"]: row["reason"] for row in rejects if row["stage"] == "witnesses"}
+        without_text = {
+            row["key"] for row in rejects if row["stage"] == "gate" and row["detail"] == FlagKind.NO_DESCRIPTION
+        }
+        undescribed = {
+            row["change_id"] for row in self._lake.read("completions", self._library) if row["id"] in without_text
         }
         found: dict[str, str] = {}
         for change in self.changes:
@@ -81,7 +86,7 @@ class Coverage:
             if self.covered[key]:
                 found[key] = COVERED
             elif key in shown:
-                found[key] = "witness without row"
+                found[key] = "witness without description" if key in undescribed else "witness without row"
             elif key in made:
                 found[key] = f"row not proven; {refused.get(key, 'no witness')}"
             else:

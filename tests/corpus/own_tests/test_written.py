@@ -45,9 +45,13 @@ SYMBOLS = [
     symbol("demo.Box.Lid", SymbolKind.CLASS),
     symbol("demo.Box.Lid.colour", SymbolKind.ATTRIBUTE),
     symbol("demo.inner", SymbolKind.MODULE),
+    symbol("demo.inner.fit", SymbolKind.FUNCTION, parameter("x", "int")),
+    symbol("demo.inner.Box", SymbolKind.CLASS),
+    symbol("demo.empty", SymbolKind.MODULE),
+    symbol("demo.until", SymbolKind.FUNCTION, parameter("day", "date")),
 ]
 API = Api({row["path"]: row for row in SYMBOLS}, ["demo"], {})
-VALUES = {"int": ("3",), "Index": ("3", "5"), "str": ("'some text'",)}
+VALUES = {"int": ("3",), "Index": ("3", "5"), "str": ("'some text'",), "date": ("datetime.date(2024, 5, 17)",)}
 NAMES = {"str": frozenset({"label"})}
 RULES = RULE.written.model_copy(update={"others": ("'z'",), "calls": 2, "values": VALUES, "names": NAMES})
 
@@ -145,7 +149,15 @@ WRITTEN: dict[str, tuple[Any, list[str]]] = {
             "from demo import Box\n\nlid = Box.Lid()\nprint(lid.colour)\n",
         ],
     ),
-    "a module is nothing to print": (written("demo.inner"), []),
+    "a module by the functions in it, imported from it": (
+        written("demo.inner"),
+        ["from demo.inner import fit\n\nprint(fit(3))\n"],
+    ),
+    "a module without functions": (written("demo.empty"), []),
+    "a value of the standard library with its import": (
+        written("demo.until"),
+        ["import datetime\nfrom demo import until\n\nprint(until(datetime.date(2024, 5, 17)))\n"],
+    ),
     "what the release does not have": (written("demo.gone"), []),
 }
 
@@ -154,6 +166,46 @@ WRITTEN: dict[str, tuple[Any, list[str]]] = {
 def test_programs(case: str) -> None:
     found, expected = WRITTEN[case]
     assert found == expected
+
+
+def further(path: str, way: str, tests: Any = (), **values: tuple[str, ...]) -> list[str]:
+    """Return the programs that follow from those of a removal once these ran."""
+    rules = RULES.model_copy(update={"values": VALUES | values, "contexts": 1})
+    writer = ProgramWriter(
+        TestScripts(tests, {"1.0": API}, ("1.0", "2.0")), {"1.0": API}, ValuesOfTests(tests, SYMBOLS, rules), rules
+    )
+    side = sides_of(change(path, ChangeKind.REMOVED, None, None))[0]
+    return [text_of(each.lines) for program in writer.programs(side) for each in getattr(writer, way)(side, program)]
+
+
+def test_a_call_that_gives_nothing_prints_what_it_changed() -> None:
+    assert further("demo.total", "changed", int=("[3, 1]", "3", "io.StringIO('a')", "str()")) == [
+        "from demo import total\n\ngiven = [3, 1]\ntotal(given)\nprint(given)\n",
+    ]
+    assert further("demo.total", "changed", int=("io.StringIO('a')",)) == [
+        "import io\nfrom demo import total\n\ngiven = io.StringIO('a')\ntotal(given)\nprint(given.getvalue())\n",
+    ]
+    assert further("demo.LIMIT", "changed") == []
+
+
+ENTERING = {
+    "with": "box = demo.Box(7)\nwith box.lent():\n    assert demo.other() == 4",
+    "a stack": "box = demo.Box(7)\nstack = ExitStack()\nstack.enter_context(box.lent())\nassert demo.other() == 4",
+    "neither": "box = demo.Box(7)\nassert box.lent() == 4",
+    "a context of pytest": "with pytest.raises(ValueError):\n    demo.other()",
+    "a context of no library": "path = str()\nwith path.open():\n    assert demo.other() == 4",
+    "a context of a fixture": "with client.lent():\n    assert demo.other() == 4",
+}
+WITHIN = (
+    "import demo\nfrom demo import total\n\nbox = demo.Box(7)\nwith box.lent():\n    given = total(3)\nprint(given)\n"
+)
+
+
+@pytest.mark.parametrize("case", ENTERING)
+def test_a_call_is_tried_in_the_context_that_tests_enter_most(case: str) -> None:
+    head = "(client)" if "client" in ENTERING[case] else "()"
+    tests = [own_test(ENTERING[case], head=head) | {"apis": ["demo.Box", "demo.total"]}]
+    assert further("demo.total", "in_contexts", tests) == ([WITHIN] if case in ("with", "a stack") else [])
 
 
 def test_none_are_written_where_the_rules_want_none() -> None:
