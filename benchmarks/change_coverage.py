@@ -24,7 +24,7 @@ from rich.table import Table
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.changes import ChangeKind
-from pipeline.core.vocabularies.review import FlagKind, RejectReason
+from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.corpus.own_tests.changed_uses import sides_of
 from pipeline.lake.rows import ChangeRow
