@@ -275,7 +275,7 @@ class TestScripts:
 
     def context(self, text: str, tests: Iterable[OwnTestRow], version: str) -> tuple[Line, ...] | None:
         """Return the fewest lines with which tests of a release come to enter a context of the library."""
-        found: list[tuple[Line, ...]] = []
+        ways: list[tuple[Line, ...]] = []
         entering = line_of(ast.parse(text).body[0])
         for test in sorted(tests, key=lambda row: self._rank[row["id"]])[:_TESTS_OF_CONTEXT]:
             try:
@@ -288,8 +288,8 @@ class TestScripts:
                 lines = (*slice_to([*script.lines[:place], entering], place, tight=True),)
                 is_alone = not any(each.needs & script.unbound or "pytest" in each.text for each in lines)
                 if is_alone and any(uses_by_line(lines, self._apis[version])):
-                    found.append(lines[:-1])
-        return min(found, key=_length, default=None)
+                    ways.append(lines[:-1])
+        return min(ways, key=_length, default=None)
 
     def _by_name(self, program: UsingProgram, side: ChangeSide) -> UsingProgram | None:
         """Return a program in which the call gives the parameter by name, where it gives it by position."""

@@ -61,9 +61,9 @@ class ProgramWriter:
             is_file = isinstance(argument, ast.Call) and ast.unparse(argument.func) in _FILES
             if is_file or isinstance(argument, ast.List | ast.Dict | ast.Set):
                 making = _line(f"given = {ast.unparse(argument)}")
-                given = _replaced(call, argument, ast.Name("given", ast.Load()))
-                shown = "given.getvalue()" if is_file else "given"
-                if written := self._program(side, [*before, making, _line(ast.unparse(given))], shown):
+                calling = _replaced(call, argument, ast.Name("given", ast.Load()))
+                result = "given.getvalue()" if is_file else "given"
+                if written := self._program(side, [*before, making, _line(ast.unparse(calling))], result):
                     yield written
 
     def in_contexts(self, side: ChangeSide, program: UsingProgram) -> Iterator[UsingProgram]:
