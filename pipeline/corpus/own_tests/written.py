@@ -111,8 +111,8 @@ class ProgramWriter:
         if not api.is_module(owner):
             return
         imported = _import(owner, name)
-        if row["kind"] == SymbolKind.CLASS and side.keyword is None:
-            yield from self._of_class(side.path, api, row)
+        if row["kind"] == SymbolKind.CLASS:
+            yield from self._of_class(side, api, row)
         elif row["kind"] in _CALLED:
             for arguments in self._arguments(row, side.keyword):
                 yield [imported], f"{name}({arguments})"
@@ -142,8 +142,9 @@ class ProgramWriter:
                 for arguments in self._arguments(held, None):
                     yield [_import(module, name)], f"{name}({arguments})"
 
-    def _of_class(self, path: str, api: Api, row: SymbolRow) -> Iterator[tuple[Sequence[Line], str]]:
+    def _of_class(self, side: ChangeSide, api: Api, row: SymbolRow) -> Iterator[tuple[Sequence[Line], str]]:
         """Yield what members of an object give that can be asked for as they are."""
+        path = side.path
         importing, name = _imported(path, api)
         members = [
             (member.rpartition(".")[2], each)
@@ -157,7 +158,7 @@ class ProgramWriter:
             if each["kind"] in _CALLED and of_call is None:
                 continue
             part = f"{member}({of_call})" if each["kind"] in _CALLED else member
-            for arguments in self._arguments(row, None):
+            for arguments in self._arguments(row, side.keyword):
                 yield [importing], f"{name}({arguments}).{part}"
 
     def _objects(self, owner: str, version: str) -> Iterator[tuple[Sequence[Line], str]]:

@@ -142,6 +142,14 @@ WRITTEN: dict[str, tuple[Any, list[str]]] = {
             "from demo import Box\n\nprint(Box(3).width)\n",
         ],
     ),
+    "a parameter of a class by what its objects give": (
+        written("demo.Box", (), ChangeKind.PARAMETER_REMOVED, "size"),
+        [
+            "from demo import Box\n\nprint(Box(size=3).make(3))\n",
+            "from demo import Box\n\nprint(Box(size=3).open())\n",
+            "from demo import Box\n\nprint(Box(size=3).width)\n",
+        ],
+    ),
     "a member of a class in a class": (
         written("demo.Box.Lid.colour"),
         [
