@@ -104,6 +104,22 @@ def test_while_somebody_is_at_work_only_what_was_long_not_used_goes(tmp_path: Pa
     assert not today.exists()
 
 
+@pytest.mark.parametrize(("at_work", "spared_s"), [(True, 48 * HOUR), (False, 0.0)])
+def test_a_file_at_the_limit_of_spared_time_stays_and_an_older_one_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_work: bool, spared_s: float
+) -> None:
+    now = 1_800_000_000.0
+    monkeypatch.setattr(time, "time", lambda: now)
+    at, over = (write(tmp_path / "projects" / name, 16, 0) for name in ("at", "over"))
+    for path, seconds in ((at, spared_s), (over, spared_s + 0.5)):
+        os.utime(path, (now - seconds, now - seconds))
+    descriptor = hold(tmp_path / IN_USE) if at_work else None
+    clear(tmp_path, "projects", rules())
+    if descriptor is not None:
+        os.close(descriptor)
+    assert (at.exists(), over.exists()) == (True, False)
+
+
 def test_a_refresh_is_at_work_with_the_caches_as_long_as_its_house_stands(data: Path) -> None:
     today = write(data / "cache" / "projects" / "today", 16, 3)
     house = House(settings(), load_profile("starter"), Period())
@@ -146,6 +162,28 @@ def test_environments_of_a_survey_go_whole_and_never_in_use(tmp_path: Path) -> N
     assert done.removed == 1
 
 
+def test_environments_in_use_that_just_fit_are_no_excess(tmp_path: Path) -> None:
+    root, name = tmp_path / "survival" / "2026-11" / "environments", "survival/2026-11/environments"
+
+    def add(environment: str, hours: float) -> None:
+        write(root / environment / "lib" / "module.py", 16, hours)
+        write(root / environment / "lock.txt", 1, hours)
+        write(root / f"{environment}.lock", 0, hours)
+
+    add("used", 9)
+    (root / "uv").mkdir()
+    (measured,) = (d for d in clear_caches(tmp_path, rules(), 1 << 30, dry_run=True) if d.cache == name)
+    assert measured.removed == 0
+    add("unused", 5)
+    descriptor = os.open(root / "used.lock", os.O_RDWR)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    fits = clear(tmp_path, name, rules(survival=measured.before_bytes / KIB))
+    tight = clear(tmp_path, name, rules(survival=(measured.before_bytes - 1) / KIB))
+    os.close(descriptor)
+    assert (fits.removed, fits.after_bytes, fits.why_above) == (1, measured.before_bytes, "")
+    assert (tight.removed, tight.why_above) == (0, "in use: used")
+
+
 def test_what_a_survey_keeps_beside_its_environments_has_a_limit_too(tmp_path: Path) -> None:
     survey = tmp_path / "survival" / "2026-11"
     (survey / "environments").mkdir(parents=True)
@@ -183,6 +221,16 @@ def test_of_a_database_the_oldest_rows_go_and_the_rest_can_be_read(tmp_path: Pat
     assert left == hashes[-len(left) :]
     assert 10 <= len(left) < 64
     assert store.contents(left).keys() == set(left)
+
+
+def test_a_database_that_cannot_be_made_smaller_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path, limit_bytes: int) -> int:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    sources(tmp_path / "artifacts" / "sources.sqlite", 64)
+    monkeypatch.setattr("pipeline.execution.caches.clearing.shrink_rows", refuse)
+    done = clear(tmp_path, "artifacts", rules(artifacts=160))
+    assert (done.removed, done.why_above) == (0, "the disk is full, or it is damaged")
 
 
 def test_of_the_memory_of_runs_the_oldest_are_forgotten(tmp_path: Path) -> None:
