@@ -53,16 +53,16 @@ def make_candidate() -> dict[str, Any]:
     from pipeline.snapshots.format.rows import NothingToPublish, OutdatedTables
 
     try:
-        found = draft_refresh(current_refresh())
+        candidate = draft_refresh(current_refresh())
     except (IndexAway, OutdatedTables) as error:
         raise AirflowFailException(str(error)) from None
     except (NothingToPublish, NotWhole) as error:
         raise AirflowSkipException(str(error)) from None
     except NotJudged as error:
         raise AirflowException(str(error)) from None  # the review database may answer at the next try
-    if found.state == PublicationState.HELD:
-        raise AirflowFailException(found.reason)
-    return request_of(found, conf.get("api", "base_url", fallback="").rstrip("/"))
+    if candidate.state == PublicationState.HELD:
+        raise AirflowFailException(candidate.reason)
+    return request_of(candidate, conf.get("api", "base_url", fallback="").rstrip("/"))
 
 
 def place_draft() -> str:

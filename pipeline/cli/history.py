@@ -190,7 +190,7 @@ def _glance(history: History, life: LifecycleRow, times: Mapping[str, datetime])
     else:
         yield "there in", f"{_dated(first, times)}; whether it was before is not known", ""
     if life["deprecated_in"]:
-        yield "deprecated", f"since {_dated(life['deprecated_in'], times)}{_stated_by_library(history, life)}", "yellow"
+        yield "deprecated", f"since {_dated(life['deprecated_in'], times)}{_deprecation(history, life)}", "yellow"
     if life["removed_in"]:
         yield (
             "removed in",
@@ -205,7 +205,7 @@ def _glance(history: History, life: LifecycleRow, times: Mapping[str, datetime])
     yield "lived", _lived(life, times), ""
 
 
-def _stated_by_library(history: History, life: LifecycleRow) -> str:
+def _deprecation(history: History, life: LifecycleRow) -> str:
     """Return the library's last message on a deprecation."""
     marks = [row["deprecation"] for row in history.states if row["deprecation"] and _within(row, life)]
     if not marks:

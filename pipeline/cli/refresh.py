@@ -189,8 +189,8 @@ def drafts(libraries: Libraries = "", profile: ProfileName = "starter", json: Js
         return
     print_table("Drafts", ["kind", "library", *DraftStanding], _lines(rows))
     out.print()
-    for standing in DraftStanding:
-        out.print(f"{standing}: {standing.meaning}", markup=False)
+    for status in DraftStanding:
+        out.print(f"{status}: {status.meaning}", markup=False)
 
 
 def _lines(rows: list[Draftable]) -> list[list[object]]:
@@ -200,10 +200,10 @@ def _lines(rows: list[Draftable]) -> list[list[object]]:
         libraries = sorted({row.library for row in of_kind})
         for library in libraries:
             numbers = counted(row for row in of_kind if row.library == library)[kind]
-            lines.append([kind, library, *(numbers.get(standing, 0) for standing in DraftStanding)])
+            lines.append([kind, library, *(numbers.get(status, 0) for status in DraftStanding)])
         if len(libraries) > 1:
             numbers = counted(of_kind)[kind]
-            lines.append([kind, "all", *(numbers.get(standing, 0) for standing in DraftStanding)])
+            lines.append([kind, "all", *(numbers.get(status, 0) for status in DraftStanding)])
     return lines
 
 
@@ -291,7 +291,7 @@ def draft_lines(drafts: Drafts) -> Iterator[str]:
         yield f"The next refresh repeats waiting requests: {total.stopped or 'their batch has not ended'}"
     if drafts.improvable:
         kinds = "; ".join(
-            f"{kind} " + ", ".join(f"{number} {standing}" for standing, number in standings.items())
+            f"{kind} " + ", ".join(f"{number} {status}" for status, number in standings.items())
             for kind, standings in drafts.improvable.items()
         )
         yield f"No key in ANTHROPIC_API_KEY, so no model has drafted. One would improve: {kinds}"

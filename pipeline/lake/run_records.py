@@ -52,10 +52,10 @@ def record_end(folder: Path) -> None:
 def read_record(folder: Path) -> RunRecord | None:
     """Return the record of a run, None where the folder has none that can be read."""
     try:
-        if (kept := read_state(folder / RECORD, _NEEDED)) is None:
+        if (stored := read_state(folder / RECORD, _NEEDED)) is None:
             return None
-        lists = {key: tuple(kept.get(key, ())) for key in ("families", "sources")}
-        return RunRecord(**kept | lists | {key: tuple(kept[key]) for key in ("libraries", "stages")})
+        lists = {key: tuple(stored.get(key, ())) for key in ("families", "sources")}
+        return RunRecord(**stored | lists | {key: tuple(stored[key]) for key in ("libraries", "stages")})
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 
@@ -67,8 +67,8 @@ def unrecorded_runs(runs: Path) -> list[str]:
 
 def recorded_runs(runs: Path) -> list[tuple[Path, RunRecord]]:
     """Return the folders of all runs that have a record, the first one first."""
-    found = [(folder, record) for folder in runs.glob("*") if (record := read_record(folder)) is not None]
-    return sorted(found, key=lambda one: (one[1].began, one[1].run))
+    recorded = [(folder, record) for folder in runs.glob("*") if (record := read_record(folder)) is not None]
+    return sorted(recorded, key=lambda one: (one[1].began, one[1].run))
 
 
 def run_before(runs: Path, record: RunRecord) -> RunRecord | None:

@@ -130,7 +130,7 @@ def behaviours_of(library: str, report_problem: Callable[[str], None]) -> list[B
         return []
 
 
-def diff_releases(library: str, old: str, new: str, report: Reporter = lambda what, done, total: None) -> Diff:
+def diff_releases(library: str, old: str, new: str, report: Reporter = lambda step, done, total: None) -> Diff:
     """Return the changes between two releases of a library, which need not be neighbours; any that is named is taken.
 
     Errors: NoAnswerError where one of them cannot be had, or nothing of it can be read; those of the index.

@@ -35,7 +35,7 @@ class Draftable:
 
 
 Subjects = Iterator[tuple[str, DraftStanding, str]]
-"""Subjects of a kind, each with how it stands and why; of one that is told twice the stronger standing counts."""
+"""Subjects of a kind, each with how it stands and why; of one with two the stronger status counts."""
 
 OfKind = Callable[[Lake, str, "CurationRules"], Subjects]
 
@@ -43,7 +43,7 @@ _OF_MODELS: dict[str, DraftStanding] = {
     RejectReason.DRAFT_WAITING: DraftStanding.WAITING,
     RejectReason.DRAFT_REFUSED: DraftStanding.REFUSED,
 }
-_ORDER = {standing: place for place, standing in enumerate(DraftStanding)}
+_ORDER = {status: place for place, status in enumerate(DraftStanding)}
 
 
 def refused_by(lake: Lake, library: str, stages: Sequence[str], missing: Sequence[RejectReason] = ()) -> Subjects:
@@ -136,7 +136,7 @@ def _task_functions(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     of_reference = (pc.field("role") == VerdictRole.REFERENCE) & (pc.field("outcome") == Outcome.PASSED)
     passed = {row["subject_id"] for row in lake.read("verdicts", library, of_reference, ("subject_id",))}
     refused = refused_by(lake, library, ("functions",), [RejectReason.NO_CHECK, RejectReason.NO_INPUT])
-    of_examples = ((key.partition(" ")[0], standing, why) for key, standing, why in refused)
+    of_examples = ((key.partition(" ")[0], status, why) for key, status, why in refused)
     silent = [one for one in of_examples if one[0] in passed]
     yield from (one for one in silent if one[1] != DraftStanding.MISSING)
     missing = [one for one in silent if one[1] == DraftStanding.MISSING]
@@ -151,7 +151,7 @@ def _function_tests(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     # Tests that tell too little, of all functions.
     yield from refused_by(lake, library, ("functions_gate",), [RejectReason.NO_CHECK, RejectReason.NOT_COVERED])
     of_tests = (one for one in refused_by(lake, library, ("functions",)) if one[0].endswith(" tests"))
-    yield from ((key.removesuffix(" tests"), standing, why) for key, standing, why in of_tests)
+    yield from ((key.removesuffix(" tests"), status, why) for key, status, why in of_tests)
     yield from written(lake, library, "functions", "id", "tests_drafter")
 
 
@@ -185,29 +185,29 @@ OF_KIND: Mapping[DraftKind, OfKind] = {
 def draftable(lake: Lake, libraries: Iterable[str], rules: CurationRules) -> list[Draftable]:
     """Return what a model would improve or has improved of libraries, by library, kind and subject."""
     return [
-        Draftable(kind, library, subject, standing, detail)
+        Draftable(kind, library, subject, status, detail)
         for library in libraries
         for kind, of_kind in OF_KIND.items()
-        for subject, (standing, detail) in sorted(_strongest(of_kind(lake, library, rules)).items())
+        for subject, (status, detail) in sorted(_strongest(of_kind(lake, library, rules)).items())
     ]
 
 
 def _strongest(subjects: Subjects) -> dict[str, tuple[DraftStanding, str]]:
     strongest: dict[str, tuple[DraftStanding, str]] = {}
-    for subject, standing, detail in subjects:
-        if subject not in strongest or _ORDER[standing] < _ORDER[strongest[subject][0]]:
-            strongest[subject] = standing, detail
+    for subject, status, detail in subjects:
+        if subject not in strongest or _ORDER[status] < _ORDER[strongest[subject][0]]:
+            strongest[subject] = status, detail
     return strongest
 
 
 def counted(rows: Iterable[Draftable]) -> dict[DraftKind, dict[DraftStanding, int]]:
-    """Count rows by kind and standing, in the order of the vocabularies."""
+    """Count rows by kind and status, in the order of the vocabularies."""
     numbers: dict[DraftKind, dict[DraftStanding, int]] = {}
     for row in rows:
         of_kind = numbers.setdefault(row.kind, {})
         of_kind[row.standing] = of_kind.get(row.standing, 0) + 1
     return {
-        kind: {standing: numbers[kind][standing] for standing in DraftStanding if standing in numbers[kind]}
+        kind: {status: numbers[kind][status] for status in DraftStanding if status in numbers[kind]}
         for kind in DraftKind
         if kind in numbers
     }

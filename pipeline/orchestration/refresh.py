@@ -79,18 +79,18 @@ class Refresh:
         """
         profile = load_profile(self.profile)
         if self.sources:
-            asked = tuple(source for source in profile.code.sources if source in self.sources)
-            profile = profile.model_copy(update={"code": profile.code.model_copy(update={"sources": asked})})
+            sources = tuple(source for source in profile.code.sources if source in self.sources)
+            profile = profile.model_copy(update={"code": profile.code.model_copy(update={"sources": sources})})
         return House(settings(), profile, self.period, self.run)
 
 
 def refresh_of(plain: Mapping[str, Any]) -> Refresh:
     """Return the refresh that was told as plain values (`Refresh.plain`); what Airflow adds is passed over."""
-    known = [field.name for field in fields(Refresh) if field.name in plain]
-    kept: dict[str, Any] = {
-        name: tuple(plain[name]) if isinstance(plain[name], list) else plain[name] for name in known
+    names = [field.name for field in fields(Refresh) if field.name in plain]
+    values: dict[str, Any] = {
+        name: tuple(plain[name]) if isinstance(plain[name], list) else plain[name] for name in names
     }
-    return Refresh(**kept)
+    return Refresh(**values)
 
 
 def _time(text: str | None) -> datetime | None:
@@ -133,9 +133,9 @@ def checked(
 
     Errors: BadForm, which says all that is wrong; RuleError for rule files that are wrong.
     """
-    known = profile_names()
-    found = filled["profile"] in known
-    check_form(filled, known, load_profile(filled["profile"]).code.sources if found else ())
+    profiles = profile_names()
+    exists = filled["profile"] in profiles
+    check_form(filled, profiles, load_profile(filled["profile"]).code.sources if exists else ())
     return Refresh(
         run=run,
         profile=filled["profile"],
@@ -172,7 +172,7 @@ def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
             work = partial(run_stage, stages[name], library, house.lake, refresh.folder / "counts")
             counts.append(run_recorded(refresh.run, refresh.folder, library, name, work))
         finally:
-            _keep_asked(house, refresh.folder, library, name)
+            _store_tallies(house, refresh.folder, library, name)
     forget_failure(refresh.folder, library)
     return counts
 
@@ -198,7 +198,7 @@ def count_unchanged(refresh: Refresh, library: str) -> None:
             run_group(refresh, group, library)
 
 
-def _keep_asked(house: House, folder: Path, library: str, stage: str) -> None:
+def _store_tallies(house: House, folder: Path, library: str, stage: str) -> None:
     """Leave with the run what a stage asked of a model, also where the stage broke off, and begin to count anew."""
     if house.has_requests and house.drafter is not None:
         keep_tallies(folder, library, stage, house.drafter.tallies_by_kind())

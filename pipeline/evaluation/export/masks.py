@@ -70,8 +70,8 @@ def filled(masked: str, completion: str, core_token: str, granularity: str, code
         return _bracketed(masked, code).replace(MASK, mask).replace(mask, completion)
     restored = from_released(masked, code, core_token, granularity)
     candidates = [restored[0]] if restored else _candidates(_bracketed(masked, code), mask)
-    before, found, after = (candidates[0] if candidates else masked).partition(mask)
+    before, marker, after = (candidates[0] if candidates else masked).partition(mask)
     before, after = before.replace(_NAME, core_token), after.replace(_NAME, core_token)
     if granularity == Granularity.BLOCK and before.strip() and completion.lstrip().startswith(before.strip()):
         return completion
-    return before + (completion if found else "") + after
+    return before + (completion if marker else "") + after

@@ -38,12 +38,12 @@ def judge_again(house: House, lake: Lake, libraries: Iterable[str], folder: Path
 
 def stages_after(table: str, stages: Mapping[str, Stage]) -> list[str]:
     """Return the stages that a table makes a difference to, in their order."""
-    changed, found = {table}, []
+    changed, affected = {table}, []
     for name, stage in stages.items():
         if changed.intersection(stage.reads):
-            found.append(name)
+            affected.append(name)
             changed.update(stage.writes)
-    return found
+    return affected
 
 
 def _judged(reviews: Stage, after: Iterable[Stage], library: str, lake: Lake, folder: Path) -> bool:

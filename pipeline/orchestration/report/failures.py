@@ -28,11 +28,11 @@ def troubles_of(
 ) -> list[Trouble]:
     """Return what a run left undone: first what failed, then what broke off untold or may pass, then what raised."""
     failed = [Trouble([f.library], f.stage, f.release, f.error, f.advice) for f in failures]
-    told = {failure.library for failure in failures}
+    explained = {failure.library for failure in failures}
     libraries: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for library in record.libraries:
         own = [count for count in counts if count.library == library]
-        for trouble in (*_broken_off(record, library, own, told), *_passing(own)):
+        for trouble in (*_broken_off(record, library, own, explained), *_passing(own)):
             libraries[trouble].append(library)
     left = [Trouble(names, stage, None, why, advice) for (stage, why, advice), names in sorted(libraries.items())]
     return [*failed, *left, *map(_raised, errors)]

@@ -88,8 +88,8 @@ def empty_families(
         for table, empty in of_library.items():
             causes[tuple(empty), table].append(library)
     return [
-        EmptyFamilies(empty, tuple(who), table, why, _rejects(lake, who, makers[table]), advice.format(profile=profile))
-        for (empty, table), who in causes.items()
+        EmptyFamilies(empty, tuple(of), table, why, _rejects(lake, of, makers[table]), advice.format(profile=profile))
+        for (empty, table), of in causes.items()
         for why, advice in (WHY.get(table, _REFUSED),)
     ]
 

@@ -149,9 +149,9 @@ def _named(
     stay = ((before[row["id"]], row) for row in new if row["id"] in before)
     corrected = ((earlier, corrections(earlier, other)) for earlier, other in stay)
     return gone + [
-        _erratum(config, last, row, Reason(ErratumReason.CORRECTED, "; ".join(corrections_made)))
-        for row, corrections_made in corrected
-        if corrections_made
+        _erratum(config, last, row, Reason(ErratumReason.CORRECTED, "; ".join(changes)))
+        for row, changes in corrected
+        if changes
     ]
 
 
