@@ -39,7 +39,7 @@ UNTYPED = {
     "audit": 51,
     "cli": 6,
     "corpus": 1,
-    "evaluation": 60,
+    "evaluation": 57,
     "families": 25,
     "llm": 1,
     "quality": 33,

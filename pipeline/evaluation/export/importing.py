@@ -15,8 +15,7 @@ from pipeline.evaluation.export.format import ExportError, Record
 from pipeline.evaluation.export.programs import Program, Read, read_record
 from pipeline.evaluation.export.records import BadRecord, RecordError, read_records
 from pipeline.lake.ids import content_id, sha256_file
-from pipeline.lake.rows import FoundRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ImportedRow
 from pipeline.lake.tables import Lake
 
 IMPORTED = "imported"
@@ -36,7 +35,7 @@ def import_file(path: Path, export_format: ExportFormat, lake: Lake) -> Imports:
 
     Errors: ExportError for an unreadable file, or one without a record of the format.
     """
-    by_library: dict[str, dict[str, FoundRow]] = {}
+    by_library: dict[str, dict[str, ImportedRow]] = {}
     imports = Imports()
     for row in _rows(path, export_format):
         if isinstance(row, BadRecord):
@@ -51,7 +50,7 @@ def import_file(path: Path, export_format: ExportFormat, lake: Lake) -> Imports:
     return imports
 
 
-def _add(lake: Lake, library: str, rows: dict[str, Row], imports: Imports) -> None:
+def _add(lake: Lake, library: str, rows: dict[str, ImportedRow], imports: Imports) -> None:
     with lake.turn(library):
         lake.refresh(IMPORTED)
         existing = {row["id"]: row for row in lake.read(IMPORTED, library)}
@@ -63,7 +62,7 @@ def _add(lake: Lake, library: str, rows: dict[str, Row], imports: Imports) -> No
         imports.new[library] += len(new)
 
 
-def _rows(path: Path, export_format: ExportFormat) -> Iterator[Row | BadRecord]:
+def _rows(path: Path, export_format: ExportFormat) -> Iterator[ImportedRow | BadRecord]:
     sha256 = sha256_file(path) or ""
     for entry in read_records(path):
         if isinstance(entry, BadRecord):
@@ -78,7 +77,9 @@ def _rows(path: Path, export_format: ExportFormat) -> Iterator[Row | BadRecord]:
             yield BadRecord(number, str(error))
 
 
-def _row(export_format: ExportFormat, read: Read, program: Program, record: Record, file: str, sha256: str) -> Row:
+def _row(
+    export_format: ExportFormat, read: Read, program: Program, record: Record, file: str, sha256: str
+) -> ImportedRow:
     text = json.dumps(record, sort_keys=True, ensure_ascii=False)
     try:
         library = canonicalize_name(program.library.strip(), validate=True)

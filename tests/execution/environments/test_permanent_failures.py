@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from pipeline.core.vocabularies.running import EnvironmentOutcome as Outcome
-from pipeline.execution.environments.permanent_failures import lacked, may_pass
+from pipeline.execution.environments.permanent_failures import is_settled, lacked, may_pass
 from pipeline.execution.environments.resolution.failures import IndexUnreachable
 from pipeline.execution.environments.resolution.index_facts import IndexFacts
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.resolver import portable_log
+from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.stage import environments_stage
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.sandbox import NoSandbox
@@ -75,6 +76,21 @@ def test_a_failure_of_a_time_long_past_stands(
     assert second == first
     # A name that the index lacked is looked for once more, in both of its documents, and nothing else is.
     assert requests == dict.fromkeys(again, 1)
+
+
+@pytest.mark.parametrize(
+    ("mirrored_s", "tools_days", "settled"), [(0, 1, True), (-1, 1, False), (0, 0, False), (0, -1, False)]
+)
+def test_a_failure_is_settled_when_mirrors_have_all_and_every_dated_tool_is_out(
+    mirrored_s: int, tools_days: int, settled: bool
+) -> None:
+    now = datetime(2026, 1, 2, tzinfo=UTC)
+    cutoff = now - timedelta(days=1, seconds=mirrored_s)
+    row: Any = {"attempts": [{"outcome": Outcome.UNRESOLVABLE, "detail": "no such release", "cutoff": cutoff}]}
+    rules = environment_rules().model_copy(
+        update={"tools_as_of": now.date() - timedelta(days=tools_days), "taken_later": {}}
+    )
+    assert is_settled(row, rules, now) is settled
 
 
 def test_what_was_built_stands_though_an_attempt_lacked_something(index: Index, store: Stores, wanted: Wants) -> None:
