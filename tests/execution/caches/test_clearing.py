@@ -182,6 +182,19 @@ def test_environments_in_use_that_just_fit_are_no_excess(tmp_path: Path) -> None
     os.close(descriptor)
     assert (fits.removed, fits.after_bytes, fits.why_above) == (1, measured.before_bytes, "")
     assert (tight.removed, tight.why_above) == (0, "in use: used")
+    assert clear(tmp_path, name, rules(survival=measured.before_bytes / KIB)).removed == 0
+    assert clear(tmp_path, name, rules(survival=(measured.before_bytes - 1) / KIB)).removed == 1
+
+
+def test_what_no_environment_links_to_stays_as_long_as_all_fits(tmp_path: Path) -> None:
+    root, name = tmp_path / "survival" / "2026-11" / "environments", "survival/2026-11/environments"
+    archive = write(root / "uv" / "archive-v0" / "a" / "module.py", 16, 9)
+    (measured,) = (d for d in clear_caches(tmp_path, rules(), 1 << 30, dry_run=True) if d.cache == name)
+    assert measured.before_bytes >= 16 * KIB
+    clear(tmp_path, name, rules(survival=measured.before_bytes / KIB))
+    assert archive.exists()
+    clear(tmp_path, name, rules(survival=(measured.before_bytes - 1) / KIB))
+    assert not archive.exists()
 
 
 def test_what_a_survey_keeps_beside_its_environments_has_a_limit_too(tmp_path: Path) -> None:

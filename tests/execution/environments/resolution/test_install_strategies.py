@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,11 @@ from pipeline.core.vocabularies.running import EnvironmentOutcome, Rung
 from pipeline.core.vocabularies.surface import ArtifactKind
 from pipeline.execution.environments.resolution.failures import StepFailed
 from pipeline.execution.environments.resolution.index_facts import ReleaseFacts
-from pipeline.execution.environments.resolution.install_strategies import attempts, farthest
+from pipeline.execution.environments.resolution.install_strategies import attempts, farthest, later_wheels
 from pipeline.execution.environments.resolution.interpreters import Interpreter
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.rules import environment_rules
-from pipeline.index.index import IndexFile
+from pipeline.index.index import IndexFile, Project
 
 RULES = environment_rules()
 INSTALLED = tuple(
@@ -94,6 +94,21 @@ def test_an_interpreter_with_a_wheel_goes_first(names: tuple[str, ...], expected
 def test_a_wheel_that_came_years_later_decides_nothing() -> None:
     late = file("lib-1.0-cp310-cp310-manylinux2014_x86_64.whl", datetime(2023, 5, 1, tzinfo=UTC))
     assert tried(EnvironmentRequest("lib", "1.0"), ReleaseFacts(DAY, None, DAY, (late,)))[0][0] == "3.9"
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(0, "3.10"), (1, "3.9")])
+def test_a_wheel_counts_until_the_slack_after_the_newest_upload_is_over(seconds: int, expected: str) -> None:
+    uploaded = DAY + timedelta(days=RULES.slack_days, seconds=seconds)
+    late = file("lib-1.0-cp310-cp310-manylinux2014_x86_64.whl", uploaded)
+    assert tried(EnvironmentRequest("lib", "1.0"), ReleaseFacts(DAY, None, DAY, (late,)))[0][0] == expected
+
+
+@pytest.mark.parametrize(("seconds", "moves"), [(0, []), (1, ["2.0"])])
+def test_later_wheels_are_uploaded_before_the_end(seconds: int, moves: list[str]) -> None:
+    wheel = file("dep-2.0-py3-none-any.whl", DAY + timedelta(days=1))
+    until = DAY + timedelta(days=1, seconds=seconds)
+    found = later_wheels(Project("dep", {"2.0": (wheel,)}), "1.0", "3.9", DAY, until)
+    assert [move.after for move in found] == moves
 
 
 def test_what_is_pinned_beside_moves_the_cutoff() -> None:
