@@ -10,11 +10,14 @@ from pipeline.api.history.normalize import base_names, literal, same_overloads, 
 from pipeline.api.history.parameters import Difference, annotations_differ, compare_parameters, written
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.uses import compare_uses
-from pipeline.api.surface.parse.module_model import UNSEEN_SIGNATURE
+from pipeline.api.surface.extract.uses import REFUSES
+from pipeline.api.surface.parse.conditional import CONDITIONAL
+from pipeline.api.surface.parse.module_model import ASYNC_GENERATOR, DEFAULT_VALUE, UNSEEN_SIGNATURE
 from pipeline.api.surface.resolve.labels import EXTENDS, OPAQUE, UNPARSED
+from pipeline.core.vocabularies.change_words import CONDITIONALLY
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
-from pipeline.lake.rows import SymbolState
+from pipeline.lake.rows import SymbolParameter, SymbolState
 
 _CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
 _ATTRIBUTES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
@@ -85,16 +88,32 @@ def _kind(old: SymbolState, new: SymbolState) -> Iterator[Difference]:
 
 def _callable(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> Iterator[Difference]:
     was, is_ = "async" in old["labels"], "async" in new["labels"]
-    if was != is_ and SymbolKind.CLASS not in {old["kind"], new["kind"]}:
-        words = {True: "async", False: "not async"}
-        yield Difference(ChangeKind.ASYNC, words[was], words[is_])
+    # nobody could use what only refuses, awaited or not
+    refuses = REFUSES in old["labels"] or REFUSES in new["labels"]
+    if was != is_ and not refuses and SymbolKind.CLASS not in {old["kind"], new["kind"]}:
+        yield Difference(ChangeKind.ASYNC, _awaited(old), _awaited(new))
     if _has_signature(old) and _has_signature(new):
-        yield from compare_parameters(old["parameters"], new["parameters"], rules)
+        yield from compare_parameters(_with_values(old), _with_values(new), rules)
     if annotations_differ(old["returns"], new["returns"], rules):
         yield Difference(ChangeKind.RETURNS, old["returns"], new["returns"])
     same = same_overloads(old["overloads"], new["overloads"])
     if not same and (old["overloads"] or rules.count_first_annotations):
         yield Difference(ChangeKind.OVERLOADS, _joined(old["overloads"]), _joined(new["overloads"]))
+
+
+def _awaited(row: SymbolState) -> str:
+    if ASYNC_GENERATOR in row["labels"]:
+        return "async generator"
+    return "async" if "async" in row["labels"] else "not async"
+
+
+def _with_values(row: SymbolState) -> Sequence[SymbolParameter]:
+    """Return the parameters of a row, with the values of defaults that are written as the names of constants."""
+    labels = (label.removeprefix(DEFAULT_VALUE) for label in row["labels"] if label.startswith(DEFAULT_VALUE))
+    values = {name: value for name, _, value in (label.partition("=") for label in labels)}
+    if not values:
+        return row["parameters"]
+    return [p | {"default": values[p["name"]]} if p["name"] in values else p for p in row["parameters"]]
 
 
 def _joined(overloads: Sequence[str]) -> str | None:
@@ -171,9 +190,10 @@ def only_declared(row: SymbolState, index: Index) -> bool:
 
 def describe_state(row: SymbolState) -> str:
     """Write a symbol row in a line, for people: `function (a, /, b=1, *, c) -> int`."""
+    condition = CONDITIONALLY if CONDITIONAL in row["labels"] else ""
     if row["kind"] in _CALLABLE:
         returns = f" -> {row['returns']}" if row["returns"] else ""
-        return f"{row['kind']} ({', '.join(written(row['parameters']))}){returns}"
+        return f"{row['kind']} ({', '.join(written(row['parameters']))}){returns}{condition}"
     annotation = f": {row['returns']}" if row["returns"] else ""
     value = f" = {row['value']}" if row["value"] is not None else ""
-    return f"{row['kind']}{annotation}{value}"
+    return f"{row['kind']}{annotation}{value}{condition}"

@@ -98,8 +98,26 @@ def _a(noun: str) -> str:
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
+CONDITIONALLY = " (only on some systems, or beside another package)"
+"""End of the description of an API that its module binds under a condition on the machine."""
+
+
+def introduced(change: Change) -> str:
+    """Say that an API came, and whether everybody has it."""
+    return "introduced" + (CONDITIONALLY if str(change["new"]).endswith(CONDITIONALLY) else "")
+
+
+def removed(change: Change) -> str:
+    """Say that an API went, and whether everybody had it."""
+    return "removed" + (CONDITIONALLY if str(change["old"]).endswith(CONDITIONALLY) else "")
+
+
 def awaited(change: Change) -> str:
-    """Say whether a function must be awaited."""
+    """Say whether a function must be awaited, or iterated by `async for`."""
+    if change["new"] == "async generator":
+        return "is an asynchronous generator now: iterate it by `async for`"
+    if change["old"] == "async generator":
+        return "is no asynchronous generator any more"
     return "must be awaited now" if change["new"] == "async" else "is no coroutine any more: do not await it"
 
 

@@ -106,7 +106,7 @@ class ChangeKind(Term):
         "introduced",
         "the release before does not have the API",
         Behaviour(
-            words=lambda c: "introduced",
+            words=words.introduced,
             work=Work.NEW,
             probe=Probe.PLACE,
             with_members=True,
@@ -117,7 +117,7 @@ class ChangeKind(Term):
         "removed",
         "the API is gone in this release",
         Behaviour(
-            words=lambda c: "removed",
+            words=words.removed,
             work=Work.REWRITE,
             probe=Probe.PLACE,
             with_members=True,

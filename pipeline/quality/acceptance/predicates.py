@@ -54,7 +54,7 @@ def _async(old: ProbeResult, new: ProbeResult, change: ChangeRow) -> Finding:
     if old.is_async == new.is_async:
         # a wrapper of the library may hide what it wraps
         return UNDECIDED if old.wrappers or new.wrappers else Finding(held=False)
-    return Finding(held=new.is_async == (change["new"] == "async"))
+    return Finding(held=new.is_async == (change["new"] != "not async"))
 
 
 def _attribute_value(old: ProbeResult, new: ProbeResult, _: ChangeRow) -> Finding:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from pipeline.api.history.compare import Comparison
 from pipeline.api.history.states import compare_states
+from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.lake.schema import table
 from tests.api.history.releases import TAGGING, Files, changes, changes_between, index, told
 
@@ -597,3 +598,87 @@ OVERLOADED = "from typing import Optional, Sequence, Type, overload\nimport coll
 def test_overloads_that_are_only_spelt_otherwise_are_the_same(old, new, expected):
     # click 8.2
     assert told(changes(OVERLOADED.format(old), OVERLOADED.format(new))) == expected
+
+
+WHAT_RUNS = {
+    "awaited": ("def f(): ...", "async def f(): ...", ["async f not async -> async !"]),
+    "an asynchronous generator": (
+        "def f(): yield 1",
+        "async def f(): yield 1",
+        ["async f not async -> async generator !"],
+    ),
+    "a generator inside": ("def f(): ...", "async def f():\n    def g(): yield 1", ["async f not async -> async !"]),
+    "only raised": ("def f(): raise OSError('no')", "async def f(): return 1", ["use f None -> f()"]),
+    "only raised below a comment": (
+        "def f():\n    # as g\n\n    # does\n    raise OSError('no')",
+        "async def f(): return 1",
+        ["use f None -> f()"],
+    ),
+    "constants by name": ("_A = 5\ndef f(x=_A): ...", "def f(x=5): ...", []),
+    "another constant": ("_A = 5\ndef f(x=_A): ...", "_A = 6\ndef f(x=_A): ...", ["parameter_default f 5 -> 6 !"]),
+    "a constant of a class": (
+        "class C:\n    A = 's'\n    def __init__(self, x='s', y=A): ...\n    def m(self, x=A): ...",
+        "class C:\n    A = 's'\n    def __init__(self, x=A, y='s'): ...\n    def m(self, x='t'): ...",
+        ["parameter_default C.m 's' -> 't' !"],
+    ),
+    "a member of an enumeration": (
+        "import enum\nclass _E(enum.Enum):\n    A = 1\ndef f(x=_E.A): ...",
+        "import enum\nclass _E(enum.Enum):\n    A = 2\ndef f(x=_E.A): ...",
+        [],
+    ),
+    "by a condition": (
+        "import sys\nif sys.platform == 'win32':\n    _A = 1\nelse:\n    _A = 2\ndef f(x=_A): ...",
+        "def f(x=2): ...",
+        [],
+    ),
+    "by a metaclass": (
+        "class _M(type):\n    def __call__(cls, a, b=1): ...\nclass C(metaclass=_M):\n    def __init__(self, z): ...",
+        "class _M(type):\n    def __call__(cls, a): ...\nclass C(metaclass=_M):\n    def __init__(self, z): ...",
+        ["parameter_removed C b=1 -> None !"],
+    ),
+    "by a metaclass that passes all on": (
+        "class _M(type):\n    def __call__(cls, *a, **k): ...\nclass C(metaclass=_M):\n    def __init__(self, z, y=1): ...",
+        "class _M(type):\n    def __call__(cls, *a, **k): ...\nclass C(metaclass=_M):\n    def __init__(self, z): ...",
+        ["parameter_removed C y=1 -> None !"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), WHAT_RUNS.values(), ids=WHAT_RUNS)
+def test_what_runs_is_compared_and_not_its_spelling(old: str, new: str, expected: list[str]) -> None:
+    rows = changes(f"{old}\n", f"{new}\n")
+    written = [
+        f"{row['kind']} {row['path'].removeprefix('pkg.')} {row['old']} -> {row['new']}{' !' * row['breaking']}"
+        for row in rows
+    ]
+    assert written == expected
+
+
+def test_a_constant_of_another_module_is_what_it_is_there() -> None:
+    uses = "from pkg._values import LIMIT\ndef f(x=LIMIT): ...\n"
+    old = {"pkg/__init__.py": uses, "pkg/_values.py": "LIMIT = 1\n"}
+    rows = changes(old, old | {"pkg/_values.py": "LIMIT = 2\n"})
+    assert ("parameter_default", "pkg.f", "1", "2") in [(r["kind"], r["path"], r["old"], r["new"]) for r in rows]
+
+
+def test_what_other_systems_had_says_so() -> None:
+    (row,) = changes("import sys\nif sys.platform == 'win32':\n    def f(): ...\n", "import sys\n")
+    assert ChangeKind(row["kind"]).behaviour.words(row) == "removed (only on some systems, or beside another package)"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Use g.", ["deprecated"]),
+        ("This function is deprecated, use the *a* argument of g.", ["deprecated"]),
+        ("Passing it on was a mistake. Use the *a* argument of g.", ["deprecated"]),
+        ("*a* is ignored.", []),
+        ("The `a` argument is ignored.", []),
+        ("It is now deprecated to pass the instance using the keyword argument *a*.", []),
+        ("Passing ``a`` as a keyword argument is deprecated.", []),
+    ],
+)
+def test_a_directive_about_an_argument_is_no_mark_of_the_function(text: str, expected: list[str]) -> None:
+    new = f'def f(a):\n    """Do.\n\n    .. deprecated:: 1.1\n        {text}\n    """\n'
+    rows = changes('def f(a):\n    """Do."""\n', new)
+    assert [row["kind"] for row in rows if row["kind"] == "deprecated"] == expected

@@ -32,7 +32,7 @@ _OVERLOADS = frozenset({"typing.overload", "typing_extensions.overload"})
 ACCESSOR_LABELS = {"setter": "writable", "deleter": "deletable"}
 _TYPE_CHECKING = frozenset({"TYPE_CHECKING", "typing.TYPE_CHECKING"})
 _SCOPES = (ast.Module, ast.ClassDef)
-_LOOKED_AT = frozenset({"__init__", "__new__", "__getattr__", "__getattribute__"})
+_LOOKED_AT = frozenset({"__init__", "__new__", "__getattr__", "__getattribute__", "__call__"})
 """Methods of which it matters what they take, or that there are such."""
 
 CommentReader = Callable[[ast.stmt, Function | None], ast.Constant | None]

@@ -18,7 +18,13 @@ UNTOLD = "…"
 _WRAPPERS = frozenset({"property", "staticmethod", "classmethod", "cached_property"})
 _VERSION = re.compile(r"^v?\d+(\.\w+)*$")
 # `.. deprecated:: 17.4.0 *convert*` at the docstring's own indentation is about that parameter
-_OF_PARAMETER = re.compile(r"\*\w+\*(?:\s|$)")
+_OF_PARAMETER = re.compile(
+    r"\*\w+\*(?:\s|$)"
+    # "It is now deprecated to pass the instance using the keyword argument *inst*", "The `a` argument is …"
+    r"|(?:(?:It is (?:now )?deprecated to (?:pass|give|set|use)|Passing|Giving|Setting)\b|The\s+[*`]*\w+[*`]*\s)"
+    r"(?:(?!\.\s).)*?\b(?:argument|parameter|keyword)s?\b",
+    re.I,
+)
 _DIRECTIVE = re.compile(
     r"^\.\.[ \t]+deprecated::[ \t]*(?P<head>[^\n]*)\n?(?P<body>(?:[ \t]+[^\n]*\n?|[ \t]*\n)*)", re.M
 )

@@ -16,7 +16,7 @@ from pipeline.api.surface.extract.uses import ONLY_RAISES, REFUSES, refuses
 from pipeline.api.surface.extract.written_signatures import overload_text, written_parameters
 from pipeline.api.surface.parse.bodies import Bodies, Body
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
-from pipeline.api.surface.parse.module_model import Definition, Parameter
+from pipeline.api.surface.parse.module_model import ASYNC_GENERATOR, Definition, Parameter
 from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.parse.scopes import Bound, Scope, annotation_text, reads_strings
 from pipeline.api.surface.parse.syntax import Function, written
@@ -109,6 +109,8 @@ def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, bod
         return definition
     if "async" in labels and any(map(file.rules.plain_decorators.search, definition.decorators)):
         definition.labels = [label for label in definition.labels if label != "async"]
+    if "async" in definition.labels and body.once(yields):
+        definition.labels = sorted({*definition.labels, ASYNC_GENERATOR})
     called = written_parameters(node, scope)
     if not file.is_stub and bound.runtime and not any(d.endswith("overload") for d in definition.decorators):
         # in a stub `...` is a default that is not told; here it is the value
@@ -125,6 +127,20 @@ def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, bod
     if "def " in body.text and body.beginning_with_calls(file.rules.deprecations.call_words):
         definition.deprecates = wrapper_mark(body.statements, file.rules)
     return definition
+
+
+def yields(body: Body) -> bool:
+    """Return whether a function is a generator (PEP 255, PEP 525): it yields, and not in a function inside of it."""
+    if not body.mentions(("yield",)):
+        return False
+    waiting: list[ast.AST] = list(body.statements)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            waiting += ast.iter_child_nodes(node)
+    return False
 
 
 def warnings_of(body: Body, words: tuple[str, ...]) -> Sequence[ast.stmt]:

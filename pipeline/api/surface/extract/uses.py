@@ -115,7 +115,7 @@ _REFUSAL = re.compile(r"raise\s+(?:\w+\.)*(?!\w*(?:NotImplemented|Abstract))\w*(
 
 def refuses(body: Body) -> bool:
     """Return whether a body begins with an exception that does not ask a subclass to define the function."""
-    return body.only_raises and _REFUSAL.match(body.text[slice(*body.span)].lstrip()) is not None
+    return body.only_raises and _REFUSAL.match(body.code) is not None
 
 
 def uses_of(

@@ -21,6 +21,7 @@ from pipeline.api.surface.parse.module_model import Definition
 from pipeline.api.surface.parse.syntax import Function, described_by, text_of
 
 _EXTENDS = re.compile(r"""setattr\(\s*([A-Za-z_]\w*)\s*,\s*(?!\s|["'][^"'{}]*["']\s*,)""")
+_COMMENTS = re.compile(r"(?:\s*#[^\n]*\n)*\s*")
 _INDENTATION = re.compile(r"\n([ \t]+)[^\s#]")
 
 Answer = TypeVar("Answer")
@@ -114,7 +115,14 @@ class Body:
     @property
     def only_raises(self) -> bool:
         """Whether the body begins with an exception, so that whoever calls the function gets it."""
-        return self.text[slice(*self.span)].lstrip().startswith("raise ")
+        return self.code.startswith("raise ")
+
+    @cached_property
+    def code(self) -> str:
+        """The text of the body from its first statement on, without the comments before it."""
+        start, end = self.span
+        comments = _COMMENTS.match(self.text, start, end)
+        return self.text[comments.end() if comments else start : end]
 
     def mentions(self, words: Sequence[str]) -> bool:
         """Return whether one of the words stands in the body."""

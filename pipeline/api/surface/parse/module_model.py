@@ -13,6 +13,12 @@ ALTERNATIVE = "%otherwise"
 UNSEEN_SIGNATURE = "unseen_signature"
 """Label of a function that another one takes the place of, which is not in the same file."""
 
+ASYNC_GENERATOR = "async_generator"
+"""Label of an `async def` that yields (PEP 525): nobody awaits what it returns."""
+
+DEFAULT_VALUE = "default:"
+"""Prefix of the labels that give the value of a default that is written as the name of a constant: `name=value`."""
+
 UNSEEN_MEMBERS = "unseen_members"
 """Label of a class that is given members whose names only running tells: by `setattr` below it, or by a decorator."""
 

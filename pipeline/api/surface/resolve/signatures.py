@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
 from itertools import dropwhile
@@ -9,7 +10,9 @@ from itertools import dropwhile
 from more_itertools import first
 
 from pipeline.api.surface.extract.kwargs import UNKNOWN
+from pipeline.api.surface.parse.conditional import CONDITIONAL
 from pipeline.api.surface.parse.module_model import (
+    DEFAULT_VALUE,
     NOT_TOTAL,
     Definition,
     Field,
@@ -18,13 +21,14 @@ from pipeline.api.surface.parse.module_model import (
     parameter_row,
 )
 from pipeline.api.surface.resolve.dependency_keys import content_fact
-from pipeline.api.surface.resolve.resolution import Resolution
+from pipeline.api.surface.resolve.resolution import Resolution, definition_at
 from pipeline.api.surface.resolve.resolver import Distribution
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SourceKind
 
 _RUN = frozenset({SourceKind.PY, SourceKind.PY2})
 _POSITIONAL = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD})
 _BY_NAME = frozenset({ParameterKind.POSITIONAL_OR_KEYWORD, ParameterKind.KEYWORD_ONLY})
+_CONSTANT = re.compile(r"(?!(?:None|True|False|Ellipsis)$)(?:[A-Za-z_]\w*\.)*(?!__)[A-Za-z_]\w*")
 _UNPACKED = re.compile(r"(?:\w+\.)*Unpack\[([\w.]+)\]")
 _REQUIRED = re.compile(r"(?:\w+\.)*(NotRequired|Required)\[(.*)\]")
 
@@ -119,6 +123,8 @@ def class_parameters(owners: list[Resolution], distribution: Distribution) -> tu
     """
     if convention := _convention(owners, distribution):
         return _of_model(owners, convention, distribution)
+    if called := _called_by_metaclass(owners, distribution):
+        return called, None
     for name in ("__init__", "__new__"):
         for owner in owners:
             assert owner.definition is not None
@@ -131,6 +137,76 @@ def class_parameters(owners: list[Resolution], distribution: Distribution) -> tu
             if owner.definition.synthesised and (name == "__new__" or owner.definition.synthesised != "namedtuple"):
                 return _from_fields(owners, owner)
     return [], None
+
+
+def _called_by_metaclass(owners: list[Resolution], distribution: Distribution) -> list[Parameter]:
+    """Return the parameters of the `__call__` of a metaclass: it runs in place of the constructor (PEP 3115).
+
+    None where it has `*args` and `**kwargs` alone, which as a rule go to the constructor.
+    """
+    named = next((owner for owner in owners if owner.definition and owner.definition.metaclass), None)
+    if named is None or named.module is None or named.definition is None:
+        return []
+    metaclass = distribution.within(named.module, str(named.definition.metaclass))
+    for owner in distribution.ancestry(metaclass) if metaclass.is_class else ():
+        distribution.trace.ask(content_fact(owner))
+        call = owner.definition.members.get("__call__") if owner.definition else None
+        if call is not None and call.kind == "function":
+            parameters = method_parameters(call)
+            return parameters if any(p["kind"] in _BY_NAME for p in parameters) else []
+    return []
+
+
+def constructor_of(owners: list[Resolution]) -> Resolution | None:
+    """Return the first `__init__` in the order of inheritance, or else `__new__`."""
+    for name in ("__init__", "__new__"):
+        for owner in owners:
+            member = owner.definition.members.get(name) if owner.definition else None
+            if member is not None and member.kind == "function":
+                return Resolution("definition", f"{owner.path}.{name}", owner.module, member)
+    return None
+
+
+def names_constants(parameters: Iterable[Parameter]) -> bool:
+    """Return whether a default may be written as the name of a constant."""
+    return any(p["default"] is not None and _CONSTANT.fullmatch(p["default"]) for p in parameters)
+
+
+def default_labels(function: Resolution, distribution: Distribution) -> list[str]:
+    """Return labels with the values of the defaults that a function or method writes as names of constants.
+
+    A constant is bound to a literal by the class around the method, or by a module of the distribution.
+    """
+    assert function.definition is not None
+    labels: list[str] = []
+    for parameter in function.definition.called:
+        name = parameter["default"]
+        if name is not None and _CONSTANT.fullmatch(name):
+            value = _value_of(name, function, distribution)
+            labels += [f"{DEFAULT_VALUE}{parameter['name']}={value}"] if value is not None else []
+    return sorted(labels)
+
+
+def _value_of(name: str, function: Resolution, distribution: Distribution) -> str | None:
+    assert function.module is not None
+    inside = function.path.removeprefix(f"{function.module.name}.").rpartition(".")[0]
+    class_ = definition_at(function.module, inside) if inside else None
+    constant = class_.members.get(name) if class_ is not None and "." not in name else None
+    if constant is None:
+        target = distribution.within(function.module, name)
+        # the value of a member of an enumeration is not what stands at its name
+        of_module = target.module is not None and target.path.rpartition(".")[0] == target.module.name
+        if target.definition is None or not of_module:
+            return None
+        distribution.trace.ask(content_fact(target))
+        constant = target.definition
+    if constant.kind != "attribute" or constant.value is None or CONDITIONAL in constant.labels:
+        return None
+    try:
+        value = ast.literal_eval(constant.value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return constant.value if value is None or isinstance(value, bool | int | float | str | bytes) else None
 
 
 def _with_passed_on(

@@ -20,8 +20,11 @@ from pipeline.api.surface.resolve.rows import bare_row, defined_row, kind_of
 from pipeline.api.surface.resolve.signatures import (
     class_overloads,
     class_parameters,
+    constructor_of,
+    default_labels,
     method_parameters,
     named_parameters,
+    names_constants,
     takes_unpacked,
 )
 from pipeline.core.vocabularies.surface import DeprecationChannel, PublicBecause, SourceKind, SymbolKind
@@ -36,9 +39,9 @@ Part = tuple[dict[str, SymbolState], dict[str, DocumentState]]
 About = tuple[PublicBecause, str, SourceKind]
 """Why a member is public, the class that it stands in, and what that was read from."""
 
-Elsewhere = tuple[str | None, list[Parameter] | None, Mark | None]
-"""What other definitions say of a member: what it is another name of, its parameters behind `Unpack[…]`, and the mark
-that a decorator gives it."""
+Elsewhere = tuple[str | None, list[Parameter] | None, Mark | None, list[str]]
+"""What other definitions say of a member: what it is another name of, its parameters behind `Unpack[…]`, the mark
+that a decorator gives it, and labels with the values of constants among its defaults."""
 
 
 class _Member(msgspec.Struct, frozen=True):
@@ -137,11 +140,14 @@ class States:
             row["overloads"] = class_overloads(owners)
             own = row["labels"] if labels is None else labels
             own = [label for label in own if label not in _OF_USE and not label.startswith((USE, REFUSED))]
+            constructor = constructor_of(owners)
+            defaults = default_labels(constructor, self.distribution) if constructor else []
             row["labels"] = sorted(
-                {*own, *class_labels(owners, self.distribution), *use_labels(owners, self._is_public)}
+                {*own, *class_labels(owners, self.distribution), *use_labels(owners, self._is_public), *defaults}
             )
         elif definition.kind == "function":
             row["parameters"] = named_parameters(definition.called, resolution, self.distribution)
+            row["labels"] = sorted({*row["labels"], *default_labels(resolution, self.distribution)})
         self._add(row, self._documented(row, definition.docstring, resolution.line if definition.docstring else 1))
         if owners:
             self._expanding.add(resolution.path)
@@ -191,16 +197,18 @@ class States:
         resolution = Resolution("definition", f"{owner.path}.{member.name}", owner.module, member)
         renames, unpacks = _may_rename(member), takes_unpacked(member.called)
         mark = self._mark_by_others(resolution)
+        constants = names_constants(member.called)
         elsewhere = (
             self._same_member(owner, member) if renames else None,
             self._called(resolution) if unpacks else None,
             mark,
+            default_labels(resolution, self.distribution) if constants else [],
         )
         cached = self.cache.members.get(path)
         if cached is None or cached.definition != member or cached.about != about or cached.elsewhere != elsewhere:
             rows = self._member_rows(path, resolution, about[0], elsewhere)
             decorated = bool(member.warns_by or (self.distribution.deprecators and (member.decorators or member.value)))
-            cached = _Member(member, about, elsewhere, not (renames or unpacks or decorated), *rows)
+            cached = _Member(member, about, elsewhere, not (renames or unpacks or decorated or constants), *rows)
         elif cached.definition is not member:
             # the newest of equal definitions, so that the next release is compared by identity
             cached = replace(cached, definition=member)
@@ -258,7 +266,7 @@ class States:
     def _member_rows(
         self, path: str, resolution: Resolution, because: PublicBecause, elsewhere: Elsewhere
     ) -> tuple[SymbolState, DocumentState | None]:
-        same, called, mark = elsewhere
+        same, called, mark, defaults = elsewhere
         assert resolution.definition is not None
         assert resolution.module is not None
         file = self.index.root + resolution.module.file
@@ -266,6 +274,7 @@ class States:
         row = defined_row(path, resolution.path, kind, because, file, resolution.module.source, resolution.definition)
         row["deprecation"] = row["deprecation"] or mark
         row["parameters"] = self._called(resolution) if called is None else called
+        row["labels"] = sorted({*row["labels"], *defaults})
         if same:
             row |= {"kind": SymbolKind.ALIAS, "canonical_path": same, "value": None, "labels": []}
         docstring = resolution.definition.docstring
