@@ -18,6 +18,7 @@ class DraftingRules(Rule):
     same_sentence: float = Field(gt=0, le=1)
     min_words: int = Field(ge=1)
     max_chars: int = Field(ge=20)
+    migration: str = Field(min_length=1)
     placeholder: str = Field(min_length=1)
     min_words_beside_placeholder: int = Field(ge=1)
     words_before_placeholder: int = Field(ge=1)

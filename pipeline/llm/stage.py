@@ -30,6 +30,7 @@ from pipeline.llm.refusals import missing_text, notes_of
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, Writer
 
+_NAME = re.compile(r"[^\W\d]\w*")
 _ENDS = " .:;,"
 """What a sentence may end in, beside what it says."""
 
@@ -104,7 +105,11 @@ class _Documentation:
         return Request(instance["id"], DraftField.DESCRIPTION, (name,), docstrings, instance["code"])
 
     def for_migration(self, instance: MigrationRow) -> Request:
-        """Ask for the description of a migration, the same for both directions: the old side's docstrings first."""
+        """Ask for the description of a migration: the old side's docstrings first.
+
+        Hidden are both APIs, and all names of the target code that the source code does not show: parameters, too. The
+        source code says what to do, so that a description may do without a sentence.
+        """
         source = instance["snippet_id"], instance["path"], instance["version"], instance["source_code"]
         target = (
             instance["target_snippet_id"],
@@ -114,9 +119,11 @@ class _Documentation:
         )
         sides = [source, target] if instance["direction"] == Direction.OLD_TO_NEW else [target, source]
         places = [(self._snippet_paths[sides[0][0]], sides[0][2]), *((path, version) for _, path, version, _ in sides)]
-        hidden = tuple(sorted({instance["source_name"], instance["target_name"]}))
+        shown, names = (set(_NAME.findall(instance[side])) for side in ("source_code", "target_code"))
+        hidden = tuple(sorted((names - shown) | {instance["source_name"], instance["target_name"]}))
         code = "\n".join(side[3] for side in sides)
-        return Request(instance["id"], DraftField.DESCRIPTION, hidden, self._docstrings(places), code)
+        fallback = self._rules.migration.format(library=instance["library"], version=instance["target_version"])
+        return Request(instance["id"], DraftField.DESCRIPTION, hidden, self._docstrings(places), code, fallback)
 
     def alike(self, instance: InstanceHead, hidden: Sequence[str], text: str) -> str | None:
         """Return the path of an API of the same release that a text without its name describes as well, if any."""

@@ -23,13 +23,17 @@ _NOUNS = "(?:function|method|class|type|object|decorator|constructor|helper|exce
 @dataclass(frozen=True, slots=True)
 class Request:
     """What a text is asked for: the field, the names that it must not give away, the docstrings that bear on the
-    code (the most telling first), and the code itself."""
+    code (the most telling first), and the code itself.
+
+    `fallback` is the text where no sentence describes the code without a name; without one such a sentence is cut.
+    """
 
     subject_id: str
     field: DraftField
     hidden: tuple[str, ...]
     docstrings: tuple[str, ...]
     code: str
+    fallback: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +148,8 @@ class OfflineWriter:
         ]
         clean = [next((text for text in candidates if self._is_clean(text, request)), None) for candidates in described]
         chosen = self._different([text for text in clean if text is not None])[: self.rules.max_sentences]
+        if not chosen and request.fallback is not None:
+            chosen = [request.fallback]
         redacted = not chosen
         if redacted:
             cut = (redact(text, request.hidden, self.rules) for candidates in described for text in candidates)

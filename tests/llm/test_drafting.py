@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -279,6 +280,17 @@ def test_every_instance_gets_a_draft_of_its_version() -> None:
     # Both directions share the description; the new side's sentence says nearly the same.
     assert {texts[row["id"]] for row in migrations} == {"Reads the page of an address."}
     assert (output.seen, output.made) == (4, 4)
+
+
+@pytest.mark.parametrize("docstring", ["Reads with b, and with a.", "Deprecated.", "Reads what fetch gives at once."])
+def test_a_migration_without_a_sentence_free_of_names_says_what_to_do(docstring: str) -> None:
+    """Neither the new parameter nor a hole in its place: the source code tells the rest."""
+    _, migrations = made_of(OLD, NEW)
+    tables: Any = {"completions": [], "migrations": migrations, "snippets": [OLD, NEW]}
+    output = drafting_stage(tables | {"documents": [document("lib.fetch", docstring, "1.0", "2.0")]}, DRAFTING)
+    assert {(row["text"].split(" with ")[0], row["redacted"]) for row in output.tables["drafts"]} == {
+        ("Make the code give the same", False)
+    }
 
 
 def test_the_core_api_is_described_not_the_one_that_the_example_documents() -> None:

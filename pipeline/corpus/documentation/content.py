@@ -30,13 +30,14 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a text says: prose, parameters, what is returned, blocks of code as written, statements of versions."""
+    """What a text says: prose, parameters, what is returned, code as written, statements of versions, exceptions."""
 
     description: str = ""
     parameters: tuple[Described, ...] = ()
     returns: tuple[Described, ...] = ()
     examples: tuple[str, ...] = ()
     directives: tuple[Directive, ...] = ()
+    raises: tuple[Described, ...] = ()
 
     @property
     def is_empty(self) -> bool:

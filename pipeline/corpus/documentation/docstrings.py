@@ -48,6 +48,12 @@ def read_docstring(docstring: str) -> Content:
         tuple(described for section in sections if section.kind in _PARAMETERS for described in _parameters(section)),
         tuple(_result(item) for section in sections if section.kind in _RESULTS for item in section.value),
         examples,
+        raises=tuple(
+            Described(str(item.annotation), description=_prose(item.description))
+            for section in sections
+            if section.kind is _Kind.raises
+            for item in section.value
+        ),
     )
 
 

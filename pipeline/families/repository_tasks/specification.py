@@ -53,7 +53,8 @@ def parameter_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
 
 
 def _requirement(node: ast.FunctionDef | ast.AsyncFunctionDef, content: Content) -> Requirement:
-    lines = [*_parameters(node, content), *_results(node, content)]
+    raised = [f":raises {each.name}: {_sentence([each.description])}".rstrip() for each in content.raises]
+    lines = [*_parameters(node, content), *_results(node, content), *raised]
     # Of an example that was cut out its prompt may be left, alone or with a comment.
     kept_lines = [
         line

@@ -18,6 +18,8 @@ _WITHOUT_HEADER = frozenset({BlockType.STATEMENT, BlockType.PARAMETERS})
 _LEAVING = frozenset(f"{name}_statement" for name in ("return", "raise", "break", "continue", "pass"))
 """Statements that change nothing where they stand twice in a row."""
 
+_CONTINUES = re.compile(r"(else|elif|except|finally|case)\b")
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -35,7 +37,8 @@ def view(scene: Scene, block: Block, function_end: int, text: str) -> View | Non
     """
     start, end = block.span
     rest_of_function, rest_of_file = text[end:function_end].strip(), text[function_end:].strip()
-    whole = block.type != BlockType.PARAMETERS
+    # What is hidden and goes on with the statement would make an answer that ends it a syntax error.
+    whole = block.type != BlockType.PARAMETERS and not _CONTINUES.match(rest_of_function)
     if scene == Scene.FUNCTION_EMPTY_BELOW:
         return View(block.span, function_end) if whole and rest_of_function else None
     if scene == Scene.NOTHING_BELOW:

@@ -39,7 +39,11 @@ class DescriptionWriter:
     def improve(self, requests: Sequence[Request], written: Sequence[Written]) -> list[Written]:
         """Ask the model for what is missing or redacted; where it writes nothing better the offline text stays."""
         improved = list(written)
-        places = [place for place, text in enumerate(written) if self._is_to_improve(text.text)]
+        places = [
+            place
+            for place, (request, text) in enumerate(zip(requests, written, strict=True))
+            if self._is_to_improve(request, text.text)
+        ]
         hidden = {requests[place].subject_id: requests[place].hidden for place in places}
 
         def judge(drafts: Sequence[tuple[Subject, Description]]) -> list[str | None]:
@@ -51,8 +55,11 @@ class DescriptionWriter:
             improved[place] = _written(result, written[place].text)
         return improved
 
-    def _is_to_improve(self, text: Text | None) -> bool:
-        kind = Improves.MISSING if text is None else Improves.REDACTED if text.redacted else Improves.ALL
+    def _is_to_improve(self, request: Request, text: Text | None) -> bool:
+        if text is None or text.text == request.fallback:
+            kind = Improves.MISSING
+        else:
+            kind = Improves.REDACTED if text.redacted else Improves.ALL
         return not self.rules.improves.isdisjoint({kind, Improves.ALL})
 
 

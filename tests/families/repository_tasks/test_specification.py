@@ -21,6 +21,12 @@ SAID = {
         "Count values.\n\nExamples:\n\n    >>> f([1])\n    1",
         ":param values: list of int. What is counted.\n:param *more:\n:param key: Default None.\n:param **rest:\n:return: int. How many.",
     ),
+    "exceptions": (
+        "def f(part: int) -> str: pass",
+        "Replace it.\n\n:param part: the part\n:raises TypeError: if it is none",
+        "Replace it.",
+        ":param part: int. the part.\n:return: str.\n:raises TypeError: if it is none.",
+    ),
     "signature alone": (
         "async def f(cls, a: int = 1, /) -> str: pass",
         "Say it.",

@@ -74,6 +74,19 @@ def test_what_a_scene_shows(scene: Scene, type_: BlockType, expected: tuple[str,
     assert shown(TEXT, type_, scene) == expected
 
 
+@pytest.mark.parametrize("scene", [Scene.FUNCTION_EMPTY_BELOW, Scene.NOTHING_BELOW])
+@pytest.mark.parametrize("header", ["else", "elif a"])
+def test_no_block_is_asked_for_whose_statement_goes_on_in_what_is_hidden(scene: Scene, header: str) -> None:
+    text = TEXT.replace(f"{IF}\n", f"{IF}\n    {header}:\n        second = 3\n")
+    source = SourceFile(text)
+    node = next(iter(source.functions().values()))
+    views = {
+        text[slice(*block.span)]: view(scene, block, source.extent(node)[1], text) for block in blocks_of(source, node)
+    }
+    assert views["second = 2"] is None
+    assert views["first = a"] is not None
+
+
 def test_nothing_below_is_no_other_scene_where_nothing_is_there() -> None:
     text = TEXT[: TEXT.index("\n\n\nx")] + "\n"
     assert shown(text, BlockType.IF, Scene.NOTHING_BELOW) is None
