@@ -119,8 +119,8 @@ class _Documentation:
         )
         sides = [source, target] if instance["direction"] == Direction.OLD_TO_NEW else [target, source]
         places = [(self._snippet_paths[sides[0][0]], sides[0][2]), *((path, version) for _, path, version, _ in sides)]
-        shown, names = (set(_NAME.findall(instance[side])) for side in ("source_code", "target_code"))
-        hidden = tuple(sorted((names - shown) | {instance["source_name"], instance["target_name"]}))
+        visible, names = (set(_NAME.findall(instance[side])) for side in ("source_code", "target_code"))
+        hidden = tuple(sorted((names - visible) | {instance["source_name"], instance["target_name"]}))
         code = "\n".join(side[3] for side in sides)
         fallback = self._rules.migration.format(library=instance["library"], version=instance["target_version"])
         return Request(instance["id"], DraftField.DESCRIPTION, hidden, self._docstrings(places), code, fallback)
