@@ -11,6 +11,8 @@ import msgspec
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.prompts import PromptInput
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Granularity
 from pipeline.families.all_families import BY_NAME
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import ApiDocumentRow
@@ -38,15 +40,19 @@ def rows_of(
     """Yield the rows of a family with their ids, in the order of the snapshot.
 
     A context has the columns and the id of its completion too. Further inputs are in `documents`, rows of
-    `api_documents` with the best first, possibly none, and in `attempt`, possibly None.
+    `api_documents` with the best first, possibly none, in `outputs`, the text that a proven completion displays whose
+    mask hides statements, else empty, and in `attempt`, possibly None.
 
     Errors: those of the snapshot's `rows`.
     """
     documents = _documents(snapshot, family, inputs)
+    outputs = _outputs(snapshot) if PromptInput.OUTPUTS in inputs else {}
     for row_id, row in _joined(snapshot, family):
         added: Row = {}
         if documents is not None:
             added["documents"] = documents.of(row_id, row)
+        if PromptInput.OUTPUTS in inputs:
+            added["outputs"] = outputs.get(row["snippet_id"], "") if _hides_statements(row) else ""
         if PromptInput.ATTEMPT in inputs:
             added["attempt"] = attempts.get(row_id)
         yield row_id, row | added
@@ -61,6 +67,18 @@ def _joined(snapshot: Snapshot, family: Family) -> Iterator[tuple[str, Row]]:
     viewed = {row["id"]: row for row in snapshot.rows(BY_NAME[declared.view_of].table)}
     for row in rows:
         yield row[declared.key], viewed[row[declared.key]] | row
+
+
+def _outputs(snapshot: Snapshot) -> dict[str, str]:
+    """Return by snippet what its statements display together, as their checks expect it."""
+    return {
+        row["id"]: "".join(check["expected"] or "" for check in row["checks"] if "SKIP" not in check["options"])
+        for row in snapshot.rows("snippets")
+    }
+
+
+def _hides_statements(row: Row) -> bool:
+    return bool(row["granularity"] != Granularity.TOKEN and row["reference_outcome"] == Outcome.PASSED)
 
 
 class _Documents:

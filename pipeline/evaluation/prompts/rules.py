@@ -21,6 +21,7 @@ _ADDED: Mapping[PromptInput, str] = {
     PromptInput.BM25: "documents",
     PromptInput.EMBEDDING: "documents",
     PromptInput.DOCUMENTS: "documents",
+    PromptInput.OUTPUTS: "outputs",
     PromptInput.ATTEMPT: "attempt",
 }
 """Names that inputs add to the columns of a row: documents are rows of `api_documents`."""

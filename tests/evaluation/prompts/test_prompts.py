@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -133,6 +134,41 @@ def test_a_scene_is_shown_as_its_export_has_it(tmp_path: Path) -> None:
     snapshot = snapshot_of(TABLES | {"published_scenes": scenes}, tmp_path)
     found = {one.id: one.prompt for one in made(snapshot, "codevbench-fim") if isinstance(one, Prompt)}
     assert found == {row["id"]: prompt_of(row) for row in scenes}
+
+
+DISPLAYED = "[1, 2]\n"
+OUTPUTS: dict[str, tuple[Granularity, Any, bool]] = {
+    "a line": (Granularity.LINE, {}, True),
+    "a block": (Granularity.BLOCK, {}, True),
+    "a name, which the code around it tells": (Granularity.TOKEN, {}, False),
+    "what was not run": (Granularity.LINE, {"reference_outcome": None}, False),
+    "what names the answer": (Granularity.LINE, {"checks": [("fetch(1)", "a fetch\n", [])]}, False),
+    "what no statement displays": (Granularity.LINE, {"checks": [("fetch(1)", None, [])]}, False),
+    "what is not looked at": (Granularity.LINE, {"checks": [("fetch(1)", DISPLAYED, ["SKIP"])]}, False),
+}
+
+
+@pytest.mark.parametrize("case", OUTPUTS)
+def test_a_hidden_statement_is_asked_for_with_what_the_program_displays(tmp_path: Path, case: str) -> None:
+    """Its answer is run, and judged by that."""
+    granularity, changed, is_shown = OUTPUTS[case]
+    checks = changed.get("checks", [("fetch(1)", DISPLAYED, [])])
+    keys = ("statement", "expected", "options")
+    snippet = filled(
+        "snippets", id="shown", library="lib", checks=[dict(zip(keys, each, strict=True)) for each in checks]
+    )
+    row = completion(granularity, snippet_id="shown") | {"reference_outcome": "passed"} | changed
+    row.pop("checks", None)
+    content = {
+        "published_completions": [row],
+        "published_contexts": [],
+        "published_retrievals": [],
+        "snippets": [snippet],
+    }
+    (one,) = made(snapshot_of(TABLES | content, tmp_path), "versicode-completion")
+    assert isinstance(one, Prompt)
+    assert one.prompt.endswith("\n\nRun as a whole, the code displays:\n[1, 2]") == is_shown
+    assert ("displays" in one.prompt) == is_shown
 
 
 LEAKS = {
