@@ -56,7 +56,7 @@ def test_results_of_runs_begin_anew(tmp_path: Path, caplog: pytest.LogCaptureFix
 def test_what_people_decided_and_what_was_paid_for_is_named_and_left(tmp_path: Path) -> None:
     for name in ("reviews.sqlite", "answers.sqlite"):
         (tmp_path / name).write_bytes(NO_DATABASE)
-    with pytest.raises(StoreError, match=r"reviews\.sqlite cannot be read .*put a copy of it back"):
+    with pytest.raises(StoreError, match=r"reviews\.sqlite cannot be read .*Put a copy of it back"):
         open_store(f"sqlite:///{tmp_path}/reviews.sqlite", load(RULES / "annotation.yaml", AnnotationRules))
     with (
         pytest.raises(OSError, match=r"answers\.sqlite: .*put a copy of it back"),
