@@ -52,7 +52,8 @@ def rows_of(
         if documents is not None:
             added["documents"] = documents.of(row_id, row)
         if PromptInput.OUTPUTS in inputs:
-            added["outputs"] = outputs.get(row["snippet_id"], "") if _hides_statements(row) else ""
+            hides_statements = row["granularity"] != Granularity.TOKEN and row["reference_outcome"] == Outcome.PASSED
+            added["outputs"] = outputs.get(row["snippet_id"], "") if hides_statements else ""
         if PromptInput.ATTEMPT in inputs:
             added["attempt"] = attempts.get(row_id)
         yield row_id, row | added
@@ -75,10 +76,6 @@ def _outputs(snapshot: Snapshot) -> dict[str, str]:
         row["id"]: "".join(check["expected"] or "" for check in row["checks"] if "SKIP" not in check["options"])
         for row in snapshot.rows("snippets")
     }
-
-
-def _hides_statements(row: Row) -> bool:
-    return bool(row["granularity"] != Granularity.TOKEN and row["reference_outcome"] == Outcome.PASSED)
 
 
 class _Documents:
