@@ -27,9 +27,6 @@ _LITTLE = EMPTY | {"True", "False"}
 _KIND = re.compile(r"<(bound method|member|property|function|method|slot wrapper|attribute|(\w+\.)*cached_property) ")
 """How texts begin that say what kind of thing is printed, and give its name."""
 
-ARGUMENT = "the argument"
-"""How the name of a variant begins that prints what the API is given."""
-
 _BEFORE = """
 import signal
 def _end(*_): raise TimeoutError
@@ -120,7 +117,7 @@ def variants(side: ChangeSide, program: UsingProgram, api: Api, printed: Sequenc
     ordered = sorted(others, key=lambda each: (_required(others[each]["parameters"]) != required, each))
     text, used = ast.unparse(tree), ast.unparse(calls[0])
     arguments = [ast.unparse(each) for each in (*calls[0].args, *(keyword.value for keyword in calls[0].keywords))]
-    return {f"{ARGUMENT} {each}": text.replace(used, each, 1) for each in arguments} | {
+    return {f"the argument {each}": text.replace(used, each, 1) for each in arguments} | {
         f"{other} in its place": _with(other, names, program) for other in ordered[:most]
     }
 

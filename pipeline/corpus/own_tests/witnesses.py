@@ -18,7 +18,6 @@ from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.corpus.own_tests.candidates import Candidate, Catalogue, Cause, Failure, candidates, text_of
 from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, blamed, is_symptom, sides_of
 from pipeline.corpus.own_tests.distinctive import (
-    ARGUMENT,
     EMPTY,
     LONGEST_OUTPUT,
     is_distinctive,
@@ -441,7 +440,6 @@ class _Search:
                     same[id(each)] = {name for name, text in pairs if text == own}
             is_varied = len({"".join(texts[id(each)]) for each, *_ in group if id(each) in same}) > 1
             aliases = set.intersection(*same.values()) if is_varied and not group[0][0].side.keyword else set()
-            aliases = {name for name in aliases if not name.startswith(ARGUMENT)}
             names_of = {id(each): each.program.name for each, *_ in group}
             for number, names_of_others in same.items():
                 if others_alike := sorted(names_of_others - aliases):

@@ -36,9 +36,23 @@ LIBRARY = {
     "louder": "text[::-1] if '<' in text else text.upper()",
     "is_number": "text.isdigit()",
     "is_empty": "not text",
+    "folder": "'/tmp'",
+    "inside": "text.title() if Desk.is_open else Desk.refuse()",
     "last": "__import__('time').sleep(60)",
 }
 VALUES = RULE.written.model_copy(update={"neighbour_s": 0.2, "values": {"str": ("'some text'", "'<b>a</b>'")}})
+DESK = """
+import contextlib
+class Desk:
+    is_open = False
+    @staticmethod
+    def refuse():
+        raise RuntimeError("no desk is open")
+    @contextlib.contextmanager
+    def lent(self):
+        Desk.is_open = True
+        yield
+"""
 
 
 def function(name: str) -> Any:
@@ -52,7 +66,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     for version, functions in (("1.0", LIBRARY), ("2.0", {})):
         (tmp_path / version).mkdir()
         code = "".join(f"def {name}(text):\n    return {body}\n" for name, body in functions.items())
-        (tmp_path / version / "demo.py").write_text(code)
+        (tmp_path / version / "demo.py").write_text(code + (DESK if functions else ""))
 
     def run(self: ScriptRuns, scripts: Mapping[str, Mapping[str, Sequence[Line]]]) -> None:
         for version, by_text in scripts.items():
@@ -60,14 +74,16 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
                 command = [sys.executable, "-c", marked(lines)]
                 done = subprocess.run(command, cwd=tmp_path / version, capture_output=True, text=True, check=False)
                 outcome = Outcome.IMPORT_ERROR if done.returncode else Outcome.PASSED
-                self.results[text, version] = Result("", outcome, done.stderr or None, 0.1, None, output=done.stdout)
+                detail = done.stderr.splitlines()[-1] if done.stderr else None
+                self.results[text, version] = Result("", outcome, detail, 0.1, None, output=done.stdout)
 
     monkeypatch.setattr(ScriptRuns, "run", run)
 
     def staged(name: str, tests: Sequence[Any] = ()) -> Any:
         path = f"demo.{name}"
         change = CHANGE | {"kind": ChangeKind.REMOVED, "new": None, "path": path, "canonical_path": path}
-        symbols = [symbol("demo", "module", "1.0", None), *map(function, LIBRARY)]
+        desk = symbol("demo.Desk", "class", "1.0", "1.0")
+        symbols = [symbol("demo", "module", "1.0", None), desk, *map(function, LIBRARY)]
         tables: Any = {"releases": RELEASES, "symbols": symbols, "changes": [change], "own_tests": list(tests)}
         runner: Any = SimpleNamespace()
         output = witnesses_stage(tables, runner, RULE.model_copy(update={"written": VALUES}), USAGE)
@@ -123,6 +139,19 @@ def test_a_test_that_only_says_yes_or_no_is_no_witness_where_a_neighbour_says_it
         assert stage("is_number", [test])[0] == rows
 
 
+def test_a_place_on_the_machine_is_no_output(stage: Any) -> None:
+    codes, (reject,) = stage("folder")
+    assert (codes, reject.reason) == ([], RejectReason.NOT_PROVEN)
+
+
+def test_a_call_that_needs_a_context_is_made_in_that_of_the_tests(stage: Any) -> None:
+    code = "def test_it():\n    desk = demo.Desk()\n    with desk.lent():\n        assert demo.is_number('1') is True\n"
+    call = "desk = demo.Desk()\nwith desk.lent():\n    given = inside('some text')\nprint(given)  # Some Text\n"
+    codes, _ = stage("inside", [own_test("1.0", "is_number") | {"code": code}])
+    assert codes == [f"import demo\nfrom demo import inside\n\n{call}"]
+    assert stage("inside")[0] == []
+
+
 QUOTE = {"name": "quote", "annotation": None, "default": "True", "kind": ParameterKind.KEYWORD_ONLY}
 QUOTING = Api(
     {
@@ -167,9 +196,7 @@ SECOND_NAME = Api(
 
 @pytest.mark.parametrize("imported", ["f as h", "f2", "f2 as h"])
 @pytest.mark.parametrize(("keyword", "expected"), [("quote", "without quote"), (None, "g in its place")])
-def test_an_api_is_found_by_the_other_names_that_a_program_calls_it(
-    imported: str, keyword: str | None, expected: str
-) -> None:
+def test_an_api_is_found_by_its_aliases(imported: str, keyword: str | None, expected: str) -> None:
     name = imported.split()[-1]
     side = ChangeSide(CHANGE | {"kind": ChangeKind.REMOVED}, "1.0", "2.0", "demo.f", keyword)
     text = f"from demo import {imported}\nprint({name}('a', quote=False))"

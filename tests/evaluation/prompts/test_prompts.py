@@ -149,7 +149,7 @@ OUTPUTS: dict[str, tuple[Granularity, Any, bool]] = {
 
 
 @pytest.mark.parametrize("case", OUTPUTS)
-def test_a_hidden_statement_is_asked_for_with_what_the_program_displays(tmp_path: Path, case: str) -> None:
+def test_prompts_for_hidden_statements_show_the_outputs_of_the_program(tmp_path: Path, case: str) -> None:
     """Its answer is run, and judged by that."""
     granularity, changed, is_shown = OUTPUTS[case]
     checks = changed.get("checks", [("fetch(1)", DISPLAYED, [])])

@@ -76,7 +76,7 @@ def test_what_a_scene_shows(scene: Scene, type_: BlockType, expected: tuple[str,
 
 @pytest.mark.parametrize("scene", [Scene.FUNCTION_EMPTY_BELOW, Scene.NOTHING_BELOW])
 @pytest.mark.parametrize("header", ["else", "elif a"])
-def test_no_block_is_asked_for_whose_statement_goes_on_in_what_is_hidden(scene: Scene, header: str) -> None:
+def test_no_block_is_chosen_whose_statement_continues_in_hidden_text(scene: Scene, header: str) -> None:
     text = TEXT.replace(f"{IF}\n", f"{IF}\n    {header}:\n        second = 3\n")
     source = SourceFile(text)
     node = next(iter(source.functions().values()))

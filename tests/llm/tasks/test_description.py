@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -54,6 +55,12 @@ def test_docstrings_with_a_sentence_need_no_model(drafter, server):
     (text,) = texts(writer(drafter()).write([request("Split a sequence into chunks of a given size.")]))
     assert text.drafter is Drafter.OFFLINE
     assert server.asked == []
+
+
+def test_a_text_of_the_rules_in_place_of_a_sentence_is_as_good_as_missing(drafter, server):
+    server.reply = in_turn(CLEAN)
+    (text,) = texts(writer(drafter()).write([replace(request(), fallback="Make the code give the same.")]))
+    assert (text.text, text.drafter) == (CLEAN, Drafter.MODEL)
 
 
 @pytest.mark.parametrize("docstrings", [[], ["A recipe: partition_all."]])
