@@ -142,7 +142,7 @@ def class_parameters(owners: list[Resolution], distribution: Distribution) -> tu
 def _called_by_metaclass(owners: list[Resolution], distribution: Distribution) -> list[Parameter]:
     """Return the parameters of the `__call__` of a metaclass: it runs in place of the constructor (PEP 3115).
 
-    None where it has `*args` and `**kwargs` alone, which as a rule go to the constructor.
+    There are none where it has `*args` and `**kwargs` alone, which as a rule go to the constructor.
     """
     named = next((owner for owner in owners if owner.definition and owner.definition.metaclass), None)
     if named is None or named.module is None or named.definition is None:
