@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from pipeline.cli.commands import NAME, PANELS, load
 from pipeline.core.settings import Settings
 from pipeline.core.vocabularies.term import vocabularies as all_vocabularies
@@ -103,6 +105,13 @@ def rules() -> str:
     return _table(("file", "what it sets"), rows)
 
 
+def errors() -> str:
+    """Return a section for every room, with the codes of its errors."""
+    rooms = yaml.safe_load((PROJECT / "pipeline" / "core" / "error_codes.yaml").read_text("utf-8"))
+    sections = ((room, [(f"`{code}`", cause) for code, cause in codes.items()]) for room, codes in rooms.items())
+    return "\n\n".join(f"## {room}\n\n{_table(('code', 'cause'), rows)}" for room, rows in sections)
+
+
 def contributing() -> str:
     """Return `CONTRIBUTING.md` without its heading; its links to other files at the top become plain text."""
     text = (PROJECT / "CONTRIBUTING.md").read_text("utf-8").partition("\n")[2]
@@ -115,6 +124,7 @@ GENERATORS: dict[str, Callable[[], str]] = {
     "tables": tables,
     "vocabularies": vocabularies,
     "rules": rules,
+    "errors": errors,
     "contributing": contributing,
 }
 

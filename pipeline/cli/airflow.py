@@ -47,7 +47,7 @@ def start(
     try:
         server = up(home(), port or free_port(), say)
     except AirflowError as error:
-        fail(str(error))
+        fail(error)
     password = jsonlib.loads(server.passwords.read_text())["admin"]
     out.print(f"Airflow is at [bold]{server.url}[/bold], user admin, password {password}")
     out.print("`make down` ends it.")
@@ -83,7 +83,7 @@ def refresh(
             run, state = _run(server, request, planned)
             waits = follow_publish(Client(server), run, say)
     except AirflowError as error:
-        fail(str(error))
+        fail(error)
     done = Refresh(run, profile, request.libraries, since, until)
     published = published_of(done)
     if json:

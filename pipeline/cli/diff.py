@@ -69,7 +69,7 @@ def diff(
                 proof = _prove(library, [*changes_in(displayed)], report)
                 displayed = grouped(proof.changes)
     except NoAnswerError as error:
-        fail(str(error), BAD_USAGE)
+        fail(error, BAD_USAGE)
     if json:
         content: dict[str, Any] = {
             "changes": sorted(map(as_json, changes_in(displayed)), key=lambda change: change["path"]),

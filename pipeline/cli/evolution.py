@@ -71,7 +71,7 @@ def _tables(library: str, first: str | None, named: Sequence[str]) -> Tables:
         with progress(f"reading {library}") as report:
             return tables_from_index(library, report, named, since)
     except NoAnswerError as error:
-        fail(str(error), BAD_USAGE)
+        fail(error, BAD_USAGE)
 
 
 def _steps(library: str, first: str | None, tables: Tables) -> list[Step]:

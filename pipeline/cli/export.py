@@ -56,9 +56,9 @@ def export(
         with progress(f"writing the files of {export_format}"):
             written = export_snapshot(folder, export_format, out, _sources(export_format), unnoticed=unnoticed)
     except NothingExported as error:
-        fail(str(error), PROBLEM)
+        fail(error, PROBLEM)
     except (ExportError, SnapshotError) as error:
-        fail(str(error), BAD_USAGE)
+        fail(error, BAD_USAGE)
     if json:
         print_json({"snapshot": str(folder), "format": export_format, "out": str(out), **as_json(written)})
     else:
@@ -137,7 +137,7 @@ def import_records(
         with progress(f"reading {file}"):
             imports = import_file(file, format_, Lake(settings().lake_root))
     except ExportError as error:
-        fail(str(error), BAD_USAGE)
+        fail(error, BAD_USAGE)
     if json:
         bad = [{"record": record.number, "detail": record.detail} for record in imports.bad]
         print_json({"format": format_, "new": dict(sorted(imports.new.items())), "known": imports.existing, "bad": bad})
@@ -172,7 +172,8 @@ def as_samples(file: Path, export_format: ExportFormat | None, answers: Path | N
     if export_format is None:
         if answers:
             raise ExportError(
-                f"--answers {answers}: {file} is of no benchmark's format, so it has no records to answer"
+                f"--answers {answers}: {file} is of no benchmark's format, so it has no records to answer",
+                code="answers_without_records",
             )
         yield file
         return

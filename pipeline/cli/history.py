@@ -55,7 +55,7 @@ def history(
         with progress(f"reading {library}") as report:
             tables = tables_from_index(library, report, release or ())
     except NoAnswerError as error:
-        fail(str(error), BAD_USAGE)
+        fail(error, BAD_USAGE)
     changes = [*tables.changes, *behaviours_of(library, say)]
     life = history_of(tables.symbols, tables.lifecycles, changes, api, tables.importable)
     if json:

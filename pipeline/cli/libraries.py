@@ -94,7 +94,7 @@ def _considered(ranking: Path) -> tuple[ChoosingRules, list[Considered]]:
     try:
         return rules, choose(read_ranking(ranking), read_facts(FOLDER / "facts.jsonl"), rules, licences)
     except ValueError as error:
-        fail(str(error), BAD_USAGE)
+        fail(error, BAD_USAGE)
 
 
 def _ask(names: Sequence[str], rules: ChoosingRules) -> None:

@@ -38,7 +38,7 @@ def clean_up(dry_run: DryRun = False, json: Json = False) -> None:
         with progress("looking for removals"):
             done = clean(Server(home(), 0).environment(), dry_run=dry_run)
     except NotCleaned as error:
-        fail(str(error), PROBLEM)
+        fail(error, PROBLEM)
     if json:
         print_json(asdict(done))
         return

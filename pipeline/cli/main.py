@@ -64,7 +64,7 @@ def main() -> None:
         if status is None:
             raise
         try:
-            fail(missing or str(error), status)
+            fail(missing or error, status)
         except typer.Exit as end:
             sys.exit(end.exit_code)
 

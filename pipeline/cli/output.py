@@ -20,6 +20,7 @@ from rich.table import Table
 
 from pipeline.cli.commands import as_typed
 from pipeline.core.credentials import cut_message
+from pipeline.core.errors import CodedError
 from pipeline.core.printable import printable, printable_json
 from pipeline.core.progress import ReportProgress
 
@@ -76,9 +77,10 @@ _NAMED = 3
 """Rejects of one cause that are listed."""
 
 
-def fail(message: str, status: int = PROBLEM) -> NoReturn:
-    """Print an error as one paragraph and end with a status."""
-    _show(f"[red]error:[/red] {escape(cut_message(as_typed(message)))}")
+def fail(error: str | Exception, status: int = PROBLEM) -> NoReturn:
+    """Print an error as one paragraph, with its code at the end, and end with a status."""
+    code = f" \\[{error.code}]" if isinstance(error, CodedError) and error.code else ""
+    _show(f"[red]error:[/red] {escape(cut_message(as_typed(str(error))))}{code}")
     raise typer.Exit(status)
 
 

@@ -41,7 +41,7 @@ def publish(profile: ProfileName = "starter", run: Run = None, signed_by: Signed
     try:
         refresh = last_refresh(profile, run)
     except NoRefresh as error:
-        fail(str(error))
+        fail(error)
     try:
         with progress(f"weighing and publishing {refresh.run}"):
             published = publish_last(refresh, signed_by)

@@ -144,7 +144,7 @@ def read_refresh(
         check_names(refresh)
         return refresh
     except BadForm as error:
-        fail(str(error), BAD_USAGE)
+        fail(error, BAD_USAGE)
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def write_report(name: Subject = None, page: Out = None, json: Json = False) -> 
         with progress("counting"):
             content = report(subject)
     except (NoReportError, ValueError) as error:
-        fail(str(error), BAD_USAGE)
+        fail(error, BAD_USAGE)
     if json:
         print_json(content.as_json())
         return

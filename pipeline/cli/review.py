@@ -49,7 +49,7 @@ def export_reviews(
     try:
         store, _ = open_reviews()
     except StoreError as error:
-        fail(str(error))
+        fail(error)
     selection = Filter(flag=flag, library=library, family=family, status=status)
     with progress(f"writing {file}"):
         written = write_file(file, export_lines(store, selection), form)
@@ -81,9 +81,9 @@ def import_reviews(
         with progress(f"reading {file}"):
             imported = import_lines(store, read_file(file, form, bad), file.name)
     except StoreError as error:
-        fail(str(error))
+        fail(error)
     except BadFile as error:
-        fail(str(error), BAD_USAGE)
+        fail(error, BAD_USAGE)
     ran = []
     with progress("running edits") as report_progress:
         for done, edit in enumerate(imported.edits):
@@ -147,7 +147,7 @@ def review(
             filled = take_from_lake(store)
             waiting = progress_of(store).get(QueueStatus.PENDING, 0)
     except StoreError as error:
-        fail(str(error))
+        fail(error)
     changed = f"{filled.added} new, {filled.again} reopened, {filled.gone} removed"
     say(f"{waiting} samples wait for a decision ({changed})")
     try:

@@ -49,7 +49,7 @@ def sql(query_text: Query, snapshot: Subject = None, json: Json = False, as_csv:
     try:
         result = query(query_text, _of_snapshot(snapshot) if snapshot else _of_lake())
     except SqlError as error:
-        fail(str(error), BAD_USAGE if error.code in _OF_QUERY else 1)
+        fail(error, BAD_USAGE if error.code in _OF_QUERY else 1)
     if json:
         print_json(result.to_pylist())
     elif as_csv:

@@ -56,7 +56,7 @@ def survive_snapshots(
         with progress("survival") as report:
             results = [survive(survey, library, report) for library in requested]
     except SnapshotError as error:
-        fail(str(error), BAD_USAGE)
+        fail(error, BAD_USAGE)
     rows = rows_of_survey(survey, requested)
     if json:
         print_json(as_json(survey, results, rows))

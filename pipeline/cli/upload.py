@@ -51,7 +51,7 @@ def upload(
             else:
                 done = upload_to_store(sending, to)
     except NotUploaded as error:
-        fail(str(error), PROBLEM)
+        fail(error, PROBLEM)
     if json:
         print_json({"snapshot": sending.name, "profile": sending.profile} | asdict(done))
         return

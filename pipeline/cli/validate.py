@@ -132,7 +132,7 @@ def validate(
                     request = ValidationRequest(path, verdicts, frozenset(only or ()), again, restart, span)
                     summary = validate_file(request, engine, catalogue, report)
     except (NothingToValidate, NoVerdicts, ExportError) as error:
-        fail(str(error), BAD_USAGE)
+        fail(error, BAD_USAGE)
     if json:
         print_json(as_json(summary))
     else:

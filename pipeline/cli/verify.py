@@ -48,7 +48,7 @@ def verify(
             problems = verify_snapshot(folder)
         manifest = Snapshot(folder).manifest
     except ValueError as error:
-        fail(str(error), BAD_USAGE)
+        fail(error, BAD_USAGE)
     drawn = Draw(sample, artifacts, seed)
     with progress(f"making a sample of {folder.name} again") as report:
         rebuilt = rebuild_sample(folder, drawn, report) if sample and not problems else Sample()

@@ -153,12 +153,12 @@ def _read_once(variables: tuple[tuple[str, str], ...]) -> Settings:
 
 def _read(variables: tuple[tuple[str, str], ...], secrets: str | None) -> Settings:
     if misspelt := [problem for name, _ in variables if name.startswith(_PREFIX) and (problem := _misspelt(name))]:
-        raise SettingsError("\n".join(misspelt))
+        raise SettingsError("\n".join(misspelt), code="setting_misspelt")
     try:
         return Settings(_secrets_dir=secrets or None)
     except ValidationError as error:
         lines = [f"DRIFTLINE_{'.'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors()]
-        raise SettingsError("\n".join(lines)) from None
+        raise SettingsError("\n".join(lines), code="setting_invalid") from None
 
 
 @functools.cache
@@ -192,7 +192,8 @@ def pip_index_url() -> str:
     if not address:
         raise SettingsError(
             "cannot ask pip for its package index (is pip missing from this environment?): set DRIFTLINE_INDEX_URL"
-            f" to the address of a simple index. pip said: {credentials.cut_message(problem)}"
+            f" to the address of a simple index. pip said: {credentials.cut_message(problem)}",
+            code="pip_index_unknown",
         )
     return address
 

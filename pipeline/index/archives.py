@@ -16,17 +16,23 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import IO, Protocol
 
+from pipeline.core.errors import CodedError
+
 CHUNK = 1 << 18
 SMALL = 1 << 22
 """Below this many bytes a high ratio is no threat: a file of blank lines compresses a thousandfold."""
 
 
-class BadArchive(Exception):
+class BadArchive(CodedError):
     """The archive is truncated, damaged or of an unknown kind."""
 
+    code = "bad_archive"
 
-class UnsafeArchive(Exception):
+
+class UnsafeArchive(CodedError):
     """The archive would climb out of its folder, or unpacks to far more than it weighs."""
+
+    code = "unsafe_archive"
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,8 @@ class ArtifactStore:
         if missing := sorted(requested - contents.keys()):
             raise SourcesError(
                 f"{self.sources.path}: {len(missing)} of {len(requested)} source files are not in the store, the first"
-                f" is sha256 {missing[0]}. Remove the file (it is a cache) to have all sources fetched again."
+                f" is sha256 {missing[0]}. Remove the file (it is a cache) to have all sources fetched again.",
+                code="sources_missing",
             )
         return contents
 

@@ -18,7 +18,7 @@ from urllib3.util import Retry
 
 from pipeline.core.build import VERSION
 from pipeline.core.credentials import cut_bytes, cut_message, sign_in_for, without_userinfo
-from pipeline.core.errors import FatalError
+from pipeline.core.errors import CodedError, FatalError
 from pipeline.index.rates import wait_for_turn
 
 RETRY_STATUSES = (429, 500, 502, 503, 504)
@@ -32,39 +32,51 @@ _CONTENT_RANGE = re.compile(r"bytes +(\d+)-(\d+)/(\d+)")
 _Result = TypeVar("_Result")
 
 
-class FetchError(Exception):
+class FetchError(CodedError):
     """Something could not be fetched; the message has its address, and never what one signs in with there.
 
     An index may be asked under `https://name:token@host`, and messages become rows of `rejects`; a server may also
     repeat in its answer what it was sent.
     """
 
-    def __init__(self, message: str) -> None:
-        super().__init__(cut_message(message))
+    def __init__(self, message: str, *, code: str = "") -> None:
+        super().__init__(cut_message(message), code=code)
 
 
 class Unreachable(FetchError, FatalError):
     """The host did not answer, or only with errors that may pass; trying again later can help."""
 
+    code = "unreachable"
+
 
 class BrokenOff(Unreachable):
     """The answer began and did not end."""
+
+    code = "broken_off"
 
 
 class NotFound(FetchError):
     """The host says that there is no such thing."""
 
+    code = "not_found"
+
 
 class BadAnswer(FetchError, FatalError):
     """The host answered with something else than its format promises."""
+
+    code = "bad_answer"
 
 
 class WrongHash(FetchError):
     """What was downloaded is not what the index announced."""
 
+    code = "wrong_hash"
+
 
 class NoRanges(FetchError):
     """The file cannot be had, or cannot be trusted, in parts; whole it may be fine."""
+
+    code = "no_ranges"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +163,8 @@ class Fetcher:
         if answer.status_code in _SIGN_IN:
             raise Unreachable(
                 f"{url}: status {answer.status_code}, it wants a sign-in: put user and password into the address of the"
-                " index (DRIFTLINE_INDEX_URL, or pip's index-url), or a line for this host into ~/.netrc"
+                " index (DRIFTLINE_INDEX_URL, or pip's index-url), or a line for this host into ~/.netrc",
+                code="sign_in_needed",
             )
         if answer.status_code in RETRY_STATUSES:
             raise Unreachable(f"{url}: status {answer.status_code} after every retry")

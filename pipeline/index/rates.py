@@ -147,7 +147,8 @@ def _troubles_of_redis() -> tuple[type[Exception], ...]:
         from redis.exceptions import RedisError
     except ImportError:
         raise SettingsError(
-            "DRIFTLINE_RATES names a Redis, and the library for it is not installed: pip install 'driftline[cluster]'"
+            "DRIFTLINE_RATES names a Redis, and the library for it is not installed: pip install 'driftline[cluster]'",
+            code="redis_not_installed",
         ) from None
     return (RedisError,)
 

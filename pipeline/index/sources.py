@@ -18,6 +18,7 @@ import msgspec
 import pyarrow as pa
 from filelock import FileLock
 
+from pipeline.core.errors import CodedError
 from pipeline.index.manifest import Manifest, sha256_of
 from pipeline.lake.damage import heal_database
 
@@ -32,7 +33,7 @@ CREATE TABLE trees (artifact TEXT PRIMARY KEY, manifest BLOB NOT NULL, sha256 TE
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
 
 
-class SourcesError(OSError):
+class SourcesError(CodedError, OSError):
     """The store of sources lacks what it should hold, or its database cannot be used; it may always be removed."""
 
 
@@ -102,7 +103,8 @@ class SourceStore:
                 raise OSError(errno.ENOSPC, f"no space to keep sources: {error}", str(self.path)) from None
             raise SourcesError(
                 f"{self.path}: the store of sources cannot be used: {error}."
-                " It is a cache: remove it, and what is needed is fetched again."
+                " It is a cache: remove it, and what is needed is fetched again.",
+                code="sources_unusable",
             ) from None
 
     def _make(self) -> None:

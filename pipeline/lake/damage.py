@@ -27,6 +27,8 @@ def is_damage(error: sqlite3.Error) -> bool:
 class Damaged(FatalError):
     """A file of ours cannot be read: the message names it, says why, and what to do."""
 
+    code = "lake_file_damaged"
+
 
 def remove_damaged(path: Path, error: Exception | str) -> None:
     """Remove a file that is a cache and cannot be read, so that it is made anew; a folder in its place is set aside."""

@@ -71,11 +71,12 @@ _COLOUR = re.compile(r"\x1b\[\d*m")
 class LakeError(FatalError):
     """The lake cannot be used; the message has the place, the cause and advice."""
 
+    code: LakeProblem
+
     def __init__(self, code: LakeProblem, where: object, why: object = "") -> None:
         # delta-rs writes in colours, and appends a trace of its own where RUST_BACKTRACE is set
         detail = " ".join(re.split(r"\s+0: ", _COLOUR.sub("", str(why)))[0].split())[:500]
-        super().__init__(f"{where}: {code}{f' ({detail})' if detail else ''}. What to do: {_ADVICE[code]}")
-        self.code = code
+        super().__init__(f"{where}: {code}{f' ({detail})' if detail else ''}. What to do: {_ADVICE[code]}", code=code)
 
 
 @contextmanager

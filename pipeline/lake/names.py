@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pipeline.core.errors import CodedError
+
 LONGEST_NAME = 200
 """Bytes of a name that leave room for what is put before and behind it; file systems allow 255."""
 
@@ -14,7 +16,7 @@ _LONGEST_PART = 255
 _NAME = re.compile(r"[^/\\\x00-\x1f\x7f]+")
 
 
-class UnsafeName(ValueError):
+class UnsafeName(CodedError, ValueError):
     """A name would lead out of the folder that it is to be in; the message shows it, and says what it is of."""
 
 
@@ -24,7 +26,7 @@ def plain_name(text: str, kind: str) -> str:
     Errors: UnsafeName.
     """
     if not _NAME.fullmatch(text) or text in {".", ".."} or len(text.encode(errors="replace")) > LONGEST_NAME:
-        raise UnsafeName(f"{text[:LONGEST_NAME]!r} is no name of {kind}")
+        raise UnsafeName(f"{text[:LONGEST_NAME]!r} is no name of {kind}", code="unsafe_name")
     return text
 
 
@@ -36,7 +38,7 @@ def inner_path(text: str, kind: str) -> str:
     parts = text.split("/")
     fits = len(text.encode(errors="replace")) <= LONGEST_PATH
     if not fits or ".." in parts or not all(_NAME.fullmatch(part) and _fits(part) for part in parts):
-        raise UnsafeName(f"{text[:LONGEST_NAME]!r} is no path of {kind}")
+        raise UnsafeName(f"{text[:LONGEST_NAME]!r} is no path of {kind}", code="unsafe_path")
     return text
 
 

@@ -33,7 +33,10 @@ class Read:
         """
         declared = table(self.table)
         if unknown := {*self.columns, *self.where} - {column.name for column in declared.columns}:
-            raise SchemaError(f"a stage reads columns {sorted(unknown)}, which {self.table}.yaml does not declare")
+            raise SchemaError(
+                f"a stage reads columns {sorted(unknown)}, which {self.table}.yaml does not declare",
+                code="undeclared_table_column",
+            )
         read = {*self.columns, *declared.key}
         return tuple(column.name for column in declared.columns if column.name in read)
 
@@ -60,6 +63,8 @@ class Read:
 
 class UndeclaredColumn(FatalError):
     """A stage uses a column that it does not declare to read: the declaration is wrong, whatever the unit is."""
+
+    code = "undeclared_column"
 
 
 class PartialRow(dict[str, Any]):

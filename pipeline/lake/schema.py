@@ -95,7 +95,8 @@ class Table:
             return pa.string()
         if name not in _SCALARS:
             raise SchemaError(
-                f"table {self.name}: {name!r} is no type, struct or vocabulary of pipeline.core.vocabularies"
+                f"table {self.name}: {name!r} is no type, struct or vocabulary of pipeline.core.vocabularies",
+                code="schema_type_unknown",
             )
         return _SCALARS[name]
 
@@ -117,12 +118,12 @@ class Table:
 
     def _checked(self, rows: Sequence[Row], shape: _Shape, where: str) -> dict[str, list[Any]]:
         if undeclared := set[str]().union(*rows) - shape.declared:
-            raise SchemaError(f"{where}: undeclared columns {sorted(undeclared)}")
+            raise SchemaError(f"{where}: undeclared columns {sorted(undeclared)}", code="row_column_undeclared")
         columns = {name: values_of(rows, name) for name in shape.declared}
         for name in shape.required:
             if None in columns[name]:
                 row = rows[columns[name].index(None)]
-                raise SchemaError(f"{where}: column {name} has no value in {_short(row)}")
+                raise SchemaError(f"{where}: column {name} has no value in {_short(row)}", code="row_value_missing")
         for name, enum in shape.vocabularies:
             _check_vocabulary(columns[name], enum, f"{where}.{name}")
         for name, is_list, inner in shape.closer:
@@ -176,7 +177,9 @@ def _values(enum: type[Term]) -> frozenset[str]:
 
 def _check_vocabulary(values: Iterable[str | None], enum: type[Term], where: str) -> None:
     if wrong := set(values) - _values(enum) - {None}:
-        raise SchemaError(f"{where}: {sorted(wrong, key=repr)[0]!r} is not one of {', '.join(enum)}")
+        raise SchemaError(
+            f"{where}: {sorted(wrong, key=repr)[0]!r} is not one of {', '.join(enum)}", code="row_value_unknown"
+        )
 
 
 def values_of(rows: Sequence[Row], name: str) -> list[Any]:
@@ -201,12 +204,12 @@ def table(name: str) -> Table:
     """
     path = SCHEMAS / f"{name}.yaml"
     if not path.is_file():
-        raise SchemaError(f"no table {name!r}: {path.name} is not in schemas/")
+        raise SchemaError(f"no table {name!r}: {path.name} is not in schemas/", code="table_unknown")
     raw = _read(path)
     if unknown := set(raw) - {"table", "meaning", "key", "head", "tail", "extends", "columns", "types", "parts"}:
-        raise SchemaError(f"{path.name}: unknown keys {sorted(unknown)}")
+        raise SchemaError(f"{path.name}: unknown keys {sorted(unknown)}", code="schema_key_unknown")
     if raw["table"] != name:
-        raise SchemaError(f"{path.name}: declares table {raw['table']!r}")
+        raise SchemaError(f"{path.name}: declares table {raw['table']!r}", code="schema_misnamed")
     columns = [_column(c, path.name) for c in raw["columns"]]
     types = {struct: tuple(_column(c, path.name) for c in members) for struct, members in raw.get("types", {}).items()}
     if "extends" in raw:
@@ -238,7 +241,7 @@ def _column(raw: dict[str, Any], file: str) -> Column:
     try:
         return Column(**raw)
     except TypeError as error:
-        raise SchemaError(f"{file}: column {raw.get('name')!r}: {error}") from None
+        raise SchemaError(f"{file}: column {raw.get('name')!r}: {error}", code="schema_column_invalid") from None
 
 
 @functools.cache

@@ -44,9 +44,10 @@ _READING = frozenset({"SELECT", "EXPLAIN", "MULTI"})
 class SqlError(FatalError):
     """A query has no result; the message has the cause and advice."""
 
+    code: SqlProblem
+
     def __init__(self, code: SqlProblem, why: object) -> None:
-        super().__init__(f"query: {code} ({' '.join(str(why).split())[:500]}). What to do: {_ADVICE[code]}")
-        self.code = code
+        super().__init__(f"query: {code} ({' '.join(str(why).split())[:500]}). What to do: {_ADVICE[code]}", code=code)
 
 
 def query(text: str, tables: Mapping[str, Callable[[], Dataset]]) -> pa.Table:

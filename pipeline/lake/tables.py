@@ -411,7 +411,8 @@ def _read_file(path: Path, where: pc.Expression | None = None, columns: Sequence
         library = path.parent.name.removeprefix("library=")
         raise Damaged(
             f"{path} is missing, but the log of its table names it: run `driftline refresh --libraries {library}`,"
-            " which makes it again"
+            " which makes it again",
+            code="lake_file_missing",
         ) from None
 
 

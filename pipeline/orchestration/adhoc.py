@@ -14,6 +14,7 @@ from pipeline.api.history.compare import Comparison, changes_of
 from pipeline.api.history.index import Index
 from pipeline.api.surface.reader import Surface
 from pipeline.api.surface.stage import in_order
+from pipeline.core.errors import CodedError
 from pipeline.core.rules.profiles import LibraryRule, Profile
 from pipeline.core.settings import index_url, settings
 from pipeline.core.vocabularies.review import RejectReason
@@ -40,8 +41,10 @@ Reporter = Callable[[str, int, int], None]
 """Hears what is being done, how much of it is done, and how much there is."""
 
 
-class NoAnswerError(Exception):
+class NoAnswerError(CodedError):
     """What was asked for is not there; the message says what is."""
+
+    code = "release_unreadable"
 
 
 class Tables:
@@ -229,7 +232,9 @@ def profile_of(library: str) -> Profile:
     try:
         rule = LibraryRule(library=canonicalize_name(library, validate=True))
     except InvalidName:
-        raise NoAnswerError(f"{library!r} is not a name that a package index can have (PEP 508)") from None
+        raise NoAnswerError(
+            f"{library!r} is not a name that a package index can have (PEP 508)", code="library_name_invalid"
+        ) from None
     return Profile(name="ondemand", libraries=(rule,))
 
 
@@ -253,7 +258,9 @@ def _version(text: str) -> Version:
     try:
         return Version(text)
     except InvalidVersion:
-        raise NoAnswerError(f"{text!r} is not a version by PEP 440; write for example 2.3.0") from None
+        raise NoAnswerError(
+            f"{text!r} is not a version by PEP 440; write for example 2.3.0", code="version_invalid"
+        ) from None
 
 
 def _no_release(house: House, library: str, version: str, rejects: Sequence[Reject]) -> Exception:
@@ -261,7 +268,10 @@ def _no_release(house: House, library: str, version: str, rejects: Sequence[Reje
     exact = Version(version)
     about = [reject for reject in rejects if reject.key == library or _is_version(reject.key, exact)]
     if {reject.reason for reject in about} <= {RejectReason.NO_RELEASES}:
-        return NoAnswerError(f"{library} {version}: the index has no such release; {_nearest(house, library, version)}")
+        return NoAnswerError(
+            f"{library} {version}: the index has no such release; {_nearest(house, library, version)}",
+            code="release_unknown",
+        )
     return _no_answer(f"{library} {version}", about)
 
 
@@ -283,7 +293,7 @@ def _no_answer(request: str, rejects: Sequence[Reject]) -> Exception:
     """Return the error that says why: an index that cannot be asked is no fault of the question."""
     if [reject.reason for reject in rejects] == [RejectReason.NO_SUCH_LIBRARY]:
         library = rejects[0].key
-        return NoAnswerError(f"the index does not know {library}{did_you_mean(library)}")
+        return NoAnswerError(f"the index does not know {library}{did_you_mean(library)}", code="library_unknown")
     reasons = []
     for reject in rejects[:3]:
         about = "" if reject.key in request.split() else f"{reject.key}: "

@@ -27,7 +27,8 @@ def check_names(refresh: Refresh) -> None:
         field = "libraries" if refresh.libraries else f"profile {refresh.profile}"
         named = ", ".join(f"{library}{did_you_mean(library)}" for library in unknown)
         raise BadForm(
-            f"nothing was run:\n{field}: the index does not know {named}; write the names as the index spells them"
+            f"nothing was run:\n{field}: the index does not know {named}; write the names as the index spells them",
+            code="library_unknown",
         )
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from pipeline.core.credentials import cut_message
+from pipeline.core.errors import CodedError
 from pipeline.core.printable import printable
 from pipeline.core.rules.load import RuleError
 from pipeline.core.settings import SettingsError
@@ -103,8 +104,10 @@ class Failure:
 _FIELDS = frozenset(field.name for field in fields(Failure))
 
 
-class StageFailed(RuntimeError):
+class StageFailed(CodedError, RuntimeError):
     """A stage broke off; the message names library, release and stage, and says what to do."""
+
+    code = "stage_failed"
 
 
 def advice_on(error: BaseException) -> str:

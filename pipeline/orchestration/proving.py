@@ -38,7 +38,10 @@ def run_changes(
         report(f"running {library} {version}", 0, 0)
         row = house.environments.build(EnvironmentRequest(library, version))
         if row["outcome"] != EnvironmentOutcome.BUILT:
-            raise NoAnswerError(f"{library} {version} has no environment: {row['outcome']}: {row['detail']}")
+            raise NoAnswerError(
+                f"{library} {version} has no environment: {row['outcome']}: {row['detail']}",
+                code="release_no_environment",
+            )
         probed = probe(house.environments.open(row), paths, find_sandbox(), house.rules.validation)
         for path, result in probed.items():
             of_path = {"id": path, "subject_id": path, "version": version}

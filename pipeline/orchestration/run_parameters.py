@@ -11,6 +11,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.errors import CodedError
 from pipeline.core.spelling import did_you_mean
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import ExternalSource
@@ -19,7 +20,7 @@ _NAME = r"([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9])"
 """The names that a package index can have (PEP 508)."""
 
 
-class BadForm(ValueError):
+class BadForm(CodedError, ValueError):
     """A run was asked for that cannot be; the message names each field, says why, and what to write."""
 
 
@@ -108,7 +109,8 @@ def own_period(
         if backfill:
             raise BadForm(
                 "nothing was run:\nsince, until: leave both empty in a backfill, whose date range decides the weeks."
-                " For one run over these days choose Trigger, Single Run"
+                " For one run over these days choose Trigger, Single Run",
+                code="backfill_with_dates",
             )
         return None, None
     if start is None or end is None or start >= end:
@@ -132,7 +134,7 @@ def check_form(filled: Mapping[str, Any], profiles: Sequence[str], offered: Sequ
         if source in list(ExternalSource) and source not in offered
     ]
     if wrong:
-        raise BadForm("nothing was run:\n" + "\n".join(wrong))
+        raise BadForm("nothing was run:\n" + "\n".join(wrong), code="run_parameter_invalid")
 
 
 def _wrong_profile(profile: str, profiles: Sequence[str]) -> Iterable[str]:

@@ -27,7 +27,9 @@ def fetch_snapshots(profile: str) -> None:
         with lake_errors(there):
             _fetch_all(there, here)
     except UnsafeName as error:
-        raise SnapshotError(f"{there}: {error}. Only workers may have the right to write there") from None
+        raise SnapshotError(
+            f"{there}: {error}. Only workers may have the right to write there", code="shared_snapshot_unsafe"
+        ) from None
 
 
 def _fetch_all(there: Path, here: Path) -> None:

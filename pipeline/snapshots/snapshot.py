@@ -12,13 +12,14 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from pipeline.core.errors import CodedError
 from pipeline.lake.ids import sha256_file
 from pipeline.lake.tables import replacing
 from pipeline.snapshots.candidate import Candidate, clean
 from pipeline.snapshots.format.names import last_before, latest, order
 
 
-class NotPlaced(ValueError):
+class NotPlaced(CodedError, ValueError):
     """A candidate cannot become a snapshot: it is gone, or another one was placed since it was made."""
 
 
@@ -48,9 +49,11 @@ def place(draft: Candidate, snapshots: Path) -> Published:
         target = _find(draft, folder)
         last = last_before(snapshots, draft.profile, draft.name)
         if not target.exists and (last.name if last else None) != draft.last:
-            raise NotPlaced(_superseded(draft, last))
+            raise NotPlaced(_superseded(draft, last), code="candidate_superseded")
         if not target.exists and not (draft.path / "manifest.json").is_file():
-            raise NotPlaced(f"the draft {draft.path} is gone, and no snapshot has its content: publish again")
+            raise NotPlaced(
+                f"the draft {draft.path} is gone, and no snapshot has its content: publish again", code="candidate_gone"
+            )
         if not target.exists:
             _move(draft.path, target.path)
             _forget(draft)

@@ -151,17 +151,21 @@ def _checked(snapshot: Snapshot, entry: Entry) -> Dataset | None:
     Errors: SnapshotError.
     """
     if problem := snapshot.problem_of(entry):
-        raise SnapshotError(problem)
+        raise SnapshotError(problem, code="snapshot_file_differs")
     if entry.table is None:
         return None
     if entry.table not in TABLES.values():
-        raise SnapshotError(f"{entry.path}: {entry.table} is not a table of a snapshot")
+        raise SnapshotError(f"{entry.path}: {entry.table} is not a table of a snapshot", code="snapshot_table_unknown")
     config = first(config for config, name in TABLES.items() if name == entry.table)
     split = DEPRECATED if _is_deprecated(entry) else DATA
     if split == DEPRECATED and config not in CONCERNED:
-        raise SnapshotError(f"{entry.path}: rows of {entry.table} are never deprecated")
+        raise SnapshotError(
+            f"{entry.path}: rows of {entry.table} are never deprecated", code="snapshot_table_misplaced"
+        )
     if entry.path != f"{split}/{config}.parquet":
-        raise SnapshotError(f"{entry.path}: {entry.table} belongs in {split}/{config}.parquet")
+        raise SnapshotError(
+            f"{entry.path}: {entry.table} belongs in {split}/{config}.parquet", code="snapshot_table_misplaced"
+        )
     return snapshot.dataset(config, split=split)
 
 

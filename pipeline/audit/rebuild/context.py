@@ -114,16 +114,19 @@ class RebuildContext:
         Errors: NotRebuilt where the artifact is not available.
         """
         if not self._artifacts:
-            raise NotRebuilt("artifacts were not to be read")
+            raise NotRebuilt("artifacts were not to be read", code="rebuild_offline")
         if version not in self._surfaces:
             release = self.releases[version]
             try:
                 located = release | {"url": self._url_of(release)}
                 self._surfaces = {version: self.house.surface_of(located)}
             except _NOT_AT_HAND as error:
-                raise NotRebuilt(f"the artifact is not at hand: {error}") from None
+                raise NotRebuilt(f"the artifact is not at hand: {error}", code="rebuild_artifact_gone") from None
             except _BROKEN as error:
-                raise NotRebuilt(f"the artifact of {version} differs from the entry in the index: {error}") from None
+                raise NotRebuilt(
+                    f"the artifact of {version} differs from the entry in the index: {error}",
+                    code="rebuild_artifact_differs",
+                ) from None
         return self._surfaces[version]
 
     def _url_of(self, release: ReleaseRow) -> str:
@@ -137,15 +140,20 @@ class RebuildContext:
         Errors: NotRebuilt.
         """
         if not self._artifacts:
-            raise NotRebuilt("artifacts were not to be read")
+            raise NotRebuilt("artifacts were not to be read", code="rebuild_offline")
         key = f"{name} {version}"
         if key not in self._trees:
             try:
                 self._trees = {key: self._read(name, version, sha256)}
             except _NOT_AT_HAND as error:
-                raise NotRebuilt(f"the source distribution is not at hand: {error}") from None
+                raise NotRebuilt(
+                    f"the source distribution is not at hand: {error}", code="rebuild_artifact_gone"
+                ) from None
             except _BROKEN as error:
-                raise NotRebuilt(f"the source distribution differs from its entry in the index: {error}") from None
+                raise NotRebuilt(
+                    f"the source distribution differs from its entry in the index: {error}",
+                    code="rebuild_artifact_differs",
+                ) from None
         return self._trees[key]
 
     def _read(self, name: str, version: str, sha256: str | None) -> Tree:

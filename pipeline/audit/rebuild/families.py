@@ -74,9 +74,9 @@ def completion(context: RebuildContext, row: PublishedCompletionRow) -> RebuiltR
 def migration(context: RebuildContext, row: PublishedMigrationRow) -> RebuiltRow:
     """Pair the two snippets of a migration again, or write the one that a codemod wrote, and prove it."""
     if row["basis"] == MigrationBasis.MODEL:
-        raise NotRebuilt("a model wrote one side")
+        raise NotRebuilt("a model wrote one side", code="rebuild_by_model")
     if row["basis"] == MigrationBasis.TEST_CHANGED:
-        raise NotRebuilt("runs chose the lines that are left of a test")
+        raise NotRebuilt("runs chose the lines that are left of a test", code="rebuild_by_run")
     # slow to import
     from pipeline.families.completions_and_migrations.rewritten_examples import rewritten_examples
 
@@ -220,7 +220,7 @@ def problem(context: RebuildContext, row: PublishedProblemRow) -> RebuiltRow:
 def change(context: RebuildContext, row: PublishedChangeRow) -> RebuiltRow:
     """Judge a change again by the probes in both releases."""
     if row["kind"] == ChangeKind.BEHAVIOUR:
-        raise NotRebuilt("runs of a program showed it")
+        raise NotRebuilt("runs of a program showed it", code="rebuild_by_run")
     original: Row = {name: value for name, value in row.items() if name not in ("old_outcome", "new_outcome")}
     proved = prove_changes([original], Runs(context.rows("verdicts")))[0]
     if isinstance(proved, Reject):
@@ -246,7 +246,7 @@ def _drafts(
 def _quality(context: RebuildContext, row: Row) -> QualityRules:
     """Return the rules of acceptance; flags do not hold back rows that a person accepted."""
     if row["review_status"] == ReviewStatus.EDITED:
-        raise NotRebuilt("a person edited it; edits are in the review database")
+        raise NotRebuilt("a person edited it; edits are in the review database", code="rebuild_by_person")
     accepted = row["review_status"] == ReviewStatus.ACCEPTED
     return context.rules.quality.model_copy(update={"hold_back": frozenset()}) if accepted else context.rules.quality
 

@@ -6,18 +6,21 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from pipeline.core.errors import CodedError
 from pipeline.core.vocabularies.snapshots import Rebuilding
 from pipeline.lake.ids import sha256_json
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 
 
-class NotRebuilt(Exception):
+class NotRebuilt(CodedError):
     """A row cannot be rebuilt; the message has the reason."""
 
 
-class NotReproduced(Exception):
+class NotReproduced(CodedError):
     """The functions that made a row no longer return it; the message has their rejects."""
+
+    code = "rebuild_differs"
 
 
 @dataclass(frozen=True, slots=True)

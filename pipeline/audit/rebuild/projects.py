@@ -19,7 +19,7 @@ from pipeline.quality.acceptance.scenes import scenes_acceptance_stage
 def repository_task(context: RebuildContext, row: PublishedRepositoryTaskRow) -> RebuiltRow:
     """Cut a task out of its file again, with its recorded tests and their coverage."""
     if row["requirement_basis"] == RequirementBasis.MODEL:
-        raise NotRebuilt("a model wrote the requirement")
+        raise NotRebuilt("a model wrote the requirement", code="rebuild_by_model")
     project, text = _file(context, row)
     function = _row(context, "traced_functions", row["function_id"])
     task_candidate = candidate(function, text.split("\n"), _reached(context, row), context.rules.repository)
@@ -60,7 +60,7 @@ def scene(context: RebuildContext, row: PublishedSceneRow) -> RebuiltRow:
 def _judged(row: Row) -> set[str]:
     """Return the columns that a person decided."""
     if row["review_status"] == ReviewStatus.EDITED:
-        raise NotRebuilt("a person edited it; edits are in the review database")
+        raise NotRebuilt("a person edited it; edits are in the review database", code="rebuild_by_person")
     return {"review_status"} if row["review_status"] == ReviewStatus.ACCEPTED else set()
 
 

@@ -35,7 +35,9 @@ def document(context: RebuildContext, row: Row) -> RebuiltRow:
 def api_document(context: RebuildContext, row: Row) -> RebuiltRow:
     """Parse a document again from the docstring in the snapshot."""
     if row["source"] == DocumentSource.SITE:
-        raise NotRebuilt("it was read from a page of the documentation site, which can be edited")
+        raise NotRebuilt(
+            "it was read from a page of the documentation site, which can be edited", code="rebuild_source_can_change"
+        )
     output = api_documents_stage(
         {
             "releases": context.rows("releases"),
@@ -55,7 +57,10 @@ def snippet(context: RebuildContext, row: Row) -> RebuiltRow:
     if row["source"] == SnippetSource.DOWNSTREAM:
         piece = _extracted(context, row, _in_dependent(context, row))
         return RebuiltRow(piece, frozenset({"example_of"}), "example_of depends on what else its author shows")
-    raise NotRebuilt(SnippetSource(row["source"]).source.not_rebuilt or f"nothing reads a {row['source']} again")
+    raise NotRebuilt(
+        SnippetSource(row["source"]).source.not_rebuilt or f"nothing reads a {row['source']} again",
+        code="rebuild_source_not_read",
+    )
 
 
 def uses(context: RebuildContext, row: Row) -> RebuiltRow:
@@ -86,7 +91,9 @@ def _in_dependent(context: RebuildContext, row: Row) -> dict[str, list[Row]]:
     tree = context.tree(name, version)
     text = tree.text(row["file"]) if row["file"] in tree.files else None
     if text is None:
-        raise NotRebuilt(f"the source distribution of {name} {version} has no such file, or not as text")
+        raise NotRebuilt(
+            f"the source distribution of {name} {version} has no such file, or not as text", code="rebuild_file_missing"
+        )
     sample = {column: row[column] for column in _SAMPLE_COLUMNS} | {"line": 1, "text": text}
     sample["id"] = content_id("found", row["place"], row["file"])
     return {"releases": [context.releases[row["version"]]], "documents": [], "found": [sample]}

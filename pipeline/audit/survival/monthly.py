@@ -9,6 +9,7 @@ from packaging.utils import canonicalize_name
 
 from pipeline.audit.survival.rules import survival_rules
 from pipeline.audit.survival.survive import Survey, libraries_of, newest_snapshots, rows_of_survey, survive, this_period
+from pipeline.core.errors import CodedError
 from pipeline.core.rules.profiles import profile_names
 from pipeline.core.settings import settings
 from pipeline.lake.rows import SurvivalRow
@@ -19,8 +20,10 @@ from pipeline.snapshots.shared import fetch_snapshots
 _NAMED = 20
 
 
-class NotJudged(RuntimeError):
+class NotJudged(CodedError, RuntimeError):
     """Some rows have no verdict because of temporary failures."""
+
+    code = "survival_not_judged"
 
 
 def survey_of(profile: str, period: str) -> Survey:
@@ -41,12 +44,16 @@ def plan(profile: str, libraries: Iterable[str] | None = None) -> list[dict[str,
     requested = [str(canonicalize_name(library)) for library in libraries or there]
     if not there and profile not in profile_names():
         names = ", ".join(profile_names())
-        raise BadForm(f"nothing was looked at:\nprofile: {profile} has neither rules nor snapshots; there are {names}")
+        raise BadForm(
+            f"nothing was looked at:\nprofile: {profile} has neither rules nor snapshots; there are {names}",
+            code="profile_unknown",
+        )
     if unknown := sorted(set(requested) - set(there)):
         listed = ", ".join(there[:_NAMED]) + (" …" if len(there) > _NAMED else "")
         raise BadForm(
             f"nothing was looked at:\nlibraries: the newest snapshots of profile {profile} have no"
-            f" {', '.join(unknown)}; they have {listed or 'no library, since there are none'}"
+            f" {', '.join(unknown)}; they have {listed or 'no library, since there are none'}",
+            code="snapshot_library_unknown",
         )
     return [{"period": period, "library": library} for library in there if library in requested]
 

@@ -108,7 +108,7 @@ def libraries_of(snapshots: Sequence[Path]) -> list[str]:
         except SnapshotError as error:
             errors.append(str(error))
     if errors and len(errors) == len(snapshots):
-        raise SnapshotError("\n".join(errors))
+        raise SnapshotError("\n".join(errors), code="snapshots_unreadable")
     return sorted(libraries)
 
 

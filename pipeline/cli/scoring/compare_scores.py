@@ -43,7 +43,7 @@ def compare_scores(
     try:
         one, other = read_result(first), read_result(second)
     except (ResultError, OSError) as error:
-        fail(str(error), BAD_USAGE)
+        fail(error, BAD_USAGE)
     withdrawn = read_errata(Snapshot(find_snapshot(errata))) if errata else {}
     comparison = compare_results(one, other, k, rules.resamples, withdrawn)
     if json:

@@ -186,7 +186,7 @@ def _questions(snapshot: Path, setting: str, view: View, tasks: int | None) -> Q
     try:
         to_ask = questions(snapshot, setting, prompt_rules()[setting], view, ignore_case=ignore_case, tasks=tasks)
     except ValueError as error:
-        fail(str(error), BAD_USAGE)
+        fail(error, BAD_USAGE)
     for reason, rows in sorted(to_ask.without.items()):
         say(f"{rows} rows have no prompt, {reason}: {reason.meaning}")
     if not to_ask.prompts:

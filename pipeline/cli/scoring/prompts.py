@@ -76,7 +76,7 @@ def write_prompts(
         with progress(f"writing prompts of {setting}"):
             counts, strangers = _write(out, results, tried)
     except ValueError as error:
-        fail(str(error), BAD_USAGE)
+        fail(error, BAD_USAGE)
     written = counts.pop("prompts", 0)
     if json:
         without = dict(sorted(counts.items()))

@@ -75,7 +75,7 @@ def score(
                 references=settings().cache / REFERENCE_RUNS,
             )
     except SnapshotError as error:
-        fail(str(error), BAD_USAGE)
+        fail(error, BAD_USAGE)
     if folder:
         write(scored, folder, f"{snapshot_folder.name}, {predictions.stem}", rules)
         write_result(result_of(snapshot_folder, scored, view, runners, unnoticed=unnoticed), folder)

@@ -39,13 +39,15 @@ def load(path: Path, model: type[Model]) -> Model:
     Errors: RuleError with every problem of the file, each with its line.
     """
     if not path.is_file():
-        raise RuleError(f"{path.name}: no such rule file in {path.parent}")
+        raise RuleError(f"{path.name}: no such rule file in {path.parent}", code="rule_file_missing")
     try:
         node, data = _read(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
-        raise RuleError(f"{path.name}: not UTF-8: {error.reason} at byte {error.start}; save it as UTF-8") from None
+        raise RuleError(
+            f"{path.name}: not UTF-8: {error.reason} at byte {error.start}; save it as UTF-8", code="rule_file_not_utf8"
+        ) from None
     except yaml.YAMLError as error:
-        raise RuleError(f"{path.name}{_not_yaml(error)}") from None
+        raise RuleError(f"{path.name}{_not_yaml(error)}", code="rule_file_not_yaml") from None
     try:
         return model.model_validate(data if data is not None else {})
     except ValidationError as error:
@@ -53,7 +55,7 @@ def load(path: Path, model: type[Model]) -> Model:
             f"{path.name}:{_line(node, e['loc'])}: {'.'.join(map(str, e['loc'])) or 'file'}: {_explain(e, model)}"
             for e in error.errors()
         ]
-        raise RuleError("\n".join(lines)) from None
+        raise RuleError("\n".join(lines), code="rule_invalid") from None
 
 
 @lru_cache(maxsize=256)

@@ -82,8 +82,12 @@ def load_profile(name: str) -> Profile:
         folder = settings().rules / "profiles"
         names = profile_names()
         near = did_you_mean(name, names)
-        raise RuleError(f"no profile {name!r} in {folder}{near}; there are: {', '.join(names) or 'none'}")
+        raise RuleError(
+            f"no profile {name!r} in {folder}{near}; there are: {', '.join(names) or 'none'}", code="profile_unknown"
+        )
     profile = load(settings().rules / "profiles" / f"{name}.yaml", Profile)
     if profile.name != name:
-        raise RuleError(f"{name}.yaml: its name says {profile.name!r}; name file and profile alike")
+        raise RuleError(
+            f"{name}.yaml: its name says {profile.name!r}; name file and profile alike", code="profile_misnamed"
+        )
     return profile

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
+from pipeline.core.errors import CodedError
 from pipeline.core.versions import cache_version
 from pipeline.corpus.pins.read import is_pin_file
 from pipeline.index.archives import ArchiveLimits, read_members
@@ -29,8 +30,10 @@ class SdistLimits(Protocol):
         """Of what it holds."""
 
 
-class TooLarge(Exception):
+class TooLarge(CodedError):
     """The file is larger than the rule allows, and was not fetched."""
+
+    code = "sdist_too_large"
 
 
 @dataclass(frozen=True, slots=True)

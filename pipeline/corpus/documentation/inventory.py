@@ -13,13 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO
 
+from pipeline.core.errors import CodedError
+
 _CHUNK = 1 << 16
 _MAX_LINE = 1 << 16
 _HEAD = b"# Sphinx inventory version "
 _V2 = re.compile(r"(?P<name>.+?)\s+(?P<domain>[^\s:]+):(?P<role>\S+)\s+-?\d+\s+?(?P<place>\S*)\s+(?P<title>.*)")
 
 
-class BadInventory(Exception):
+class BadInventory(CodedError):
     """It is no inventory, or broken from somewhere on."""
 
 
@@ -51,20 +53,26 @@ def read_head(file: IO[bytes]) -> Head:
     """
     first = file.readline(_MAX_LINE)
     if not first.startswith(_HEAD):
-        raise BadInventory(f"begins with {_excerpt(first)}, not with the head of a Sphinx inventory")
+        raise BadInventory(
+            f"begins with {_excerpt(first)}, not with the head of a Sphinx inventory", code="inventory_no_head"
+        )
     written = first.removeprefix(_HEAD).strip()
     if written not in (b"1", b"2"):
-        raise BadInventory(f"version {_excerpt(written)} of the format; 1 and 2 are known")
+        raise BadInventory(
+            f"version {_excerpt(written)} of the format; 1 and 2 are known", code="inventory_version_unknown"
+        )
     project, version = (_field(file.readline(_MAX_LINE), name) for name in ("Project", "Version"))
     if written == b"2" and b"zlib" not in file.readline(_MAX_LINE):
-        raise BadInventory("version 2 that does not say that zlib packed it")
+        raise BadInventory("version 2 that does not say that zlib packed it", code="inventory_not_zlib")
     return Head(int(written), project, version)
 
 
 def _field(line: bytes, name: str) -> str:
     head, _, value = line.decode("utf-8", "replace").partition(":")
     if head.strip("# ") != name:
-        raise BadInventory(f"line {_excerpt(line)} where its {name.lower()} should stand")
+        raise BadInventory(
+            f"line {_excerpt(line)} where its {name.lower()} should stand", code="inventory_head_invalid"
+        )
     return value.strip()
 
 
@@ -111,9 +119,9 @@ def _unpacked(file: IO[bytes]) -> Iterator[bytes]:
                 yield unpack.decompress(unpack.unconsumed_tail, _CHUNK)
         yield unpack.flush()
     except zlib.error as error:
-        raise BadInventory(f"broken zlib: {error}") from None
+        raise BadInventory(f"broken zlib: {error}", code="inventory_damaged") from None
     if not unpack.eof:
-        raise BadInventory("breaks off: its zlib stream has no end")
+        raise BadInventory("breaks off: its zlib stream has no end", code="inventory_cut_off")
 
 
 def _lines(chunks: Iterator[bytes], max_bytes: int) -> Iterator[str]:
@@ -121,7 +129,10 @@ def _lines(chunks: Iterator[bytes], max_bytes: int) -> Iterator[str]:
     for chunk in chunks:
         size += len(chunk)
         if size > max_bytes or len(rest) > _MAX_LINE:
-            raise BadInventory(f"unpacks to more than {max_bytes} bytes, or to a line longer than {_MAX_LINE}")
+            raise BadInventory(
+                f"unpacks to more than {max_bytes} bytes, or to a line longer than {_MAX_LINE}",
+                code="inventory_too_large",
+            )
         *lines, rest = (rest + chunk).split(b"\n")
         yield from (line.decode("utf-8", "replace").rstrip("\r") for line in lines)
     if rest:

@@ -16,6 +16,8 @@ from github.Requester import Requester
 from urllib3.exceptions import InvalidHeader
 from urllib3.util import Retry
 
+from pipeline.core.errors import CodedError
+
 REFUSALS = (403, 429)
 EVERY = ("core", "search", "code_search")
 """The limits that our requests count against; a secondary limit holds for all of them."""
@@ -24,8 +26,10 @@ FAR_AWAY = 1e11
 """Seconds; more are not told apart."""
 
 
-class RateLimited(Exception):
+class RateLimited(CodedError):
     """GitHub lets us ask no more for now, and for longer than we may wait."""
+
+    code = "github_limit"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import requests
 
 from pipeline.core.credentials import cut_bytes
+from pipeline.core.errors import CodedError
 from pipeline.corpus.stack_overflow.rules import AskingRules
 from pipeline.index.http import BadAnswer, Fetcher, Unreachable
 
@@ -30,8 +31,10 @@ _LONG = frozenset({"include"})
 """Parameters that messages leave out."""
 
 
-class RateLimited(Exception):
+class RateLimited(CodedError):
     """The API lets us ask no more for now, or not before a longer time than the rule allows to wait."""
+
+    code = "stack_exchange_limit"
 
 
 @dataclass(frozen=True, slots=True)

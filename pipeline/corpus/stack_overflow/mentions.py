@@ -204,7 +204,7 @@ def try_examples(rules: StackOverflowRules) -> None:
             reader = readers.setdefault(example.library, MentionReader(rules, example.library))
             wrong += _wrong(reader, pattern, example)
     if wrong:
-        raise RuleError("\n".join(wrong))
+        raise RuleError("\n".join(wrong), code="mention_example_wrong")
 
 
 def _patterns(rules: StackOverflowRules) -> Iterator[MentionPattern]:

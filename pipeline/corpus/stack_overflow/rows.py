@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import BinaryIO
 from xml.etree import ElementTree
 
+from pipeline.core.errors import CodedError
 from pipeline.corpus.stack_overflow.posts import Post
 
 QUESTION, ANSWER = b"1", b"2"
@@ -21,16 +22,20 @@ _NO_CHARACTER = re.compile(
 )
 
 
-class BadRow(ValueError):
+class BadRow(CodedError, ValueError):
     """A row of the dump that cannot be read."""
 
 
 class Truncated(BadRow):
     """The file ends before its list of rows does."""
 
+    code = "dump_cut_off"
+
 
 class RowTooLong(BadRow):
     """A line that is longer than a post can be."""
+
+    code = "dump_row_too_long"
 
 
 def lines_of(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | BadRow]]:
@@ -111,9 +116,9 @@ def read_post(line: bytes) -> Post:
             accepted_answer=_positive(row.get("AcceptedAnswerId")),
         )
     except KeyError as error:
-        raise BadRow(f"has no attribute {error.args[0]}") from None
+        raise BadRow(f"has no attribute {error.args[0]}", code="dump_attribute_missing") from None
     except ValueError as error:
-        raise BadRow(str(error)) from None
+        raise BadRow(str(error), code="dump_value_invalid") from None
 
 
 def read_author(line: bytes) -> str:
@@ -123,7 +128,7 @@ def read_author(line: bytes) -> str:
     """
     name = _parsed(line).get("DisplayName")
     if not name:
-        raise BadRow("has no attribute DisplayName")
+        raise BadRow("has no attribute DisplayName", code="dump_attribute_missing")
     return name
 
 
@@ -135,7 +140,7 @@ def _parsed(line: bytes) -> dict[str, str]:
         try:
             return _attributes(_NO_CHARACTER.sub(b"", line))
         except ElementTree.ParseError as error:
-            raise BadRow(f"no well-formed XML: {error}") from None
+            raise BadRow(f"no well-formed XML: {error}", code="dump_not_xml") from None
 
 
 def _attributes(line: bytes) -> dict[str, str]:

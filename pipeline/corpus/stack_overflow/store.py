@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
+from pipeline.core.errors import CodedError
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.stack_overflow.posts import Post
 from pipeline.lake.damage import heal_database
@@ -42,8 +43,10 @@ _ENCODER = msgspec.msgpack.Encoder()
 _DECODER = msgspec.msgpack.Decoder(Post)
 
 
-class StoreError(OSError):
+class StoreError(CodedError, OSError):
     """The store of posts is damaged; it is a cache and may always be removed."""
+
+    code = "posts_unusable"
 
 
 @dataclass(frozen=True, slots=True)

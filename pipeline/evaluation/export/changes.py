@@ -53,9 +53,14 @@ def changes_of(export_format: ExportFormat, record: Record) -> list[Change]:
 def _change(name: str, path: str, tests: list[object], rewrite: Callable[[str], str]) -> Change:
     folder, _, inside = path.partition("/")
     if not folder or not inside:
-        raise RecordError(f"{path!r:.80}: not below the folder of a project; give PROJECT/… as the benchmark does")
+        raise RecordError(
+            f"{path!r:.80}: not below the folder of a project; give PROJECT/… as the benchmark does",
+            code="record_path_invalid",
+        )
     if not tests or not all(isinstance(test, str) for test in tests):
-        raise RecordError(f"{name:.80}: no tests, or some that are no texts; give pytest node ids")
+        raise RecordError(
+            f"{name:.80}: no tests, or some that are no texts; give pytest node ids", code="record_tests_invalid"
+        )
     return Change(name, folder, inside, tuple(node_id(str(test)) for test in tests), rewrite)
 
 
@@ -71,7 +76,10 @@ def _with_body(record: Record, completion: str | None) -> Callable[[str], str]:
     """
     position = record["body_position"]
     if len(position) != 2 or not all(type(line) is int for line in position) or not 0 < position[0] <= position[1]:
-        raise RecordError(f"body_position: {position!r:.60} does not fit; give the first and the last line, from 1")
+        raise RecordError(
+            f"body_position: {position!r:.60} does not fit; give the first and the last line, from 1",
+            code="record_value_invalid",
+        )
     first, last = position
 
     def rewrite(text: str) -> str:

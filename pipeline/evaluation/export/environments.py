@@ -38,6 +38,11 @@ def check_lock(row: Row) -> None:
     try:
         read_lock(row["lock"])
     except ValueError as error:
-        raise ExportError(f"lock {row['lock_id']:.40}: {error}: run `driftline verify` on the snapshot") from None
+        raise ExportError(
+            f"lock {row['lock_id']:.40}: {error}: run `driftline verify` on the snapshot", code="export_lock_invalid"
+        ) from None
     if lock_id_of(row["python"], row["lock"]) != row["lock_id"]:
-        raise ExportError(f"lock {row['lock_id']:.40}: its content has another hash: run `driftline verify`")
+        raise ExportError(
+            f"lock {row['lock_id']:.40}: its content has another hash: run `driftline verify`",
+            code="export_lock_invalid",
+        )

@@ -84,7 +84,8 @@ def write_export(
         families = ", ".join(layout.families)
         raise ExportError(
             f"{snapshot.folder} has no rows of {families}, the families of {format_}, so nothing was written."
-            " Refresh libraries that have such rows (the card lists the rows of a snapshot), or choose another format"
+            " Refresh libraries that have such rows (the card lists the rows of a snapshot), or choose another format",
+            code="export_no_rows",
         )
     draft = out.parent / f".{out.name}.{os.getpid()}.tmp"
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -108,11 +109,17 @@ def write_export(
 def check_folder(out: Path, snapshot: Path) -> None:
     """Raise ExportError for a folder that is in use or inside the snapshot."""
     if out.resolve().is_relative_to(snapshot.resolve()):
-        raise ExportError(f"--out {out} is in the snapshot, which nothing may change; name a folder elsewhere")
+        raise ExportError(
+            f"--out {out} is in the snapshot, which nothing may change; name a folder elsewhere",
+            code="export_in_snapshot",
+        )
     if out.exists() and not out.is_dir():
-        raise ExportError(f"--out {out} is a file; name a folder")
+        raise ExportError(f"--out {out} is a file; name a folder", code="export_folder_taken")
     if out.is_dir() and any(out.iterdir()):
-        raise ExportError(f"--out {out} is not empty, and nothing is written over; name a new folder, or empty it")
+        raise ExportError(
+            f"--out {out} is not empty, and nothing is written over; name a new folder, or empty it",
+            code="export_folder_taken",
+        )
 
 
 def _write(draft: Path, results: Iterable[Result]) -> Written:
@@ -148,7 +155,9 @@ def _inside(file: str) -> str:
     try:
         return inner_path(file, "a file of the export")
     except UnsafeName as error:
-        raise ExportError(f"{error}, so nothing was written: run `driftline verify` on the snapshot") from None
+        raise ExportError(
+            f"{error}, so nothing was written: run `driftline verify` on the snapshot", code="export_path_unsafe"
+        ) from None
 
 
 def _place(placed: Placed, written: Written, lines: _Lines) -> None:
@@ -257,4 +266,6 @@ def export(folder: Path, export_format: ExportFormat, out: Path, unpack: Unpack,
             out, export_format, exporter.layout, snapshot, exporter.results(snapshot, unpack, unnoticed)
         )
     except InvalidVersion as error:
-        raise SnapshotError(f"{folder}: {error}. Get the snapshot from its publisher again") from None
+        raise SnapshotError(
+            f"{folder}: {error}. Get the snapshot from its publisher again", code="snapshot_version_invalid"
+        ) from None

@@ -6,18 +6,21 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pipeline.core.errors import CodedError
 from pipeline.core.vocabularies.exports import Unsupported
 from pipeline.families.repository_tasks.tree import Tree
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 
 
-class ExportError(ValueError):
+class ExportError(CodedError, ValueError):
     """An export or import is impossible; the message has the reason and what to do."""
 
 
 class NothingExported(ExportError):
     """The snapshot has rows of the format's families, and the format supports none of them."""
+
+    code = "export_nothing_supported"
 
 
 Unpack = Callable[[Row], Tree]

@@ -78,7 +78,9 @@ class Folder:
         check_lock(self.environment)
         if not _PYTHON.fullmatch(self.python):
             lock = f"{self.environment['lock_id']:.40}"
-            raise ExportError(f"lock {lock}: no Python {self.python!r:.40}: run `driftline verify`")
+            raise ExportError(
+                f"lock {lock}: no Python {self.python!r:.40}: run `driftline verify`", code="export_lock_invalid"
+            )
 
     @property
     def python(self) -> str:

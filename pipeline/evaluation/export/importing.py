@@ -44,7 +44,7 @@ def import_file(path: Path, export_format: ExportFormat, lake: Lake) -> Imports:
             by_library.setdefault(row["library"], {})[row["id"]] = row
     if not by_library:
         why = f"; the first problem is record {imports.bad[0].number}: {imports.bad[0].detail}" if imports.bad else ""
-        raise ExportError(f"{path}: no record of {export_format} can be read{why}")
+        raise ExportError(f"{path}: no record of {export_format} can be read{why}", code="records_unreadable")
     for library, rows in sorted(by_library.items()):
         _add(lake, library, rows, imports)
     return imports
@@ -84,7 +84,10 @@ def _row(
     try:
         library = canonicalize_name(program.library.strip(), validate=True)
     except InvalidName:
-        raise RecordError(f"library: {program.library!r:.60} is not a name that a package index can have") from None
+        raise RecordError(
+            f"library: {program.library!r:.60} is not a name that a package index can have",
+            code="record_library_invalid",
+        ) from None
     return {
         "id": content_id(export_format, file, program.name, text),
         "library": library,

@@ -101,7 +101,8 @@ def _projects(path: Path) -> Mapping[str, Row]:
     if file is None:
         raise ExportError(
             f"{path}: its records run in projects, whose environments are in {PROJECTS}; no such file is beside it."
-            " `driftline export` writes one; put it beside the file"
+            " `driftline export` writes one; put it beside the file",
+            code="records_without_projects",
         )
     projects: dict[str, Row] = {}
     for entry in read_records(file):
@@ -109,7 +110,9 @@ def _projects(path: Path) -> Mapping[str, Row]:
         try:
             row = checked(_record(entry), _NEEDED, {"size": int})
         except RecordError as error:
-            raise ExportError(f"{file}: line {number}: {error}. Use the exported file") from None
+            raise ExportError(
+                f"{file}: line {number}: {error}. Use the exported file", code="projects_file_invalid"
+            ) from None
         projects[row["folder"]] = row | {"size": row.get("size") or 0}
     return projects
 
@@ -117,7 +120,7 @@ def _projects(path: Path) -> Mapping[str, Row]:
 def _record(entry: tuple[int, Record] | BadRecord) -> Record:
     """Return the record of an entry. Errors: RecordError for a bad one."""
     if isinstance(entry, BadRecord):
-        raise RecordError(entry.detail)
+        raise RecordError(entry.detail, code="record_not_json")
     return entry[1]
 
 

@@ -82,16 +82,23 @@ def read_record(export_format: ExportFormat, record: Record, number: int, path: 
             checked(record, SCENE, {})
             return Read(RecordKind.SCENE, (_in_project(record["block_key"], below_sources(record["block_key"])),))
         case ExportFormat.HARBOR:
-            raise RecordError("a task of Harbor is a folder, which Harbor runs; it is written, and not read")
+            raise RecordError(
+                "a task of Harbor is a folder, which Harbor runs; it is written, and not read", code="record_of_harbor"
+            )
 
 
 def _completion(record: Record, number: int, path: Path) -> Read:
     checked(record, _COMPLETION, _OF_COMPLETION)
     if record.get("language", Language.PYTHON) != Language.PYTHON:
-        raise RecordError(f"language: {record['language']!r:.40}; only Python is run, so leave the record out")
+        raise RecordError(
+            f"language: {record['language']!r:.40}; only Python is run, so leave the record out",
+            code="record_not_python",
+        )
     granularity = str(record.get("granularity") or _granularity_of(path))
     if granularity not in set(Granularity):
-        raise RecordError(f"granularity: {granularity!r:.40}; give {', '.join(Granularity)}")
+        raise RecordError(
+            f"granularity: {granularity!r:.40}; give {', '.join(Granularity)}", code="record_value_invalid"
+        )
     columns = versicode.completion_row(record | {"granularity": granularity})
     name = _name(record, number)
     reference = Program(name, columns["library"], columns["version"], record["code"])
@@ -104,7 +111,10 @@ def _completion(record: Record, number: int, path: Path) -> Read:
         for at, answer in enumerate(_outputs(record, granularity), 1)
     ]
     if answers and not is_masked(record["masked_code"]):
-        raise RecordError(f"masked_code: holds no {MASK}, so no completion can be inserted; mark its place")
+        raise RecordError(
+            f"masked_code: holds no {MASK}, so no completion can be inserted; mark its place",
+            code="record_without_mask",
+        )
     return Read(RecordKind.COMPLETION, (reference,), tuple(answers))
 
 
@@ -112,7 +122,7 @@ def _granularity_of(path: Path) -> str:
     """Return the granularity in the name of a file, as the released files have it."""
     granularities = [granularity for granularity in Granularity if granularity in path.name]
     if not granularities:
-        raise RecordError("granularity: missing; give token, line or block")
+        raise RecordError("granularity: missing; give token, line or block", code="record_field_missing")
     return granularities[0]
 
 
@@ -127,7 +137,9 @@ def _outputs(record: Record, granularity: str) -> list[str]:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         outputs = None
     if not isinstance(outputs, list) or not all(isinstance(output, str) for output in outputs):
-        raise RecordError(f"{field}: {value!r:.60} is no list of texts; write one, as Python does")
+        raise RecordError(
+            f"{field}: {value!r:.60} is no list of texts; write one, as Python does", code="record_value_invalid"
+        )
     return outputs
 
 
@@ -141,7 +153,7 @@ def _migration(record: Record, number: int, path: Path) -> Read:
     )
     direction = str(recorded or Direction.OLD_TO_NEW)
     if direction not in set(Direction):
-        raise RecordError(f"edit_order: {direction!r:.40}; give {', '.join(Direction)}")
+        raise RecordError(f"edit_order: {direction!r:.40}; give {', '.join(Direction)}", code="record_value_invalid")
     name, library = _name(record, number), record["dependency"]
     old = Program(f"{name}/old", library, versicode.bare_version(record["old_version"]), record["old_code"])
     new = Program(f"{name}/new", library, versicode.bare_version(record["new_version"]), record["new_code"])
@@ -154,7 +166,9 @@ def _migration(record: Record, number: int, path: Path) -> Read:
 def _in_line(record: Record, number: int, path: Path) -> Read:
     """Read an in-line completion; library and version are in the record, or in the names of folder and file."""
     if "API_Call" in record:
-        raise RecordError("API_Call: a document of an API is no program; give a file of examples")
+        raise RecordError(
+            "API_Call: a document of an API is no program; give a file of examples", code="record_of_document"
+        )
     meta_data = record.get("meta_data")
     record = record | (meta_data if isinstance(meta_data, dict) else {})
     if record.get("reference_call") is None:
@@ -163,7 +177,10 @@ def _in_line(record: Record, number: int, path: Path) -> Read:
     checked(record, _IN_LINE, _OF_IN_LINE)
     version = record.get("version") or libevolutioneval.version_of(path.name)
     if version is None:
-        raise RecordError("version: missing, and the name of the file is not like v_2_0_0.jsonl; give one of them")
+        raise RecordError(
+            "version: missing, and the name of the file is not like v_2_0_0.jsonl; give one of them",
+            code="record_field_missing",
+        )
     left = record["prompt"].removesuffix(record["code_str"]) + record["reference_call"]
     imports = record.get("imports")
     if isinstance(imports, str) and not left.startswith(imports):
@@ -211,14 +228,19 @@ def _problem(record: Record, path: Path) -> Read:
 def _hidden_tests(path: Path, module: str) -> str | None:
     """Return the hidden tests of a problem, from beside its file or from a folder there."""
     if not module.isidentifier():
-        raise RecordError(f"example_id: nothing can be imported as {module!r:.60}; give letters, digits and _ alone")
+        raise RecordError(
+            f"example_id: nothing can be imported as {module!r:.60}; give letters, digits and _ alone",
+            code="record_value_invalid",
+        )
     for folder in (path.parent / gitchameleon.HIDDEN_TESTS, path.parent):
         tests = folder / f"test_{module}.py"
         if tests.is_file():
             try:
                 return tests.read_text(encoding="utf-8")
             except (OSError, UnicodeDecodeError) as error:
-                raise RecordError(f"{tests}: cannot be read ({error}); save it as UTF-8") from None
+                raise RecordError(
+                    f"{tests}: cannot be read ({error}); save it as UTF-8", code="record_test_unreadable"
+                ) from None
     return None
 
 
@@ -226,7 +248,10 @@ def _in_project(name: str, path: str) -> Program:
     """Return a record that runs in a project, with the release in the first folder of its path."""
     folder, _, inside = path.partition("/")
     if not folder or not inside:
-        raise RecordError(f"{path!r:.80}: not below the folder of a project; give PROJECT/… as the benchmark does")
+        raise RecordError(
+            f"{path!r:.80}: not below the folder of a project; give PROJECT/… as the benchmark does",
+            code="record_path_invalid",
+        )
     release = _PROJECT.fullmatch(folder)
     return Program(name, release[1], release[2]) if release else Program(name, folder)
 

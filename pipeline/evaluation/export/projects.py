@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from pipeline.core.errors import CodedError
 from pipeline.core.vocabularies.exports import Unsupported
 from pipeline.evaluation.export.format import Attached, Further, Refused, Result, Unpack
 from pipeline.execution.environments.resolution.pinned import read_lock
@@ -45,8 +46,10 @@ PROJECTS = "projects.jsonl"
 """The rows of `projects`, each with its folder below the sources and the environment of its tests."""
 
 
-class SourcesMissing(Exception):
+class SourcesMissing(CodedError):
     """The source distribution of a project is no longer available, or has changed."""
+
+    code = "project_sources_missing"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from pipeline.core.errors import CodedError
 from pipeline.core.vocabularies.exports import ExportFormat
 from pipeline.evaluation.export.format import ExportError, Record
 from pipeline.evaluation.export.formats import FORMATS
@@ -22,7 +23,7 @@ Fields = Mapping[str, type | tuple[type, ...]]
 """Types of fields by name."""
 
 
-class RecordError(ValueError):
+class RecordError(CodedError, ValueError):
     """A record cannot be used; the message has the field, the problem and what to do."""
 
 
@@ -73,11 +74,15 @@ def read_records(path: Path) -> Iterator[tuple[int, Record] | BadRecord]:
 
 def _of_list(path: Path, file: IO[bytes]) -> Iterator[tuple[int, Record] | BadRecord]:
     if path.stat().st_size > _FILE_BYTES:
-        raise ExportError(f"{path}: larger than {_FILE_BYTES >> 30} GiB; write its records in several files")
+        raise ExportError(
+            f"{path}: larger than {_FILE_BYTES >> 30} GiB; write its records in several files", code="records_too_large"
+        )
     try:
         records = json.loads(file.read().decode("utf-8-sig"))["data"]
     except (ValueError, RecursionError) as error:
-        raise ExportError(f'{path}: not JSON ({error}); write one object {{"data": [ … ]}}') from None
+        raise ExportError(
+            f'{path}: not JSON ({error}); write one object {{"data": [ … ]}}', code="records_not_json"
+        ) from None
     for number, record in enumerate(records, 1):
         yield (number, record) if isinstance(record, dict) else BadRecord(number, "no object {…}")
 
@@ -112,7 +117,9 @@ def read_answered(
         return
     stand_in = FORMATS[export_format].answers
     if stand_in is None:
-        raise ExportError(f"{answers}: {export_format} keeps answers in its records; leave out --answers")
+        raise ExportError(
+            f"{answers}: {export_format} keeps answers in its records; leave out --answers", code="answers_in_records"
+        )
     key, field = stand_in
     by_record: dict[str, list[tuple[int, str]]] = {}
     for entry in read_records(answers):
@@ -139,7 +146,9 @@ def answers_in(record: Record, field: str) -> list[str]:
     value = record.get(field)
     answers: list[Any] = [] if value is None else value if isinstance(value, list) else [value]
     if not all(isinstance(answer, str) for answer in answers):
-        raise RecordError(f"{field}: {value!r:.60} does not fit; give a text, or a list of texts")
+        raise RecordError(
+            f"{field}: {value!r:.60} does not fit; give a text, or a list of texts", code="record_value_invalid"
+        )
     return answers
 
 
@@ -155,13 +164,17 @@ def checked(record: Record, fields: Fields, optional: Fields) -> Record:
     """
     missing = [name for name in fields if record.get(name) is None]
     if missing:
-        raise RecordError(f"{', '.join(missing)}: missing; complete the record, or leave it out")
+        raise RecordError(
+            f"{', '.join(missing)}: missing; complete the record, or leave it out", code="record_field_missing"
+        )
     for name, types in {**fields, **optional}.items():
         value: Any = record.get(name)
         if value is None:
             continue
         if not isinstance(value, types) or (isinstance(value, bool) and types is int):
-            raise RecordError(f"{name}: {value!r:.60} does not fit; give {_type_names(types)}")
+            raise RecordError(
+                f"{name}: {value!r:.60} does not fit; give {_type_names(types)}", code="record_value_invalid"
+            )
     return record
 
 

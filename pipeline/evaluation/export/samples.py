@@ -33,7 +33,10 @@ def write_samples(path: Path, export_format: ExportFormat, out: IO[str], answers
     Errors: ExportError for an unusable file.
     """
     if FORMATS[export_format].in_projects:
-        raise ExportError(f"{path}: records of {export_format} are no programs: they run in a project, with its tests")
+        raise ExportError(
+            f"{path}: records of {export_format} are no programs: they run in a project, with its tests",
+            code="records_no_programs",
+        )
     converted = Converted()
     for programs, answered, bad in _programs(path, export_format, answers):
         if bad:
@@ -44,7 +47,7 @@ def write_samples(path: Path, export_format: ExportFormat, out: IO[str], answers
         converted.samples += len(programs)
         converted.answers += len(programs) if answered else 0
     if not converted.samples and not converted.bad:
-        raise ExportError(f"{path}: holds no record of {export_format}; give a file with some")
+        raise ExportError(f"{path}: holds no record of {export_format}; give a file with some", code="records_empty")
     return converted
 
 

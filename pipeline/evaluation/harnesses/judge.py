@@ -122,7 +122,8 @@ class Judge:
             without = "; ".join(f"{rows} rows: {reason.meaning}" for reason, rows in rendered.without.items())
             raise SnapshotError(
                 f"{self.folder.name}: no row of {self.family.table} has a prompt in the view {view}"
-                f" ({without or 'no rows'}); name another snapshot or view"
+                f" ({without or 'no rows'}); name another snapshot or view",
+                code="harness_no_prompts",
             )
         return {each.id: self._question(each) for each in rendered.prompts}
 
@@ -161,7 +162,8 @@ def _find(name: str) -> Path:
     if snapshot is None:
         raise SnapshotError(
             f"{name}: no such folder, and no profile of that name has a snapshot in {settings().snapshots}. Name"
-            " another one, or run `driftline refresh` first"
+            " another one, or run `driftline refresh` first",
+            code="snapshot_unknown",
         )
     return snapshot
 

@@ -7,6 +7,7 @@ import itertools
 import tokenize
 from collections.abc import Iterator, Sequence
 
+from pipeline.core.errors import CodedError
 from pipeline.families.completions_and_migrations.masks import MASKS
 
 _STAND_IN = "mask__{}__"
@@ -15,8 +16,10 @@ _LAYOUT = {tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, toke
 Tokens = Sequence[tokenize.TokenInfo]
 
 
-class UnreadableCode(ValueError):
+class UnreadableCode(CodedError, ValueError):
     """The code cannot be split into tokens of Python."""
+
+    code = "prompt_code_unreadable"
 
 
 def without_imports(masked_code: str) -> str:

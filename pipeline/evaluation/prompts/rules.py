@@ -153,6 +153,9 @@ def prompt_rules(folder: Path | None = None) -> dict[str, PromptRules]:
     for path in sorted(((folder or settings().rules) / "prompts").glob("*.yaml")):
         rules = load(path, PromptRules)
         if twice := sorted(by_setting.keys() & rules.settings.keys()):
-            raise RuleError(f"{path.name}: settings that another file has too: {', '.join(twice)}; rename them")
+            raise RuleError(
+                f"{path.name}: settings that another file has too: {', '.join(twice)}; rename them",
+                code="prompt_setting_twice",
+            )
         by_setting |= dict.fromkeys(rules.settings, rules)
     return by_setting

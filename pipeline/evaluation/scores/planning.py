@@ -71,7 +71,9 @@ class Sources:
         Errors: SnapshotError.
         """
         if of not in self.examples:
-            raise SnapshotError(f"no snippet {of} in the snapshot: run `driftline verify` on it")
+            raise SnapshotError(
+                f"no snippet {of} in the snapshot: run `driftline verify` on it", code="snapshot_snippet_missing"
+            )
         return self.examples[of]
 
 

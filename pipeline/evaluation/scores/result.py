@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from pipeline.core.build import build_version
+from pipeline.core.errors import CodedError
 from pipeline.core.printable import printable
 from pipeline.core.vocabularies.evaluation import Protocol, View
 from pipeline.core.vocabularies.families import Family
@@ -26,7 +27,7 @@ FORMAT = 1
 """Version of the layout; raised when readers of the old one would misread it."""
 
 
-class ResultError(ValueError):
+class ResultError(CodedError, ValueError):
     """A file is no score file; the message has the reason, and what to do."""
 
 
@@ -166,11 +167,19 @@ def read_result(path: Path) -> Result:
     """
     file = path / FILE if path.is_dir() else path
     if not file.is_file():
-        raise ResultError(f"{file}: no such score file; `driftline evaluate` and `driftline score --out` write them")
+        raise ResultError(
+            f"{file}: no such score file; `driftline evaluate` and `driftline score --out` write them",
+            code="score_file_missing",
+        )
     try:
         result = msgspec.json.decode(file.read_bytes(), type=Result)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise ResultError(f"{file}: no score file of this driftline: {printable(str(error))}") from None
+        raise ResultError(
+            f"{file}: no score file of this driftline: {printable(str(error))}", code="score_file_invalid"
+        ) from None
     if result.format != FORMAT:
-        raise ResultError(f"{file}: a score file of format {result.format}; this driftline reads {FORMAT}")
+        raise ResultError(
+            f"{file}: a score file of format {result.format}; this driftline reads {FORMAT}",
+            code="score_file_of_other_format",
+        )
     return result

@@ -85,7 +85,10 @@ def read_tasks(snapshot: Snapshot, facets: Iterable[Facet], running: bool = Fals
             if BY_NAME[family].is_in(view, task.row):
                 tasks.setdefault(task.id, {})[family] = task
     if not tasks:
-        raise SnapshotError(f"{snapshot.folder}: no task of any family in it, so there is nothing to score against")
+        raise SnapshotError(
+            f"{snapshot.folder}: no task of any family in it, so there is nothing to score against",
+            code="snapshot_no_tasks",
+        )
     return tasks
 
 

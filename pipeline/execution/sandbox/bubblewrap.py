@@ -93,7 +93,10 @@ class Bubblewrap(Sandbox):
         """Return the uids that the run may have: reserved for it if we are root, else our own."""
         if not self.setpriv:
             if grants.second_uid:
-                raise PermissionRefused(f"{self.kind} has no second uid to give: start driftline as root for that")
+                raise PermissionRefused(
+                    f"{self.kind} has no second uid to give: start driftline as root for that",
+                    code="sandbox_lacks_user",
+                )
             return [os.getuid()]
         return [stack.enter_context(own_uid()) for _ in range(1 + grants.second_uid)]
 

@@ -35,6 +35,8 @@ _ANSWER_S = 30
 class EngineFailed(FatalError):
     """The engine could not be asked; the message is what it said."""
 
+    code = "container_engine_failed"
+
 
 @dataclass(frozen=True)
 class _Engine(Holder):
@@ -84,7 +86,10 @@ class Container(Sandbox):
     def launch(self, program: Program) -> Iterator[Launch]:
         """Describe the container to the engine."""
         if program.grants.second_uid:
-            raise PermissionRefused(f"{self.kind} has no second uid to give: that takes bubblewrap, started as root")
+            raise PermissionRefused(
+                f"{self.kind} has no second uid to give: that takes bubblewrap, started as root",
+                code="sandbox_lacks_user",
+            )
         name = f"driftline-{secrets.token_hex(8)}"
         with tempfile.TemporaryDirectory(prefix="driftline-") as folder, own_uid() as slot:
             uid = slot - FIRST_UID + _FIRST_REMAPPED if _remaps_users(self.engine) else slot

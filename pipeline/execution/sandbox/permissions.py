@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.core.errors import CodedError
+
 CASE_UID = "DRIFTLINE_CASE_UID"
 """Variable that tells a session the second uid, if it was granted one."""
 
@@ -12,7 +14,7 @@ INDEX_SOCKET = "/run/index.sock"
 """Where a granted index is seen inside."""
 
 
-class PermissionRefused(ValueError):
+class PermissionRefused(CodedError, ValueError):
     """This sandbox cannot give what was asked for; the message says which one can."""
 
 

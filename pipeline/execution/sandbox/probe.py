@@ -66,6 +66,8 @@ _NOT_ALLOWED = (
 class SandboxUnavailable(FatalError):
     """No sandbox works here; the message says what was tried and what to do."""
 
+    code = "sandbox_unavailable"
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:

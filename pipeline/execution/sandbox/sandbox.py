@@ -141,7 +141,9 @@ class NoSandbox(Sandbox):
     def launch(self, program: Program) -> Iterator[Launch]:
         """Make a temporary folder to run a program in."""
         if program.grants.index or program.grants.second_uid:
-            raise PermissionRefused("without a sandbox there is no way to the index only, and no second user")
+            raise PermissionRefused(
+                "without a sandbox there is no way to the index only, and no second user", code="sandbox_lacks_index"
+            )
         with tempfile.TemporaryDirectory(prefix="driftline-", ignore_cleanup_errors=True) as scratch:
             for name, content in program.files.items():
                 target = Path(scratch, name)

@@ -90,7 +90,8 @@ class Sandlock(Sandbox):
         """Return the uid of the run: one of its own if we are root, else ours."""
         if grants.index or grants.second_uid:
             raise PermissionRefused(
-                f"{self.kind} has no way to the index only, and no second user: that takes bubblewrap"
+                f"{self.kind} has no way to the index only, and no second user: that takes bubblewrap",
+                code="sandbox_lacks_index",
             )
         if os.getuid() != 0:
             return os.getuid()
@@ -98,7 +99,8 @@ class Sandlock(Sandbox):
             raise PermissionRefused(
                 f"{self.kind} runs programs as a user of their own, who cannot read {', '.join(closed)}: let all users"
                 " pass the folders above (interpreters of uv: set UV_PYTHON_INSTALL_DIR), or start driftline as an"
-                " ordinary user"
+                " ordinary user",
+                code="sandbox_cannot_read",
             )
         return stack.enter_context(own_uid())
 
@@ -118,7 +120,10 @@ def _options(folder: Path, readable: Sequence[Path], limits: Limits) -> dict[str
 def _packages() -> Path:
     spec = importlib.util.find_spec("sandlock")
     if spec is None or spec.origin is None:
-        raise PermissionRefused("the package sandlock is not installed: install the locked requirements again")
+        raise PermissionRefused(
+            "the package sandlock is not installed: install the locked requirements again",
+            code="sandlock_not_installed",
+        )
     return Path(spec.origin).parent.parent
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pipeline.core.errors import CodedError
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.supervise import Limits
@@ -29,8 +30,10 @@ _WORTH_A_SERVER = 6  # cases: fewer import a submodule in less time than a serve
 Imports = tuple[str, ...] | None
 
 
-class NotSafe(RuntimeError):
+class NotSafe(CodedError, RuntimeError):
     """The library cannot be imported beforehand, or not without threads: cases must not be forked."""
+
+    code = "fork_unsafe"
 
 
 @dataclass(frozen=True, slots=True)

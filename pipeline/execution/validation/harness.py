@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.errors import CodedError
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.validation.inside.program import RUNNERS
 
@@ -50,8 +51,10 @@ os._exit(0)
 """
 
 
-class NoAnswer(RuntimeError):
+class NoAnswer(CodedError, RuntimeError):
     """The harness ended, or said what it would not say; the message is what it printed."""
+
+    code = "harness_no_answer"
 
 
 @dataclass(frozen=True, slots=True)

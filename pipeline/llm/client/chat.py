@@ -14,6 +14,7 @@ import anthropic
 import httpx2
 
 from pipeline.core.credentials import cut_message
+from pipeline.core.errors import CodedError
 from pipeline.core.settings import SettingsError
 from pipeline.core.vocabularies.evaluation import Protocol
 from pipeline.lake.ids import sha256_json
@@ -28,8 +29,10 @@ _LIMITED_S = 900.0
 """How long one request waits for an endpoint that limits requests."""
 
 
-class NoServer(anthropic.AnthropicError):
+class NoServer(CodedError, anthropic.AnthropicError):
     """Nothing listens at the address, and nothing did since asking began: trying again would only take time."""
+
+    code = "model_no_server"
 
 
 @dataclass(frozen=True)
@@ -146,4 +149,6 @@ def sdk_for(endpoint: Endpoint, key: str, timeout_s: float) -> anthropic.Anthrop
         # The client tries again, not the SDK: it would repeat what a spending limit refused.
         return anthropic.Anthropic(api_key=key, base_url=endpoint.url, max_retries=0, timeout=timeout_s)
     except httpx2.InvalidURL as error:
-        raise SettingsError(cut_message(f"{endpoint.url} is no address: {error}")) from None
+        raise SettingsError(
+            cut_message(f"{endpoint.url} is no address: {error}"), code="model_address_invalid"
+        ) from None

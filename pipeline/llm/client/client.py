@@ -12,7 +12,7 @@ from anthropic.types.shared import ContractSpendLimitReachedError, EnforcedSpend
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from pipeline.core.credentials import cut_message
-from pipeline.core.errors import FatalError
+from pipeline.core.errors import CodedError, FatalError
 from pipeline.core.settings import SettingsError
 from pipeline.llm.client.rules import ModelRules
 
@@ -42,16 +42,22 @@ FOREIGN = "the answer is not one of the protocol: is the base address (ANTHROPIC
 _OF_THE_REQUEST = frozenset({"invalid_request_error", "request_too_large"})
 
 
-class Broken(anthropic.AnthropicError):
+class Broken(CodedError, anthropic.AnthropicError):
     """An answer began, and broke off."""
 
+    code = "model_answer_broken_off"
 
-class Foreign(anthropic.AnthropicError):
+
+class Foreign(CodedError, anthropic.AnthropicError):
     """Somebody else than the API answered, as a proxy does."""
+
+    code = "model_answer_foreign"
 
 
 class SpendLimit(FatalError):
     """The provider takes no more of our money for now: drafting ends, and nothing is tried again."""
+
+    code = "model_spend_limit"
 
 
 class Client:
@@ -122,7 +128,9 @@ def _sdk() -> anthropic.Anthropic:
         # The SDK would try again what a spending limit refused: both have status 429.
         return anthropic.Anthropic(max_retries=0)
     except httpx2.InvalidURL as error:
-        raise SettingsError(cut_message(f"ANTHROPIC_BASE_URL is no address: {error}")) from None
+        raise SettingsError(
+            cut_message(f"ANTHROPIC_BASE_URL is no address: {error}"), code="model_address_invalid"
+        ) from None
 
 
 def _whole(function: Callable[[], Result]) -> Result:
@@ -135,7 +143,8 @@ def _whole(function: Callable[[], Result]) -> Result:
         if isinstance(error.__cause__, httpx2.LocalProtocolError):
             # what it says holds the key
             raise Foreign(
-                "the API key (ANTHROPIC_API_KEY, or OPENAI_API_KEY) holds a blank or a line feed where none may be"
+                "the API key (ANTHROPIC_API_KEY, or OPENAI_API_KEY) holds a blank or a line feed where none may be",
+                code="api_key_invalid",
             ) from None
         raise
     if isinstance(done, str):

@@ -16,6 +16,8 @@ from pipeline.llm.client.tally import usd
 class BudgetReached(FatalError):
     """Another request might cost more than the run or the month may; the message says which, and what to do."""
 
+    code = "budget_reached"
+
 
 def _now() -> datetime:
     return datetime.now(UTC)

@@ -184,9 +184,13 @@ def draft_rules(folder: Path, models: ModelRules) -> DraftRules:
     )
     for name, kind in rules:
         if kind.kind != name:
-            raise RuleError(f"{name}.yaml: kind: it is {kind.kind}, and the file is that of {name}")
+            raise RuleError(
+                f"{name}.yaml: kind: it is {kind.kind}, and the file is that of {name}", code="task_kind_misplaced"
+            )
         if kind.model not in models.roles:
             roles = ", ".join(sorted(models.roles))
-            raise RuleError(f"{name}.yaml: model: {kind.model!r} is no role; models.yaml has {roles}")
+            raise RuleError(
+                f"{name}.yaml: model: {kind.model!r} is no role; models.yaml has {roles}", code="task_model_unknown"
+            )
     named = {name: kind.model_copy(update={"model": models.roles[kind.model]}) for name, kind in rules}
     return rules.model_copy(update=named)

@@ -11,9 +11,13 @@ from collections.abc import Mapping
 from airflow.sdk import get_current_context
 from airflow.sdk.exceptions import AirflowFailException
 
+from pipeline.core.errors import CodedError
 
-class AlreadyReported(AirflowFailException):
+
+class AlreadyReported(CodedError, AirflowFailException):
     """A task that fails because another one failed, which sent the alert."""
+
+    code = "already_reported"
 
 
 def task_states(*tasks: str) -> Mapping[str, str | None]:

@@ -12,6 +12,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
+from pipeline.core.errors import CodedError
 from pipeline.orchestration.local_airflow.home import Server
 
 READY_S = 180.0
@@ -23,7 +24,7 @@ SLOW_PAGES = Retry(
 """A page of a busy machine is asked for again: a question changes nothing, and an hour of work hangs on it."""
 
 
-class AirflowError(RuntimeError):
+class AirflowError(CodedError, RuntimeError):
     """Airflow could not be started, or did not do what it was asked; the message says where its log is."""
 
 
@@ -49,7 +50,9 @@ class Client:
     def _send(self, method: str, path: str, body: object) -> Any:
         answer = self._answer(method, path, body)
         if not answer.ok:
-            raise AirflowError(f"{method} {path}: status {answer.status_code}: {answer.text[:300]}")
+            raise AirflowError(
+                f"{method} {path}: status {answer.status_code}: {answer.text[:300]}", code="airflow_refused"
+            )
         return answer.json()
 
     def _answer(self, method: str, path: str, body: object = None) -> requests.Response:
@@ -57,7 +60,9 @@ class Client:
             return self.session.request(method, f"{self.server.url}/{path}", json=body, timeout=ANSWER_S)
         except requests.RequestException as error:
             log = self.server.log("api-server")
-            raise AirflowError(f"{method} {path}: Airflow gave no answer ({error}); its log is {log}") from error
+            raise AirflowError(
+                f"{method} {path}: Airflow gave no answer ({error}); its log is {log}", code="airflow_no_answer"
+            ) from error
 
     def ensure_pool(self, name: str, slots: int, description: str) -> None:
         """Make a pool where it is not there yet; a number of slots that somebody changed stays."""
@@ -75,7 +80,8 @@ class Client:
                 return str(run["dag_run_id"])
             time.sleep(POLL_S)
         raise AirflowError(
-            f"Airflow does not know the DAG {dag}, or it is paused: see {self.server.log('dag-processor')}"
+            f"Airflow does not know the DAG {dag}, or it is paused: see {self.server.log('dag-processor')}",
+            code="airflow_dag_unknown",
         )
 
     def started_by(self, dag: str, run: str, task: str, other: str) -> str | None:
@@ -95,7 +101,9 @@ class Client:
             if started := [one["dag_run_id"] for one in runs if one["partition_key"] == run]:
                 return str(started[0])
             time.sleep(POLL_S)
-        raise AirflowError(f"the run {run} of {dag} has started no run of {other}: is that DAG paused?")
+        raise AirflowError(
+            f"the run {run} of {dag} has started no run of {other}: is that DAG paused?", code="airflow_dag_not_started"
+        )
 
     def open_requests(self, dag: str) -> list[dict[str, Any]]:
         """Return what people are asked to answer by runs of a DAG."""

@@ -69,11 +69,13 @@ def up(folder: Path, port: int, report: Callable[[str], None], *, scheduled: boo
     Errors: AirflowError where one runs there already, the port is taken, or a component ends or stays silent.
     """
     if process := running(folder):
-        raise AirflowError(f"Airflow runs already at {process.url}; end it with `driftline airflow down`")
+        raise AirflowError(
+            f"Airflow runs already at {process.url}; end it with `driftline airflow down`", code="airflow_running"
+        )
     server = Server(folder, port, scheduled)
     with socket.socket() as probe:
         if probe.connect_ex(("127.0.0.1", port)) == 0:
-            raise AirflowError(f"port {port} is taken; choose another with --port")
+            raise AirflowError(f"port {port} is taken; choose another with --port", code="airflow_port_taken")
     server.log("").parent.mkdir(parents=True, exist_ok=True)
     if scheduled and (announced := starts_at_once()):
         report(announced)
@@ -117,7 +119,7 @@ def _migrate(server: Server) -> None:
             ["airflow", "db", "migrate"], env=server.environment(), stdout=file, stderr=file, check=False, cwd=PROJECT
         )
     if done.returncode:
-        raise AirflowError(f"`airflow db migrate` failed; its log is {log}")
+        raise AirflowError(f"`airflow db migrate` failed; its log is {log}", code="airflow_database_failed")
     stamp.write_text(installed)
 
 
@@ -139,11 +141,17 @@ def _wait_until_ready(server: Server, started: Mapping[str, subprocess.Popen[byt
     while time.monotonic() < deadline:
         for name, process in started.items():
             if process.poll() is not None:
-                raise AirflowError(f"Airflow's {name} ended with {process.returncode}; its log is {server.log(name)}")
+                raise AirflowError(
+                    f"Airflow's {name} ended with {process.returncode}; its log is {server.log(name)}",
+                    code="airflow_ended",
+                )
         if _healthy(server):
             return
         time.sleep(POLL_S)
-    raise AirflowError(f"Airflow did not answer within {READY_S:.0f} s; its logs are in {server.log('').parent}")
+    raise AirflowError(
+        f"Airflow did not answer within {READY_S:.0f} s; its logs are in {server.log('').parent}",
+        code="airflow_not_ready",
+    )
 
 
 def _healthy(server: Server) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from pipeline.core.errors import CodedError
 from pipeline.lake.run_records import now
 from pipeline.lake.runner import Stage, is_done, run_stage, write_json
 from pipeline.lake.tables import Lake
@@ -17,8 +18,10 @@ _BEGUN = "rejudging"
 """Folder of marks, one for each library whose gates do not all know its reviews yet."""
 
 
-class NotJudged(RuntimeError):
+class NotJudged(CodedError, RuntimeError):
     """What people decided could not be taken in; the message says of which library, why, and what to do."""
+
+    code = "decisions_not_applied"
 
 
 def judge_again(house: House, lake: Lake, libraries: Iterable[str], folder: Path) -> list[str]:

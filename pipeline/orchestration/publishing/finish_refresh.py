@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pipeline.core.errors import CodedError
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake.pinned_versions import is_behind, pin, pinned_lake
 from pipeline.lake.run_records import now
@@ -17,12 +18,14 @@ FINISHED = "finished.json"
 """A file in the folder of a run that left something to publish; it stays when that is published."""
 
 
-class NotWhole(RuntimeError):
+class NotWhole(CodedError, RuntimeError):
     """A snapshot would be of two times: some families or libraries, which it names, are as of an earlier one."""
 
 
 class IndexAway(NotWhole):
     """The index answered for no library of the refresh, so that the lake is as of an earlier time."""
+
+    code = "publishing_index_unreachable"
 
 
 def finish(refresh: Refresh) -> None:
@@ -58,13 +61,15 @@ def _must_be_whole(refresh: Refresh, house: House, libraries: Sequence[str]) -> 
         listed = "; ".join(f"{library}: {', '.join(stages)}" for library, stages in sorted(stale.items()))
         raise NotWhole(
             f"nothing is published: the lake has the {', '.join(refresh.families)} of this refresh, but other families"
-            f" are older than their inputs ({listed}). Refresh the same libraries without naming families"
+            f" are older than their inputs ({listed}). Refresh the same libraries without naming families",
+            code="publishing_families_outdated",
         )
     others = [library for library in libraries if library not in plan(refresh)]
     if behind := [library for library in others if is_behind(house.lake, library, refresh.period.until)]:
         raise NotWhole(
             f"nothing is published: the last refresh of {', '.join(behind)} was about an earlier time (a backfill)."
-            " The releases since are deferred. Refresh the profile without naming libraries"
+            " The releases since are deferred. Refresh the profile without naming libraries",
+            code="publishing_after_backfill",
         )
 
 
@@ -86,8 +91,10 @@ def _stale(refresh: Refresh, house: House, libraries: Iterable[str]) -> dict[str
     return {library: names for library, names in stale.items() if names}
 
 
-class NoQueue(RuntimeError):
+class NoQueue(CodedError, RuntimeError):
     """The review database does not answer: what people decided is not known, and nothing is published."""
+
+    code = "publishing_no_decisions"
 
 
 def fill_queue(house: House, libraries: Sequence[str]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from pipeline.core.errors import CodedError
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.annotation import QueueStatus
@@ -36,16 +37,20 @@ from pipeline.snapshots.shared import fetch_snapshots, share_snapshot
 from pipeline.snapshots.snapshot import NotPlaced, Published, is_placed, place
 
 
-class HeldBack(ValueError):
+class HeldBack(CodedError, ValueError):
     """A gate holds the snapshot back; the message says which, what was measured, what is allowed and what to do."""
 
+    code = "snapshot_held"
 
-class AwaitsSignOff(ValueError):
+
+class AwaitsSignOff(CodedError, ValueError):
     """Gates ask for a person who signs the snapshot off; the message says which and how."""
 
 
-class NoRefresh(ValueError):
+class NoRefresh(CodedError, ValueError):
     """There is no refresh that could be published."""
+
+    code = "refresh_missing"
 
 
 NO_SNAPSHOT = (HeldBack, AwaitsSignOff, NothingToPublish, OutdatedTables, NotPlaced, NotWhole, NotJudged)
@@ -114,7 +119,9 @@ def place_refresh(refresh: Refresh, signature: Signature | None = None) -> Publi
     fetch_snapshots(refresh.profile)
     publication = publication_of(refresh)
     if publication is None or publication.draft is None:
-        raise NotPlaced(f"the run {refresh.run} has no draft: driftline publish --profile {refresh.profile}")
+        raise NotPlaced(
+            f"the run {refresh.run} has no draft: driftline publish --profile {refresh.profile}", code="candidate_gone"
+        )
     draft, publication = publication.draft, replace(publication, signature=signature or publication.signature)
     _must_be_free(publication)
     with _recording(refresh, publication):
@@ -211,12 +218,13 @@ def _must_be_free(publication: Publication) -> None:
         raise HeldBack(publication.reason)
     signature = publication.signature
     if publication.asks and (signature is None or not signature.approved):
-        raise AwaitsSignOff(publication.reason)
+        raise AwaitsSignOff(publication.reason, code="sign_off_needed")
     if publication.asks and signature and not publication.is_about(signature.draft):
         raise AwaitsSignOff(
             f"{signature.signer} signed another draft: this one was made since, and differs. What to do: look at it,"
             f" then run the same command again; in Airflow clear `sign_off` with all that follows it.\n"
-            f"{publication.reason}"
+            f"{publication.reason}",
+            code="sign_off_of_other",
         )
 
 

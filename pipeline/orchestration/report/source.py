@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.core.errors import CodedError
 from pipeline.core.rules.profiles import profile_names
 from pipeline.core.settings import settings
 from pipeline.lake.run_records import (
@@ -34,7 +35,7 @@ PAGE = "report.html"
 """The page's name in the folder of its run."""
 
 
-class NoReportError(LookupError):
+class NoReportError(CodedError, LookupError):
     """There is no such run or snapshot; the message says what there is."""
 
 
@@ -75,7 +76,8 @@ def _run_of(name: str | None, runs: Sequence[tuple[Path, RunRecord]]) -> Meant:
     if name is None:
         if not runs:
             raise NoReportError(
-                f"no run with a record in {settings().runs}: `driftline refresh` leaves one{_without()}"
+                f"no run with a record in {settings().runs}: `driftline refresh` leaves one{_without()}",
+                code="report_no_run",
             )
         return _of_run(runs[-1][0])
     for folder, record in runs:
@@ -85,10 +87,15 @@ def _run_of(name: str | None, runs: Sequence[tuple[Path, RunRecord]]) -> Meant:
     snapshot = path if (path / "manifest.json").is_file() else latest(settings().snapshots, name)
     if snapshot is None:
         if Path(name).name in unrecorded_runs(settings().runs):
-            raise NoReportError(f"{name}: this run {_NO_RECORD}; name the snapshot that it published, or a later run")
+            raise NoReportError(
+                f"{name}: this run {_NO_RECORD}; name the snapshot that it published, or a later run",
+                code="report_no_record",
+            )
         named = ", ".join(record.run for _, record in runs[-3:])
         listed = f"the last runs are {named}" if named else "no run has a record yet"
-        raise NoReportError(f"{name}: no run, no snapshot's folder, and no profile with a snapshot; {listed}")
+        raise NoReportError(
+            f"{name}: no run, no snapshot's folder, and no profile with a snapshot; {listed}", code="report_unknown"
+        )
     return Meant(_writer_of(snapshot.resolve(), runs), snapshot)
 
 

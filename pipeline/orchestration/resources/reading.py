@@ -107,7 +107,10 @@ def read_reviews(house: House, lake: Lake, library: str, progress: Any) -> Outpu
 
     if gone:
         problem = f"{house.settings.reviews_file} is gone, and people have decided on rows of {library}: bring it back"
-        raise StoreError(f"{problem} from a backup, or name in DRIFTLINE_REVIEWS the database that all machines share")
+        raise StoreError(
+            f"{problem} from a backup, or name in DRIFTLINE_REVIEWS the database that all machines share",
+            code="reviews_gone",
+        )
     rows, failed = settled(open_store(house.settings.reviews_url, house.rules.annotation), library)
     return Output({"reviews": rows}, len(rows) + len(failed), len(rows), failed)
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
+from pipeline.core.errors import CodedError
 from pipeline.orchestration.retention.rules import Age
 
 DATABASE = "DRIFTLINE_AIRFLOW_DATABASE"
@@ -17,8 +18,10 @@ _OF_TASKS = (_CONNECTION, "AIRFLOW__CORE__SQL_ALCHEMY_CONN", "_AIRFLOW_PROCESS_C
 """What Airflow sets in the processes of its tasks, so that their code does not use its database."""
 
 
-class NotCleaned(RuntimeError):
+class NotCleaned(CodedError, RuntimeError):
     """Airflow's database could not be cleaned; the message says what to do."""
+
+    code = "metadata_not_cleaned"
 
 
 def clean_metadata(rule: Age, now: datetime, environment: Mapping[str, str], *, dry_run: bool) -> str | None:

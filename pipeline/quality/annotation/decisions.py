@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, RowMapping, delete, insert, or_, select
 
+from pipeline.core.errors import CodedError
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection, QueueStatus
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.quality.annotation.bookkeeping import settle
@@ -31,7 +32,7 @@ from pipeline.quality.annotation.view import View, unpack
 _AHEAD = timedelta(days=1)  # how far another machine's clock may be ahead
 
 
-class DecisionError(ValueError):
+class DecisionError(CodedError, ValueError):
     """A decision cannot be taken: the message says why, and what to do."""
 
 
@@ -87,9 +88,12 @@ def decide_many(store: Store, sample_ids: Sequence[str], annotator: str, decisio
     Errors: DecisionError for an edit, and for more samples than the rules allow.
     """
     if decision.kind == DecisionKind.EDIT:
-        raise DecisionError("an edit is of one sample: make it on each")
+        raise DecisionError("an edit is of one sample: make it on each", code="edit_of_several")
     if len(sample_ids) > store.rules.max_bulk:
-        raise DecisionError(f"{len(sample_ids)} samples at once, {store.rules.max_bulk} are allowed: choose fewer")
+        raise DecisionError(
+            f"{len(sample_ids)} samples at once, {store.rules.max_bulk} are allowed: choose fewer",
+            code="decision_of_too_many",
+        )
     decided, refused = [], {}
     bulk = f"{BULK}{uuid.uuid4().hex}"
     with store.writing() as connection:
@@ -111,7 +115,7 @@ def add_validation(store: Store, decision_id: int, validation: Validation) -> Qu
         query = select(decisions.c.seq).where(decisions.c.id == decision_id, decisions.c.kind == DecisionKind.EDIT)
         seq: int | None = connection.execute(query).scalar()
         if seq is None:
-            raise DecisionError(f"decision {decision_id} is no edit")
+            raise DecisionError(f"decision {decision_id} is no edit", code="decision_not_edit")
         row = {
             "decision_id": decision_id,
             "time": store.clock(),
@@ -129,7 +133,10 @@ def _decide(
     query = select(samples).where(samples.c.id == sample_id, ~samples.c.gone).with_for_update()
     sample = connection.execute(query).mappings().one_or_none()
     if sample is None:
-        raise DecisionError(f"no sample {sample_id} is in the queue: a refresh has taken it out, or it was never there")
+        raise DecisionError(
+            f"no sample {sample_id} is in the queue: a refresh has taken it out, or it was never there",
+            code="sample_not_in_queue",
+        )
     data = connection.execute(select(views.c.data).where(views.c.seq == sample["seq"])).scalar_one()
     view = unpack(data)
     _check(store, connection, sample, view, annotator, decision)
@@ -164,17 +171,19 @@ def _check(
     """Refuse what cannot be a decision on a sample."""
     _check_texts(store, annotator, decision)
     if decision.kind == DecisionKind.REJECT and decision.objection is None:
-        raise DecisionError("a rejection needs a reason: choose one of the list")
+        raise DecisionError("a rejection needs a reason: choose one of the list", code="rejection_without_reason")
     if decision.kind != DecisionKind.REJECT and decision.objection is not None:
-        raise DecisionError(f"only a rejection has a reason, and this is: {decision.kind}")
+        raise DecisionError(
+            f"only a rejection has a reason, and this is: {decision.kind}", code="reason_without_rejection"
+        )
     if not decision.comment.strip() and (
         decision.kind == DecisionKind.COMMENT or decision.objection == Objection.OTHER
     ):
-        raise DecisionError("the comment is empty: say what it is")
+        raise DecisionError("the comment is empty: say what it is", code="comment_empty")
     if decision.kind == DecisionKind.EDIT:
         _check_edit(view, decision.after)
     elif decision.after:
-        raise DecisionError(f"only an edit changes fields, and this is: {decision.kind}")
+        raise DecisionError(f"only an edit changes fields, and this is: {decision.kind}", code="fields_without_edit")
     _check_unchanged(sample, decision)
     _check_newest(store, connection, sample, annotator, decision)
     held = select(leases.c.who).where(
@@ -182,41 +191,56 @@ def _check(
     )
     holder = connection.execute(held).scalar()
     if holder and decision.kind in CLOSING and not decision.origin:
-        raise DecisionError(f"{holder} has this sample open: take another one")
+        raise DecisionError(f"{holder} has this sample open: take another one", code="sample_open_elsewhere")
 
 
 def _check_texts(store: Store, annotator: str, decision: NewDecision) -> None:
     """Refuse a name or a text that is missing, too long, or that no database and no file can hold."""
     if not annotator.strip():
-        raise DecisionError("no annotator is signed in")
+        raise DecisionError("no annotator is signed in", code="annotator_missing")
     if len(annotator) > LONGEST_NAME:
-        raise DecisionError(f"a name of {len(annotator)} characters, {LONGEST_NAME} are allowed")
+        raise DecisionError(
+            f"a name of {len(annotator)} characters, {LONGEST_NAME} are allowed", code="annotator_name_too_long"
+        )
     for name, text in {"name": annotator, "comment": decision.comment, **decision.after}.items():
         if len(text) > store.rules.max_text:
-            raise DecisionError(f"{name}: {len(text)} characters, {store.rules.max_text} are allowed")
+            raise DecisionError(
+                f"{name}: {len(text)} characters, {store.rules.max_text} are allowed", code="text_too_long"
+            )
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
-            raise DecisionError(f"{name}: holds a null byte or half a character, which no text can hold")
+            raise DecisionError(
+                f"{name}: holds a null byte or half a character, which no text can hold", code="text_invalid"
+            )
 
 
 def _check_edit(view: View, after: Mapping[str, str]) -> None:
     content = view.content
     if unknown := sorted(set(after) - set(content)):
-        raise DecisionError(f"{', '.join(unknown)}: not among what can be edited here ({', '.join(sorted(content))})")
+        raise DecisionError(
+            f"{', '.join(unknown)}: not among what can be edited here ({', '.join(sorted(content))})",
+            code="field_not_editable",
+        )
     if not any(content[name] != value for name, value in after.items()):
-        raise DecisionError("the edit changes nothing: accept the sample instead")
+        raise DecisionError("the edit changes nothing: accept the sample instead", code="edit_empty")
     for choice in view.choices:
         if choice.name in after and after[choice.name] not in choice.options:
-            raise DecisionError(f"{choice.name}: {after[choice.name]!r} is none of {', '.join(choice.options)}")
+            raise DecisionError(
+                f"{choice.name}: {after[choice.name]!r} is none of {', '.join(choice.options)}",
+                code="field_value_unknown",
+            )
 
 
 def _check_unchanged(sample: RowMapping, decision: NewDecision) -> None:
     """Refuse a decision on what is not as it was shown; another flag is no reason to reject less."""
     if decision.content is not None and decision.content != sample["content"]:
-        raise DecisionError("the sample has changed since it was opened: look at it again")
+        raise DecisionError("the sample has changed since it was opened: look at it again", code="sample_changed")
     if decision.flags is None or decision.kind not in CLOSING - {DecisionKind.REJECT}:
         return
     if new := sorted({kind for kind, _ in sample["flags"]} - decision.flags):
-        raise DecisionError(f"the sample has been flagged since it was opened ({', '.join(new)}): look at it again")
+        raise DecisionError(
+            f"the sample has been flagged since it was opened ({', '.join(new)}): look at it again",
+            code="sample_flagged",
+        )
 
 
 def _check_newest(
@@ -226,7 +250,9 @@ def _check_newest(
     if decision.time is None or decision.kind == DecisionKind.COMMENT:
         return
     if decision.time > store.clock() + _AHEAD:
-        raise DecisionError(f"it was made on {decision.time:%Y-%m-%d}, which is in the future")
+        raise DecisionError(
+            f"it was made on {decision.time:%Y-%m-%d}, which is in the future", code="decision_in_future"
+        )
     query = (
         select(decisions.c.who, decisions.c.time)
         .join(standings, standings.c.decision_id == decisions.c.id)
@@ -236,7 +262,10 @@ def _check_newest(
     if sample["twice"]:
         query = query.where(or_(decisions.c.who == annotator, decisions.c.settles))
     if (newer := connection.execute(query).first()) is not None:
-        raise DecisionError(f"{newer.who} has decided since, on {newer.time:%Y-%m-%d %H:%M} UTC: look at it again")
+        raise DecisionError(
+            f"{newer.who} has decided since, on {newer.time:%Y-%m-%d %H:%M} UTC: look at it again",
+            code="decision_outdated",
+        )
 
 
 def _is_settling(connection: Connection, sample: RowMapping) -> bool:
@@ -255,7 +284,7 @@ def _undone(connection: Connection, seq: int, annotator: str) -> int:
     steps = (step_of(row, {}) for row in rows_of(connection, seq))
     own = current_decisions(steps, reviewed_state(connection, seq)).get(annotator)
     if own is None:
-        raise DecisionError("nothing to undo: no decision of yours on this sample counts")
+        raise DecisionError("nothing to undo: no decision of yours on this sample counts", code="nothing_to_undo")
     return own.id
 
 

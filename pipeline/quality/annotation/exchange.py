@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import msgspec
 from sqlalchemy import select
 
+from pipeline.core.errors import CodedError
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection, QueueStatus
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
@@ -24,7 +25,7 @@ _AT_ONCE = 200
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
-class BadLine(ValueError):
+class BadLine(CodedError, ValueError):
     """A line, or a task, that cannot be read: the message says what is wrong with it."""
 
 
@@ -152,7 +153,7 @@ def read_line(text: bytes) -> Line:
     try:
         return _DECODER.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadLine(str(error)) from None
+        raise BadLine(str(error), code="decision_line_invalid") from None
 
 
 def write_line(line: Line) -> bytes:

@@ -10,13 +10,14 @@ from typing import Any
 
 import msgspec
 
+from pipeline.core.errors import CodedError
 from pipeline.core.vocabularies.annotation import ReviewFormat
 from pipeline.lake.tables import replacing
 from pipeline.quality.annotation.exchange import BadLine, Line, read_line, write_line
 from pipeline.quality.annotation.label_studio import from_task, interface, to_task
 
 
-class BadFile(ValueError):
+class BadFile(CodedError, ValueError):
     """A file cannot be read as a whole: the message says why, and what to do."""
 
 
@@ -84,7 +85,7 @@ def _tasks(file: Path) -> list[Any]:
     try:
         tasks = msgspec.json.decode(file.read_bytes().removeprefix(BOM_UTF8))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadFile(f"{file}: not JSON ({error}); export the project as JSON") from None
+        raise BadFile(f"{file}: not JSON ({error}); export the project as JSON", code="label_studio_not_json") from None
     if not isinstance(tasks, list):
-        raise BadFile(f"{file}: not a list of tasks; export the project as JSON")
+        raise BadFile(f"{file}: not a list of tasks; export the project as JSON", code="label_studio_no_tasks")
     return tasks

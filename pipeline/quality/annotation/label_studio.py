@@ -42,7 +42,10 @@ def from_task(task: Mapping[str, Any]) -> Line:
         rulings = [_ruling(annotation, data) for annotation in task.get("annotations", [])]
         return convert(head | {"texts": data, "decisions": [to_builtins(ruling) for ruling in rulings]}, Line)
     except (LookupError, TypeError, AttributeError, ValueError, ValidationError) as error:
-        raise BadLine(f"not a task that `driftline review export` wrote: {type(error).__name__}: {error}") from None
+        raise BadLine(
+            f"not a task that `driftline review export` wrote: {type(error).__name__}: {error}",
+            code="label_studio_task_invalid",
+        ) from None
 
 
 def interface(fields: frozenset[str]) -> str:

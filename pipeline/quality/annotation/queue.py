@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, case, delete, exists, func, or_, select
 
+from pipeline.core.errors import CodedError
 from pipeline.core.vocabularies.annotation import DecisionKind, QueueStatus
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
@@ -26,8 +27,10 @@ OPEN = (QueueStatus.PENDING, QueueStatus.DRAFT)
 """What `next_sample` hands out where a filter names no status."""
 
 
-class UnknownSample(KeyError):
+class UnknownSample(CodedError, KeyError):
     """No sample in the queue has this id."""
+
+    code = "sample_not_in_queue"
 
     def __str__(self) -> str:
         return f"no sample {self.args[0]} is in the queue: it was never there, or a refresh has taken it out"

@@ -44,5 +44,5 @@ def _edited(store: Store, decision_id: int) -> tuple[str, dict[str, str]]:
     with store.reading() as connection:
         row = connection.execute(query).one_or_none()
     if row is None:
-        raise DecisionError(f"decision {decision_id} is no edit")
+        raise DecisionError(f"decision {decision_id} is no edit", code="decision_not_edit")
     return row.id, unpack(row.data).content | row.after

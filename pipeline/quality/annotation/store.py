@@ -75,22 +75,28 @@ def open_store(url: str, rules: AnnotationRules) -> Store:
     try:
         address = make_url(url)
         if address.get_backend_name() not in {"sqlite", "postgresql"}:
-            raise StoreError(f"DRIFTLINE_REVIEWS: {address.get_backend_name()} is neither sqlite nor postgresql")
+            raise StoreError(
+                f"DRIFTLINE_REVIEWS: {address.get_backend_name()} is neither sqlite nor postgresql",
+                code="reviews_address_invalid",
+            )
         engine = create_engine(address, pool_pre_ping=address.get_backend_name() == "postgresql")
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         hint = "give an address such as sqlite:///r.sqlite or postgresql+psycopg://user@host/name (extra `postgres`)"
-        raise StoreError(f"DRIFTLINE_REVIEWS: {error}; {hint}") from None
+        raise StoreError(f"DRIFTLINE_REVIEWS: {error}; {hint}", code="reviews_address_invalid") from None
     (_as_sqlite if address.get_backend_name() == "sqlite" else _as_postgresql)(engine)
     try:
         _migrate(engine)
     except (OperationalError, OSError) as error:
         printable, why = address.render_as_string(hide_password=True), getattr(error, "orig", error)
-        raise StoreError(f"the review database {printable} cannot be opened: {why}") from None
+        raise StoreError(
+            f"the review database {printable} cannot be opened: {why}", code="reviews_unreachable"
+        ) from None
     except DatabaseError as error:
         printable = address.render_as_string(hide_password=True)
         raise StoreError(
             f"the review database {printable} cannot be read ({error.orig}); nothing in it was changed. Put a"
-            " copy of it back: it holds the decisions of people, which cannot be made again"
+            " copy of it back: it holds the decisions of people, which cannot be made again",
+            code="reviews_damaged",
         ) from None
     takes_turns = address.get_backend_name() == "sqlite"
     return Store(engine, rules, turn=threading.Lock() if takes_turns else nullcontext())
@@ -140,7 +146,10 @@ def _migrate(engine: Engine) -> None:
         if revision is not None and revision not in {
             step.revision for step in ScriptDirectory.from_config(config).walk_revisions()
         }:
-            raise StoreError(f"the review database is of a newer driftline (revision {revision}): update driftline")
+            raise StoreError(
+                f"the review database is of a newer driftline (revision {revision}): update driftline",
+                code="reviews_newer",
+            )
         command.upgrade(config, "head")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from pipeline.core.build import build_version
+from pipeline.core.errors import CodedError
 from pipeline.lake.names import plain_name
 from pipeline.lake.runner import write_json
 
@@ -16,12 +17,14 @@ FORMAT = 1
 """Version of the layout of a snapshot; raised when readers of the old one would misread it."""
 
 
-class SnapshotError(ValueError):
+class SnapshotError(CodedError, ValueError):
     """A folder is no readable snapshot; the message has the reason, and what to do."""
 
 
 class OtherVersion(SnapshotError):
     """A snapshot has other columns or terms than those declared today; the message names both versions."""
+
+    code = "snapshot_of_other_version"
 
 
 class _Part(BaseModel):
@@ -102,18 +105,23 @@ def read_manifest(snapshot: Path) -> Manifest:
     path = snapshot / "manifest.json"
     if path.is_symlink() or not path.is_file():
         raise SnapshotError(
-            f"{snapshot}: no manifest.json, so this is not a snapshot: name a folder that `driftline refresh` published"
+            f"{snapshot}: no manifest.json, so this is not a snapshot: name a folder that"
+            " `driftline refresh` published",
+            code="not_a_snapshot",
         )
     text = path.read_bytes()
     try:
         raw = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SnapshotError(f"{path}: not JSON: {error}; put a whole copy of the snapshot in its place") from None
+        raise SnapshotError(
+            f"{path}: not JSON: {error}; put a whole copy of the snapshot in its place", code="manifest_not_json"
+        ) from None
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
         other = f" ({raw.get('format')!r}, by driftline {raw.get('driftline')!r})" if isinstance(raw, dict) else ""
         raise SnapshotError(
             f"{path}: not a manifest of format {FORMAT}{other}, which driftline {build_version()} reads:"
-            " publish it again with this driftline"
+            " publish it again with this driftline",
+            code="manifest_of_other_format",
         )
     return _validated(path, text)
 
@@ -123,7 +131,7 @@ def _validated(path: Path, text: bytes) -> Manifest:
         return Manifest.model_validate_json(text)
     except ValidationError as error:
         problems = [f"{_where(problem['loc'])}: {problem['msg']}" for problem in error.errors()]
-        raise SnapshotError(f"{path}: {'; '.join(problems[:5])}") from None
+        raise SnapshotError(f"{path}: {'; '.join(problems[:5])}", code="manifest_invalid") from None
 
 
 def _where(location: tuple[Any, ...]) -> str:

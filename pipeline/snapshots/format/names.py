@@ -22,7 +22,9 @@ def latest(snapshots: Path, profile: str) -> Path | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, IsADirectoryError) as error:
-        raise SnapshotError(f"{pointer}: {error}. Write the name of a snapshot beside it into this file") from None
+        raise SnapshotError(
+            f"{pointer}: {error}. Write the name of a snapshot beside it into this file", code="latest_invalid"
+        ) from None
     return pointer.parent / name
 
 

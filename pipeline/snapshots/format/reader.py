@@ -173,10 +173,12 @@ class Snapshot:
     def file(self, path: str) -> Path:
         """Return the path of a file after a check of its name, hash and size against the manifest."""
         if path not in self._entries:
-            raise SnapshotError(f"{self.folder}: the manifest lists no file {path!r}")
+            raise SnapshotError(f"{self.folder}: the manifest lists no file {path!r}", code="snapshot_file_unlisted")
         if problem := self.problem_of(self._entries[path]):
             raise SnapshotError(
-                f"{self.folder}: {problem}. Run `driftline verify {self.folder}`, and take a whole copy of the snapshot"
+                f"{self.folder}: {problem}. Run `driftline verify {self.folder}`, and take a whole copy of"
+                " the snapshot",
+                code="snapshot_file_differs",
             )
         return self.files[path]
 
@@ -211,7 +213,7 @@ class Snapshot:
             except _BROKEN as error:
                 raise self._broken(path, error) from None
             if rows != entry.rows:
-                raise SnapshotError(f"{path}: {rows} rows, the manifest says {entry.rows}")
+                raise SnapshotError(f"{path}: {rows} rows, the manifest says {entry.rows}", code="snapshot_rows_differ")
             self._parts[name] = _Part(path, schema, table(entry.table))
         return self._parts[name]
 
@@ -222,7 +224,9 @@ class Snapshot:
 
     def _must_be_safe(self, part: _Part, data: pa.Table) -> None:
         if problem := next(unsafe_values(data, part.declared.name), None):
-            raise SnapshotError(f"{part.path}: {problem}. Get the snapshot from its publisher again")
+            raise SnapshotError(
+                f"{part.path}: {problem}. Get the snapshot from its publisher again", code="snapshot_value_unsafe"
+            )
 
     def _of_other(self, place: Path, problem: str) -> OtherVersion:
         return OtherVersion(
@@ -232,7 +236,8 @@ class Snapshot:
 
     def _broken(self, path: Path, error: BaseException) -> SnapshotError:
         return SnapshotError(
-            f"{path}: not a Parquet file that can be read ({error}); run `driftline verify {self.folder}`"
+            f"{path}: not a Parquet file that can be read ({error}); run `driftline verify {self.folder}`",
+            code="snapshot_file_unreadable",
         )
 
 

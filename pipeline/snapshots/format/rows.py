@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pipeline.core.errors import CodedError
 from pipeline.families.all_families import FAMILIES
 from pipeline.lake.rows import RejectRow
 from pipeline.lake.schema import Row, SchemaError, table
@@ -147,15 +148,19 @@ def _library(row: Row) -> str:
     return str(row.get("library"))
 
 
-class NothingToPublish(ValueError):
+class NothingToPublish(CodedError, ValueError):
     """No instance was accepted: an empty snapshot would replace one that people use."""
 
+    code = "nothing_to_publish"
 
-class OutdatedTables(ValueError):
+
+class OutdatedTables(CodedError, ValueError):
     """Tables of the lake have the columns of another Driftline; the message names their libraries.
 
     Missing values are not filled in: every row of a snapshot has the guarantees of today's stages.
     """
+
+    code = "tables_outdated"
 
 
 def read_tables(lake: Lake, profile: str, libraries: Sequence[str]) -> Rows:

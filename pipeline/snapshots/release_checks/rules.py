@@ -152,5 +152,8 @@ def gate_rules(folder: Path, stages: Collection[str]) -> ReleaseCheckRules:
     """Read the rules of release checks for these stages. Errors: RuleError with file and line."""
     rules = load(folder / "gates.yaml", ReleaseCheckRules)
     if unknown := sorted({rule.stage for rule in rules.rejected} - {*stages}):
-        raise RuleError(f"gates.yaml: rejected: no such stage: {', '.join(unknown)}; these are: {', '.join(stages)}")
+        raise RuleError(
+            f"gates.yaml: rejected: no such stage: {', '.join(unknown)}; these are: {', '.join(stages)}",
+            code="release_check_stage_unknown",
+        )
     return rules

@@ -62,7 +62,8 @@ def _refuse_public(api: HfApi, repository: str) -> None:
     if not api.dataset_info(repository).private:
         raise NotUploaded(
             f"{repository} exists and is public, and nothing was sent: make it private on its settings page, or upload"
-            " without --private"
+            " without --private",
+            code="upload_repository_public",
         )
 
 
@@ -116,7 +117,9 @@ def _refuse_foreign(api: HfApi, repository: str, snapshot: Outgoing, there: dict
     if profile != snapshot.profile:
         content = f"the profile {profile}" if profile else "something else than snapshots of Driftline"
         raise NotUploaded(
-            f"{repository} holds {content}, and nothing was overwritten: name another repository for {snapshot.profile}"
+            f"{repository} holds {content}, and nothing was overwritten: name another repository for"
+            f" {snapshot.profile}",
+            code="upload_repository_foreign",
         )
 
 
@@ -137,7 +140,8 @@ def _refuse_older(repository: str, snapshot: Outgoing, tagged: list[str]) -> Non
     if newer:
         raise NotUploaded(
             f"{repository} has {_newest(newer)}, which is newer than {snapshot.name}, and `main` never goes back:"
-            " upload snapshots in their order, or the older one to a repository of its own"
+            " upload snapshots in their order, or the older one to a repository of its own",
+            code="upload_older",
         )
 
 
@@ -146,7 +150,8 @@ def _same_or_error(api: HfApi, repository: str, snapshot: Outgoing, revision: st
     if _manifest(api, repository, revision) != _blob_id(snapshot.manifest.local):
         raise NotUploaded(
             f"{repository} has another snapshot under the tag {revision}, and nothing was overwritten: publish this one"
-            " again, so that it gets a revision of its own"
+            " again, so that it gets a revision of its own",
+            code="upload_tag_taken",
         )
 
 
@@ -171,15 +176,16 @@ def _report_errors(repository: str) -> Iterator[None]:
     except NotUploaded:
         raise
     except LocalTokenNotFoundError:
-        raise NotUploaded(f"{where}: no token. {_SIGN_IN}") from None
+        raise NotUploaded(f"{where}: no token. {_SIGN_IN}", code="upload_no_token") from None
     except HFValidationError as error:
-        raise NotUploaded(f"{where}: {error}") from None
+        raise NotUploaded(f"{where}: {error}", code="upload_repository_invalid") from None
     except HfHubHTTPError as error:
-        raise NotUploaded(f"{where}: {_advice(error)}") from error
+        raise NotUploaded(f"{where}: {_advice(error)}", code="upload_refused") from error
     except Exception as error:  # the client's of HTTP and of its transfers
         raise NotUploaded(
             f"{where}: {type(error).__name__}: {error}. `main` and its tags are unchanged or complete: run the same"
-            " command again to resume"
+            " command again to resume",
+            code="upload_broken_off",
         ) from error
 
 

@@ -65,17 +65,19 @@ def outgoing(snapshot: Path) -> Outgoing:
         problems = verify(folder)
         reader = Snapshot(folder)
     except ValueError as error:
-        raise NotUploaded(str(error)) from None
+        raise NotUploaded(str(error), code="upload_no_snapshot") from None
     if problems:
         raise NotUploaded(
             f"{folder}: {len(problems)} checks of the snapshot fail, so it was not sent: {'; '.join(problems[:3])}."
-            " See `driftline verify`, and publish it again"
+            " See `driftline verify`, and publish it again",
+            code="upload_checks_fail",
         )
     name, manifest = folder.name, reader.manifest
     if not _PROFILE.fullmatch(manifest.profile) or not name.startswith(f"{manifest.profile}-") or not order(name)[0]:
         raise NotUploaded(
             f"{folder}: a snapshot of profile {manifest.profile!r} has a name like {manifest.profile}-2026-11-22 or"
-            f" {manifest.profile}-2026-11-22.r2, which defines its order: rename its folder back"
+            f" {manifest.profile}-2026-11-22.r2, which defines its order: rename its folder back",
+            code="upload_misnamed",
         )
     files = [File(entry.path, reader.files[entry.path], entry.sha256, entry.bytes) for entry in manifest.files]
     path = folder / "manifest.json"

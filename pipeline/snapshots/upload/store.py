@@ -70,7 +70,8 @@ def _put(files: Files, file: File, target: str, to: str) -> bool:
     if not _is_same(files, file, target):
         raise NotUploaded(
             f"{to}: {files.unstrip_protocol(target)} exists with other content, and nothing was overwritten. If a"
-            " broken upload left it, remove it; if it is another snapshot of that name, upload to another address"
+            " broken upload left it, remove it; if it is another snapshot of that name, upload to another address",
+            code="upload_file_taken",
         )
     return False
 
@@ -121,7 +122,10 @@ def _move_latest(files: Files, pointer: str, name: str) -> str:
                 raise
         else:
             return name
-    raise NotUploaded(f"{pointer} is being moved by others; the snapshot is stored: run the same command again")
+    raise NotUploaded(
+        f"{pointer} is being moved by others; the snapshot is stored: run the same command again",
+        code="upload_latest_contended",
+    )
 
 
 def _latest(files: Files, pointer: str) -> tuple[str | None, dict[str, str]]:
@@ -151,16 +155,20 @@ def _report_errors(to: str) -> Iterator[None]:
     except NotUploaded:
         raise
     except ImportError as error:
-        raise NotUploaded(f"{to}: {error}") from error
+        raise NotUploaded(f"{to}: {error}", code="upload_client_missing") from error
     except PermissionError as error:
         raise NotUploaded(
             f"{to}: not allowed: {error}. The store's own client finds the keys (for s3:"
             " AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the machine's role). They must be"
-            " allowed to list, read and write"
+            " allowed to list, read and write",
+            code="upload_not_allowed",
         ) from error
     except FileNotFoundError as error:
-        raise NotUploaded(f"{to}: not found: {error}. Create the bucket first, and check its spelling") from error
+        raise NotUploaded(
+            f"{to}: not found: {error}. Create the bucket first, and check its spelling", code="upload_bucket_missing"
+        ) from error
     except Exception as error:  # every store has errors of its own
         raise NotUploaded(
-            f"{to}: {type(error).__name__}: {error}. Sent files are stored: run the same command again to resume"
+            f"{to}: {type(error).__name__}: {error}. Sent files are stored: run the same command again to resume",
+            code="upload_broken_off",
         ) from error

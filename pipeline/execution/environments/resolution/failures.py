@@ -19,6 +19,8 @@ Step = Literal["build", "import"]
 class IndexUnreachable(FatalError):
     """The package index did not answer; the same call may succeed later."""
 
+    code = "index_unreachable"
+
 
 class StepFailed(Exception):
     """A step of building failed for good: `outcome` says how, `detail` in whose words, `missing` what was not there.

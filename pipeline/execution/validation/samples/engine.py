@@ -226,7 +226,7 @@ class _Flow:
     def _case(self, number: str, job: Job, environment: Environment) -> Case:
         sample, rules = self.samples[job.line], self.engine.rules
         if digest_of(sample) != job.digest:
-            raise SampleError("the file of the samples changed during the run; run them again")
+            raise SampleError("the file of the samples changed during the run; run them again", code="samples_changed")
         return Case(
             id=number,
             preamble="",

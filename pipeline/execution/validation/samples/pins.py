@@ -11,10 +11,12 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from pipeline.core.errors import CodedError
+
 _OPERATOR = ("<", ">", "=", "!", "~")
 
 
-class PinError(ValueError):
+class PinError(CodedError, ValueError):
     """What stands there is no requirement that can be resolved from an index; the message says which and why."""
 
 
@@ -85,8 +87,12 @@ def _normal(text: str) -> str:
         pin = Requirement(text)
     except InvalidRequirement as error:
         problem = str(error).splitlines()[0]
-        raise PinError(f"{text!r} is no requirement ({problem}); write it like numpy==1.21.6") from None
+        raise PinError(
+            f"{text!r} is no requirement ({problem}); write it like numpy==1.21.6", code="pin_invalid"
+        ) from None
     if pin.url:
-        raise PinError(f"{text!r} comes from an address; only what the package index has can be pinned")
+        raise PinError(
+            f"{text!r} comes from an address; only what the package index has can be pinned", code="pin_from_address"
+        )
     pin.name = canonicalize_name(pin.name)
     return str(pin)

@@ -43,7 +43,7 @@ class Catalogue:
                 project = self._ask(library)
             except NotFound:
                 message = f"library: the index has no {library}; give a distribution that it has"
-                raise SampleError(message) from None
+                raise SampleError(message, code="sample_library_unknown") from None
             releases = (_release(spelled, files) for spelled, files in project.releases.items() if _valid(spelled))
             by_version = ((Version(release.version), release) for release in releases)
             self._cache[library] = dict(sorted(by_version, key=lambda pair: pair[0]))
@@ -56,7 +56,10 @@ class Catalogue:
         """
         releases, parsed = self.releases(library), Version(version)
         if parsed not in releases:
-            raise SampleError(f"version: {library} has no release {version}; {_nearest(list(releases), parsed)}")
+            raise SampleError(
+                f"version: {library} has no release {version}; {_nearest(list(releases), parsed)}",
+                code="sample_release_unknown",
+            )
         return releases[parsed]
 
     def within(self, library: str, versions: SpecifierSet, prereleases: bool = False) -> tuple[str, ...]:

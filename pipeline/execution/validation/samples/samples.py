@@ -13,6 +13,7 @@ from packaging.version import InvalidVersion, Version
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
+from pipeline.core.errors import CodedError
 from pipeline.execution.validation.samples.pins import PinError, contradiction, pins_of
 
 _PYTHON = re.compile(r"3\.\d+")
@@ -32,11 +33,11 @@ _HINTS = {
 FIELDS = tuple(_HINTS)
 
 
-class SampleError(ValueError):
+class SampleError(CodedError, ValueError):
     """A line is not a sample: the message names the field and says what to do; `of` is the id of the line, if any."""
 
-    def __init__(self, message: str, of: str | int | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, of: str | int | None = None, *, code: str) -> None:
+        super().__init__(message, code=code)
         self.of = of
 
 
@@ -158,7 +159,9 @@ def read_sample(line: bytes) -> tuple[Sample, tuple[str, ...]]:
     try:
         sample = Sample.model_validate(fields)
     except ValidationError as error:
-        raise SampleError("; ".join(_explain(problem) for problem in error.errors()), sample_id) from None
+        raise SampleError(
+            "; ".join(_explain(problem) for problem in error.errors()), sample_id, code="sample_invalid"
+        ) from None
     return sample, tuple(sorted(set(fields) - set(FIELDS)))
 
 
@@ -168,20 +171,29 @@ def _object(line: bytes) -> dict[str, Any]:
         text = line.decode("utf-8-sig").strip()
     except UnicodeDecodeError as error:
         place = f"byte 0x{line[error.start]:02x} at column {error.start + 1}"
-        raise SampleError(f"not UTF-8 ({place}); save the file as UTF-8", id_in(line)) from None
+        raise SampleError(f"not UTF-8 ({place}); save the file as UTF-8", id_in(line), code="sample_not_utf8") from None
     if "\0" in text:
-        raise SampleError(f"a null byte at column {text.index(chr(0)) + 1}; save the file as UTF-8", id_in(line))
+        raise SampleError(
+            f"a null byte at column {text.index(chr(0)) + 1}; save the file as UTF-8",
+            id_in(line),
+            code="sample_null_byte",
+        )
     try:
         value = json.loads(text, object_pairs_hook=_once)
     except SampleError as error:
-        raise SampleError(str(error), id_in(line)) from None
+        raise SampleError(str(error), id_in(line), code="sample_field_twice") from None
     except RecursionError:
-        raise SampleError("nested too deeply; a sample is one flat object", id_in(line)) from None
+        raise SampleError(
+            "nested too deeply; a sample is one flat object", id_in(line), code="sample_too_deep"
+        ) from None
     except ValueError as error:
         problem = f"not JSON ({error}); write one complete object on each line"
-        raise SampleError(problem, id_in(line)) from None
+        raise SampleError(problem, id_in(line), code="sample_not_json") from None
     if not isinstance(value, dict):
-        raise SampleError(f"a JSON {type(value).__name__}, not an object; write one object {{…}} on each line")
+        raise SampleError(
+            f"a JSON {type(value).__name__}, not an object; write one object {{…}} on each line",
+            code="sample_no_object",
+        )
     return value
 
 
@@ -190,7 +202,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(fields) != len(pairs):
         names = [name for name, _ in pairs]
         twice = first(name for name in names if names.count(name) > 1)
-        raise SampleError(f"{twice}: given twice; keep one of them")
+        raise SampleError(f"{twice}: given twice; keep one of them", code="sample_field_twice")
     return fields
 
 

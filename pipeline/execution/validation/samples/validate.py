@@ -14,6 +14,7 @@ from pathlib import Path
 from more_itertools import first
 from packaging.specifiers import SpecifierSet
 
+from pipeline.core.errors import CodedError
 from pipeline.core.progress import ReportProgress
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
@@ -31,7 +32,7 @@ _REQUESTS = 8
 """Hears what is being done, how many samples are done, and how many there are."""
 
 
-class NothingToValidate(ValueError):
+class NothingToValidate(CodedError, ValueError):
     """The file has no sample that is wanted; the message says what to do."""
 
 
@@ -146,9 +147,13 @@ class _Work:
             else:
                 needs.append(need_of(line, sample))
         if not ids:
-            raise NothingToValidate(f"{self.request.samples}: no samples; write one JSON object on each line")
+            raise NothingToValidate(
+                f"{self.request.samples}: no samples; write one JSON object on each line", code="samples_empty"
+            )
         if missing := self.request.only - ids:
-            raise NothingToValidate(f"--only: no sample of {self.request.samples} has the id {sorted(missing)[0]!r}")
+            raise NothingToValidate(
+                f"--only: no sample of {self.request.samples} has the id {sorted(missing)[0]!r}", code="sample_unknown"
+            )
         return needs
 
     def plan(self, needs: Sequence[Need]) -> Iterator[Planned]:
@@ -177,7 +182,10 @@ class _Work:
             return [self.catalogue.find(need.library, need.version)]
         versions = self.catalogue.within(need.library, range_.versions, range_.prereleases)
         if not versions:
-            raise SampleError(f"library: {need.library} has no release in {range_.versions or 'any range'}")
+            raise SampleError(
+                f"library: {need.library} has no release in {range_.versions or 'any range'}",
+                code="sample_no_release_in_range",
+            )
         return [self.catalogue.find(need.library, version) for version in versions]
 
     def run(self, planned: Iterable[Planned]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, Self
 
+from pipeline.core.errors import CodedError
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.lake.tables import replacing
 
@@ -51,7 +52,7 @@ class Verdict:
     apart: bool | None = None
 
 
-class NoVerdicts(ValueError):
+class NoVerdicts(CodedError, ValueError):
     """The file holds something else than verdicts, or another process writes it; the message says what to do."""
 
 
@@ -73,7 +74,9 @@ class VerdictFile:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self._file.close()
-            raise NoVerdicts(f"{path}: another process writes it; wait for that one, or name another file") from None
+            raise NoVerdicts(
+                f"{path}: another process writes it; wait for that one, or name another file", code="verdicts_in_use"
+            ) from None
         self._read(forget)
 
     def __enter__(self) -> Self:
@@ -104,7 +107,7 @@ class VerdictFile:
         except (ValueError, KeyError, TypeError):
             self._file.close()
             problem = f"{self.path}: line {number} is no verdict of `driftline validate`"
-            raise NoVerdicts(f"{problem}; name another file, or remove this one") from None
+            raise NoVerdicts(f"{problem}; name another file, or remove this one", code="verdicts_unreadable") from None
 
     def append(self, verdict: Verdict) -> None:
         """Write a verdict so that it is there even if this process is killed next."""

@@ -1,0 +1,91 @@
+"""Every error that has a cause of its own has a code, and every code its cause in the reference."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+from collections.abc import Iterator, Mapping
+
+import yaml
+
+from pipeline.core.errors import CodedError, FatalError, InputError
+from pipeline.core.settings import PROJECT
+from pipeline.index.http import NotFound
+from pipeline.lake.delta import LakeProblem
+from pipeline.lake.sql import SqlProblem
+from tests.errors import raises
+
+CODES = PROJECT / "pipeline" / "core" / "error_codes.yaml"
+OWN_VOCABULARY = {"LakeError": LakeProblem, "SqlError": SqlProblem}
+"""Errors that take a member of an enum instead of a text."""
+
+TREES = {path: ast.parse(path.read_text("utf-8")) for path in sorted((PROJECT / "pipeline").rglob("*.py"))}
+
+
+def coded_classes() -> dict[str, set[str]]:
+    """Return the names of classes of coded errors, each with the codes that all errors of a class have, if any."""
+    classes = [node for tree in TREES.values() for node in tree.body if isinstance(node, ast.ClassDef)]
+    coded: dict[str, set[str]] = {"CodedError": set()}
+    while (
+        added := {node.name for node in classes if coded.keys() & {ast.unparse(base) for base in node.bases}}
+        - coded.keys()
+    ):
+        for node in classes:
+            if node.name in added:
+                inherited = (coded.get(ast.unparse(base), set()) for base in node.bases)
+                own = class_code(node)
+                coded.setdefault(node.name, set()).update([own] if own else set().union(*inherited))
+    return coded
+
+
+def class_code(node: ast.ClassDef) -> str | None:
+    for statement in node.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id="code")], value=ast.Constant(value=str(code))):
+                return code
+    return None
+
+
+def errors_of(tree: ast.Module, names: Mapping[str, object]) -> Iterator[tuple[ast.Call, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (name := ast.unparse(node.func).rpartition(".")[2]) in names:
+            yield node, name
+
+
+def given_code(node: ast.Call) -> str | None:
+    for keyword in node.keywords:
+        match keyword:
+            case ast.keyword(arg="code", value=ast.Constant(value=str(code))):
+                return code
+    return None
+
+
+def test_every_error_has_a_code() -> None:
+    names = {name: code for name, code in coded_classes().items() if name not in OWN_VOCABULARY}
+    without = [
+        f"{path.relative_to(PROJECT)}:{node.lineno}: {name}"
+        for path, tree in TREES.items()
+        for node, name in errors_of(tree, names)
+        if not given_code(node) and not names[name]
+    ]
+    assert without == []
+
+
+def test_the_reference_has_every_code_and_no_other() -> None:
+    names = coded_classes()
+    raised = {code for tree in TREES.values() for node, _ in errors_of(tree, names) if (code := given_code(node))}
+    raised |= set().union(*names.values())
+    raised |= {str(member) for vocabulary in OWN_VOCABULARY.values() for member in vocabulary}
+    rooms = yaml.safe_load(CODES.read_text("utf-8"))
+    listed = [code for codes in rooms.values() for code in codes]
+    assert sorted(listed) == sorted(raised)
+
+
+def test_a_code_survives_another_process_and_does_not_change_the_message() -> None:
+    for error in (InputError("no such file", code="file_missing"), NotFound("https://a/b: status 404")):
+        copy = pickle.loads(pickle.dumps(error))
+        assert (str(copy), copy.code) == (str(error), error.code)
+    assert str(InputError("no such file", code="file_missing")) == "no such file"
+    with raises(FatalError, code="disk_full"):
+        raise FatalError("no space", code="disk_full")
+    assert CodedError("x").code == ""
