@@ -15,6 +15,7 @@ import tree_sitter
 import tree_sitter_python
 from pydantic import Field, model_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.pins.matrix import Narrow, Published
@@ -49,7 +50,7 @@ class OutOfScope(Rule):
         wrong = [text for text in self.examples if not self.pattern.search(text)]
         wrong += [text for text in self.not_examples if self.pattern.search(text)]
         if wrong:
-            raise ValueError(f"{self.pattern.pattern!r} is wrong about {wrong}")
+            raise InputError(f"{self.pattern.pattern!r} is wrong about {wrong}", code="rule_example_wrong")
         return self
 
 

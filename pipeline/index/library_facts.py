@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 from packaging.utils import canonicalize_name
 
+from pipeline.core.errors import InputError
 from pipeline.core.settings import PROJECT
 
 FOLDER = PROJECT / "data" / "libraries"
@@ -69,25 +70,30 @@ def read_ranking(path: Path) -> list[Ranked]:
         try:
             rows = [_ranked(number, row) for number, row in enumerate(csv.DictReader(file, restkey=_MORE), 1)]
         except csv.Error as error:
-            raise ValueError(f"{path.name}: {error}") from None
+            raise InputError(f"{path.name}: {error}", code="ranking_invalid") from None
     if not rows:
-        raise ValueError(f"{path.name}: no ranking: a head line and a library are the least")
+        raise InputError(f"{path.name}: no ranking: a head line and a library are the least", code="ranking_invalid")
     if any(after.rank <= before.rank for before, after in itertools.pairwise(rows)):
-        raise ValueError(f"{path.name}: ranks must rise from line to line")
+        raise InputError(f"{path.name}: ranks must rise from line to line", code="ranking_invalid")
     return rows
 
 
 def _ranked(number: int, row: Mapping[str, str]) -> Ranked:
     if _MORE in row or None in row.values():
         columns = sum(value is not None for value in row.values()) - (_MORE in row) + len(row.get(_MORE, ()))
-        raise ValueError(f"ranking, entry {number}: {columns} columns, {len(row) - (_MORE in row)} in the head line")
+        raise InputError(
+            f"ranking, entry {number}: {columns} columns, {len(row) - (_MORE in row)} in the head line",
+            code="ranking_invalid",
+        )
     if "project" in row:
         return Ranked(number, canonicalize_name(row["project"]), "", "", "")
     try:
         name = canonicalize_name(row["library"])
         return Ranked(int(row["rank"]), name, row["version"], row["month"], row["summary"])
     except (KeyError, ValueError) as error:
-        raise ValueError(f"ranking, entry {number}: {error!r}; columns are {', '.join(Ranked.__slots__)}") from None
+        raise InputError(
+            f"ranking, entry {number}: {error!r}; columns are {', '.join(Ranked.__slots__)}", code="ranking_invalid"
+        ) from None
 
 
 def read_facts(path: Path) -> dict[str, Fact]:
@@ -100,7 +106,7 @@ def read_facts(path: Path) -> dict[str, Fact]:
         try:
             fact = msgspec.json.decode(line, type=Fact)
         except msgspec.DecodeError as error:
-            raise ValueError(f"{path.name}:{number}: {error}") from None
+            raise InputError(f"{path.name}:{number}: {error}", code="library_facts_invalid") from None
         facts[fact.library] = fact
     return facts
 

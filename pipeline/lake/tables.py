@@ -21,6 +21,7 @@ from more_itertools import first
 from packaging.version import Version
 
 from pipeline.core.credentials import cut_table
+from pipeline.core.errors import InputError
 from pipeline.core.places import is_local
 from pipeline.lake.collector import without_collector
 from pipeline.lake.damage import Damaged, set_folder_aside
@@ -142,7 +143,10 @@ def _check_keys(declared: Table, keys: Sequence[tuple[Any, ...]]) -> None:
     """Raise ValueError for two rows with the same key."""
     if len(set(keys)) < len(keys):
         key = first(key for key, times in Counter(keys).items() if times > 1)
-        raise ValueError(f"table {declared.name}: two rows with the key {dict(zip(declared.key, key, strict=True))}")
+        raise InputError(
+            f"table {declared.name}: two rows with the key {dict(zip(declared.key, key, strict=True))}",
+            code="rows_with_same_key",
+        )
 
 
 def _keys(declared: Table, rows: Sequence[AnyRow]) -> list[tuple[Any, ...]]:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.errors import InputError
 from pipeline.core.vocabularies.gates import CheckKind, CheckStatus, PublicationState
 from pipeline.lake.damage import read_state
 from pipeline.lake.runner import write_json
@@ -91,7 +92,7 @@ def write_publication(folder: Path, publication: Publication) -> None:
     stored = _stored(folder)
     before = PublicationState(stored["state"]) if stored else None
     if before not in _ONLY_AFTER.get(publication.state, {before}):
-        raise ValueError(f"{folder}: {publication.state} cannot follow {before}")
+        raise InputError(f"{folder}: {publication.state} cannot follow {before}", code="publication_state_invalid")
     write_json(folder / _RECORD, publication.as_json())
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import griffe
 from pydantic import Field, field_validator, model_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.changes import (
     OF_TYPES,
@@ -82,9 +83,12 @@ class LifecycleRules(Rule):
     @model_validator(mode="after")
     def _complete(self) -> LifecycleRules:
         if missing := [str(kind) for kind in ChangeKind if kind not in self.changes]:
-            raise ValueError(f"changes: no line for {', '.join(missing)}")
+            raise InputError(f"changes: no line for {', '.join(missing)}", code="rule_entry_missing")
         if missing := [str(tag) for tag in LibEvolutionEvalTag if tag not in self.precedence]:
-            raise ValueError(f"precedence: {', '.join(missing)} is missing")
+            raise InputError(f"precedence: {', '.join(missing)} is missing", code="rule_entry_missing")
         if claimed := [str(kind) for kind in OF_TYPES if self.changes[kind].breaking or self.changes[kind].griffe]:
-            raise ValueError(f"changes: {', '.join(claimed)}: a change of annotations alone breaks nothing")
+            raise InputError(
+                f"changes: {', '.join(claimed)}: a change of annotations alone breaks nothing",
+                code="rule_contradiction",
+            )
         return self

@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
-from pipeline.core.errors import FatalError
+from pipeline.core.errors import CodedError, FatalError
 from pipeline.core.settings import PROJECT
 from pipeline.core.spelling import did_you_mean
 
@@ -55,7 +55,10 @@ def load(path: Path, model: type[Model]) -> Model:
             f"{path.name}:{_line(node, e['loc'])}: {'.'.join(map(str, e['loc'])) or 'file'}: {_explain(e, model)}"
             for e in error.errors()
         ]
-        raise RuleError("\n".join(lines), code="rule_invalid") from None
+        misspelt = any(e["type"] == "extra_forbidden" for e in error.errors())
+        raise RuleError(
+            "\n".join(lines), code="rule_unknown_key" if misspelt else _code_of_cause(error) or "rule_invalid"
+        ) from None
 
 
 @lru_cache(maxsize=256)
@@ -95,6 +98,11 @@ def _not_yaml(error: yaml.YAMLError) -> str:
         f", {getattr(error, 'context', '')} of line {begins.line + 1}" if begins and begins.line != mark.line else ""
     )
     return f":{mark.line + 1}:{mark.column + 1}: not YAML: {getattr(error, 'problem', None) or 'unreadable'}{where}"
+
+
+def _code_of_cause(invalid: ValidationError) -> str | None:
+    causes = (error.get("ctx", {}).get("error") for error in invalid.errors())
+    return next((cause.code for cause in causes if isinstance(cause, CodedError)), None)
 
 
 def _explain(error: ErrorDetails, model: type[BaseModel]) -> str:

@@ -9,6 +9,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule, RuleError, load
 from pipeline.core.settings import settings
 from pipeline.core.spelling import did_you_mean
@@ -19,7 +20,10 @@ def _specifier(text: str) -> str:
     try:
         SpecifierSet(text)
     except InvalidSpecifier:
-        raise ValueError(f"{text!r} is not a version specifier by PEP 440; write for example '>=1.3,<2.3'") from None
+        raise InputError(
+            f"{text!r} is not a version specifier by PEP 440; write for example '>=1.3,<2.3'",
+            code="version_range_invalid",
+        ) from None
     return text
 
 
@@ -51,7 +55,7 @@ class Profile(Rule):
     def _once(cls, libraries: tuple[LibraryRule, ...]) -> tuple[LibraryRule, ...]:
         names = [rule.library for rule in libraries]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"listed twice: {', '.join(twice)}")
+            raise InputError(f"listed twice: {', '.join(twice)}", code="rule_entry_twice")
         return libraries
 
     def rule_of(self, library: str) -> LibraryRule:

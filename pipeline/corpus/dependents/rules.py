@@ -7,6 +7,7 @@ from typing import Annotated
 from packaging.utils import canonicalize_name
 from pydantic import AfterValidator, Field, field_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 from pipeline.index.archives import ArchiveLimits
 
@@ -28,7 +29,7 @@ class DependentRules(Rule):
     def _once(cls, seeds: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
         for library, names in seeds.items():
             if library in names or len(set(names)) < len(names):
-                raise ValueError(f"{library}: names itself, or one dependent twice")
+                raise InputError(f"{library}: names itself, or one dependent twice", code="rule_contradiction")
         return seeds
 
     @property

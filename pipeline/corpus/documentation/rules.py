@@ -10,6 +10,7 @@ from packaging.version import InvalidVersion, Version
 from pydantic import AfterValidator, Field, model_validator
 
 from pipeline.api.surface.parse.directive_rules import Words
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 
 _PLACEHOLDER = re.compile(r"\{(?:version|series)\}")
@@ -19,7 +20,7 @@ def _version(text: str) -> str:
     try:
         Version(text)
     except InvalidVersion:
-        raise ValueError(f"{text!r} is not a version by PEP 440") from None
+        raise InputError(f"{text!r} is not a version by PEP 440", code="version_invalid") from None
     return text
 
 
@@ -40,10 +41,13 @@ class SiteRule(Rule):
     @model_validator(mode="after")
     def _single_place(self) -> SiteRule:
         if (self.read_the_docs is None) == (self.address is None):
-            raise ValueError("give either read_the_docs (the slug of the project) or address")
+            raise InputError(
+                "give either read_the_docs (the slug of the project) or address", code="rule_contradiction"
+            )
         if _PLACEHOLDER.search(self.public_address or "") and not (self.version or self.has_placeholder):
-            raise ValueError(
-                "public_address has a placeholder, and neither address nor version tells what it stands for"
+            raise InputError(
+                "public_address has a placeholder, and neither address nor version tells what it stands for",
+                code="rule_contradiction",
             )
         return self
 

@@ -6,13 +6,17 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 from pipeline.index.archives import ArchiveLimits
 
 
 def _with_library(query: str) -> str:
     if "{library}" not in query:
-        raise ValueError(f"{query!r} is the same search for every library; say where its name stands with {{library}}")
+        raise InputError(
+            f"{query!r} is the same search for every library; say where its name stands with {{library}}",
+            code="rule_placeholder_missing",
+        )
     return query
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 from packaging.utils import canonicalize_name
 from pydantic import AfterValidator, model_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule, load
 from pipeline.core.settings import settings
 
@@ -31,7 +32,7 @@ class AsideRule(Rule):
         wrong = [name for name in self.examples if not self.matches(name)]
         wrong += [name for name in self.not_examples if self.matches(name)]
         if wrong:
-            raise ValueError(f"{' '.join(self.words)!r} is wrong about {wrong}")
+            raise InputError(f"{' '.join(self.words)!r} is wrong about {wrong}", code="rule_example_wrong")
         return self
 
     def matches(self, group: str) -> bool:

@@ -6,6 +6,7 @@ import re
 
 from pydantic import Field, model_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.samples import SnippetSource
 
@@ -64,7 +65,7 @@ class Redaction(Rule):
     def _examples_hold(self) -> Redaction:
         for text, expected in {**self.examples, **{other: other for other in self.others}}.items():
             if (got := self._applied(text)) != expected:
-                raise ValueError(f"{self.name}: {text!r} becomes {got!r}, not {expected!r}")
+                raise InputError(f"{self.name}: {text!r} becomes {got!r}, not {expected!r}", code="rule_example_wrong")
         return self
 
     def _applied(self, text: str) -> str:

@@ -6,6 +6,7 @@ import ast
 
 from pydantic import Field, field_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 from pipeline.corpus.snippets.code_sample_rules import CodeSampleRules
 
@@ -47,8 +48,8 @@ def _check_defines(name: str, statements: str) -> None:
     try:
         nodes = list(ast.walk(ast.parse(statements)))
     except SyntaxError as error:
-        raise ValueError(f"{name}: {statements!r} is no Python: {error.msg}") from None
+        raise InputError(f"{name}: {statements!r} is no Python: {error.msg}", code="rule_example_wrong") from None
     bound = {alias.asname or alias.name.partition(".")[0] for n in nodes for alias in getattr(n, "names", [])}
     bound |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     if name not in bound:
-        raise ValueError(f"{name}: {statements!r} does not define {name!r}")
+        raise InputError(f"{name}: {statements!r} does not define {name!r}", code="rule_example_wrong")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from packaging.utils import canonicalize_name
 from pydantic import Field, field_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.samples import Language
 
@@ -36,7 +37,7 @@ class MentionPattern(Rule):
     @classmethod
     def _has_version(cls, pattern: str) -> str:
         if pattern.count("VERSION") != 1:
-            raise ValueError(f"{pattern!r} must have the placeholder VERSION once")
+            raise InputError(f"{pattern!r} must have the placeholder VERSION once", code="rule_placeholder_missing")
         return pattern
 
 
@@ -72,7 +73,7 @@ class ForeignLibrary(LibraryWords):
     @classmethod
     def _foreign(cls, language: Language) -> Language:
         if language is Language.PYTHON:
-            raise ValueError("libraries of Python stand under `libraries`")
+            raise InputError("libraries of Python stand under `libraries`", code="rule_contradiction")
         return language
 
 
@@ -132,7 +133,7 @@ class StackOverflowRules(Rule):
     @classmethod
     def _normalised(cls, libraries: dict[str, LibraryWords]) -> dict[str, LibraryWords]:
         if wrong := [name for name in libraries if name != canonicalize_name(name)]:
-            raise ValueError(f"not the normalised names of distributions: {', '.join(wrong)}")
+            raise InputError(f"not the normalised names of distributions: {', '.join(wrong)}", code="rule_name_invalid")
         return libraries
 
     def words_of(self, library: str) -> LibraryWords:

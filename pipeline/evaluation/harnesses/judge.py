@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.core.errors import InputError
 from pipeline.core.progress import no_progress
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.rules.load import load
@@ -115,7 +116,10 @@ class Judge:
         ]
         if self.setting not in of_family:
             there = ", ".join(of_family)
-            raise ValueError(f"setting {self.setting!r}: {self.family.table} have {there}; name one of them")
+            raise InputError(
+                f"setting {self.setting!r}: {self.family.table} have {there}; name one of them",
+                code="prompt_setting_unknown",
+            )
         ignore_case = load(settings().rules / "masking.yaml", MaskingRules).ignore_case
         rendered = questions(self.folder, self.setting, by_setting[self.setting], view, ignore_case=ignore_case)
         if not rendered.prompts:

@@ -9,6 +9,7 @@ from functools import cache
 import verifiers.v1 as vf
 from openai import AsyncOpenAI, OpenAIError
 
+from pipeline.core.errors import InputError
 from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.evaluation.harnesses.judge import Judge
@@ -50,13 +51,16 @@ class DriftlineTask(vf.Task[DriftlineData, vf.State, vf.TaskConfig]):
         """
         data, messages = self.data, trace.assistant_messages
         if not messages:
-            raise ValueError(f"{data.family} {data.id}: the model gave no answer")
+            raise InputError(f"{data.family} {data.id}: the model gave no answer", code="harness_answer_missing")
         judge = _judge(data.family, data.snapshot, data.view, data.setting)
         # `trace.last_reply` would strip the indentation of the first line.
         verdict = await asyncio.to_thread(judge.verdict, str(data.id), messages[-1].content or "")
         trace.record_metrics({metric.value: score for metric, score in verdict.scores.items()})
         if judge.main not in verdict.scores:
-            raise ValueError(f"{data.family} {data.id}: no {judge.main} of this answer: {verdict.missing}")
+            raise InputError(
+                f"{data.family} {data.id}: no {judge.main} of this answer: {verdict.missing}",
+                code="harness_verdict_missing",
+            )
         return verdict.scores[judge.main]
 
 
@@ -71,9 +75,10 @@ class DriftlineTaskset(vf.Taskset[DriftlineTask, DriftlineConfig]):
         config = self.config
         judge = _judge(config.family, config.snapshot, config.view, config.setting)
         if judge.main not in judge.metrics:
-            raise ValueError(
+            raise InputError(
                 f"{judge.folder.name}: no answer to {config.family.table} can have {judge.main}, since no row can be"
-                " run; name another snapshot or view"
+                " run; name another snapshot or view",
+                code="harness_nothing_runs",
             )
         for question in judge.questions.values():
             if judge.main in question.metrics:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pipeline.core.errors import InputError
 from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.prompts import NoPrompt, PromptInput
@@ -101,7 +102,9 @@ def _of_row(
     except UnreadableCode as error:
         return Without(row_id, NoPrompt.UNREADABLE, str(error))
     except ValueError as error:
-        raise ValueError(f"{template.family} {row_id}: {error}; correct it in curation_rules/prompts") from None
+        raise InputError(
+            f"{template.family} {row_id}: {error}; correct it in curation_rules/prompts", code="prompt_not_rendered"
+        ) from None
     return Prompt(row_id, template.family, setting, system, text, row["canary"])
 
 

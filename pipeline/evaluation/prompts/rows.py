@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from pipeline.core.errors import InputError
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.prompts import PromptInput
 from pipeline.core.vocabularies.running import Outcome
@@ -132,8 +133,12 @@ def _read(name: str, lines: Iterable[bytes]) -> dict[str, Attempt]:
         try:
             read = decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise ValueError(f"{name}:{number}: no object with id, solution and trace: {error}") from None
+            raise InputError(
+                f"{name}:{number}: no object with id, solution and trace: {error}", code="trace_invalid"
+            ) from None
         if read.id in attempts:
-            raise ValueError(f"{name}:{number}: {read.id!r} is there twice; leave the one that is to be shown")
+            raise InputError(
+                f"{name}:{number}: {read.id!r} is there twice; leave the one that is to be shown", code="trace_twice"
+            )
         attempts[read.id] = Attempt(read.solution, read.trace)
     return attempts

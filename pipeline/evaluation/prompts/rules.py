@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule, RuleError, load
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.families import Family
@@ -89,11 +90,16 @@ class PromptRules(Rule):
     @model_validator(mode="after")
     def _check_templates(self) -> PromptRules:
         if twice := sorted(self.parts.keys() & self.templates.keys()):
-            raise ValueError(f"both a part and a template: {', '.join(twice)}; rename one of them")
+            raise InputError(
+                f"both a part and a template: {', '.join(twice)}; rename one of them", code="rule_entry_twice"
+            )
         for name, setting in self.settings.items():
             if setting.template not in self.templates:
                 there = ", ".join(sorted(self.templates))
-                raise ValueError(f"setting {name}: no template {setting.template!r}; there are {there}")
+                raise InputError(
+                    f"setting {name}: no template {setting.template!r}; there are {there}",
+                    code="rule_reference_unknown",
+                )
         return self
 
     @model_validator(mode="after")
@@ -101,21 +107,32 @@ class PromptRules(Rule):
         for name, rule in self.templates.items():
             columns = _columns(rule.family)
             if unknown := sorted(self._names_used(name) - columns - _ALWAYS - self._added(name)):
-                raise ValueError(f"template {name}: {rule.family} rows have no {', '.join(unknown)}; correct the name")
+                raise InputError(
+                    f"template {name}: {rule.family} rows have no {', '.join(unknown)}; correct the name",
+                    code="rule_reference_unknown",
+                )
             if rule.hidden is not None and rule.hidden not in columns:
-                raise ValueError(f"template {name}: {rule.family} rows have no column {rule.hidden} to hide")
+                raise InputError(
+                    f"template {name}: {rule.family} rows have no column {rule.hidden} to hide",
+                    code="rule_reference_unknown",
+                )
         return self
 
     @model_validator(mode="after")
     def _check_examples(self) -> PromptRules:
         for example in self.examples:
             if example.setting not in self.settings:
-                raise ValueError(f"example: no setting {example.setting!r}")
+                raise InputError(f"example: no setting {example.setting!r}", code="rule_reference_unknown")
             system, prompt = self.render(example.setting, example.row)
             if (system, prompt) != (example.system or system, example.prompt):
-                raise ValueError(f"example of {example.setting}: the template renders {prompt!r}")
+                raise InputError(
+                    f"example of {example.setting}: the template renders {prompt!r}", code="rule_example_wrong"
+                )
         if untested := self.templates.keys() - {self.settings[example.setting].template for example in self.examples}:
-            raise ValueError(f"templates without an example: {', '.join(sorted(untested))}; write one for each")
+            raise InputError(
+                f"templates without an example: {', '.join(sorted(untested))}; write one for each",
+                code="rule_entry_missing",
+            )
         return self
 
     def render(self, setting: str, values: Mapping[str, Any]) -> tuple[str | None, str]:

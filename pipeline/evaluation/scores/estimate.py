@@ -9,6 +9,8 @@ from math import comb
 
 import numpy as np
 
+from pipeline.core.errors import InputError
+
 RESAMPLES = 2000
 SEED = 20240603
 
@@ -21,7 +23,7 @@ def expected_best(scores: Sequence[float], k: int) -> float | None:
     """
     n = len(scores)
     if k < 1:
-        raise ValueError(f"k is {k}; it counts samples, from 1")
+        raise InputError(f"k is {k}; it counts samples, from 1", code="score_k_invalid")
     if n < k:
         return None
     lowest, highest = min(scores), max(scores)

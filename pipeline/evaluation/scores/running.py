@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pipeline.core.errors import InputError
 from pipeline.core.progress import ReportProgress, no_progress
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.rules.load import load
@@ -182,13 +183,19 @@ def _run_in_project(row: Row | None, runs: Sequence[Run], runners: Runners, file
 def _answer(project: Project, run: ProjectRun) -> Answer:
     text = project.tree.text(run.path)
     if text is None:
-        raise ValueError(f"{run.path}: no such file in the project: run `driftline verify` on the snapshot")
+        raise InputError(
+            f"{run.path}: no such file in the project: run `driftline verify` on the snapshot",
+            code="snapshot_project_incomplete",
+        )
     return Answer(run.key, run.path, run.rewrite(text), run.tests)
 
 
 def _there(row: Row | None) -> Row:
     if row is None:
-        raise ValueError("the snapshot lacks an environment or project of the task: run `driftline verify` on it")
+        raise InputError(
+            "the snapshot lacks an environment or project of the task: run `driftline verify` on it",
+            code="snapshot_project_incomplete",
+        )
     return row
 
 

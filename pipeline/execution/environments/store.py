@@ -15,6 +15,7 @@ from typing import NamedTuple, TypedDict
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.running import EnvironmentOutcome
@@ -164,7 +165,9 @@ class EnvironmentStore:
         it cannot be rebuilt.
         """
         if row["outcome"] != EnvironmentOutcome.BUILT:
-            raise ValueError(f"{row['library']} {row['version']} has no environment: {row['outcome']}")
+            raise InputError(
+                f"{row['library']} {row['version']} has no environment: {row['outcome']}", code="environment_missing"
+            )
         matching = (i for i in self.interpreters if i.python == row["python"] and i.path.exists())
         interpreter = next(matching, None)
         if interpreter is None:
@@ -172,9 +175,10 @@ class EnvironmentStore:
             raise StepFailed(EnvironmentOutcome.NO_INTERPRETER, problem)
         lock = row["lock"] or ""
         if row["lock_id"] != (lock_id := lock_id_of(interpreter.python, lock)):
-            raise ValueError(
+            raise InputError(
                 f"{row['library']} {row['version']}: its lock has the hash {lock_id}, lock_id says {row['lock_id']!r};"
-                " run `driftline verify` on the snapshot, and take a whole copy of it"
+                " run `driftline verify` on the snapshot, and take a whole copy of it",
+                code="lock_differs",
             )
         read_lock(lock)
         return self._take(lock, interpreter, tuple(row["import_names"]))

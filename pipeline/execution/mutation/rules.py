@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.families import Family
 
@@ -25,5 +26,8 @@ class MutationRules(Rule):
     @classmethod
     def _every_family(cls, of_family: dict[Family, float]) -> dict[Family, float]:
         if of_family.keys() != set(MUTATED):
-            raise ValueError(f"one number is needed for each of {', '.join(MUTATED)}, and for no other family")
+            raise InputError(
+                f"one number is needed for each of {', '.join(MUTATED)}, and for no other family",
+                code="rule_entry_missing",
+            )
         return of_family

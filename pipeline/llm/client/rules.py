@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 
 Usd = Annotated[Decimal, Field(ge=0, description="US dollars")]
@@ -69,7 +70,10 @@ class ModelRules(Rule):
     @model_validator(mode="after")
     def _have_prices(self) -> Self:
         if missing := sorted(set(self.roles.values()) - set(self.models)):
-            raise ValueError(f"roles: {', '.join(missing)} has no price; models has {', '.join(sorted(self.models))}")
+            raise InputError(
+                f"roles: {', '.join(missing)} has no price; models has {', '.join(sorted(self.models))}",
+                code="rule_entry_missing",
+            )
         return self
 
     @property

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.vocabularies.changes import Same
 from pipeline.core.vocabularies.functions import TestKind
 
@@ -144,5 +145,5 @@ def schema_of(form: type[Form], descriptions: Mapping[str, str]) -> dict[str, An
 
     result = part(whole, "")
     if unused:
-        raise ValueError(f"{', '.join(unused)}: {form.__name__} has no such field")
+        raise InputError(f"{', '.join(unused)}: {form.__name__} has no such field", code="rule_reference_unknown")
     return result

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule, RuleError, load
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.drafts import DraftKind
@@ -127,7 +128,7 @@ class FunctionTestsRules(KindRules):
     @classmethod
     def _has_every_kind(cls, numbers: Mapping[TestKind, int]) -> Mapping[TestKind, int]:
         if missing := [kind for kind in TestKind if numbers.get(kind, 0) < 1]:
-            raise ValueError(f"no number of 1 or more for {', '.join(missing)}")
+            raise InputError(f"no number of 1 or more for {', '.join(missing)}", code="rule_entry_missing")
         return numbers
 
 

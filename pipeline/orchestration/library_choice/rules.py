@@ -10,6 +10,7 @@ from typing import Annotated
 from packaging.utils import canonicalize_name
 from pydantic import AfterValidator, Field, model_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.libraries import Unsuited
 
@@ -24,7 +25,9 @@ def _regex(text: str) -> str:
 
 def _normal(name: str) -> str:
     if canonicalize_name(name) != name:
-        raise ValueError(f"write {name!r} as the index normalises it: {canonicalize_name(name)!r}")
+        raise InputError(
+            f"write {name!r} as the index normalises it: {canonicalize_name(name)!r}", code="rule_name_invalid"
+        )
     return name
 
 
@@ -70,7 +73,7 @@ class ChoosingRules(Rule):
     def _once(self) -> ChoosingRules:
         names = [name for group in self.by_hand.values() for name in group]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"listed under two reasons: {', '.join(twice)}")
+            raise InputError(f"listed under two reasons: {', '.join(twice)}", code="rule_entry_twice")
         return self
 
     @cached_property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from pydantic import Field, field_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import FlagKind
@@ -35,7 +36,9 @@ class QualityRules(Rule):
     def _are_spdx(cls, licences: frozenset[str]) -> frozenset[str]:
         unknown = sorted(name for name in licences if not _is_spdx(name))
         if unknown:
-            raise ValueError(f"not SPDX identifiers as SPDX spells them: {', '.join(unknown)}")
+            raise InputError(
+                f"not SPDX identifiers as SPDX spells them: {', '.join(unknown)}", code="rule_name_invalid"
+            )
         return licences
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule, RuleError, load
 from pipeline.core.vocabularies.gates import CheckKind, CheckStatus
 from pipeline.core.vocabularies.review import RejectReason
@@ -19,9 +20,9 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 def _check(side: str, sign_off: float | None, hold: float | None) -> None:
     if sign_off is None and hold is None:
-        raise ValueError(f"no limit: give sign_off_{side}, hold_{side}, or both")
+        raise InputError(f"no limit: give sign_off_{side}, hold_{side}, or both", code="rule_contradiction")
     if sign_off is not None and hold is not None and (sign_off > hold if side == "above" else sign_off < hold):
-        raise ValueError(f"sign_off_{side} is never reached: hold_{side} comes before it")
+        raise InputError(f"sign_off_{side} is never reached: hold_{side} comes before it", code="rule_contradiction")
 
 
 def percent(share: float) -> str:
@@ -109,7 +110,10 @@ class UnprovenRule(Most):
     @model_validator(mode="after")
     def _check_family(self) -> UnprovenRule:
         if self.family not in INSTANCE_TABLES:
-            raise ValueError(f"{self.family!r} is no family of instances; these are: {', '.join(INSTANCE_TABLES)}")
+            raise InputError(
+                f"{self.family!r} is no family of instances; these are: {', '.join(INSTANCE_TABLES)}",
+                code="rule_reference_unknown",
+            )
         return self
 
 
@@ -142,9 +146,11 @@ class ReleaseCheckRules(Rule):
     @model_validator(mode="after")
     def _complete(self) -> ReleaseCheckRules:
         if missing := [str(kind) for kind in CheckKind if kind not in {*self.limits, *OWN_RULES}]:
-            raise ValueError(f"limits: no line for {', '.join(missing)}")
+            raise InputError(f"limits: no line for {', '.join(missing)}", code="rule_entry_missing")
         if twice := [str(kind) for kind in OWN_RULES if kind in self.limits]:
-            raise ValueError(f"limits: {', '.join(twice)} has a section of its own below; remove this line")
+            raise InputError(
+                f"limits: {', '.join(twice)} has a section of its own below; remove this line", code="rule_entry_twice"
+            )
         return self
 
 

@@ -14,6 +14,7 @@ from pydantic import model_validator
 from pipeline.api.surface.extract.helper_calls import ALL, Helper, HelperCall, HelperExample, read_call
 from pipeline.api.surface.extract.written_signatures import declared
 from pipeline.api.surface.parse.module_model import Parameter, ParameterMark, parameter_row
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.surface import HelperEffect, ParameterDeprecation, ParameterKind, ParameterSource
 
@@ -39,9 +40,13 @@ class HelperRules(Rule):
             try:
                 result = tuple(show_parameter(p) for p in _applied(example, self))
             except SyntaxError:
-                raise ValueError(f"@{example.decorator} on ({example.signature}) is not Python") from None
+                raise InputError(
+                    f"@{example.decorator} on ({example.signature}) is not Python", code="rule_example_wrong"
+                ) from None
             if result != example.gives:
-                raise ValueError(f"@{example.decorator} on ({example.signature}) gives {list(result)}")
+                raise InputError(
+                    f"@{example.decorator} on ({example.signature}) gives {list(result)}", code="rule_example_wrong"
+                )
         return self
 
 

@@ -7,6 +7,7 @@ import re
 from pydantic import model_validator
 
 from pipeline.api.surface.parse.rules import TextPattern
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.changes import ChangeKind, DirectiveKind
 
@@ -29,7 +30,7 @@ class Words(Rule):
         wrong = [text for text in self.examples if not self.pattern.search(text)]
         wrong += [text for text in self.not_examples if self.pattern.search(text)]
         if wrong:
-            raise ValueError(f"{self.pattern.pattern!r} is wrong about {wrong}")
+            raise InputError(f"{self.pattern.pattern!r} is wrong about {wrong}", code="rule_example_wrong")
         return self
 
 

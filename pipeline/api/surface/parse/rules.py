@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, field_validator, model_validator
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
 
 # What a replacement looks like in a text: a dotted name, perhaps in quotes, stars or a Sphinx role, or with brackets.
@@ -44,7 +45,7 @@ class TextPattern(Rule):
         for example in self.examples:
             result = self.find(example.text)
             if result != example.gives:
-                raise ValueError(f"{example.text!r} gives {result!r}, not {example.gives!r}")
+                raise InputError(f"{example.text!r} gives {result!r}, not {example.gives!r}", code="rule_example_wrong")
         return self
 
     def find(self, text: str) -> str | None:

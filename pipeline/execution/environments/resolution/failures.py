@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, PlainSerializer, model_validator
 
-from pipeline.core.errors import FatalError
+from pipeline.core.errors import FatalError, InputError
 from pipeline.core.rules.load import Rule, load
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.running import EnvironmentOutcome
@@ -59,7 +59,7 @@ class Sign(Rule):
         wrong = [example.log for example in self.examples if self.missing(example.log) != example.missing]
         wrong += [log for log in self.not_examples if self.missing(log)]
         if wrong:
-            raise ValueError(f"{self.pattern.pattern!r} is wrong about {wrong}")
+            raise InputError(f"{self.pattern.pattern!r} is wrong about {wrong}", code="rule_example_wrong")
         return self
 
     def missing(self, log: str) -> str | None:

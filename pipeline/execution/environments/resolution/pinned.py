@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from pipeline.core.errors import InputError
 from pipeline.lake.ids import content_id
 
 _PIN = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)==([A-Za-z0-9.+!_-]+) \\")
@@ -59,7 +60,7 @@ def read_lock(text: str) -> list[Pin]:
             continue
         pin = _PIN.fullmatch(line)
         if not pin:
-            raise ValueError(f"not a pin with hashes: {line[:200]!r}")
+            raise InputError(f"not a pin with hashes: {line[:200]!r}", code="lock_line_invalid")
         pins.append(Pin(pin[1], pin[2], tuple(_hashes(lines))))
     return pins
 
@@ -88,16 +89,16 @@ def _hashes(lines: Iterator[str]) -> Iterator[str]:
     for line in lines:
         match = _HASH.fullmatch(line)
         if not match:
-            raise ValueError(f"not a sha256: {line[:200]!r}")
+            raise InputError(f"not a sha256: {line[:200]!r}", code="lock_line_invalid")
         yield match[1]
         if not match[2]:
             return
-    raise ValueError("the lock ends in the middle of a pin")
+    raise InputError("the lock ends in the middle of a pin", code="lock_line_invalid")
 
 
 def _built(as_of: str, constraints: str) -> Built:
     words = tuple(constraints.split(", ")) if constraints else ()
     for word in words:
         if not _CONSTRAINT.fullmatch(word):
-            raise ValueError(f"not a constraint: {word[:200]!r}")
+            raise InputError(f"not a constraint: {word[:200]!r}", code="lock_line_invalid")
     return Built(datetime.strptime(as_of, f"{_STAMP[:-1]}%z"), words)
