@@ -21,6 +21,7 @@ from pipeline.lake.runner import write_json
 from pipeline.lake.tables import Lake
 from tests.cli.command import Driftline, driftline
 from tests.demo_library import publish_demo
+from tests.errors import raises
 from tests.index_server import Index, Reply, serve
 
 KEY = 'sk-ant-03/a+b="c"&ü'
@@ -140,7 +141,7 @@ def test_a_file_on_the_host_of_the_index_is_asked_for_with_its_sign_in(private: 
     file = next(file for files in known.releases.values() for file in files)
     assert file.url.startswith(f"{private.url}/files/"), "what is kept has no credentials"
     assert fetcher.get(file.url).content
-    with pytest.raises(Unreachable, match=r"401.*sign-in.*DRIFTLINE_INDEX_URL"):
+    with raises(Unreachable, "401", "DRIFTLINE_INDEX_URL", code="sign_in_needed"):
         fetcher.get(file.url.replace("127.0.0.1", "localhost"))
     assert private.authorizations[-1] == ""
 

@@ -9,6 +9,7 @@ from multiprocessing import get_context
 import pytest
 
 from pipeline.index.http import BadAnswer, BrokenOff, Fetcher, FetchError, NoRanges, NotFound
+from tests.errors import raises
 from tests.index_server import Index, Reply, Twist
 
 CONTENT = bytes(range(256)) * 4
@@ -99,13 +100,13 @@ def test_no_way_does_not_tell_how_one_signs_in() -> None:
 
 
 def test_a_range_behind_the_end_is_no_range(served: Index) -> None:
-    with pytest.raises(NoRanges, match="416"):
+    with raises(NoRanges, "416", code="no_ranges"):
         fetcher().get_span(served.url + PATH, 2000, 2001)
 
 
 def test_status_416_for_a_whole_document_is_a_bad_answer(served: Index) -> None:
     served.faults = {PATH: [416]}
-    with pytest.raises(BadAnswer, match="416"):
+    with raises(BadAnswer, "416", code="bad_answer"):
         fetcher().get(served.url + PATH)
 
 
@@ -113,7 +114,7 @@ def test_status_416_for_a_whole_document_is_a_bad_answer(served: Index) -> None:
 def test_a_file_that_changed_is_no_range(served: Index, etags: bool, tag: str | None) -> None:
     served.etags = etags
     if tag:
-        with pytest.raises(NoRanges, match="status 200"):
+        with raises(NoRanges, "200", code="no_ranges"):
             fetcher().get_span(served.url + PATH, 10, 20, etag=tag)
     else:
         span = fetcher().get_span(served.url + PATH, 10, 20)

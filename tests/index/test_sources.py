@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pipeline.core.vocabularies.surface import ArtifactKind
 from pipeline.index.manifest import Artifact, Manifest, sha256_of
 from pipeline.index.sources import SourcesError, SourceStore
+from tests.errors import raises
 
 
 def manifest(name: str, contents: dict[str, bytes]) -> Manifest:
@@ -93,7 +94,7 @@ def test_a_damaged_manifest_is_not_known(tmp_path: Path, damage: str) -> None:
 def test_a_file_that_is_no_database_is_named_with_what_to_do(tmp_path: Path) -> None:
     store = SourceStore(tmp_path / "s.sqlite")
     store.path.write_bytes(b"not a database" * 100)
-    with pytest.raises(SourcesError, match=r"s\.sqlite.*remove it"):
+    with raises(SourcesError, "s.sqlite", code="sources_unusable"):
         store.missing(["0" * 64])
 
 

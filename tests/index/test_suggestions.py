@@ -6,6 +6,7 @@ import pytest
 
 from pipeline.index.library_facts import read_ranking
 from pipeline.index.suggestions import did_you_mean, nearest_versions
+from tests.errors import raises
 
 FLASK = ["0.9", "0.10", "2.2.4", "2.2.5", "2.3.0", "2.3.1", "3.0.0", "3.1.3", "no version"]
 
@@ -43,5 +44,5 @@ def test_a_name_that_is_like_none() -> None:
 def test_a_file_that_is_no_ranking_overwrites_no_profile(tmp_path: Path) -> None:
     path = tmp_path / "ranking.csv"
     path.write_text('{"id": "x"}\n')
-    with pytest.raises(ValueError, match=r"^ranking\.csv: no ranking"):
+    with raises(ValueError, "ranking.csv", code="ranking_invalid"):
         read_ranking(path)

@@ -18,6 +18,7 @@ from pipeline.llm.client.store import Store
 from pipeline.orchestration.failures import failures_of
 from pipeline.quality.annotation.store import StoreError, open_store
 from pipeline.quality.annotation_rules import AnnotationRules
+from tests.errors import raises
 
 NO_DATABASE = b"no database" * 1000
 RULE = RateRules(default=(Frequency(requests=2, seconds=3600),))
@@ -56,10 +57,10 @@ def test_results_of_runs_begin_anew(tmp_path: Path, caplog: pytest.LogCaptureFix
 def test_what_people_decided_and_what_was_paid_for_is_named_and_left(tmp_path: Path) -> None:
     for name in ("reviews.sqlite", "answers.sqlite"):
         (tmp_path / name).write_bytes(NO_DATABASE)
-    with pytest.raises(StoreError, match=r"reviews\.sqlite cannot be read .*Put a copy of it back"):
+    with raises(StoreError, "reviews.sqlite", code="reviews_damaged"):
         open_store(f"sqlite:///{tmp_path}/reviews.sqlite", load(RULES / "annotation.yaml", AnnotationRules))
     with (
-        pytest.raises(OSError, match=r"answers\.sqlite: .*put a copy of it back"),
+        raises(OSError, "answers.sqlite"),
         Store(tmp_path / "answers.sqlite").open(),
     ):
         pass

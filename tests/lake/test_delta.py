@@ -25,6 +25,7 @@ from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.local_airflow.server import free_port
+from tests.errors import raises
 from tests.lake.test_deferred import release
 from tests.object_store import READER, READER_SECRET, Store, environ, gateway, s3_server
 
@@ -230,7 +231,7 @@ def test_a_file_that_is_missing_is_damage_that_heals(root: Path) -> None:
     lake.write("releases", "demo", rows("demo", "1.0"))
     lake.path("releases", "demo").unlink()
     assert not lake.is_whole("releases", "demo", "part")
-    with pytest.raises(Damaged, match=r"is missing.*driftline refresh --libraries demo"):
+    with raises(Damaged, "driftline refresh --libraries demo", code="lake_file_missing"):
         Lake(root).read("releases", "demo")
     Lake(root).write("releases", "demo", rows("demo", "1.0"))
     assert versions(root, "demo") == ["1.0"]
@@ -272,7 +273,7 @@ def test_who_has_no_right_to_write_or_no_bucket_is_told(store: Store, monkeypatc
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS])
 def test_who_has_no_right_to_write_to_a_folder_is_named(number: int, tmp_path: Path) -> None:
-    with pytest.raises(LakeError, match=r"What to do: give the user") as refused, lake_errors(tmp_path):
+    with raises(LakeError, code="not_allowed") as refused, lake_errors(tmp_path):
         raise OSError(number, os.strerror(number), str(tmp_path / "_locks"))
     assert refused.value.code == LakeProblem.NOT_ALLOWED
     with pytest.raises(OSError, match="No space left"), lake_errors(tmp_path):
@@ -312,6 +313,6 @@ def test_a_store_that_is_away_for_a_minute_is_waited_for(
 
 def test_a_lake_of_the_old_layout_is_not_taken_for_an_empty_one(tmp_path: Path) -> None:
     (tmp_path / "_state" / "crawl").mkdir(parents=True)
-    with pytest.raises(LakeError, match="driftline migrate") as old:
+    with raises(LakeError, "driftline migrate", code="old_layout") as old:
         Lake(tmp_path)
     assert old.value.code == LakeProblem.OLD_LAYOUT

@@ -13,6 +13,7 @@ from pipeline.lake.reads import LakeTables, PartialRow, Read, UndeclaredColumn
 from pipeline.lake.rows import FlagRow
 from pipeline.lake.schema import SchemaError
 from pipeline.lake.tables import Lake
+from tests.errors import raises
 
 FLAGS: list[FlagRow] = [
     {"id": f"{n}", "library": "demo", "instance_id": f"i{n % 2}", "kind": "audit", "evidence": "drawn"}
@@ -60,7 +61,7 @@ def test_a_row_in_some_columns_goes_to_another_process(lake: Lake) -> None:
 
 
 def test_a_column_that_does_not_exist_cannot_be_declared(lake: Lake) -> None:
-    with pytest.raises(SchemaError, match=r"\['colour'\], which flags.yaml does not declare"):
+    with raises(SchemaError, "flags.yaml", code="undeclared_table_column"):
         Read("flags", ("colour",)).rows(lake, "demo")
 
 

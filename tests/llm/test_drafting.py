@@ -21,6 +21,7 @@ from pipeline.llm.names import find_names, redact, stem
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.stage import drafting_stage
 from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, Written
+from tests.errors import raises
 from tests.families.completions_and_migrations.rows import (
     CODEMODS,
     EXECUTABLE_SOURCES,
@@ -419,5 +420,5 @@ def test_a_missing_answer_is_an_error(docstring, waiting, reasons, noted, refuse
 def test_a_broken_pattern_in_the_rules_is_named(tmp_path) -> None:
     text = (RULES / "drafting.yaml").read_text().replace("deprecated\\b", "(deprecated")
     (tmp_path / "drafting.yaml").write_text(text)
-    with pytest.raises(RuleError, match=r"drafting\.yaml:\d+: not_a_description\.0"):
+    with raises(RuleError, "drafting.yaml", "not_a_description.0", code="rule_invalid"):
         load(tmp_path / "drafting.yaml", DraftingRules)

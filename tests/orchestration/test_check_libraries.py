@@ -14,6 +14,7 @@ from pipeline.orchestration.check_libraries import check_names
 from pipeline.orchestration.refresh import Refresh
 from pipeline.orchestration.run_parameters import BadForm
 from tests.demo_library import publish_demo
+from tests.errors import raises
 from tests.index_server import Index
 
 
@@ -42,7 +43,7 @@ def test_a_misspelt_library_of_a_profile_is_refused_and_one_that_was_there_once_
     )
     monkeypatch.setenv("DRIFTLINE_RULES", str(tmp_path / "rules"))
     Lake(settings().lake_root).write("releases", "gone", [])
-    with pytest.raises(BadForm, match="profile mine: the index does not know demmo; write"):
+    with raises(BadForm, "profile mine", "demmo", code="library_unknown"):
         check_names(Refresh("one", "mine"))
 
 

@@ -12,6 +12,7 @@ from pipeline.core.rules.load import RULES
 from pipeline.core.rules.profiles import profile_names
 from pipeline.core.vocabularies.families import Family
 from pipeline.orchestration.run_parameters import BadForm, check_form, fields, filled_in, own_period
+from tests.errors import raises
 
 FIELDS = fields("starter", RULES)
 EMPTY: dict[str, Any] = {name: field["default"] for name, field in FIELDS.items()}
@@ -65,7 +66,7 @@ def test_every_field_says_what_it_is_for_and_what_can_be_picked() -> None:
     ],
 )
 def test_what_is_wrong_is_told_by_field(filled: dict[str, Any], told: str) -> None:
-    with pytest.raises(BadForm, match="nothing was run") as caught:
+    with raises(BadForm, code="run_parameter_invalid") as caught:
         check_form(EMPTY | filled, ["starter"], ["downstream"])
     assert told in str(caught.value)
 
@@ -118,5 +119,5 @@ def test_what_a_run_covers_whose_form_names_no_day(
 
 def test_a_backfill_takes_its_weeks_from_its_date_range_alone() -> None:
     assert own_period(EMPTY, *WEEK, backfill=True) == tuple(end.isoformat() for end in WEEK)
-    with pytest.raises(BadForm, match="leave both empty in a backfill"):
+    with raises(BadForm, code="backfill_with_dates"):
         own_period(EMPTY | {"since": "2026-11-09"}, *WEEK, backfill=True)

@@ -6,6 +6,7 @@ from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.core.rules.load import RULES, RuleError, load
 from pipeline.lake.schema import table
 from tests.api.surface.trees import rows, surface
+from tests.errors import raises
 
 FILES = {
     "pkg/__init__.py": "from .good import f\nfrom .bad import g\n__all__ = ['f', 'g']\n",
@@ -82,5 +83,5 @@ def test_a_rule_whose_example_does_not_hold_is_refused(tmp_path):
     wrong = text.replace('gives: "2.4"', 'gives: "9.9"')
     assert wrong != text
     (tmp_path / "surface.yaml").write_text(wrong)
-    with pytest.raises(RuleError, match=r"surface\.yaml:\d+.*gives '2\.4', not '9\.9'"):
+    with raises(RuleError, "surface.yaml", "2.4", "9.9", code="rule_example_wrong"):
         load(tmp_path / "surface.yaml", SurfaceRules)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from pipeline.audit.survival import monthly
 from pipeline.orchestration.run_parameters import BadForm
 from pipeline.snapshots.format.manifest import SnapshotError
 from tests.audit.survival.published import completion, environment, example, released, snapshot
+from tests.errors import raises
 from tests.index_server import Index
 
 USE = example("one", "from lib import double\n", ("from lib import double\n", None))
@@ -17,7 +16,7 @@ USE = example("one", "from lib import double\n", ("from lib import double\n", No
 
 def test_a_month(house: Index, data: Path) -> None:
     assert monthly.plan("starter") == []
-    with pytest.raises(BadForm, match=r"profile: mine has neither rules nor snapshots; there are .*starter"):
+    with raises(BadForm, "mine", "starter", code="profile_unknown"):
         monthly.plan("mine")
     assert monthly.report_survival("mine", [], []) == []
     at = environment(released(house))
@@ -26,10 +25,10 @@ def test_a_month(house: Index, data: Path) -> None:
     [planned] = monthly.plan("mine", None)
     assert planned["library"] == "lib"
     assert monthly.plan("mine", ["Lib"]) == [planned]
-    with pytest.raises(BadForm, match="profile mine have no other, third; they have lib"):
+    with raises(BadForm, "other, third", code="snapshot_library_unknown"):
         monthly.plan("mine", ["other", "lib", "third"])
     house.faults = {path: [503] * 99 for path in ("/pypi/lib/json", "/simple/lib/")}
-    with pytest.raises(monthly.NotJudged, match="lib: could not be judged, 0 others were: 1 rows: IndexUnreachable"):
+    with raises(monthly.NotJudged, "IndexUnreachable", code="survival_not_judged"):
         monthly.look("mine", **planned)
     assert monthly.report_survival("mine", [planned], []) == []
     house.faults.clear()
@@ -39,7 +38,7 @@ def test_a_month(house: Index, data: Path) -> None:
     [told] = monthly.report_survival("mine", [planned], [looked])
     assert told == f"{planned['period']}: 1 of 1 rows of mine-2021-05-01 (100.0%) still pass"
     (folder / "manifest.json").write_text("{}")
-    with pytest.raises(SnapshotError, match="manifest of format"):
+    with raises(SnapshotError, code="snapshots_unreadable"):
         monthly.plan("mine")
 
 

@@ -9,6 +9,7 @@ from pipeline.execution.environments.resolution.failures import IndexUnreachable
 from pipeline.execution.environments.resolution.index_facts import IndexFacts
 from pipeline.index.http import Fetcher
 from tests.audit.survival.published import DAY, environment, released
+from tests.errors import raises
 from tests.index_server import Index, sdist, wheel
 
 FOREIGN = wheel("lib", "1.0", {"lib.py": ""})[1]
@@ -65,5 +66,5 @@ def test_an_index_that_is_down_is_no_answer(index: Index) -> None:
     index.faults = {"/pypi/lib/json": [503], "/simple/lib/": [503]}
     with pytest.raises(IndexUnreachable):
         of_lock(row, facts(index))
-    with pytest.raises(ValueError, match="not a pin"):
+    with raises(ValueError, code="lock_line_invalid"):
         of_lock(row | {"lock": "lib @ file:///etc\n"}, facts(index))

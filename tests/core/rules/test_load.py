@@ -9,6 +9,7 @@ from pipeline.core.rules.fingerprint import plain
 from pipeline.core.rules.load import Rule, RuleError, load
 from pipeline.core.rules.profiles import Profile, load_profile, profile_names
 from pipeline.quality.all_rules import CurationRules
+from tests.errors import raises
 
 
 class Part(Rule):
@@ -63,7 +64,7 @@ def test_every_problem_of_a_file_is_listed(tmp_path: Path) -> None:
 def test_bytes_that_are_not_text_are_named(tmp_path: Path) -> None:
     path = tmp_path / "rules.yaml"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(RuleError, match=r"^rules\.yaml: not UTF-8: invalid start byte"):
+    with raises(RuleError, "rules.yaml", "UTF-8", code="rule_file_not_utf8"):
         load(path, Whole)
 
 
@@ -85,7 +86,7 @@ def test_models_of_one_file_share_nothing_that_can_be_changed(tmp_path: Path) ->
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(RuleError, match="no such rule file"):
+    with raises(RuleError, code="rule_file_missing"):
         load(tmp_path / "none.yaml", Whole)
 
 
@@ -113,7 +114,7 @@ def test_starter_is_what_was_promised() -> None:
 
 
 def test_an_unknown_profile_names_those_that_exist() -> None:
-    with pytest.raises(RuleError, match=r"no profile 'nonesuch'.*starter"):
+    with raises(RuleError, "nonesuch", "starter", code="profile_unknown"):
         load_profile("nonesuch")
 
 

@@ -14,6 +14,7 @@ from pipeline.index.release_selection import Period
 from pipeline.lake.stage import Reject
 from tests.corpus.documentation.builders import API, ENTRIES, RELEASES, find_samples, folder, source
 from tests.corpus.documentation.site_server import Pages, inventory
+from tests.errors import raises
 
 INVENTORIES = [
     (b"<!DOCTYPE html><title>Not Found</title>", 200, RejectReason.BAD_ANSWER),
@@ -133,7 +134,7 @@ def test_hosts_out_of_reach(tmp_path: Path) -> None:
     output = sites_stage("bag", RELEASES, [], plug, Period())
     assert (output.seen, [note.reason for note in output.notes]) == (0, [RejectReason.SOURCE_LEFT_OUT])
     several = source(tmp_path, {"address": f"{away}/{{version}}/"})
-    with pytest.raises(Unreachable, match="3 documentation sites"):
+    with raises(Unreachable, code="unreachable"):
         find_samples(several)
 
 

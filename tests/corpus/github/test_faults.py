@@ -20,6 +20,7 @@ from pipeline.lake.stage import Reject
 from tests.corpus.github.conftest import MakeGitHub
 from tests.corpus.github.hub import Hub, Twist, json_reply, serve
 from tests.corpus.github.test_source import IN_2021, PINNED, collect, user
+from tests.errors import raises
 from tests.index_server import Reply
 
 HTML = Reply(200, {"Content-Type": "text/html"}, b"<html><h1>Unicorn!</h1></html>")
@@ -244,7 +245,7 @@ def test_silence_about_several_in_a_row_ends_it(hub: Hub, github: MakeGitHub, re
         hub.twists[f"/repos/{name}/commits"] = always(replace(HTML, status=503))
     source = github(search=NO_CODE, ask={"retries": 0})
     received: list[CodeSample | Reject] = []
-    with pytest.raises(Unreachable, match=r"app4.*status 503"):
+    with raises(Unreachable, "app4", "503", code="unreachable"):
         received.extend(source.find("demo", releases, IN_2021))
     hub.twists = {}
     samples, _ = collect(source, releases)

@@ -16,6 +16,7 @@ from tests.corpus.github.conftest import MakeGitHub
 from tests.corpus.github.hub import Hub, json_reply
 from tests.corpus.github.test_faults import HTML, NO_CODE, always, both, only_bob
 from tests.corpus.github.test_source import collect, user
+from tests.errors import raises
 from tests.index_server import Reply
 
 CORE, SEARCH, CODE = "/repos/a/b", "/search/repositories?q=x", "/search/code?q=x"
@@ -115,7 +116,7 @@ def test_all_waits_together_are_bounded() -> None:
     turns.before(CORE)
     assert turns.after(CORE, 403, {"retry-after": "30"}, "")
     for _ in range(2):
-        with pytest.raises(RateLimited, match="left alone for 30 s: longer than max_wait_s"):
+        with raises(RateLimited, "max_wait_s", code="github_limit"):
             turns.before(CORE)
     assert clock.slept == [50, 40]
     turns.begin()

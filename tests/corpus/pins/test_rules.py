@@ -9,12 +9,13 @@ import pytest
 from pipeline.core.rules.load import RULES, RuleError
 from pipeline.corpus.pins.read import read_pins
 from pipeline.corpus.pins.rules import pin_rules
+from tests.errors import raises
 
 
 def test_an_example_that_does_not_hold_is_an_error_of_the_file(tmp_path: Path) -> None:
     text = (RULES / "pins.yaml").read_text()
     (tmp_path / "pins.yaml").write_text(text.replace("examples: [testenv:pinned", "examples: [testenv:newest", 1))
-    with pytest.raises(RuleError, match=r"pins\.yaml:\d+: aside: .*is wrong about \['testenv:newest'\]"):
+    with raises(RuleError, "pins.yaml", "testenv:newest", code="rule_example_wrong"):
         pin_rules(tmp_path)
 
 

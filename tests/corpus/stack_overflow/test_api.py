@@ -19,6 +19,7 @@ from pipeline.index.release_selection import Period
 from pipeline.lake.stage import Reject
 from tests.corpus.stack_overflow.builders import PANDAS, POSTS, day
 from tests.corpus.stack_overflow.site import Reply, Site, Written, refusal, serve, stamp, with_fields
+from tests.errors import raises
 
 RULE = stack_overflow_rules(RULES)
 SMALL_PAGES = RULE.model_copy(update={"asking": RULE.asking.model_copy(update={"page_size": 2})})
@@ -199,7 +200,7 @@ def test_a_lasting_error_is_unreachable_after_earlier_pages(site: Site, tmp_path
     rows = Asking(site, tmp_path).source.find("pandas", PANDAS, CLOSED)
     first = next(rows)
     assert isinstance(first, CodeSample)
-    with pytest.raises(Unreachable, match="internal_error"):
+    with raises(Unreachable, "internal_error", code="unreachable"):
         list(rows)
 
 

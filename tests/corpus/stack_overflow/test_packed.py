@@ -17,6 +17,7 @@ from pipeline.index.release_selection import Period
 from pipeline.lake.stage import Reject
 from tests.corpus.stack_overflow.builders import PANDAS, POSTS
 from tests.corpus.stack_overflow.site import write_dump
+from tests.errors import raises
 
 RULE = stack_overflow_rules(RULES)
 METHODS = {"lzma2": [{"id": py7zr.FILTER_LZMA2, "preset": 1}], "bzip2": [{"id": py7zr.FILTER_BZIP2}]}
@@ -89,7 +90,7 @@ def test_reading_may_stop_anywhere(tmp_path: Path) -> None:
 def test_other_files_are_no_archives(tmp_path: Path) -> None:
     dump = write_dump(tmp_path, POSTS)
     assert not is_packed(dump)
-    with pytest.raises(ValueError, match="Bad7zFile"):
+    with raises(ValueError, "Bad7zFile"):
         names_in(dump)
     with stream(dump, "anything") as opened:
         assert opened.file.read() == dump.read_bytes()

@@ -13,6 +13,7 @@ from pipeline.evaluation.export.importing import IMPORTED, import_file
 from pipeline.lake.ids import sha256_file
 from pipeline.lake.schema import table
 from pipeline.lake.tables import Lake
+from tests.errors import raises
 from tests.evaluation.export.test_folder import FILES
 from tests.evaluation.export.test_records import MIGRATION, PROBLEM, TOKEN, write
 from tests.snapshots.lakes import demo_lake, publish_lake
@@ -66,7 +67,7 @@ def test_names_are_normalised_and_bad_records_told(tmp_path: Path) -> None:
 
 
 def test_a_file_of_which_nothing_can_be_read(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match=r"no record of gitchameleon can be read; the first problem is record 1"):
+    with raises(ExportError, "gitchameleon", "record 1", code="records_unreadable"):
         import_file(write(tmp_path / "x.jsonl", {}), ExportFormat.GITCHAMELEON, Lake(tmp_path / "lake"))
     assert not (tmp_path / "lake").exists()
 

@@ -25,6 +25,7 @@ from pipeline.families.repository_tasks.project_context import Workshop
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.index.http import Fetcher
+from tests.errors import raises
 from tests.evaluation.export.ready import Ready
 from tests.evaluation.export.restore import records
 from tests.evaluation.export.test_records import write
@@ -174,5 +175,5 @@ def test_a_file_of_something_else_is_not_taken_for_verdicts(
 ) -> None:
     export(snapshot, ExportFormat.EVOCODEBENCH, tmp_path / "out", sources)
     (tmp_path / "verdicts.jsonl").write_text(json.dumps({"mine": 1}) + "\n")
-    with pytest.raises(NoVerdicts, match="is no verdict"):
+    with raises(NoVerdicts, code="verdicts_unreadable"):
         validate(tmp_path / "out" / "data.jsonl", ExportFormat.EVOCODEBENCH)

@@ -18,6 +18,7 @@ from pipeline.evaluation.export.programs import read_record
 from pipeline.evaluation.export.records import BadRecord, RecordError, detect, read_records
 from pipeline.evaluation.export.samples import write_samples
 from pipeline.execution.validation.samples.samples import read_sample
+from tests.errors import raises
 from tests.evaluation.export.test_folder import FILES
 
 TOKEN = {
@@ -323,10 +324,10 @@ def test_answers_in_a_file_of_their_own(tmp_path: Path) -> None:
 
 def test_formats_that_keep_answers_in_their_records(tmp_path: Path) -> None:
     path = write(tmp_path / "x.json", TOKEN, whole=True)
-    with pytest.raises(ExportError, match="versicode keeps answers in its records; leave out --answers"):
+    with raises(ExportError, "--answers", code="answers_in_records"):
         write_samples(path, ExportFormat.VERSICODE, io.StringIO(), path)
 
 
 def test_records_of_projects_are_no_samples(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match="run in a project, with its tests"):
+    with raises(ExportError, code="records_no_programs"):
         write_samples(write(tmp_path / "x.jsonl", {}), ExportFormat.EVOCODEBENCH, io.StringIO())

@@ -27,6 +27,7 @@ from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.index.http import Fetcher
 from pipeline.snapshots.format.manifest import SnapshotError
+from tests.errors import raises
 from tests.evaluation.export.demo import DEMO, FILES
 from tests.evaluation.export.test_harbor import Shelf
 from tests.evaluation.harnesses.families import snapshot
@@ -102,5 +103,5 @@ def test_what_is_wrong_is_named(folder: Path, snapshot_name: str | None, setting
 
 
 def test_a_view_without_rows_is_an_error(folder: Path) -> None:
-    with pytest.raises(SnapshotError, match="no row of functions has a prompt in the view discriminating"):
+    with raises(SnapshotError, code="harness_no_prompts"):
         Judge(str(folder), Family.FUNCTION, View.DISCRIMINATING)

@@ -14,6 +14,7 @@ import pytest
 from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Metric
+from tests.errors import raises
 
 MODULE = "pipeline.evaluation.harnesses.verifiers_tasks"
 CLASSES = ("TaskData", "Task", "Taskset", "Harness", "State", "TaskConfig", "HarnessConfig", "Env", "SingleAgentEnv")
@@ -96,13 +97,13 @@ def test_the_reward_is_the_verdict_on_the_last_message_as_it_is(tasks: Any) -> N
 
 
 def test_no_answer_and_no_verdict_are_errors_and_no_reward(tasks: Any) -> None:
-    with pytest.raises(ValueError, match="the model gave no answer"):
+    with raises(ValueError, code="harness_answer_missing"):
         reward(tasks)
-    with pytest.raises(ValueError, match="no pass of this answer: no environment"):
+    with raises(ValueError, code="harness_verdict_missing"):
         reward(tasks, "unjudged")
 
 
 def test_a_family_without_runs_is_refused(tasks: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Verdicts, "metrics", frozenset())
-    with pytest.raises(ValueError, match="no answer to problems can have pass"):
+    with raises(ValueError, code="harness_nothing_runs"):
         reward(tasks, "x")

@@ -11,6 +11,7 @@ from pipeline.core.rules.load import RuleError, load
 from pipeline.core.vocabularies.families import Family
 from pipeline.evaluation.prompts.rules import PromptRules, prompt_rules
 from pipeline.evaluation.prompts.templates import comment, head, tail
+from tests.errors import raises
 
 RULE = {
     "source": "a paper",
@@ -104,7 +105,7 @@ def test_a_setting_of_two_files_is_an_error(tmp_path: Path) -> None:
     folder.mkdir()
     written(folder).rename(folder / "another.yaml")
     written(folder)
-    with pytest.raises(RuleError, match=r"paper\.yaml: settings that another file has too: first, second"):
+    with raises(RuleError, "paper.yaml", code="prompt_setting_twice"):
         prompt_rules(tmp_path)
 
 

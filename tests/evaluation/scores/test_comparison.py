@@ -13,6 +13,7 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.comparison import compare_results, mcnemar, permutation
 from pipeline.evaluation.scores.result import FILE, FORMAT, Result, ResultError, Verdict, read_result, write_result
+from tests.errors import raises
 
 
 def result(scores: dict[str, list[float]], metric: Metric = Metric.PASS, cluster: str = "", **fields: Any) -> Result:
@@ -107,7 +108,7 @@ def test_what_is_no_score_file(tmp_path: Path, text: str) -> None:
 
 def test_a_score_file_of_another_time(tmp_path: Path) -> None:
     write_result(result({}, format=99), tmp_path)
-    with pytest.raises(ResultError, match="99"):
+    with raises(ResultError, code="score_file_of_other_format"):
         read_result(tmp_path)
-    with pytest.raises(ResultError, match="nowhere"):
+    with raises(ResultError, code="score_file_missing"):
         read_result(tmp_path / "nowhere")

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.evaluation.scores.estimate import expected_best, mean_of
+from tests.errors import raises
 
 SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 
@@ -45,7 +46,7 @@ def test_of_ones_and_zeros_it_is_pass_at_k(n: int, data: st.DataObject) -> None:
 
 
 def test_k_counts_samples() -> None:
-    with pytest.raises(ValueError, match="k is 0"):
+    with raises(ValueError, code="score_k_invalid"):
         expected_best([1.0], 0)
 
 

@@ -21,6 +21,7 @@ from pipeline.evaluation.scores.tasks import read_tasks
 from pipeline.lake.tables import read_parquet
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
+from tests.errors import raises
 from tests.evaluation.scores.snapshots import (
     MIGRATION,
     REFERENCES,
@@ -221,16 +222,16 @@ def test_a_snapshot_of_another_schema(tmp_path: Path, tables: dict[str, Any], pr
 
 
 def test_what_is_no_snapshot(tmp_path: Path, folder: Path) -> None:
-    with pytest.raises(SnapshotError, match="not a snapshot"):
+    with raises(SnapshotError, code="not_a_snapshot"):
         scored(tmp_path, answers())
     (folder / "data" / "completions.parquet").write_bytes(b"PAR1")
-    with pytest.raises(SnapshotError, match="sha256"):
+    with raises(SnapshotError, "sha256", code="snapshot_file_differs"):
         scored(folder, answers())
     seal(folder)
-    with pytest.raises(SnapshotError, match="not a Parquet file"):
+    with raises(SnapshotError, code="snapshot_file_unreadable"):
         scored(folder, answers())
     (folder / "manifest.json").write_text(json.dumps({"format": 99}))
-    with pytest.raises(SnapshotError, match=r"not a manifest of format 1 .*, which driftline .* reads"):
+    with raises(SnapshotError, code="manifest_of_other_format"):
         scored(folder, answers())
 
 

@@ -24,6 +24,7 @@ from pipeline.index.manifest import Artifact, Manifest, sha256_of
 from pipeline.index.release_selection import Period
 from pipeline.index.sources import SourceStore
 from pipeline.orchestration.resources.resources import House
+from tests.errors import raises
 
 HOUR = 3600.0
 KIB = 1 << 10
@@ -294,5 +295,5 @@ def test_a_damaged_database_goes_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("hours", [1.0, 24.0])
 def test_the_time_of_reading_is_noted_once_a_day_so_less_cannot_be_spared(hours: float) -> None:
-    with pytest.raises(ValueError, match="spared_hours"):
+    with raises(ValueError, "spared_hours"):
         CacheRules(gib={}, others_gib=1, spared_hours=hours)

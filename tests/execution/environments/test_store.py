@@ -21,6 +21,7 @@ from pipeline.execution.environments.resolution.request import EnvironmentReques
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.lake.schema import table
+from tests.errors import raises
 from tests.execution.environments.builds.sources import source
 from tests.index_server import Index, wheel
 
@@ -252,9 +253,9 @@ def test_a_strict_umask_does_not_lock_the_sandbox_out(
 def test_what_cannot_be_opened(store_at: Stores, tmp_path: Path) -> None:
     store = store_at(tmp_path)
     failed: Any = {"library": "lib", "version": "1", "outcome": Outcome.NO_FILES}
-    with pytest.raises(ValueError, match="lib 1 has no environment: no_files"):
+    with raises(ValueError, "lib 1", "no_files", code="environment_missing"):
         store.open(failed)
-    with pytest.raises(StepFailed, match=r"needs Python 3\.99"):
+    with raises(StepFailed, "3.99"):
         store.open(failed | {"outcome": Outcome.BUILT, "python": "3.99", "lock_id": "x", "lock": ""})
 
 

@@ -13,6 +13,7 @@ from pipeline.execution.sandbox.container import Container, EngineFailed, _archi
 from pipeline.execution.sandbox.environment import bare_environment
 from pipeline.execution.sandbox.permissions import PermissionRefused, Permissions
 from pipeline.execution.sandbox.supervise import Limits
+from tests.errors import raises
 
 BARE = bare_environment()
 RUN = {"environment": BARE, "files": {"a/b": b"x"}, "stdin": b""}
@@ -66,7 +67,7 @@ def test_a_named_image_brings_its_own_system(engine: Container) -> None:
 
 
 def test_no_second_user(engine: Container) -> None:
-    with pytest.raises(PermissionRefused, match="takes bubblewrap"):
+    with raises(PermissionRefused, code="sandbox_lacks_user"):
         engine.run(["true"], **RUN, limits=Limits(), grants=Permissions(second_uid=True))  # type: ignore[arg-type]
 
 
@@ -87,7 +88,7 @@ def test_an_engine_that_fails_says_why(tmp_path: Path) -> None:
     script = tmp_path / "podman"
     script.write_text("#!/bin/sh\necho 'cannot connect' >&2\nexit 1\n")
     script.chmod(0o755)
-    with pytest.raises(EngineFailed, match="podman info: cannot connect"):
+    with raises(EngineFailed, "podman info", code="container_engine_failed"):
         ask((str(script),), "info")
-    with pytest.raises(EngineFailed, match="No such file"):
+    with raises(EngineFailed, code="container_engine_failed"):
         ask((str(tmp_path / "nothing"),), "info")

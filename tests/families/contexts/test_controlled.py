@@ -17,6 +17,7 @@ from pipeline.families.contexts.rules import ContextRules
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output
 from pipeline.llm.writers import Improver, Request, Text, Written
+from tests.errors import raises
 from tests.families.completions_and_migrations.rows import LIBRARY, TAGGING, change, life, releases, symbol
 from tests.families.contexts.rows import CONTEXTS, WRITER, api_document, parameter
 
@@ -229,7 +230,7 @@ def test_a_template_with_other_fields_is_an_error_that_names_the_file(tmp_path: 
     assert old in text
     path = tmp_path / "contexts.yaml"
     path.write_text(text.replace(old, new))
-    with pytest.raises(RuleError, match=r"contexts\.yaml:\d+"):
+    with raises(RuleError, "contexts.yaml", code="rule_invalid"):
         load(path, ContextRules)
 
 

@@ -13,6 +13,7 @@ from pipeline.families.problems.program import Written, write
 from pipeline.families.problems.recording import Recorded
 from pipeline.families.problems.stated_values import Outcome
 from pipeline.families.problems.tasks import CaseOf, Task, tasks_of
+from tests.errors import raises
 from tests.families.problems.examples import RULES_OF_PROBLEMS, example
 
 LIMITS = load(RULES / "functions.yaml", FunctionRules)
@@ -138,5 +139,5 @@ def test_whether_a_body_could_do_without_any_work(case: str) -> None:
 
 
 def test_a_test_without_a_kind_is_an_error() -> None:
-    with pytest.raises(ValueError, match="test_it: no test of one of the kinds return_type"):
+    with raises(ValueError, "test_it", "return_type"):
         read_tests("def test_it():\n    pass\n")

@@ -10,6 +10,7 @@ from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.families.repository_tasks.project import Project, Variant
 from pipeline.families.repository_tasks.running import run_variants
+from tests.errors import raises
 from tests.families.repository_tasks.conftest import FILES, run_tests, tree
 
 PRICES, OF_PRICES = "src/shop/prices.py", "tests/test_prices.py"
@@ -104,5 +105,5 @@ def test_of_more_tests_than_the_rule_takes_the_same_ones_are_taken(shop: Project
 
 
 def test_a_file_that_the_project_lacks_is_refused_before_a_run(shop: Project) -> None:
-    with pytest.raises(ValueError, match=r"shop-1\.0"):
+    with raises(ValueError, "shop-1.0"):
         run_tests(shop, [TAX], {"src/shop/nowhere.py": ""})

@@ -14,6 +14,7 @@ from pipeline.core.settings import SettingsError
 from pipeline.llm.client.ask import AskFailure
 from pipeline.llm.client.client import Client
 from pipeline.llm.client.rules import NANO, ModelRules
+from tests.errors import raises
 from tests.llm.client.asks import ask, failure, texts, worst_of
 from tests.model_server import KEY, Fault
 
@@ -103,7 +104,7 @@ def test_a_key_that_is_no_header_is_an_error_without_the_key(drafter, server, ke
 def test_an_invalid_address_is_an_error(monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://host:port/")
-    with pytest.raises(SettingsError, match="ANTHROPIC_BASE_URL is no address: Invalid port"):
+    with raises(SettingsError, "ANTHROPIC_BASE_URL", code="model_address_invalid"):
         Client(load(RULES / "models.yaml", ModelRules))
 
 

@@ -11,6 +11,7 @@ from pipeline.llm.client.answers import Answer, Answers
 from pipeline.llm.client.ledger import BudgetReached, Ledger
 from pipeline.llm.client.rules import ModelRules
 from pipeline.llm.client.store import Store
+from tests.errors import raises
 
 ANSWER = Answer("{}", "end_turn", "m", 1, 2, 3, 4, 5)
 RULES_OF_MODELS = load(RULES / "models.yaml", ModelRules)
@@ -42,7 +43,7 @@ def test_nested_writes_are_committed_with_their_transaction(tmp_path: Path) -> N
 def test_a_file_that_is_no_database_is_an_error_with_advice(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "answers.sqlite"
     path.write_bytes(content) if content else path.mkdir()
-    with pytest.raises(OSError, match=r"answers\.sqlite.*put a copy of it back"):
+    with raises(OSError, "answers.sqlite"):
         Answers(Store(path)).get("a")
 
 

@@ -14,6 +14,7 @@ from pipeline.core.rules.load import RULES, load
 from pipeline.llm.client.rules import ModelRules
 from pipeline.llm.tasks.forms import Form, schema_of
 from pipeline.llm.tasks.rules import draft_rules
+from tests.errors import raises
 
 DRAFTS = draft_rules(RULES, load(RULES / "models.yaml", ModelRules))
 
@@ -68,7 +69,7 @@ def test_the_schema_has_the_fields_of_the_form_and_the_descriptions_of_the_curat
 
 @pytest.mark.parametrize("field", ["size", "items.sizes", "items.kind.a", "", "text.more"])
 def test_a_description_of_no_field_is_an_error(field: str) -> None:
-    with pytest.raises(ValueError, match="Answer has no such field"):
+    with raises(ValueError, code="rule_reference_unknown"):
         schema_of(Answer, {field: "more"})
 
 

@@ -10,6 +10,7 @@ import pytest
 from pipeline.core.rules.load import RULES, RuleError, load
 from pipeline.llm.client.rules import ModelRules
 from pipeline.llm.tasks.rules import draft_rules
+from tests.errors import raises
 
 MODELS = load(RULES / "models.yaml", ModelRules)
 
@@ -48,7 +49,7 @@ def test_models_are_named_in_one_file_and_have_prices(tmp_path: Path) -> None:
     assert {kind.model for _, kind in draft_rules(RULES, MODELS)} <= names
     path = tmp_path / "models.yaml"
     path.write_text((RULES / "models.yaml").read_text().replace("small: claude", "small: other"))
-    with pytest.raises(RuleError, match="other-haiku-5-5 has no price; models has claude-haiku-5-5"):
+    with raises(RuleError, "other-haiku-5-5", "claude-haiku-5-5", code="rule_entry_missing"):
         load(path, ModelRules)
 
 

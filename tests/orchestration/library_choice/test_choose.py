@@ -16,6 +16,7 @@ from pipeline.orchestration.library_choice.choose import Considered, choose
 from pipeline.orchestration.library_choice.rules import ChoosingRules, Pattern
 from pipeline.orchestration.library_choice.writing import considered_text, profile_text
 from pipeline.quality.acceptance.quality import QualityRules
+from tests.errors import raises
 
 SHIPPED = load(RULES / "libraries.yaml", ChoosingRules)
 LICENCES = load(RULES / "quality.yaml", QualityRules).licences
@@ -94,7 +95,7 @@ def test_a_curators_word_comes_before_a_pattern() -> None:
 def test_one_library_has_one_reason(tmp_path: Path) -> None:
     text = (RULES / "libraries.yaml").read_text().replace("  stubs: {}\n", "  stubs: {black: a formatter}\n")
     (tmp_path / "libraries.yaml").write_text(text)
-    with pytest.raises(RuleError, match="listed under two reasons: black"):
+    with raises(RuleError, "black", code="rule_entry_twice"):
         load(tmp_path / "libraries.yaml", ChoosingRules)
 
 
@@ -154,7 +155,7 @@ def test_a_ranking_may_write_names_as_their_authors_do(tmp_path: Path) -> None:
 
 def test_a_fact_that_cannot_be_read_is_told_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "facts.jsonl").write_text('{"library": "a"}\n')
-    with pytest.raises(ValueError, match=r"facts\.jsonl:1: .*asked"):
+    with raises(ValueError, "facts.jsonl:1", code="library_facts_invalid"):
         read_facts(tmp_path / "facts.jsonl")
 
 

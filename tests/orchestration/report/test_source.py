@@ -16,6 +16,7 @@ from pipeline.orchestration.report.source import PAGE, NoReportError, find, repo
 from pipeline.snapshots.snapshot import Published
 from tests.cli.command import Driftline
 from tests.cli.command import driftline as command
+from tests.errors import raises
 from tests.snapshots.lakes import stamp, write_columns
 
 
@@ -110,7 +111,7 @@ def test_a_run_that_ended_has_a_page_and_its_time(three: Path) -> None:
 
 def test_of_a_run_without_a_record_there_is_no_page(data: Path) -> None:
     assert write_report(Refresh("older")) is None
-    with pytest.raises(NoReportError, match=r"no run with a record in .*/runs: `driftline refresh` leaves one$"):
+    with raises(NoReportError, "driftline refresh", code="report_no_run"):
         find(None)
 
 
@@ -121,9 +122,9 @@ def test_a_run_without_a_record_that_can_be_read_is_said_to_be_one(data: Path, r
     if record is not None:
         (folder / "run.json").write_text(record)
     for name in ("old", str(folder)):
-        with pytest.raises(NoReportError, match=r"this run has no record \(run.json\).*name the snapshot"):
+        with raises(NoReportError, "run.json", code="report_no_record"):
             find(name)
-    with pytest.raises(NoReportError, match=r"leaves one; old: has no record"):
+    with raises(NoReportError, code="report_no_run"):
         find(None)
     run(data, "new", "2026-11-16T03:00:00+00:00", None)
     assert find(None).run == data / "runs" / "new"

@@ -20,6 +20,7 @@ from pipeline.orchestration.report.status import estimated_end, libraries_to_rep
 from pipeline.snapshots.publication import Publication, read_publication, write_publication
 from tests.cli.command import Driftline
 from tests.cli.command import driftline as command
+from tests.errors import raises
 
 STAGES = ("crawl", "surface")
 LIBRARIES = ("a", "b", "c")
@@ -158,7 +159,7 @@ def test_every_state_of_a_release_record_says_what_it_waits_for(data: Path, stat
 def test_no_state_is_skipped(tmp_path: Path, before: PublicationState | None, after: PublicationState) -> None:
     if before:
         write_json(tmp_path / "release.json", Publication("one", "starter", before).as_json())
-    with pytest.raises(ValueError, match="cannot follow"):
+    with raises(ValueError, code="publication_state_invalid"):
         write_publication(tmp_path, Publication("one", "starter", after))
     found = read_publication(tmp_path, tmp_path)
     assert (found and found.state) == before

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from pipeline.api.history.stage import lifecycle_stage
 from pipeline.core.rules.profiles import load_profile
 from pipeline.core.settings import settings
@@ -17,6 +15,7 @@ from pipeline.lake.tables import Lake
 from pipeline.orchestration.resources.reading import follow_lifecycles, read_reviews
 from pipeline.orchestration.resources.resources import House
 from pipeline.quality.annotation.store import StoreError
+from tests.errors import raises
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.snapshots.lakes import fill, tables
 
@@ -39,6 +38,6 @@ def test_a_review_database_that_is_gone_makes_no_decision_void(data: Path) -> No
     decided: Row = {"instance_id": "a", "library": LIBRARY, "family": Family.COMPLETION, "content": "b", "flags": []}
     decided |= {"kind": DecisionKind.ACCEPT, "objection": None, "edits": [], "runs": [], "annotators": 1}
     lake.write("reviews", LIBRARY, [decided])
-    with pytest.raises(StoreError, match=r"reviews\.sqlite is gone.*bring it back"):
+    with raises(StoreError, "reviews.sqlite", code="reviews_gone"):
         read_reviews(house, lake, LIBRARY, None)
     assert not settings().reviews_file.exists()

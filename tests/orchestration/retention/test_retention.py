@@ -20,6 +20,7 @@ from pipeline.orchestration.retention.leftovers import leftovers, remove
 from pipeline.orchestration.retention.metadata import NotCleaned, clean_metadata
 from pipeline.orchestration.retention.rules import Age, AgeButNewest, RetentionRules, retention_rules
 from pipeline.orchestration.retention.snapshots import old_snapshots
+from tests.errors import raises
 from tests.snapshots.lakes import stamp, write_columns
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -214,7 +215,7 @@ def test_a_database_that_cannot_be_cleaned_says_where_to_do_it(tmp_path: Path) -
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": "airflow-db-not-allowed:///",
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
-    with pytest.raises(NotCleaned, match="run it where the scheduler runs"):
+    with raises(NotCleaned, code="metadata_not_cleaned"):
         clean_metadata(TEN_DAYS, NOW, environment, dry_run=True)
 
 

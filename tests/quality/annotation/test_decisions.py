@@ -13,6 +13,7 @@ from pipeline.quality.annotation.database import decisions
 from pipeline.quality.annotation.decisions import DecisionError, NewDecision, add_validation, decide, decide_many
 from pipeline.quality.annotation.queue import Filter, look, open_sample, progress
 from pipeline.quality.annotation.store import Store
+from tests.errors import raises
 from tests.quality.annotation.rows import FAILED, ONCE, PASSED, TWICE, Clock, filled, sample, store_in
 
 ACCEPT, UNDO = NewDecision(DecisionKind.ACCEPT), NewDecision(DecisionKind.UNDO)
@@ -58,7 +59,7 @@ def test_an_edit_counts_when_it_has_passed_and_keeps_before_and_after(desk: tupl
     assert (edit.before, edit.after) == ({"description": "Text 1."}, {"description": "Another text."})
     assert edit.validation is not None
     assert edit.validation.passed
-    with pytest.raises(DecisionError, match="is no edit"):
+    with raises(DecisionError, code="decision_not_edit"):
         add_validation(store, decide(store, "id2", "ann", ACCEPT).decision_id, PASSED)
 
 
@@ -120,14 +121,14 @@ def test_an_invalid_decision_is_refused_and_not_stored(
 def test_a_sample_leased_by_another_cannot_be_decided(desk: tuple[Store, Clock]) -> None:
     store, _ = desk
     open_sample(store, "id0", "ann")
-    with pytest.raises(DecisionError, match="ann has this sample open"):
+    with raises(DecisionError, code="sample_open_elsewhere"):
         decide(store, "id0", "bob", ACCEPT)
     decide(store, "id0", "bob", NewDecision(DecisionKind.COMMENT, comment="look at the test"))
-    with pytest.raises(DecisionError, match="no sample gone is in the queue"):
+    with raises(DecisionError, code="sample_not_in_queue"):
         decide(store, "gone", "bob", ACCEPT)
-    with pytest.raises(DecisionError, match="no annotator is signed in"):
+    with raises(DecisionError, code="annotator_missing"):
         decide(store, "id1", " ", ACCEPT)
-    with pytest.raises(DecisionError, match="a name of 201 characters, 200 are allowed"):
+    with raises(DecisionError, "201", "200", code="annotator_name_too_long"):
         decide(store, "id1", "a" * 201, ACCEPT)
 
 
@@ -138,7 +139,7 @@ def test_a_bulk_decision_omits_samples_that_cannot_be_decided(desk: tuple[Store,
     assert made.decided == ("id0", "id1")
     assert set(made.refused) == {"id2", "gone"}
     assert counts(store) == {"pending": 4, "discarded": 2}
-    with pytest.raises(DecisionError, match="an edit is of one sample"):
+    with raises(DecisionError, code="edit_of_several"):
         decide_many(store, ["id3"], "ann", EDIT)
-    with pytest.raises(DecisionError, match="500 are allowed"):
+    with raises(DecisionError, "500", code="decision_of_too_many"):
         decide_many(store, [f"id{n}" for n in range(501)], "ann", ACCEPT)

@@ -26,6 +26,7 @@ from pipeline.quality.annotation.queue import (
     renew,
 )
 from pipeline.quality.annotation.store import Store
+from tests.errors import raises
 from tests.quality.annotation.rows import ANNOTATION, START, TWICE, Clock, filled, sample, store_in
 
 ACCEPT, SKIP = NewDecision(DecisionKind.ACCEPT), NewDecision(DecisionKind.SKIP)
@@ -151,5 +152,5 @@ def test_like_samples_are_of_the_same_api_with_the_same_flags(queue: tuple[Store
 
 
 def test_an_unknown_sample_is_named(queue: tuple[Store, Clock]) -> None:
-    with pytest.raises(UnknownSample, match="no sample nobody is in the queue"):
+    with raises(UnknownSample, code="sample_not_in_queue"):
         open_sample(queue[0], "nobody", "ann")

@@ -16,6 +16,7 @@ from pipeline.quality.annotation.database import metadata
 from pipeline.quality.annotation.decisions import NewDecision, decide
 from pipeline.quality.annotation.queue import next_sample, progress
 from pipeline.quality.annotation.store import StoreError, open_store
+from tests.errors import raises
 from tests.quality.annotation.rows import ONCE, filled, sample, store_in
 
 
@@ -35,7 +36,7 @@ def test_a_database_of_a_newer_driftline_is_refused(tmp_path: Path) -> None:
     store, _ = store_in(tmp_path)
     with store.writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(StoreError, match="of a newer driftline"):
+    with raises(StoreError, code="reviews_newer"):
         store_in(tmp_path)
 
 

@@ -18,6 +18,7 @@ from pipeline.execution.mutation.score import SCORED
 from pipeline.lake.tables import read_parquet
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
+from tests.errors import raises
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.snapshots.lakes import demo_snapshot, edit_manifest, seal
 
@@ -151,12 +152,12 @@ def test_a_table_that_was_not_published_is_an_error_that_names_both_versions(sna
 def test_no_file_is_read_that_is_not_the_published_one(snapshot: Path, tmp_path: Path) -> None:
     path = path_of(snapshot, "completions")
     path.write_bytes(path.read_bytes() + b"!")
-    with pytest.raises(SnapshotError, match="sha256 is"):
+    with raises(SnapshotError, "sha256", code="snapshot_file_differs"):
         Snapshot(snapshot).rows("completions")
     path.unlink()
-    with pytest.raises(SnapshotError, match="missing"):
+    with raises(SnapshotError, "missing", code="snapshot_file_differs"):
         Snapshot(snapshot).rows("completions")
-    with pytest.raises(SnapshotError, match="lists no file"):
+    with raises(SnapshotError, code="snapshot_file_unlisted"):
         Snapshot(snapshot).file("../../etc/passwd")
 
 
@@ -170,12 +171,12 @@ def test_no_name_in_the_manifest_leads_out_of_the_folder(snapshot: Path, name: s
         files[0]["path"] = name
 
     edit_manifest(snapshot, rename)
-    with pytest.raises(SnapshotError, match="leads out of the snapshot"):
+    with raises(SnapshotError, "leads out", code="snapshot_file_differs"):
         Snapshot(snapshot).file(name)
 
 
 def test_no_symbolic_link_is_followed(snapshot: Path, tmp_path: Path) -> None:
     (snapshot / "data").rename(tmp_path / "elsewhere")
     (snapshot / "data").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(SnapshotError, match="missing"):
+    with raises(SnapshotError, "missing", code="snapshot_file_differs"):
         Snapshot(snapshot).rows("completions")

@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.lake.tables import Lake, in_order, write_parquet, write_parts
 from pipeline.snapshots.format.rows import BY_MODEL, TABLES, Rows, Written
+from tests.errors import raises
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.snapshots.lakes import demo_lake
 
@@ -46,7 +47,7 @@ def test_rows_are_put_in_order_in_pieces_where_there_is_much_text(
 
 def test_two_rows_of_a_key_are_found_in_different_parts(lake: Lake, tmp_path: Path) -> None:
     rows = lake.read("snippets", LIBRARY)
-    with pytest.raises(ValueError, match="two rows with the key"):
+    with raises(ValueError, code="rows_with_same_key"):
         write_parts(tmp_path / "twice", "snippets", [rows, rows[:1]])
 
 

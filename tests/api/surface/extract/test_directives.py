@@ -21,6 +21,7 @@ from pipeline.api.surface.extract.directives import (
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.core.rules.load import RULES, RuleError, load
 from pipeline.core.vocabularies.changes import ChangeKind, DirectiveKind, DirectiveOwner
+from tests.errors import raises
 
 DIRECTIVES = load(RULES / "directives.yaml", DirectiveRules)
 ADDED, CHANGED = DirectiveKind.VERSIONADDED, DirectiveKind.VERSIONCHANGED
@@ -279,5 +280,5 @@ def test_the_text_of_a_change_names_its_kind(text: str, kinds: set[ChangeKind]) 
 def test_an_example_that_its_pattern_does_not_read_is_an_error(tmp_path) -> None:
     rules = (RULES / "directives.yaml").read_text().replace('text: "Added in 0.15"', 'text: "Added at 0.15"')
     (tmp_path / "directives.yaml").write_text(rules)
-    with pytest.raises(RuleError, match=r"directives\.yaml:\d+: sentences.0.*'Added at 0.15' gives None, not '0.15'"):
+    with raises(RuleError, "directives.yaml", "sentences.0", "0.15", code="rule_example_wrong"):
         load(tmp_path / "directives.yaml", DirectiveRules)

@@ -4,6 +4,7 @@ import pytest
 
 from pipeline.core.rules.load import RuleError, load
 from pipeline.execution.environments.resolution.failures import FailureRules, Sign, failure_rules
+from tests.errors import raises
 
 RULES = failure_rules()
 EXAMPLES = [(sign, example) for sign in RULES.signs for example in sign.examples]
@@ -35,5 +36,5 @@ def test_other_failures_lack_nothing_of_the_system(step: object, log: str) -> No
 def test_a_sign_that_is_wrong_about_its_example_is_an_error(tmp_path: object) -> None:
     path = tmp_path / "failures.yaml"  # type: ignore[operator]
     path.write_text("signs:\n- {step: build, kind: tool, pattern: 'no (x)', examples: [{log: no y, missing: y}]}\n")
-    with pytest.raises(RuleError, match=r"failures.yaml:2: signs.0: .*is wrong about \['no y'\]"):
+    with raises(RuleError, "failures.yaml:2", "signs.0", code="rule_example_wrong"):
         load(path, FailureRules)

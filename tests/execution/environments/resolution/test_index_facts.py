@@ -9,6 +9,7 @@ from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.execution.environments.resolution.failures import IndexUnreachable, StepFailed
 from pipeline.execution.environments.resolution.index_facts import IndexFacts
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
+from tests.errors import raises
 from tests.index_server import Index
 
 DAY, LATER = datetime(2021, 5, 1, tzinfo=UTC), datetime(2022, 7, 1, 12, 30, tzinfo=UTC)
@@ -63,7 +64,7 @@ def test_what_is_not_there(facts: IndexFacts, library: str, version: str, said: 
 
 def test_a_release_that_cannot_be_placed_in_time(index: Index, facts: IndexFacts) -> None:
     index.documents = index.upload_times = False
-    with pytest.raises(StepFailed, match=r"lib 1\.0: the index does not tell when it was uploaded"):
+    with raises(StepFailed, "1.0"):
         facts.release(EnvironmentRequest("lib", "1.0"))
     assert facts.release(EnvironmentRequest("lib", "1.0", release_time=DAY)).release_time == DAY
 

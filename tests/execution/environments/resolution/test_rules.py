@@ -8,6 +8,7 @@ import pytest
 from pipeline.core.rules.load import RULES, RuleError
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.rules import Gap, environment_rules
+from tests.errors import raises
 
 SHIPPED = environment_rules()
 
@@ -49,7 +50,7 @@ def test_gap(gap: Gap, concerned: bool) -> None:
 def test_a_typo_names_file_and_line(tmp_path: Path) -> None:
     text = (RULES / "environments.yaml").read_text().replace("slack_days", "slak_days", 2)
     (tmp_path / "environments.yaml").write_text(text)
-    with pytest.raises(RuleError, match=r"environments.yaml:\d+: slak_days: unknown key"):
+    with raises(RuleError, "environments.yaml", "slak_days", code="rule_unknown_key"):
         environment_rules(tmp_path)
 
 

@@ -9,6 +9,7 @@ from packaging.specifiers import SpecifierSet
 from pipeline.execution.environments.resolution.wheel_metadata import WheelMetadata, repaired, repaired_requirement
 from pipeline.index.http import Fetcher, NotFound
 from pipeline.index.index import project
+from tests.errors import raises
 from tests.index_server import Index, wheel
 
 MAY = "2021-05-01T00:00:00Z"
@@ -66,5 +67,5 @@ def test_a_wheel_without_metadata(index: Index) -> None:
     index.add("lib", "1.0", ("lib-1.0-py3-none-any.whl", b"not a zip"), MAY)
     fetcher = Fetcher(timeout_s=5, retries=0)
     file = project(fetcher, index.simple, "lib").releases["1.0"][0]
-    with pytest.raises(NotFound, match="no metadata"):
+    with raises(NotFound, code="not_found"):
         WheelMetadata(fetcher).read(file)

@@ -10,6 +10,7 @@ import pytest
 
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.validation.samples.verdict_file import NoVerdicts, Verdict, VerdictFile, read_verdicts
+from tests.errors import raises
 
 
 def verdict(name: str, outcome: Outcome = Outcome.PASSED, **more: object) -> Verdict:
@@ -72,14 +73,14 @@ def test_the_last_verdict_of_a_key_counts(tmp_path: Path) -> None:
 def test_something_else_is_left_as_it_is(tmp_path: Path, content: bytes, forget: bool) -> None:
     path = tmp_path / "out"
     path.write_bytes(content)
-    with pytest.raises(NoVerdicts, match="line 1 is no verdict of `driftline validate`; name another file"):
+    with raises(NoVerdicts, "line 1", "driftline validate", code="verdicts_unreadable"):
         VerdictFile(path, forget=forget)
     assert path.read_bytes() == content
 
 
 def test_two_at_once(tmp_path: Path) -> None:
     path = tmp_path / "out"
-    with VerdictFile(path), pytest.raises(NoVerdicts, match="another process writes it"):
+    with VerdictFile(path), raises(NoVerdicts, code="verdicts_in_use"):
         VerdictFile(path)
     with VerdictFile(path):
         pass

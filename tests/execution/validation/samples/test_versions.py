@@ -16,6 +16,7 @@ from pipeline.execution.validation.samples.engine import Engine
 from pipeline.execution.validation.samples.planning import Release, need_of
 from pipeline.execution.validation.samples.samples import Sample, SampleError
 from pipeline.execution.validation.samples.versions import Bisection, Span, bisect, bisection, in_release, matrix, spans
+from tests.errors import raises
 from tests.execution.validation.demo import VERSIONS, catalogue_of, engine_at, publish, sample
 from tests.index_server import Index
 
@@ -143,7 +144,7 @@ def test_the_matrix_of_a_sample(engine: Engine) -> None:
         ("1.0", "passed"),
         ("2.0", "api_missing"),
     ]
-    with pytest.raises(SampleError, match="shape has no release 8"):
+    with raises(SampleError, "shape", code="sample_release_unknown"):
         matrix(GOES, ("8",), engine, catalogue_of(engine))
 
 
