@@ -225,6 +225,8 @@ class _Writer:
         row["replacement"] = replacement if difference.parameter else self._replacement(path, replacement)
         if difference.guessed:
             row["confidence"] = self.rules.confidence_parameter_renamed
+        elif difference.unseen:
+            row["confidence"] = self.rules.confidence_parameter_handed_on
         return row
 
     def _sure(self, path: str, there: Index, if_unseen: float) -> float:

@@ -79,6 +79,7 @@ class LifecycleRules(Rule):
     confidence_introduced_declared: Share
     similar_parameter_names: Share
     confidence_parameter_renamed: Share
+    confidence_parameter_handed_on: Share
 
     @model_validator(mode="after")
     def _complete(self) -> LifecycleRules:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from operator import itemgetter
 
 from pipeline.api.history.index import Index
@@ -12,7 +13,7 @@ from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.uses import compare_uses
 from pipeline.api.surface.extract.uses import REFUSES
 from pipeline.api.surface.parse.conditional import CONDITIONAL
-from pipeline.api.surface.parse.module_model import ASYNC_GENERATOR, DEFAULT_VALUE, UNSEEN_SIGNATURE
+from pipeline.api.surface.parse.module_model import ASYNC_GENERATOR, DEFAULT_VALUE, KWARGS_UNSEEN, UNSEEN_SIGNATURE
 from pipeline.api.surface.resolve.labels import EXTENDS, OPAQUE, UNPARSED
 from pipeline.core.vocabularies.change_words import CONDITIONALLY
 from pipeline.core.vocabularies.changes import ChangeKind
@@ -93,12 +94,20 @@ def _callable(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> Iter
     if was != is_ and not refuses and SymbolKind.CLASS not in {old["kind"], new["kind"]}:
         yield Difference(ChangeKind.ASYNC, _awaited(old), _awaited(new))
     if _has_signature(old) and _has_signature(new):
-        yield from compare_parameters(_with_values(old), _with_values(new), rules)
+        differences = compare_parameters(_with_values(old), _with_values(new), rules)
+        yield from (_seen(difference, new) for difference in differences)
     if annotations_differ(old["returns"], new["returns"], rules):
         yield Difference(ChangeKind.RETURNS, old["returns"], new["returns"])
     same = same_overloads(old["overloads"], new["overloads"])
     if not same and (old["overloads"] or rules.count_first_annotations):
         yield Difference(ChangeKind.OVERLOADS, _joined(old["overloads"]), _joined(new["overloads"]))
+
+
+def _seen(difference: Difference, new: SymbolState) -> Difference:
+    """Return a removal as unsure where `**kwargs` may reach what still has the parameter."""
+    if difference.kind != ChangeKind.PARAMETER_REMOVED or KWARGS_UNSEEN not in new["labels"]:
+        return difference
+    return replace(difference, unseen=True)
 
 
 def _awaited(row: SymbolState) -> str:

@@ -197,3 +197,70 @@ OF_BASES = [
 def test_what_a_base_takes_is_not_gone(old: str, new: str, expected: list[str]) -> None:
     rows = [row for row in changes(old, new) if row["path"] == "pkg.Sub" and row["kind"].startswith("parameter")]
     assert [f"{row['kind']} {row['parameter']}" for row in rows] == expected
+
+
+KEYWORDS = "def takes(token, *, leeway=0): ...\n"
+HANDS_ON = {
+    "to a function": (
+        "def f(x, leeway=0): ...\n",
+        KEYWORDS + "def f(x, **kw):\n    return takes(x, **kw)\n",
+        ["parameter_added_optional kw 1.0", "parameter_kind leeway 1.0"],
+    ),
+    "to a method, which hands them on to a private one": (
+        "class C:\n    def f(self, x, leeway=0): ...\n",
+        "class C:\n    def f(self, x, **kw):\n        return self.g(x, **kw)\n"
+        "    def g(self, x, **kw):\n        self._h(x, **kw)\n    def _h(self, x, leeway=0, **kw): ...\n",
+        ["parameter_added_optional kw 1.0", "parameter_kind leeway 1.0"],
+    ),
+    "to a function without it": (
+        "def f(x, leeway=0): ...\n",
+        "def takes(x): ...\ndef f(x, **kw):\n    return takes(x, **kw)\n",
+        ["parameter_added_optional kw 1.0", "parameter_removed leeway 1.0"],
+    ),
+    "to what no source shows": (
+        "def f(x, leeway=0): ...\n",
+        "import there\ndef f(x, **kw):\n    return there.takes(x, **kw)\n",
+        ["parameter_added_optional kw 1.0", "parameter_removed leeway 0.4"],
+    ),
+    "as a dictionary": (
+        "def f(x, *, leeway=0): ...\n",
+        "def f(x, **kw):\n    return takes(kw)\n",
+        ["parameter_added_optional kw 1.0", "parameter_removed leeway 0.4"],
+    ),
+    "to the own class": (
+        "class C:\n    def __init__(self, *, a=1): ...\n    @classmethod\n    def f(cls, *, a=1): ...\n",
+        "class C:\n    def __init__(self, *, a=1): ...\n    @classmethod\n    def f(cls, **kw): return cls(**kw)\n",
+        ["parameter_added_optional kw 1.0"],
+    ),
+    "to a method of the base": (
+        "class B:\n    def f(self, *, a=1): ...\nclass C(B):\n    def f(self, *, a=1): ...\n",
+        "class B:\n    def f(self, *, a=1): ...\nclass C(B):\n    def f(self, **kw): return super().f(**kw)\n",
+        ["parameter_added_optional kw 1.0"],
+    ),
+    "by a constructor to a method": (
+        "class C:\n    def __init__(self, *, a=1): ...\n",
+        "class C:\n    def __init__(self, **kw): self.set_up(**kw)\n    def set_up(self, *, a=1): ...\n",
+        ["parameter_added_optional kw 1.0"],
+    ),
+    "to itself": (
+        "def f(x, *, a=1): ...\n",
+        "def f(x, **kw):\n    return f(x - 1, **kw)\n",
+        ["parameter_added_optional kw 1.0", "parameter_removed a 1.0"],
+    ),
+    "to an argument": (
+        "def f(g, *, a=1): ...\n",
+        "def g(*, a=1): ...\ndef f(g, **kw):\n    return g(**kw)\n",
+        ["parameter_added_optional kw 1.0", "parameter_removed a 0.4"],
+    ),
+    "set before": (
+        "def f(*, leeway=0, b=1): ...\n",
+        "def takes(*, leeway=0): ...\ndef f(**kw):\n    kw['leeway'] = 1\n    return takes(**kw)\n",
+        ["parameter_added_optional kw 1.0", "parameter_removed b 1.0", "parameter_removed leeway 1.0"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), HANDS_ON.values(), ids=HANDS_ON)
+def test_what_kwargs_are_handed_on_to_is_not_gone(old: str, new: str, expected: list[str]) -> None:
+    rows = [row for row in changes(old, new) if row["kind"].startswith("parameter")]
+    assert [f"{row['kind']} {row['parameter']} {row['confidence']}" for row in rows] == expected

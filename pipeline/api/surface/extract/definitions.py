@@ -69,6 +69,13 @@ def read_members(owner: Scope, file: Visited, imports: dict[str, str], inside: s
             members[name] = replace(members[name], called=new.called, returns=new.returns)
         elif other is not None:
             members[name] = replace(members[name], labels=sorted({*members[name].labels, UNSEEN_SIGNATURE}))
+    waiting = list(members.values()) if owner.aside else []
+    while waiting:
+        for call in waiting.pop().hands_on:
+            if call.of == "self" and call.to in owner.aside and call.to not in members:
+                # a private method says which keywords the public one takes
+                members[call.to] = _definition(owner.aside[call.to], file, imports, inside)
+                waiting.append(members[call.to])
     for name, overloads in owner.overloads.items():
         # in a stub an overloaded function has no implementation to stand for it
         if name not in members:

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.api.surface.extract.deprecations import mark_of, marks_by_name, wrapper_mark
+from pipeline.api.surface.extract.handed_on import handed_on
 from pipeline.api.surface.extract.kwargs import hidden_parameters, refuses_rest
 from pipeline.api.surface.extract.parameter_marks import mark_by_code, mark_by_docstring
 from pipeline.api.surface.extract.passed_kwargs import CONSTRUCTORS, passed_kwargs
@@ -124,6 +125,8 @@ def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, bod
     definition.sketch = _sketch(body)
     if bound.name in CONSTRUCTORS and node.args.kwarg is not None:
         definition.passes_kwargs = body.once(passed_kwargs)
+    if node.args.kwarg is not None and bound.runtime and not file.is_stub:
+        definition.hands_on = body.once(handed_on)
     if "def " in body.text and body.beginning_with_calls(file.rules.deprecations.call_words):
         definition.deprecates = wrapper_mark(body.statements, file.rules)
     return definition

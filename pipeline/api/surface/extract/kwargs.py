@@ -89,7 +89,7 @@ def refuses_rest(body: Body) -> bool:
         match statement:
             case ast.If(test=test, body=[*_, ast.Raise()], orelse=[]) if written(test) in tests:
                 return True
-            case _ if _mentions(statement, name) != _literal_accesses(statement, name):
+            case _ if _mentions(statement, name) != literal_accesses(statement, name):
                 return False
     return False
 
@@ -98,7 +98,7 @@ def _mentions(statement: ast.stmt, name: str) -> int:
     return sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(statement))
 
 
-def _literal_accesses(statement: ast.stmt, name: str) -> int:
+def literal_accesses(statement: ast.stmt, name: str) -> int:
     """Count the accesses to a dictionary by a literal name."""
     count = 0
     for node in ast.walk(statement):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from itertools import takewhile
 
+from pipeline.api.surface.extract.handed_on import passes
 from pipeline.api.surface.parse.bodies import Body
 from pipeline.api.surface.parse.module_model import PassedKwargs
 from pipeline.api.surface.parse.syntax import dotted
@@ -24,7 +25,7 @@ def passed_kwargs(body: Body) -> PassedKwargs | None:
     nodes = [node for statement in body.statements for node in ast.walk(statement)]
     if any(isinstance(n, ast.Name) and n.id == catch_all.arg and isinstance(n.ctx, ast.Store) for n in nodes):
         return None
-    calls = [node for node in nodes if isinstance(node, ast.Call) and _has(node, catch_all.arg)]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and passes(node, catch_all.arg)]
     match calls:
         case [ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=called)) as call]:
             base, bound = "", called == "__new__"
@@ -37,10 +38,3 @@ def passed_kwargs(body: Body) -> PassedKwargs | None:
     positional = list(takewhile(lambda argument: not isinstance(argument, ast.Starred), call.args))
     names = tuple(keyword.arg for keyword in call.keywords if keyword.arg)
     return PassedKwargs(base, max(len(positional) - bound, 0), names)
-
-
-def _has(call: ast.Call, catch_all: str) -> bool:
-    return any(
-        keyword.arg is None and isinstance(keyword.value, ast.Name) and keyword.value.id == catch_all
-        for keyword in call.keywords
-    )

@@ -28,6 +28,9 @@ PATCHED_BY = "given:"
 INSTEAD = "instead:"
 """Prefix of the labels of a module that say what to use for a name that it has no more: `name=replacement`."""
 
+KWARGS_UNSEEN = "kwargs_unseen"
+"""Label of a callable whose `**kwargs` go where the sources do not show which names are taken."""
+
 GONE = "gone"
 """Label of a property that does nothing but raise AttributeError: `hasattr` says that it is not there."""
 
@@ -78,6 +81,20 @@ class PassedKwargs(msgspec.Struct, frozen=True, omit_defaults=True):
     names: tuple[str, ...] = ()
 
 
+class HandedOn(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A call that a function hands its `**kwargs` on to.
+
+    `of` is "self" or "super" where `to` is a member found by an instance, empty where it is a dotted name as written,
+    and "?" where the source does not show what is called; `to` is empty where the own class is called. The call itself
+    gives the first `positional` parameters, and `names`.
+    """
+
+    to: str
+    of: str = ""
+    positional: int = 0
+    names: tuple[str, ...] = ()
+
+
 class Definition(msgspec.Struct, omit_defaults=True):
     """One name that a module or class binds.
 
@@ -87,7 +104,8 @@ class Definition(msgspec.Struct, omit_defaults=True):
     does. `deprecates` is the mark that it gives what it decorates, whose calls warn. `warns_by` are marks that it has
     if a name of the library means a category of deprecations, or a function that warns of one. `overloads` are
     signatures as they are shown to people; `sketch` says what the body is like, see
-    `pipeline.api.surface.extract.sketches`. `passes_kwargs` is how a constructor calls that of a base.
+    `pipeline.api.surface.extract.sketches`. `passes_kwargs` is how a constructor calls that of a base;
+    `hands_on` is where the `**kwargs` of any function go.
     """
 
     name: str
@@ -113,6 +131,7 @@ class Definition(msgspec.Struct, omit_defaults=True):
     overloads: list[str] = msgspec.field(default_factory=list)
     sketch: list[int] = msgspec.field(default_factory=list)
     passes_kwargs: PassedKwargs | None = None
+    hands_on: list[HandedOn] = msgspec.field(default_factory=list)
 
 
 class Exports(msgspec.Struct):

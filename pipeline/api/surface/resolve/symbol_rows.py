@@ -12,6 +12,7 @@ from pipeline.api.surface.extract.sketches import line_hashes, sketch
 from pipeline.api.surface.extract.uses import FROZEN, REFUSED, SLOTTED, UNHASHABLE, USE
 from pipeline.api.surface.parse.module_model import ALTERNATIVE, GONE, Definition, Mark, ModuleRecord, Parameter
 from pipeline.api.surface.resolve.dependency_keys import content_fact
+from pipeline.api.surface.resolve.handed_on import called_constructor, called_function, called_method
 from pipeline.api.surface.resolve.labels import OPAQUE, class_labels, module_labels, use_labels
 from pipeline.api.surface.resolve.public import PublicName
 from pipeline.api.surface.resolve.public_index import PublicIndex
@@ -22,8 +23,6 @@ from pipeline.api.surface.resolve.signatures import (
     class_parameters,
     constructor_of,
     default_labels,
-    method_parameters,
-    named_parameters,
     names_constants,
     takes_unpacked,
 )
@@ -40,8 +39,8 @@ About = tuple[PublicBecause, str, SourceKind]
 """Why a member is public, the class that it stands in, and what that was read from."""
 
 Elsewhere = tuple[str | None, list[Parameter] | None, Mark | None, list[str]]
-"""What other definitions say of a member: what it is another name of, its parameters behind `Unpack[…]`, the mark
-that a decorator gives it, and labels with the values of constants among its defaults."""
+"""What other definitions say of a member: what it is another name of, its parameters behind `Unpack[…]` or handed on,
+the mark that a decorator gives it, and labels: values of constants among its defaults, where `**kwargs` go."""
 
 
 class _Member(msgspec.Struct, frozen=True):
@@ -136,18 +135,27 @@ class States:
         row["deprecation"] = row["deprecation"] or self._mark_by_others(resolution)
         owners = self._owners(resolution) if definition.kind == "class" else []
         if owners:
-            row["parameters"], labels = class_parameters(owners, self.distribution)
+            parameters, labels = class_parameters(owners, self.distribution)
+            called = called_constructor(parameters, owners, self.distribution)
+            row["parameters"] = called.parameters
             row["overloads"] = class_overloads(owners)
             own = row["labels"] if labels is None else labels
             own = [label for label in own if label not in _OF_USE and not label.startswith((USE, REFUSED))]
             constructor = constructor_of(owners)
             defaults = default_labels(constructor, self.distribution) if constructor else []
             row["labels"] = sorted(
-                {*own, *class_labels(owners, self.distribution), *use_labels(owners, self._is_public), *defaults}
+                {
+                    *own,
+                    *class_labels(owners, self.distribution),
+                    *use_labels(owners, self._is_public),
+                    *defaults,
+                    *called.labels,
+                }
             )
         elif definition.kind == "function":
-            row["parameters"] = named_parameters(definition.called, resolution, self.distribution)
-            row["labels"] = sorted({*row["labels"], *default_labels(resolution, self.distribution)})
+            called = called_function(resolution, self.distribution)
+            row["parameters"] = called.parameters
+            row["labels"] = sorted({*row["labels"], *default_labels(resolution, self.distribution), *called.labels})
         self._add(row, self._documented(row, definition.docstring, resolution.line if definition.docstring else 1))
         if owners:
             self._expanding.add(resolution.path)
@@ -195,14 +203,16 @@ class States:
 
     def _member(self, path: str, about: About, owner: Resolution, member: Definition) -> None:
         resolution = Resolution("definition", f"{owner.path}.{member.name}", owner.module, member)
-        renames, unpacks = _may_rename(member), takes_unpacked(member.called)
+        renames, unpacks = _may_rename(member), bool(member.hands_on) or takes_unpacked(member.called)
         mark = self._mark_by_others(resolution)
         constants = names_constants(member.called)
+        called = called_method(resolution, self.distribution) if unpacks else None
+        labels = called.labels if called is not None else []
         elsewhere = (
             self._same_member(owner, member) if renames else None,
-            self._called(resolution) if unpacks else None,
+            called.parameters if called is not None else None,
             mark,
-            default_labels(resolution, self.distribution) if constants else [],
+            [*(default_labels(resolution, self.distribution) if constants else []), *labels],
         )
         cached = self.cache.members.get(path)
         if cached is None or cached.definition != member or cached.about != about or cached.elsewhere != elsewhere:
@@ -259,10 +269,6 @@ class States:
         announced = rules.other_words.search(mark["message"] or "")
         return announced is not None and any(map(rules.other_categories.search, names))
 
-    def _called(self, resolution: Resolution) -> list[Parameter]:
-        assert resolution.definition is not None
-        return named_parameters(method_parameters(resolution.definition), resolution, self.distribution)
-
     def _member_rows(
         self, path: str, resolution: Resolution, because: PublicBecause, elsewhere: Elsewhere
     ) -> tuple[SymbolState, DocumentState | None]:
@@ -273,7 +279,7 @@ class States:
         kind = kind_of(resolution.definition, member=True)
         row = defined_row(path, resolution.path, kind, because, file, resolution.module.source, resolution.definition)
         row["deprecation"] = row["deprecation"] or mark
-        row["parameters"] = self._called(resolution) if called is None else called
+        row["parameters"] = called_method(resolution, self.distribution).parameters if called is None else called
         row["labels"] = sorted({*row["labels"], *defaults})
         if same:
             row |= {"kind": SymbolKind.ALIAS, "canonical_path": same, "value": None, "labels": []}

@@ -1,0 +1,91 @@
+"""The calls by which a function or method hands its `**kwargs` on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import takewhile
+
+from pipeline.api.surface.extract.kwargs import literal_accesses
+from pipeline.api.surface.parse.bodies import Body
+from pipeline.api.surface.parse.module_model import HandedOn
+from pipeline.api.surface.parse.syntax import dotted
+
+UNSEEN = HandedOn("", "?")
+"""What has `**kwargs` in a way that the source does not show, as where a dictionary is given as an argument."""
+
+_INSTANCES = frozenset({"self", "cls"})
+_BINDING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def handed_on(body: Body) -> list[HandedOn]:
+    """Return where the `**kwargs` of a function go, in the order of the source."""
+    catch_all = body.node.args.kwarg
+    if catch_all is None or not body.mentions((catch_all.arg,)):
+        return []
+    name = catch_all.arg
+    nodes = [node for statement in body.statements for node in ast.walk(statement)]
+    uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
+    if any(not isinstance(node.ctx, ast.Load) for node in uses):
+        return [UNSEEN]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and passes(node, name)]
+    assigned = tuple(_assigned(nodes, name))
+    local = {*_local_names(nodes), *_parameter_names(body.node.args)}
+    first = next((a.arg for a in (*body.node.args.posonlyargs, *body.node.args.args)), "")
+    found = [_of_call(call, first if first in _INSTANCES else "", local, assigned) for call in calls]
+    seen = len(calls) + sum(literal_accesses(statement, name) for statement in body.statements)
+    return list(dict.fromkeys([*found, *([UNSEEN] if seen < len(uses) else [])]))
+
+
+def passes(call: ast.Call, catch_all: str) -> bool:
+    """Return whether a call is given `**kwargs` by this name."""
+    return any(
+        keyword.arg is None and isinstance(keyword.value, ast.Name) and keyword.value.id == catch_all
+        for keyword in call.keywords
+    )
+
+
+def _of_call(call: ast.Call, instance: str, local: set[str], assigned: tuple[str, ...]) -> HandedOn:
+    positional = len(list(takewhile(lambda argument: not isinstance(argument, ast.Starred), call.args)))
+    names = tuple(sorted({*assigned, *(keyword.arg for keyword in call.keywords if keyword.arg)}))
+    match call.func:
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=called):
+            return HandedOn(called, "super", positional, names)
+        case ast.Attribute(value=ast.Name(id=name), attr=called) if name == instance:
+            return HandedOn(called, "self", positional, names)
+        case ast.Name(id="cls") if instance == "cls":
+            return HandedOn("", "self", positional, names)
+        case _:
+            target = dotted(call.func)
+            if target is None or target.partition(".")[0] in local:
+                return UNSEEN
+            return HandedOn(target, "", positional, names)
+
+
+def _assigned(nodes: list[ast.AST], catch_all: str) -> Iterator[str]:
+    """Yield the names that a body sets in `**kwargs` whatever the caller gives."""
+    for node in nodes:
+        match node:
+            case ast.Subscript(value=ast.Name(id=of), slice=ast.Constant(value=str(name)), ctx=ast.Store()):
+                if of == catch_all:
+                    yield name
+
+
+def _local_names(nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                yield from ((alias.asname or alias.name).partition(".")[0] for alias in aliases)
+            case ast.arg(arg=name):
+                yield name
+            case ast.ExceptHandler(name=str(name)):
+                yield name
+            case _ if isinstance(node, _BINDING):
+                yield node.name
+
+
+def _parameter_names(arguments: ast.arguments) -> Iterator[str]:
+    yield from (a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+    yield from (a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None)
