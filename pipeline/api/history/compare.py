@@ -23,9 +23,10 @@ from pipeline.api.history.states import (
     describe_state,
     only_declared,
 )
+from pipeline.api.surface.extract.stubs import STUB_ONLY
 from pipeline.core.vocabularies.changes import OFFERED, ChangeKind
 from pipeline.core.vocabularies.samples import Evidence
-from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
+from pipeline.core.vocabularies.surface import PublicBecause, SourceKind, SymbolKind
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ChangeRow, SymbolState
 
@@ -216,7 +217,14 @@ class _Writer:
             row["gitchameleon_category"] = self.rules.attributes_that_come_or_go
         declared = state is not None and only_declared(state, index)
         sure = self._sure(path, self.comparison.old, self.rules.confidence_introduced_unseen)
-        return row | {"confidence": min(sure, self.rules.confidence_introduced_declared if declared else 1.0)}
+        sure = min(sure, self.rules.confidence_introduced_declared if declared else 1.0)
+        by_stub = state is not None and self._by_stub(state)
+        return row | {"confidence": min(sure, self.rules.confidence_introduced_by_stub if by_stub else 1.0)}
+
+    def _by_stub(self, state: SymbolState) -> bool:
+        """Return whether only a stub shows an API, beside sources that run: it may have been there without one."""
+        only = state["source"] == SourceKind.PYI or STUB_ONLY in state["labels"]
+        return only and self.comparison.new.has_sources
 
     def differs(self, path: str, difference: Difference) -> ChangeRow:
         row = self._row(path, self.comparison.new, difference.kind, difference)

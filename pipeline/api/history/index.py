@@ -10,11 +10,12 @@ from pathlib import PurePosixPath
 
 from pipeline.api.surface.parse.module_model import INSTEAD, PATCHED_BY
 from pipeline.api.surface.resolve.labels import DYNAMIC, EXTENDS, OPAQUE, STARS, UNPARSED, UNPARSED_MODULE
-from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
+from pipeline.core.vocabularies.surface import PublicBecause, SourceKind, SymbolKind
 from pipeline.lake.rows import SymbolState
 
 _POINTERS = frozenset({SymbolKind.ALIAS})
 _HIDDEN = frozenset({UNPARSED, OPAQUE})
+_RUN = frozenset({SourceKind.PY, SourceKind.PY2})
 _UNSEEN = frozenset({SymbolKind.EXTERNAL, SymbolKind.LAZY, SymbolKind.ATTRIBUTE})
 
 
@@ -83,6 +84,11 @@ class Index:
         """The bases as written of each public class, by its last name; of two of one name the last path counts."""
         classes = {path: row for path, row in self.rows.items() if row["kind"] == SymbolKind.CLASS}
         return {path.rpartition(".")[2]: classes[path]["bases"] for path in sorted(classes)}
+
+    @cached_property
+    def has_sources(self) -> bool:
+        """Whether anything was read from what runs, and not all from stubs."""
+        return any(row["source"] in _RUN for row in self.rows.values())
 
     def named(self, canonical: str) -> frozenset[str]:
         """Return the paths that lead to a definition."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from pipeline.api.history.index import Index, standard_members
 from pipeline.api.history.rules import LifecycleRules
-from pipeline.api.surface.parse.module_model import UNSEEN_MEMBERS
+from pipeline.api.surface.parse.module_model import BY_METACLASS, UNSEEN_MEMBERS
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.lake.rows import SymbolState
 
 
 def is_missing(path: str, here: Index, there: Index, rules: LifecycleRules) -> bool:
     """Return whether a path of one release is certainly missing in another, not just unobservable there."""
-    if there.alive(path) or unobservable(path, here, there, rules) is not None:
+    if there.alive(path) or _of_metaclass(path, there) or unobservable(path, here, there, rules) is not None:
         return False
     return not _provided(path, here, there, rules)
 
@@ -31,6 +31,12 @@ def unobservable(path: str, here: Index, there: Index, rules: LifecycleRules) ->
     if _from_unseen_source(path, here, there):
         return "a star import or a `__getattr__` of the other release may bring it"
     return None
+
+
+def _of_metaclass(path: str, there: Index) -> bool:
+    """Return whether the class that a path stands in has the name from its metaclass."""
+    class_ = there.find(path.rpartition(".")[0])
+    return class_ is not None and BY_METACLASS + path.rpartition(".")[2] in class_["labels"]
 
 
 def _patched_unseen(path: str, there: Index) -> bool:

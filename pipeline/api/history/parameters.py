@@ -23,11 +23,11 @@ _VARIADIC = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)
 _LOOSE = frozenset(
     {
         *(ParameterSource.KWARGS, ParameterSource.DOCSTRING, ParameterSource.STUB, ParameterSource.HELPER),
-        *(ParameterSource.UNPACKED, ParameterSource.PASSED_ON),
+        *(ParameterSource.UNPACKED, ParameterSource.PASSED_ON, ParameterSource.ARGS),
     }
 )
 _NOT_WRITTEN = frozenset({ParameterSource.HELPER, ParameterSource.PASSED_ON})
-_READ_FROM_KWARGS = _LOOSE - {ParameterSource.PASSED_ON}
+_READ_FROM_KWARGS = _LOOSE - {ParameterSource.PASSED_ON, ParameterSource.ARGS}
 
 UNKNOWN = "..."
 """A default that is there, of which nobody says what it is."""

@@ -77,6 +77,7 @@ class LifecycleRules(Rule):
     confidence_removed_unseen: Share
     confidence_introduced_unseen: Share
     confidence_introduced_declared: Share
+    confidence_introduced_by_stub: Share
     similar_parameter_names: Share
     confidence_parameter_renamed: Share
     confidence_parameter_handed_on: Share

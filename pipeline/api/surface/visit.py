@@ -38,6 +38,11 @@ from pipeline.core.vocabularies.surface import SourceKind
 _PRIVATE = re.compile(r"\.(_\w*)\Z")
 """What a name is given that leads to a private method."""
 
+_WARNS_AS = re.compile(
+    r"\bwarn(?:_explicit)?[ \t]+as[ \t]+(\w+)|^(\w+)[ \t]*=[ \t]*warnings\.warn(?:_explicit)?[ \t]*$", re.M
+)
+"""Another name of what warns: `from warnings import warn as w`, `w = warnings.warn`."""
+
 # griffe reads parameter sections of docstrings, and logs what it finds wrong with them
 logging.getLogger("griffe").setLevel(logging.CRITICAL)
 
@@ -94,7 +99,9 @@ def visit_file(
 
     def visit(source: str) -> ModuleRecord:
         tree, bodies = parse_in_pieces(source, parse_function, unsure=unsure)
-        file = Visited(rules, helpers, bodies, directives, is_stub=path.endswith(".pyi"))
+        file = Visited(
+            rules.calling(_other_names_of_warn(source)), helpers, bodies, directives, is_stub=path.endswith(".pyi")
+        )
         return _record(name, path, tree, file, whole=whole)
 
     try:
@@ -108,6 +115,12 @@ def visit_file(
                 return _visit_shallow(text, visit)
     except (SyntaxError, ValueError, *TOO_DEEP) as error:
         raise UnparsedError(content, error) from None
+
+
+def _other_names_of_warn(text: str) -> frozenset[str]:
+    if "warnings" not in text:
+        return frozenset()
+    return frozenset(name for found in _WARNS_AS.findall(text) for name in found if name)
 
 
 def _visit_shallow(text: str, visit: Callable[[str], ModuleRecord]) -> ModuleRecord:

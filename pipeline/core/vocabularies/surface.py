@@ -48,6 +48,7 @@ class ParameterSource(Term):
     HELPER = "helper", "a decorator still accepts it, under a name that the signature no longer has"
     DECORATOR = "decorator", "a decorator adds it to the signature"
     UNPACKED = "unpacked", "a TypedDict says that **kwargs takes it (PEP 692)"
+    ARGS = "args", "the body unpacks *args into it"
     PASSED_ON = "passed_on", "**kwargs are passed on to a base or to another callable, which has it"
 
 

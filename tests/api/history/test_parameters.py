@@ -264,3 +264,39 @@ HANDS_ON = {
 def test_what_kwargs_are_handed_on_to_is_not_gone(old: str, new: str, expected: list[str]) -> None:
     rows = [row for row in changes(old, new) if row["kind"].startswith("parameter")]
     assert [f"{row['kind']} {row['parameter']} {row['confidence']}" for row in rows] == expected
+
+
+UNPACKED = {
+    "click: Context.invoke becomes explicit": (
+        "class C:\n    def f(*args, **kw):\n        self, cmd = args[:2]\n",
+        "class C:\n    def f(self, cmd, /, *args, **kw): ...\n",
+        [],
+    ),
+    "the same without a slash": (
+        "class C:\n    def f(*args, **kw):\n        self, cmd = args[:2]\n",
+        "class C:\n    def f(self, cmd, *args, **kw): ...\n",
+        [],
+    ),
+    "one more": (
+        "def f(*args):\n    a, b = args\n",
+        "def f(*args):\n    if len(args) != 3:\n        raise TypeError\n    a, b, c = args\n",
+        ["parameter_added_required c"],
+    ),
+    "the rest is open": ("def f(*args):\n    a, *rest = args\n", "def f(a, /, *args): ...\n", []),
+    "only by place now": (
+        "def f(a, **kw): ...\n",
+        "def f(*args, **kw):\n    a, = args\n",
+        ["parameter_kind a"],
+    ),
+    "only sometimes": (
+        "def f(*args):\n    if args:\n        return\n    a, = args\n",
+        "def f(a, /): ...\n",
+        ["parameter_added_required a", "parameter_removed args"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), UNPACKED.values(), ids=UNPACKED)
+def test_what_a_body_unpacks_args_into(old: str, new: str, expected: list[str]) -> None:
+    rows = [row for row in changes(old, new) if row["kind"].startswith("parameter")]
+    assert [f"{row['kind']} {row['parameter']}" for row in rows] == expected

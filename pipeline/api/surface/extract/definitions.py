@@ -25,6 +25,7 @@ from pipeline.api.surface.extract.functions import (
     with_documented_marks,
     with_hidden,
 )
+from pipeline.api.surface.extract.metaclasses import add_made_by_metaclass
 from pipeline.api.surface.extract.uses import refuses, uses_of
 from pipeline.api.surface.extract.written_signatures import overload_text
 from pipeline.api.surface.parse.bodies import Bodies, Body
@@ -69,18 +70,24 @@ def read_members(owner: Scope, file: Visited, imports: dict[str, str], inside: s
             members[name] = replace(members[name], called=new.called, returns=new.returns)
         elif other is not None:
             members[name] = replace(members[name], labels=sorted({*members[name].labels, UNSEEN_SIGNATURE}))
-    waiting = list(members.values()) if owner.aside else []
-    while waiting:
-        for call in waiting.pop().hands_on:
-            if call.of == "self" and call.to in owner.aside and call.to not in members:
-                # a private method says which keywords the public one takes
-                members[call.to] = _definition(owner.aside[call.to], file, imports, inside)
-                waiting.append(members[call.to])
+    _read_handed_on(members, owner, file, imports, inside)
     for name, overloads in owner.overloads.items():
         # in a stub an overloaded function has no implementation to stand for it
         if name not in members:
             members[name] = _overloaded(overloads, file, imports, inside)
     return members
+
+
+def _read_handed_on(
+    members: dict[str, Definition], owner: Scope, file: Visited, imports: dict[str, str], inside: str
+) -> None:
+    """Add the private methods that others hand their `**kwargs` on to: they say which keywords are taken."""
+    waiting = list(members.values()) if owner.aside else []
+    while waiting:
+        for call in waiting.pop().hands_on:
+            if call.of == "self" and call.to in owner.aside and call.to not in members:
+                members[call.to] = _definition(owner.aside[call.to], file, imports, inside)
+                waiting.append(members[call.to])
 
 
 def _replacement_of(node: ast.FunctionDef, bodies: Bodies) -> str | None:
@@ -188,6 +195,7 @@ def _fill_class(
     read_slots(node, definition)
     read_fields(node, definition, imports, file.rules)
     add_attributes(node, definition, file.bodies)
+    add_made_by_metaclass(node, definition, file.bodies)
     defined = bound.scope.bound | bound.scope.aside
     uses = uses_of(node, definition, defined, lambda name: _body_of(defined[name], file))
     definition.labels = sorted({*definition.labels, *uses})

@@ -13,6 +13,7 @@ from pipeline.api.surface.extract.parameter_marks import mark_by_code, mark_by_d
 from pipeline.api.surface.extract.passed_kwargs import CONSTRUCTORS, passed_kwargs
 from pipeline.api.surface.extract.signature_decorators import HelperRules, apply_helpers
 from pipeline.api.surface.extract.sketches import line_hashes, sketch
+from pipeline.api.surface.extract.unpacked_args import with_unpacked
 from pipeline.api.surface.extract.uses import ONLY_RAISES, REFUSES, refuses
 from pipeline.api.surface.extract.written_signatures import overload_text, written_parameters
 from pipeline.api.surface.parse.bodies import Bodies, Body
@@ -70,7 +71,7 @@ def read_function(bound: Bound, node: Function, labels: Sequence[str], body: Bod
     assert scope is not None
     same = not bound.overloads and len(node.decorator_list) == len(body.node.decorator_list)
     besides = None if same else _besides(bound, node, body)
-    manner = bound.runtime, file.is_stub, reads_strings(scope)
+    manner = bound.runtime, file.is_stub, reads_strings(scope), file.rules.deprecations.call_words
     cached = body.read.setdefault((bound.name, *labels, besides, manner), [])
     for answers, definition in cached:
         if not answers or answers == {name: scope.resolve(name) for name in answers}:
@@ -112,7 +113,7 @@ def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, bod
         definition.labels = [label for label in definition.labels if label != "async"]
     if "async" in definition.labels and body.once(yields):
         definition.labels = sorted({*definition.labels, ASYNC_GENERATOR})
-    called = written_parameters(node, scope)
+    called = with_unpacked(written_parameters(node, scope), body)
     if not file.is_stub and bound.runtime and not any(d.endswith("overload") for d in definition.decorators):
         # in a stub `...` is a default that is not told; here it is the value
         called = [p | {"default": "Ellipsis"} if p["default"] == "..." else p for p in called]
@@ -123,13 +124,17 @@ def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, bod
     definition.called = with_documented_marks(called, docstring, file)
     definition.overloads = [overload_text(overload) for overload in bound.overloads]
     definition.sketch = _sketch(body)
-    if bound.name in CONSTRUCTORS and node.args.kwarg is not None:
-        definition.passes_kwargs = body.once(passed_kwargs)
-    if node.args.kwarg is not None and bound.runtime and not file.is_stub:
-        definition.hands_on = body.once(handed_on)
+    if node.args.kwarg is not None:
+        _fill_handed_on(definition, body)
     if "def " in body.text and body.beginning_with_calls(file.rules.deprecations.call_words):
         definition.deprecates = wrapper_mark(body.statements, file.rules)
     return definition
+
+
+def _fill_handed_on(definition: Definition, body: Body) -> None:
+    if definition.name in CONSTRUCTORS:
+        definition.passes_kwargs = body.once(passed_kwargs)
+    definition.hands_on = body.once(handed_on)
 
 
 def yields(body: Body) -> bool:

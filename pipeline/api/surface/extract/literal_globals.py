@@ -3,7 +3,8 @@
 `setattr(sys.modules[__name__], "name", value)` does the same. In the body of a class, `globals()` and the module still
 stand for the module: what they bind there is written behind the class.
 
-A loop over literals is unrolled: `for n in ("red", "blue"): globals()["is_" + n] = make(n)`. What is bound only if
+A loop over literals is unrolled: `for n in ("red", "blue"): globals()["is_" + n] = make(n)`, and so is one that sets
+members of a class: `for n in ("red", "blue"): setattr(Class, n, make(n))`. What is bound only if
 something succeeds there (inside `try` or `if`) is bound as a name that may be missing.
 """
 
@@ -32,7 +33,9 @@ def bind_literal_globals(tree: ast.Module, bodies: Bodies, module: str, *, is_pa
     if bodies.keywords.isdisjoint(MAKES_NAMES):
         return
     literals = Literals(tree, module, is_package, "")
-    tree.body = _Namespace(literals, module, _OF_MODULE | _OF_SCOPE).rewritten(tree.body)
+    namespace = _Namespace(literals, module, _OF_MODULE | _OF_SCOPE)
+    tree.body = namespace.rewritten(tree.body)
+    bodies.unrolled += namespace.unrolled
 
 
 class _Namespace:
@@ -40,6 +43,7 @@ class _Namespace:
 
     def __init__(self, literals: Literals, module: str, calls: Set[str]) -> None:
         self._literals, self._module, self._calls = literals, module, calls
+        self.unrolled: list[str] = []
 
     def rewritten(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Return a body in which assignments stand for the statements that bind literal names in the namespace."""
@@ -72,6 +76,8 @@ class _Namespace:
 
     def _unrolled(self, loop: ast.For) -> list[ast.stmt]:
         inside = statements(loop.body)
+        if self._calls >= _OF_MODULE and (members := self._members(loop)):
+            return members
         if not any(list(self._bound(statement, {})) for statement in inside):
             return []
         rounds = self._literals.rounds(loop.target, loop.iter, self._literals.containers)
@@ -88,6 +94,27 @@ class _Namespace:
                     _assignment(f"{name}{suffix}", _Filled(values).visit(copy.deepcopy(value)), loop)
                     for name, value in bound
                 ]
+        return assignments
+
+    def _members(self, loop: ast.For) -> list[ast.stmt]:
+        """Return the assignments that `for name in ("a", "b"): setattr(Class, name, …)` amounts to, else none."""
+        owners: list[str] = []
+        assignments: list[ast.stmt] = []
+        calls = [call for statement in statements(loop.body) if (call := _set_member(statement)) is not None]
+        rounds = self._literals.rounds(loop.target, loop.iter, self._literals.containers) if calls else []
+        if len(rounds) * len(calls) > _MOST_NAMES:
+            return []
+        for values in rounds:
+            for owner, key, value in calls:
+                name = self._name(key, values)
+                if name is None or owner in values:
+                    return []
+                owners.append(owner)
+                target = ast.Attribute(value=ast.Name(owner, ctx=ast.Load()), attr=name, ctx=ast.Store())
+                filled = _Filled(values).visit(copy.deepcopy(value))
+                assignment = ast.copy_location(ast.Assign(targets=[target], value=filled), loop)
+                assignments.append(ast.fix_missing_locations(assignment))
+        self.unrolled += [owner for owner, _, _ in calls] if owners else []
         return assignments
 
     def _bound(self, statement: ast.stmt, values: Values) -> Iterator[tuple[str | None, ast.expr]]:
@@ -132,6 +159,14 @@ class _Namespace:
         except RaisedError:
             return None
         return name if name is not None and name.isidentifier() else None
+
+
+def _set_member(statement: ast.stmt) -> tuple[str, ast.expr, ast.expr] | None:
+    """Return the class, name and value of `setattr(Class, name, value)`."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=owner), key, value])):
+            return owner, key, value
+    return None
 
 
 def _all(bound: Sequence[tuple[str | None, ast.expr]]) -> bool:

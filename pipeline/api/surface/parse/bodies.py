@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar, TypeVarTuple, Unpack
@@ -204,6 +205,7 @@ class Bodies:
         self.text = text
         self.rest = rest
         self.keywords = keywords
+        self.unrolled: list[str] = []
         self._placed = placed
         self._alone = alone
         self._located: dict[int, tuple[Body, int]] = {}
@@ -266,9 +268,14 @@ class Bodies:
         return any(word in text for word in present)
 
     @cached_property
+    def extends(self) -> list[str]:
+        """The name of a class for each call that sets an attribute on it whose name the file makes as it runs."""
+        return _EXTENDS.findall(self.text) if SETATTR in self.keywords else []
+
+    @cached_property
     def extended(self) -> frozenset[str]:
-        """The names of the classes that the file sets attributes on whose names it makes as it runs."""
-        return frozenset(_EXTENDS.findall(self.text) if SETATTR in self.keywords else ())
+        """The names of the classes that get attributes as the file runs, but for loops that were `unrolled`."""
+        return frozenset((Counter(self.extends) - Counter(self.unrolled)).keys())
 
 
 @functools.lru_cache(maxsize=16)

@@ -25,6 +25,9 @@ UNSEEN_MEMBERS = "unseen_members"
 PATCHED_BY = "given:"
 """Prefix of the label that names what a module calls to give a class members: which, only running tells."""
 
+BY_METACLASS = "by_metaclass:"
+"""Prefix of the labels that name what a class has from its metaclass: `Class.name`, and not `Class().name`."""
+
 INSTEAD = "instead:"
 """Prefix of the labels of a module that say what to use for a name that it has no more: `name=replacement`."""
 

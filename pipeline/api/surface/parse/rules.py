@@ -134,6 +134,10 @@ class SurfaceRules(Rule):
             cached = self._test_cache[module] = _any(self.perhaps_tests, module.split("."))
         return cached
 
+    def calling(self, names: frozenset[str]) -> SurfaceRules:
+        """Return the rules of a file in which these names, too, are what warns: `from warnings import warn as w`."""
+        return self.model_copy(update={"deprecations": _calling(self.deprecations, names)}) if names else self
+
     @functools.cached_property
     def _scope_cache(self) -> dict[tuple[str, bool], bool]:
         """What was asked before: every release asks for the same names."""
@@ -142,6 +146,12 @@ class SurfaceRules(Rule):
     @functools.cached_property
     def _test_cache(self) -> dict[str, bool]:
         return {}
+
+
+@functools.lru_cache(maxsize=256)
+def _calling(rules: Deprecations, names: frozenset[str]) -> Deprecations:
+    calls = re.compile("|".join([rules.warning_calls.pattern, *(f"^{re.escape(name)}$" for name in sorted(names))]))
+    return rules.model_copy(update={"warning_calls": calls, "call_words": (*rules.call_words, *sorted(names))})
 
 
 def first_match(patterns: tuple[TextPattern, ...], text: str) -> str | None:

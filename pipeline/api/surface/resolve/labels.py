@@ -6,7 +6,14 @@ import builtins
 from collections.abc import Callable, Iterator, Sequence
 
 from pipeline.api.surface.extract.uses import ABSTRACT, FROZEN, INHERITED, REFUSED, SLOTTED, UNHASHABLE, USE
-from pipeline.api.surface.parse.module_model import INSTEAD, PATCHED_BY, UNSEEN_MEMBERS, Definition, ModuleRecord
+from pipeline.api.surface.parse.module_model import (
+    BY_METACLASS,
+    INSTEAD,
+    PATCHED_BY,
+    UNSEEN_MEMBERS,
+    Definition,
+    ModuleRecord,
+)
 from pipeline.api.surface.resolve.resolution import Resolution
 from pipeline.api.surface.resolve.resolver import Distribution
 
@@ -35,8 +42,13 @@ _ANSWER = frozenset({"__getattr__", "__getattribute__"})
 def class_labels(owners: Sequence[Resolution], distribution: Distribution) -> Iterator[str]:
     """Yield labels of what gives a class, the first of the owners, members that are not among its rows."""
     for owner in owners:
-        if _answers(owner) or any(map(_answers, _metaclass(owner, distribution))):
+        metaclass = _metaclass(owner, distribution)
+        if _answers(owner) or any(map(_answers, metaclass)):
             yield DYNAMIC
+        for above in metaclass:
+            yield from (
+                BY_METACLASS + name for name in (above.definition.members if above.definition else ()) if name[0] != "_"
+            )
         if owner.definition and UNSEEN_MEMBERS in owner.definition.labels:
             # what a base is given in a loop as a rule stays: scipy's sparse classes have much else that comes and goes
             yield UNSEEN_MEMBERS if owner.path == owners[0].path else DYNAMIC
