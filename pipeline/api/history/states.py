@@ -95,7 +95,7 @@ def _callable(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> Iter
         yield Difference(ChangeKind.ASYNC, _awaited(old), _awaited(new))
     if _has_signature(old) and _has_signature(new):
         differences = compare_parameters(_with_values(old), _with_values(new), rules)
-        yield from (_seen(difference, new) for difference in differences)
+        yield from (_with_doubt(difference, new) for difference in differences)
     if annotations_differ(old["returns"], new["returns"], rules):
         yield Difference(ChangeKind.RETURNS, old["returns"], new["returns"])
     same = same_overloads(old["overloads"], new["overloads"])
@@ -103,7 +103,7 @@ def _callable(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> Iter
         yield Difference(ChangeKind.OVERLOADS, _joined(old["overloads"]), _joined(new["overloads"]))
 
 
-def _seen(difference: Difference, new: SymbolState) -> Difference:
+def _with_doubt(difference: Difference, new: SymbolState) -> Difference:
     """Return a removal as unsure where `**kwargs` may reach what still has the parameter."""
     if difference.kind != ChangeKind.PARAMETER_REMOVED or KWARGS_UNSEEN not in new["labels"]:
         return difference

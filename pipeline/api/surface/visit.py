@@ -120,7 +120,7 @@ def visit_file(
 def _other_names_of_warn(text: str) -> frozenset[str]:
     if "warnings" not in text:
         return frozenset()
-    return frozenset(name for found in _WARNS_AS.findall(text) for name in found if name)
+    return frozenset(name for groups in _WARNS_AS.findall(text) for name in groups if name)
 
 
 def _visit_shallow(text: str, visit: Callable[[str], ModuleRecord]) -> ModuleRecord:

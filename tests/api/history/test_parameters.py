@@ -220,12 +220,12 @@ HANDS_ON = {
     "to what no source shows": (
         "def f(x, leeway=0): ...\n",
         "import there\ndef f(x, **kw):\n    return there.takes(x, **kw)\n",
-        ["parameter_added_optional kw 1.0", "parameter_removed leeway 0.4"],
+        ["parameter_added_optional kw 1.0", "parameter_removed leeway 0.9"],
     ),
     "as a dictionary": (
         "def f(x, *, leeway=0): ...\n",
         "def f(x, **kw):\n    return takes(kw)\n",
-        ["parameter_added_optional kw 1.0", "parameter_removed leeway 0.4"],
+        ["parameter_added_optional kw 1.0", "parameter_removed leeway 0.9"],
     ),
     "to the own class": (
         "class C:\n    def __init__(self, *, a=1): ...\n    @classmethod\n    def f(cls, *, a=1): ...\n",
@@ -250,7 +250,7 @@ HANDS_ON = {
     "to an argument": (
         "def f(g, *, a=1): ...\n",
         "def g(*, a=1): ...\ndef f(g, **kw):\n    return g(**kw)\n",
-        ["parameter_added_optional kw 1.0", "parameter_removed a 0.4"],
+        ["parameter_added_optional kw 1.0", "parameter_removed a 0.9"],
     ),
     "set before": (
         "def f(*, leeway=0, b=1): ...\n",

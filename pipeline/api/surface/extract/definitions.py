@@ -25,7 +25,7 @@ from pipeline.api.surface.extract.functions import (
     with_documented_marks,
     with_hidden,
 )
-from pipeline.api.surface.extract.metaclasses import add_made_by_metaclass
+from pipeline.api.surface.extract.metaclasses import add_metaclass_attributes
 from pipeline.api.surface.extract.uses import refuses, uses_of
 from pipeline.api.surface.extract.written_signatures import overload_text
 from pipeline.api.surface.parse.bodies import Bodies, Body
@@ -195,7 +195,7 @@ def _fill_class(
     read_slots(node, definition)
     read_fields(node, definition, imports, file.rules)
     add_attributes(node, definition, file.bodies)
-    add_made_by_metaclass(node, definition, file.bodies)
+    add_metaclass_attributes(node, definition, file.bodies)
     defined = bound.scope.bound | bound.scope.aside
     uses = uses_of(node, definition, defined, lambda name: _body_of(defined[name], file))
     definition.labels = sorted({*definition.labels, *uses})

@@ -32,9 +32,9 @@ def handed_on(body: Body) -> list[HandedOn]:
     assigned = tuple(_assigned(nodes, name))
     local = {*_local_names(nodes), *_parameter_names(body.node.args)}
     first = next((a.arg for a in (*body.node.args.posonlyargs, *body.node.args.args)), "")
-    found = [_of_call(call, first if first in _INSTANCES else "", local, assigned) for call in calls]
-    seen = len(calls) + sum(literal_accesses(statement, name) for statement in body.statements)
-    return list(dict.fromkeys([*found, *([UNSEEN] if seen < len(uses) else [])]))
+    targets = [_of_call(call, first if first in _INSTANCES else "", local, assigned) for call in calls]
+    accounted = len(calls) + sum(literal_accesses(statement, name) for statement in body.statements)
+    return list(dict.fromkeys([*targets, *([UNSEEN] if accounted < len(uses) else [])]))
 
 
 def passes(call: ast.Call, catch_all: str) -> bool:

@@ -14,7 +14,7 @@ _NAMESPACE = 3
 """Position of the namespace among the parameters: `__new__(mcs, name, bases, namespace)` (data model, 3.3.3)."""
 
 
-def add_made_by_metaclass(node: ast.ClassDef, definition: Definition, bodies: Bodies) -> None:
+def add_metaclass_attributes(node: ast.ClassDef, definition: Definition, bodies: Bodies) -> None:
     """Add the public names that the constructor of a metaclass sets on the class that it makes."""
     for method in node.body:
         if isinstance(method, ast.FunctionDef) and method.name in _MAKING:
@@ -22,8 +22,8 @@ def add_made_by_metaclass(node: ast.ClassDef, definition: Definition, bodies: Bo
             # the constructor of a metaclass takes a name, bases and a namespace
             if len(arguments) == _NAMESPACE + 1 and not method.args.defaults and _is_metaclass(node):
                 for name in _set_names(bodies.statements(method), arguments[0], arguments[_NAMESPACE]):
-                    made = Definition(name, "attribute", labels=["instance-attribute"])
-                    definition.members.setdefault(name, made)
+                    attribute = Definition(name, "attribute", labels=["instance-attribute"])
+                    definition.members.setdefault(name, attribute)
 
 
 def _is_metaclass(node: ast.ClassDef) -> bool:

@@ -23,11 +23,11 @@ def with_unpacked(called: list[Parameter], body: Body) -> list[Parameter]:
     names = {parameter["name"] for parameter in called}
     if unpacked is None or names & {*unpacked[0]}:
         return called
-    taken = [
+    positional = [
         parameter_row(name, ParameterKind.POSITIONAL_ONLY, known_from=ParameterSource.ARGS) for name in unpacked[0]
     ]
-    before = [p | {"kind": ParameterKind.POSITIONAL_ONLY} for p in called[:place]] if taken else called[:place]
-    return [*before, *taken, *called[place + (not unpacked[1]) :]]
+    before = [p | {"kind": ParameterKind.POSITIONAL_ONLY} for p in called[:place]] if positional else called[:place]
+    return [*before, *positional, *called[place + (not unpacked[1]) :]]
 
 
 def _unpacked(body: Body) -> tuple[list[str], bool] | None:

@@ -61,8 +61,8 @@ def called_constructor(
         return Called(parameters)
     calls = constructor.definition.hands_on
     others = [call for call in calls if call.to.rpartition(".")[2] not in _CONSTRUCTORS]
-    found = _extended(parameters, others, constructor, distribution, visited)
-    return Called(found.parameters, found.unseen or len(others) < len(calls))
+    extended = _extended(parameters, others, constructor, distribution, visited)
+    return Called(extended.parameters, extended.unseen or len(others) < len(calls))
 
 
 def _class_around(function: Resolution) -> str | None:
@@ -101,8 +101,8 @@ def _target(call: HandedOn, function: Resolution, distribution: Distribution) ->
     if function.module is None or call.of == "?":
         return None
     if not call.of:
-        found = distribution.within(function.module, call.to)
-        return found if found.definition is not None and found.definition.kind in {"class", "function"} else None
+        target = distribution.within(function.module, call.to)
+        return target if target.definition is not None and target.definition.kind in {"class", "function"} else None
     around = _class_around(function)
     class_ = distribution.follow(around) if around else None
     if class_ is None or not class_.is_class:
@@ -140,9 +140,9 @@ def _left(call: HandedOn, target: Resolution, parameters: list[Parameter]) -> It
         not call.of and not target.is_class and _class_around(target) and _BOUND.isdisjoint(target.definition.labels)
     )
     positional = [p["name"] for p in parameters if p["kind"] in _POSITIONAL]
-    given = {*call.names, *positional[: max(call.positional - bool(unbound), 0)]}
+    excluded = {*call.names, *positional[: max(call.positional - bool(unbound), 0)]}
     for parameter in parameters:
-        if parameter["name"] not in given and parameter["kind"] in _BY_NAME:
+        if parameter["name"] not in excluded and parameter["kind"] in _BY_NAME:
             yield parameter | {
                 "kind": ParameterKind.KEYWORD_ONLY,
                 "default": UNKNOWN if parameter["default"] is None else parameter["default"],
