@@ -33,7 +33,7 @@ from pipeline.index.index import project
 from pipeline.index.release_selection import Period, finals_of
 from pipeline.lake.runner import run_stage
 from pipeline.lake.schema import Row
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.all_stages import stages_of
 
 LIBRARIES = ("scikit-learn", "pandas", "scipy", "matplotlib")
@@ -45,24 +45,24 @@ COLUMNS = (Agreement.AGREES, Agreement.CONTRADICTS, Agreement.NOT_FOUND, Agreeme
 
 def newest_series(library: str, count: int) -> SpecifierSet:
     """Return the range of versions that has the newest minor series of a library, all their final releases."""
-    house = _house(library, "")
-    finals, _ = finals_of(project(house.artifacts.fetcher, index_url(), library), SpecifierSet(""))
+    resources = _house(library, "")
+    finals, _ = finals_of(project(resources.artifacts.fetcher, index_url(), library), SpecifierSet(""))
     series = sorted({Version(final.version).release[:2] for final in finals})[-count:]
     return SpecifierSet(f">={'.'.join(map(str, series[0]))}")
 
 
-def _house(library: str, versions: str) -> House:
+def _house(library: str, versions: str) -> Resources:
     rule = LibraryRule(library=library, versions=versions)
-    return House(settings(), Profile(name="agreement", libraries=(rule,)), Period())
+    return Resources(settings(), Profile(name="agreement", libraries=(rule,)), Period())
 
 
 def directives_of(library: str, versions: SpecifierSet) -> tuple[list[Row], Timeline]:
     """Return the `directives` rows of a library over a range of its releases, and those releases."""
-    house = _house(library, str(versions))
-    stages = stages_of(house)
+    resources = _house(library, str(versions))
+    stages = stages_of(resources)
     for name in STAGES:
-        run_stage(stages[name], library, house.lake, settings().runs / "agreement" / "counts")
-    tables: Any = {name: house.lake.read(name, library) for name in TABLES}
+        run_stage(stages[name], library, resources.lake, settings().runs / "agreement" / "counts")
+    tables: Any = {name: resources.lake.read(name, library) for name in TABLES}
     rules = load(settings().rules / "directives.yaml", DirectiveRules)
     output = directives_stage(tables, rules=rules)
     return list(output.tables["directives"]), Timeline(tables["releases"])

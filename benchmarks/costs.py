@@ -80,9 +80,9 @@ def _parts() -> list[tuple[str, ...]]:
 
 
 def _cost(refresh: Refresh, library: str, name: str) -> Cost:
-    house = refresh.house()
+    resources = refresh.resources()
     before = (time.monotonic(), _cpu(), _received())
-    count: Count = run_stage(stages_of(house)[name], library, house.lake, refresh.folder / "counts")
+    count: Count = run_stage(stages_of(resources)[name], library, resources.lake, refresh.folder / "counts")
     after = (time.monotonic(), _cpu(), _received())
     seconds, cpu, received = (new - old for new, old in zip(after, before, strict=True))
     rejected = sum(count.rejected.values())

@@ -32,7 +32,7 @@ from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.orchestration.adhoc import NoAnswerError, diff_releases
 from pipeline.orchestration.proving import run_changes
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 
 PAIRS = (
     *(f"django:{pair}" for pair in ("5.0.14:5.1", "5.2.19:6.0", "6.0.10:6.1")),
@@ -49,13 +49,13 @@ Judged = tuple[Row, str]
 """A change, and what running says of it."""
 
 
-def judged(library: str, old: str, new: str, house: House) -> list[Judged]:
+def judged(library: str, old: str, new: str, resources: Resources) -> list[Judged]:
     """Compare two releases and run what changed in both.
 
     Errors: NoAnswerError for a release that cannot be had, or that has no environment here.
     """
     changes = diff_releases(library, old, new).changes
-    return list(zip(changes, map(_told, run_changes(changes, house)), strict=True))
+    return list(zip(changes, map(_told, run_changes(changes, resources)), strict=True))
 
 
 def _told(proven: Row | Reject) -> str:
@@ -94,12 +94,12 @@ def main() -> None:
     asked = parser.parse_args()
     libraries = sorted({pair.split(":")[0] for pair in asked.pairs})
     rules = tuple(LibraryRule(library=library) for library in libraries)
-    house = House(settings(), Profile(name="held", libraries=rules), Period())
+    resources = Resources(settings(), Profile(name="held", libraries=rules), Period())
     console, found = Console(stderr=True), list[Judged]()
     for pair in asked.pairs:
         library, old, new = pair.split(":")
         try:
-            of_pair = judged(library, old, new, house)
+            of_pair = judged(library, old, new, resources)
         except NoAnswerError as error:
             console.print(f"left out: {error}")
             continue

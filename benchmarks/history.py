@@ -54,7 +54,7 @@ from pipeline.core.rules.profiles import LibraryRule, Profile
 from pipeline.core.settings import settings
 from pipeline.index.release_selection import Period
 from pipeline.lake.runner import run_stage
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.all_stages import stages_of
 
 LIBRARIES = ("flask", "networkx", "pandas")
@@ -119,15 +119,15 @@ def _loads_apart(*given: str | Path | bool) -> bool:
     return process.exitcode == 0
 
 
-def house(library: str, versions: str) -> House:
+def resources(library: str, versions: str) -> Resources:
     """Return the stages over some releases of a library."""
     rule = LibraryRule(library=library, versions=versions)
-    return House(settings(), Profile(name="benchmark", libraries=(rule,)), Period())
+    return Resources(settings(), Profile(name="benchmark", libraries=(rule,)), Period())
 
 
 def run(library: str, versions: str, stages: tuple[str, ...]) -> None:
     """Run stages for a library in the lake of the settings."""
-    made = house(library, versions)
+    made = resources(library, versions)
     for name in stages:
         run_stage(stages_of(made)[name], library, made.lake, settings().runs / "benchmark")
 

@@ -39,7 +39,7 @@ from pipeline.lake.rows import CompletionRow, MigrationRow
 from pipeline.lake.runner import run_stage
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.quality.all_rules import CurationRules
 
@@ -67,11 +67,11 @@ def prepare(library: str, releases: int) -> None:
     """Read a library into the lake, up to its uses, if it is not there."""
     rule = LibraryRule(library=library, latest=releases)
     code = CodeRule(sources=(SnippetSource.DOWNSTREAM,))
-    house = House(settings(), Profile(name="benchmark", libraries=(rule,), code=code), Period())
-    if library not in house.lake.libraries("usages"):
-        stages = stages_of(house)
+    resources = Resources(settings(), Profile(name="benchmark", libraries=(rule,), code=code), Period())
+    if library not in resources.lake.libraries("usages"):
+        stages = stages_of(resources)
         for name in STAGES:
-            run_stage(stages[name], library, house.lake, settings().runs / "benchmark")
+            run_stage(stages[name], library, resources.lake, settings().runs / "benchmark")
 
 
 class Bench:

@@ -20,7 +20,7 @@ from pipeline.index.index import IndexFile, project
 from pipeline.index.release_selection import Period, ReleaseRequest
 from pipeline.index.releases import releases_stage
 from pipeline.lake.schema import Row
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 
 MAX_BYTES = 64 << 20
 
@@ -90,12 +90,12 @@ def symbols_of(library: str, version: str) -> tuple[dict[str, Row], tuple[str, .
     Errors: LookupError where the index does not have the release.
     """
     profile = Profile(name="published", libraries=(LibraryRule(library=library),))
-    house = House(settings(), profile, Period())
+    resources = Resources(settings(), profile, Period())
     wanted = ReleaseRequest(library, SpecifierSet(f"=={version}"), None, Period())
     found = releases_stage(
-        wanted, [], index_url(), house.artifacts, house.rules.licences, 1, house.needed_sources
+        wanted, [], index_url(), resources.artifacts, resources.rules.licences, 1, resources.needed_sources
     ).tables["releases"]
     release = next((row for row in found if Version(row["version"]) == Version(version)), None)
     if release is None:
         raise LookupError(f"{library} {version}: the index has no such release")
-    return dict(house.surface_of(release).symbols), tuple(release["import_names"])
+    return dict(resources.surface_of(release).symbols), tuple(release["import_names"])

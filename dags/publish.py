@@ -14,7 +14,7 @@ from airflow.sdk.exceptions import AirflowException, AirflowFailException, Airfl
 
 from pipeline.orchestration.alerts.notifier import alerts, deadline
 from pipeline.orchestration.alerts.outcome import AlreadyReported, failed_tasks
-from pipeline.orchestration.publishing.approval import SignOff, answer, newer, requested_snapshot
+from pipeline.orchestration.publishing.approval import Approval, answer, newer, requested_snapshot
 
 FORM = {
     "profile": Param("starter", type="string", title="Profile", description="A file in curation_rules/profiles/."),
@@ -86,7 +86,7 @@ def end_publication() -> None:
     refresh = current_refresh()
     ended = end_unsigned(refresh, requested_snapshot(), signature_of(answer()), newer())
     reason = ended.reason if ended else ""
-    failed = failed_tasks("draft", "sign_off", "place")
+    failed = failed_tasks("candidate", "approval", "place")
     try:
         write_report(refresh)
     except Exception as error:
@@ -121,12 +121,12 @@ def publish() -> None:
     """Declare the graph."""
 
     @task
-    def draft() -> dict[str, Any]:
+    def candidate() -> dict[str, Any]:
         return make_candidate()
 
-    sign_off = SignOff(
-        subject="{{ ti.xcom_pull('draft')['subject'] }}",
-        body="{{ ti.xcom_pull('draft')['body'] }}",
+    approval = Approval(
+        subject="{{ ti.xcom_pull('candidate')['subject'] }}",
+        body="{{ ti.xcom_pull('candidate')['body'] }}",
         params={"note": Param("", type="string", description="why; it is kept with the run")},
         notifiers=[alerts("waiting")],
         retries=0,
@@ -140,7 +140,7 @@ def publish() -> None:
     def report_outcome() -> None:
         end_publication()
 
-    draft() >> sign_off >> place() >> report_outcome()
+    candidate() >> approval >> place() >> report_outcome()
 
 
 publish()

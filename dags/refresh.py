@@ -110,11 +110,11 @@ def fail_with_libraries() -> None:
     """Fail with a line for each library that failed; a run that did not get as far as its libraries fails too."""
     from pipeline.orchestration.failures import report_failures_of
 
-    begun = task_states("plan", "turn")
+    begun = task_states("plan", "wait_for_turn")
     if begun.get("plan") != "success":
         raise AlreadyReported(UNPLANNED)
-    if begun.get("turn") != "success":
-        raise AlreadyReported("no library was run: see the log of the task `turn`")
+    if begun.get("wait_for_turn") != "success":
+        raise AlreadyReported("no library was run: see the log of the task `wait_for_turn`")
     failures = report_failures_of(current_refresh().folder, task_states(*(f"collect.{group}" for group in GROUPS)))
     if failures is not None:
         raise AirflowFailException(f"these libraries failed, the others go on to be published:\n{failures}")
@@ -147,7 +147,7 @@ def refresh() -> None:
         return begin(current_refresh(new=True))
 
     @task.sensor(mode="reschedule", poke_interval=POKE_S, timeout=LONGEST_S, max_active_tis_per_dag=1)
-    def turn() -> bool:
+    def wait_for_turn() -> bool:
         from pipeline.orchestration.wait_for_turn import TASKS, waits_for
 
         ti = get_current_context()["ti"]
@@ -170,17 +170,17 @@ def refresh() -> None:
         chain(*(work_of(group)(library) for group in GROUPS))
 
     @task(trigger_rule="all_done", outlets=[LAKE])
-    def refreshed() -> None:
+    def pin_lake() -> None:
         end_refresh()
 
     @task(trigger_rule="all_done", retries=0)
     def report_failures() -> None:
         fail_with_libraries()
 
-    libraries, my_turn = plan(), turn()
+    libraries, my_turn = plan(), wait_for_turn()
     collected = collect.expand(library=libraries)
     libraries >> my_turn >> collected
-    collected >> refreshed()
+    collected >> pin_lake()
     collected >> report_failures()
 
 

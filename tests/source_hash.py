@@ -1,7 +1,7 @@
 """Hash the sources that decide a result: a function with every definition of `pipeline` that it leads to.
 
 Comments, docstrings and layout do not count, nor in which file a definition stands. Of vocabularies only the members that are
-named count, of `House` only what is asked of it, and of the lake nothing: it hands over rows as they are.
+named count, of `Resources` only what is asked of it, and of the lake nothing: it hands over rows as they are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OPAQUE = frozenset({"Lake", "Settings", "CurationRules", "stage_version", "cach
 """Names that lead everywhere and decide nothing: storage; rules, which fingerprints hold by themselves; the versions."""
 
 _FILE = re.compile(r"\w[\w.-]*")
-_BY_MEMBER = frozenset({"House", "Resources"})
+_BY_MEMBER = frozenset({"Resources"})
 """Containers of everything: only the members that a definition names are followed."""
 
 Definition = tuple[str, str]

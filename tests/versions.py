@@ -30,7 +30,7 @@ CACHES: Mapping[str, tuple[str, str]] = {
 
 def current_sources() -> dict[tuple[str, str], str]:
     """Return the hash of the sources of each stage and cache."""
-    stages = stages_of(Refresh("starter").house())
+    stages = stages_of(Refresh("starter").resources())
     roots = {name: roots_of(stage.run) for name, stage in stages.items()}
     if without := [name for name, (definitions, _) in roots.items() if not definitions]:
         raise TypeError(f"no sources are known of the stages {without}")

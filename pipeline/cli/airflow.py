@@ -22,7 +22,7 @@ from pipeline.orchestration.refresh import Refresh, plan
 from pipeline.orchestration.stages.groups import GROUPS
 
 DAG, PUBLISH = "refresh", "publish"
-ASSET_TASK = "refreshed"
+ASSET_TASK = "pin_lake"
 """The task of the refresh that updates the asset which triggers `publish`."""
 PORT = 8974
 

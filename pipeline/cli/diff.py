@@ -113,9 +113,9 @@ def _prove(library: str, changes: list[Row], report: ReportProgress) -> Proof:
     from pipeline.index.release_selection import Period
     from pipeline.orchestration.adhoc import profile_of
     from pipeline.orchestration.proving import run_changes
-    from pipeline.orchestration.resources.resources import House
+    from pipeline.orchestration.resources.resources import Resources
 
-    results = run_changes(changes, House(settings(), profile_of(library), Period()), report)
+    results = run_changes(changes, Resources(settings(), profile_of(library), Period()), report)
     rows = [result for result in results if not isinstance(result, Reject)]
     return Proof(rows, [result for result in results if isinstance(result, Reject)])
 

@@ -57,7 +57,7 @@ def history(
     except NoAnswerError as error:
         fail(error, BAD_USAGE)
     changes = [*tables.changes, *behaviours_of(library, say)]
-    life = history_of(tables.symbols, tables.lifecycles, changes, api, tables.importable)
+    life = history_of(tables.symbols, tables.lifecycles, changes, api, tables.importable_names)
     if json:
         print_json(as_json(library, life, tables))
     else:
@@ -81,8 +81,8 @@ def _not_public(history: History, paths: tuple[str, ...]) -> Iterator[str]:
     """Explain a path without a history, and suggest others."""
     if history.exists or history.leads_to:
         return
-    if history.importable:
-        first, last = history.importable[0]["first_version"], history.importable[-1]["last_version"]
+    if history.importable_names:
+        first, last = history.importable_names[0]["first_version"], history.importable_names[-1]["last_version"]
         yield f"{history.path}: can be imported in {first}{f' to {last}' if last else ' and since'}, but is not public"
     elif private := next((part for part in history.path.split(".") if part[:1] == "_" and part[:2] != "__"), None):
         yield f"{history.path}: private by its name, `{private}`; only public paths have histories"

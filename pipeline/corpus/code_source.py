@@ -15,7 +15,7 @@ from pipeline.lake.stage import Reject
 
 @dataclass(frozen=True, slots=True)
 class CodeSample:
-    """A file, or a block of a post or page, that may use a library; a row of the table `found`, whose schema says more.
+    """A file, or a block of a post or page, that may use a library; a row of `code_samples`, whose schema says more.
 
     `version` is spelled as the index does. `origin` is whose work it is, for rules such as one example of an API from
     each: `pypi:NAME`, `github:OWNER/NAME`, `stack_overflow:QUESTION`, `documentation:PROJECT`. `place` is exact: a

@@ -14,14 +14,14 @@ from pipeline.index.reject_log import RejectLog, stopped
 from pipeline.index.release_selection import Period
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import FoundRow, ReleaseRow
+from pipeline.lake.rows import CodeSampleRow, ReleaseRow
 from pipeline.lake.stage import Output, Reject
 
 
 def gather_stage(
     library: str,
     releases: Sequence[ReleaseRow],
-    stored: Iterable[FoundRow],
+    stored: Iterable[CodeSampleRow],
     sources: Iterable[CodeSource],
     period: Period,
     progress: Mapping[str, Any] | None = None,
@@ -51,10 +51,12 @@ def gather_stage(
         refusals.put(source.name, rejects)
     rows = [samples[key] for key in sorted(samples)]
     refused = refusals.rejects(end)
-    return Output({"found": rows}, len(rows) + len(refused), len(rows), refused, notes, progress=refusals.progress)
+    return Output(
+        {"code_samples": rows}, len(rows) + len(refused), len(rows), refused, notes, progress=refusals.progress
+    )
 
 
-def _take(pieces: Iterable[CodeSample | Reject], samples: dict[str, FoundRow], rejects: list[Reject]) -> None:
+def _take(pieces: Iterable[CodeSample | Reject], samples: dict[str, CodeSampleRow], rejects: list[Reject]) -> None:
     for piece in pieces:
         if isinstance(piece, Reject):
             rejects.append(piece)
@@ -63,6 +65,6 @@ def _take(pieces: Iterable[CodeSample | Reject], samples: dict[str, FoundRow], r
             samples[row["id"]] = row
 
 
-def _row(piece: CodeSample) -> FoundRow:
+def _row(piece: CodeSample) -> CodeSampleRow:
     identity = (piece.library, piece.version, piece.place, piece.file, piece.line, piece.text)
-    return cast("FoundRow", {"id": content_id(*identity), **asdict(piece)})
+    return cast("CodeSampleRow", {"id": content_id(*identity), **asdict(piece)})

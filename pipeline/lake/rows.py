@@ -153,6 +153,29 @@ class ChangeRow(TypedDict):
     libevolutioneval_tag: str  # LibEvolutionEvalTag
     gitchameleon_category: str | None  # GitChameleonCategory
 
+class CodeSampleRow(TypedDict):
+    """A file, or a block of a post or page, of others that may use a library, with how the version is known."""
+
+    id: str
+    library: str
+    version: str
+    source: str  # SnippetSource
+    version_evidence: str  # VersionEvidence
+    stated: str
+    origin: str
+    place: str
+    url: str
+    file: str
+    line: int
+    text: str
+    language: str  # Language
+    created_time: datetime
+    licence: str | None
+    attribution: str | None
+    title: str | None
+    score: int | None
+    accepted: bool | None
+
 class CompletionRow(InstanceHead):
     """A piece of real code with library- and version-sensitive content masked (VersiCode's version-specific code completion)."""
 
@@ -304,29 +327,6 @@ class FlagRow(TypedDict):
     instance_id: str
     kind: str  # FlagKind
     evidence: str
-
-class FoundRow(TypedDict):
-    """A file, or a block of a post or page, of others that may use a library, with how the version is known."""
-
-    id: str
-    library: str
-    version: str
-    source: str  # SnippetSource
-    version_evidence: str  # VersionEvidence
-    stated: str
-    origin: str
-    place: str
-    url: str
-    file: str
-    line: int
-    text: str
-    language: str  # Language
-    created_time: datetime
-    licence: str | None
-    attribution: str | None
-    title: str | None
-    score: int | None
-    accepted: bool | None
 
 class FunctionRunRow(TypedDict):
     """One run of the tests of a task function with a program in one pinned environment."""
@@ -1151,10 +1151,6 @@ class DraftedDescriptionRow(DraftRow):
     """What a migration does that a model wrote one side of, in the words of the same answer; tokens and cost are those of the code."""
 
 
-class DraftedMigrationRow(MigrationRow):
-    """The same task in two versions of a library, of which a model wrote one side, where no codemod and no example had it. Empty where no model drafts."""
-
-
 class DraftedRewriteRow(RewriteRow):
     """A snippet as a model wrote it for another release of its library. It passed there, with the outputs that the snippet states."""
 
@@ -1173,8 +1169,12 @@ class FunctionEnvironmentRow(EnvironmentRow):
     """The environments that task functions and their tests are run in, a release with pytest beside it."""
 
 
-class ImportableRow(SymbolRow):
+class ImportableNameRow(SymbolRow):
     """One state of one path that can be imported without being public there; another release may have it as a public one."""
+
+
+class ModelMigrationRow(MigrationRow):
+    """The same task in two versions of a library, of which a model wrote one side, where no codemod and no example had it. Empty where no model drafts."""
 
 
 class OwnTestEnvironmentRow(EnvironmentRow):
@@ -1405,12 +1405,12 @@ class Tables(TypedDict, total=False):
     behaviours: Sequence[BehaviourRow]
     block_completions: Sequence[BlockCompletionRow]
     changes: Sequence[ChangeRow]
+    code_samples: Sequence[CodeSampleRow]
     completions: Sequence[CompletionRow]
     controlled_completions: Sequence[ControlledCompletionRow]
     directives: Sequence[DirectiveRow]
     documents: Sequence[DocumentRow]
     drafted_descriptions: Sequence[DraftedDescriptionRow]
-    drafted_migrations: Sequence[DraftedMigrationRow]
     drafted_rewrites: Sequence[DraftedRewriteRow]
     drafted_verdicts: Sequence[DraftedVerdictRow]
     drafts: Sequence[DraftRow]
@@ -1418,15 +1418,15 @@ class Tables(TypedDict, total=False):
     errata: Sequence[ErratumRow]
     excluded_predictions: Sequence[ExcludedPredictionRow]
     flags: Sequence[FlagRow]
-    found: Sequence[FoundRow]
     function_environments: Sequence[FunctionEnvironmentRow]
     function_runs: Sequence[FunctionRunRow]
     functions: Sequence[FunctionRow]
-    importable: Sequence[ImportableRow]
+    importable_names: Sequence[ImportableNameRow]
     imported: Sequence[ImportedRow]
     judgements: Sequence[JudgementRow]
     lifecycles: Sequence[LifecycleRow]
     migrations: Sequence[MigrationRow]
+    model_migrations: Sequence[ModelMigrationRow]
     mutation_scores: Sequence[MutationScoreRow]
     own_test_environments: Sequence[OwnTestEnvironmentRow]
     own_test_runs: Sequence[OwnTestRunRow]
@@ -1484,6 +1484,8 @@ class TypedReads:
     @overload
     def read(self, name: Literal["changes"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[ChangeRow]: ...
     @overload
+    def read(self, name: Literal["code_samples"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[CodeSampleRow]: ...
+    @overload
     def read(self, name: Literal["completions"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[CompletionRow]: ...
     @overload
     def read(self, name: Literal["controlled_completions"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[ControlledCompletionRow]: ...
@@ -1493,8 +1495,6 @@ class TypedReads:
     def read(self, name: Literal["documents"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[DocumentRow]: ...
     @overload
     def read(self, name: Literal["drafted_descriptions"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[DraftedDescriptionRow]: ...
-    @overload
-    def read(self, name: Literal["drafted_migrations"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[DraftedMigrationRow]: ...
     @overload
     def read(self, name: Literal["drafted_rewrites"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[DraftedRewriteRow]: ...
     @overload
@@ -1510,15 +1510,13 @@ class TypedReads:
     @overload
     def read(self, name: Literal["flags"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[FlagRow]: ...
     @overload
-    def read(self, name: Literal["found"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[FoundRow]: ...
-    @overload
     def read(self, name: Literal["function_environments"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[FunctionEnvironmentRow]: ...
     @overload
     def read(self, name: Literal["function_runs"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[FunctionRunRow]: ...
     @overload
     def read(self, name: Literal["functions"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[FunctionRow]: ...
     @overload
-    def read(self, name: Literal["importable"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[ImportableRow]: ...
+    def read(self, name: Literal["importable_names"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[ImportableNameRow]: ...
     @overload
     def read(self, name: Literal["imported"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[ImportedRow]: ...
     @overload
@@ -1527,6 +1525,8 @@ class TypedReads:
     def read(self, name: Literal["lifecycles"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[LifecycleRow]: ...
     @overload
     def read(self, name: Literal["migrations"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[MigrationRow]: ...
+    @overload
+    def read(self, name: Literal["model_migrations"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[ModelMigrationRow]: ...
     @overload
     def read(self, name: Literal["mutation_scores"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[MutationScoreRow]: ...
     @overload

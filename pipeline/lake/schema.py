@@ -54,7 +54,7 @@ class Table:
 
     `parts` is the column with a version by whose series (1.5 of 1.5.3) a library's rows are kept in files of their
     own, so that another release rewrites few of them. Its first columns are those of the table that it `extends`, or
-    those of a `head` that several tables begin with.
+    those of a `head` that several tables begin with. `formerly` is an earlier name, whose folder older lakes have.
     """
 
     name: str
@@ -65,6 +65,7 @@ class Table:
     parts: str | None = None
     extends: str | None = None
     head: str | None = None
+    formerly: str | None = None
 
     def arrow(self, *, volatile: bool = True) -> pa.Schema:
         """Return the Arrow schema, without the volatile columns (durations, mirrors' addresses) if so asked."""
@@ -196,6 +197,9 @@ def _short(row: Row) -> str:
     return text if len(text) < 300 else text[:300] + "…"
 
 
+_KEYS = {"table", "meaning", "key", "head", "tail", "extends", "columns", "types", "parts", "formerly"}
+
+
 @functools.cache
 def table(name: str) -> Table:
     """Load the declaration of a table.
@@ -206,7 +210,18 @@ def table(name: str) -> Table:
     if not path.is_file():
         raise SchemaError(f"no table {name!r}: {path.name} is not in schemas/", code="table_unknown")
     raw = _read(path)
-    if unknown := set(raw) - {"table", "meaning", "key", "head", "tail", "extends", "columns", "types", "parts"}:
+    if unknown := set(raw) - {
+        "table",
+        "meaning",
+        "key",
+        "head",
+        "tail",
+        "extends",
+        "columns",
+        "types",
+        "parts",
+        "formerly",
+    }:
         raise SchemaError(f"{path.name}: unknown keys {sorted(unknown)}", code="schema_key_unknown")
     if raw["table"] != name:
         raise SchemaError(f"{path.name}: declares table {raw['table']!r}", code="schema_misnamed")
@@ -221,8 +236,8 @@ def table(name: str) -> Table:
         tail = shared_columns(f"_{raw['tail']}_tail.yaml")
         # What the table that it extends has too stands where every published table has it.
         columns = [column for column in columns if column.name not in {one.name for one in tail}] + tail
-    extends, head = raw.get("extends"), raw.get("head")
-    declared = Table(name, raw["meaning"], tuple(raw["key"]), tuple(columns), types, raw.get("parts"), extends, head)
+    others = {key: raw.get(key) for key in ("parts", "extends", "head", "formerly")}
+    declared = Table(name, raw["meaning"], tuple(raw["key"]), tuple(columns), types, **others)
     declared.arrow()
     return declared
 

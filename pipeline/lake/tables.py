@@ -252,8 +252,13 @@ class Lake(TypedReads):
         Errors: LakeError.
         """
         if name not in self._tables:
-            version = None if self._versions is None else self._versions.get(name, NEVER)
-            self._tables[name] = DeltaPartitions(self.root / name, table(name), version)
+            declared = table(name)
+            former = declared.formerly or name
+            pins = self._versions
+            version = None if pins is None else pins.get(name, pins.get(former, NEVER))
+            # a lake that was there before the table got its name keeps the folder, with all its versions
+            renamed = former != name and (self.root / former).exists()
+            self._tables[name] = DeltaPartitions(self.root / (former if renamed else name), declared, version)
         return self._tables[name]
 
     def refresh(self, *names: str) -> None:

@@ -29,7 +29,7 @@ from pipeline.lake.rows import BehaviourRow, ChangeRow, LifecycleRow, ReleaseRow
 from pipeline.lake.runner import Stage, run_stage
 from pipeline.lake.stage import Output, Reject
 from pipeline.lake.tables import Lake, one_of
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.analysis import analysis
 
 DOWNLOADS = 4
@@ -50,11 +50,11 @@ class NoAnswerError(CodedError):
 class Tables:
     """What all final releases of a library come to, each table read when it is looked at, and what was left out."""
 
-    def __init__(self, lake: Lake, library: str, house: House) -> None:
+    def __init__(self, lake: Lake, library: str, resources: Resources) -> None:
         self._lake = lake
         self._library = library
         # as long as it lives, nobody takes files out of the cache
-        self._house = house
+        self._house = resources
 
     @cached_property
     def releases(self) -> list[ReleaseRow]:
@@ -74,9 +74,9 @@ class Tables:
         return self._lake.read("symbols", self._library)
 
     @cached_property
-    def importable(self) -> list[SymbolRow]:
+    def importable_names(self) -> list[SymbolRow]:
         """The states of paths that can be imported without being public."""
-        return self._lake.read("importable", self._library)
+        return self._lake.read("importable_names", self._library)
 
     @cached_property
     def changes(self) -> list[ChangeRow]:
@@ -138,22 +138,22 @@ def diff_releases(library: str, old: str, new: str, report: Reporter = lambda st
 
     Errors: NoAnswerError where one of them cannot be had, or nothing of it can be read; those of the index.
     """
-    house = House(settings(), profile_of(library), Period())
+    resources = Resources(settings(), profile_of(library), Period())
     releases, surfaces = [], []
     for version in (old, new):
         report(f"fetching {library} {version}", 0, 0)
-        releases.append(_release(house, house.profile.libraries[0].library, version))
+        releases.append(_release(resources, resources.profile.libraries[0].library, version))
     for release in releases:
         report(f"reading {library} {release['version']}", 0, 0)
-        surfaces.append(house.surface_of(release))
+        surfaces.append(resources.surface_of(release))
     report(f"comparing {library} {old} and {new}", 0, 0)
     rejects: dict[Reject, None] = {}
     for version, surface in zip((release["version"] for release in releases), surfaces, strict=True):
         if surface.unread:
             raise _no_answer(f"{library} {version}", [Reject(version, RejectReason.NOTHING_READ, surface.unread)])
         rejects |= dict.fromkeys(_left_out(version, surface))
-    before, after = (Index(surface.symbols.values(), surface.importable.values()) for surface in surfaces)
-    comparison = Comparison(before, after, house.rules.lifecycle)
+    before, after = (Index(surface.symbols.values(), surface.importable_names.values()) for surface in surfaces)
+    comparison = Comparison(before, after, resources.rules.lifecycle)
     versions = [release["version"] for release in releases]
     changes = changes_of(comparison, releases[0]["library"], *versions)
     return Diff(tuple(changes), before, after, tuple(rejects), comparison.held_back())
@@ -177,11 +177,11 @@ def tables_from_index(
     Errors: NoAnswerError for a library without releases, and where one that is named cannot be had; those of the index.
     """
     versions = [_version(text) for text in named]
-    house = _Reporting(profile_of(library), report)
-    name = house.profile.libraries[0].library
-    root = house.settings.cache / "history_tables"
+    resources = _Reporting(profile_of(library), report)
+    name = resources.profile.libraries[0].library
+    root = resources.settings.cache / "history_tables"
     lake = Lake(root)
-    tables = Tables(lake, name, house)
+    tables = Tables(lake, name, resources)
     report(f"asking for {name}", 0, 1)
     crawl = Stage(
         "crawl",
@@ -189,7 +189,7 @@ def tables_from_index(
         (),
         ("releases",),
         lambda: None,
-        lambda *_: _crawl(house, name, SpecifierSet(""), [*versions, *since]),
+        lambda *_: _crawl(resources, name, SpecifierSet(""), [*versions, *since]),
     )
     run_stage(crawl, name, lake, root / "_counts")
     had = {Version(row["version"]) for row in lake.read("releases", name)}
@@ -197,8 +197,8 @@ def tables_from_index(
         raise _no_answer(name, tables.rejects)
     for version in versions:
         if version not in had:
-            raise _no_release(house, name, str(version), tables.rejects)
-    for stage in analysis(house):
+            raise _no_release(resources, name, str(version), tables.rejects)
+    for stage in analysis(resources):
         if stage.name in _STAGES:
             run_stage(stage, name, lake, root / "_counts")
     if not tables.releases:
@@ -206,7 +206,7 @@ def tables_from_index(
     return tables
 
 
-class _Reporting(House):
+class _Reporting(Resources):
     """The stages over a library, which tell how many files are parsed and how many releases are read."""
 
     def __init__(self, profile: Profile, report: Reporter) -> None:
@@ -238,20 +238,20 @@ def profile_of(library: str) -> Profile:
     return Profile(name="ondemand", libraries=(rule,))
 
 
-def _crawl(house: House, library: str, versions: SpecifierSet, named: Iterable[Version] = ()) -> Output:
+def _crawl(resources: Resources, library: str, versions: SpecifierSet, named: Iterable[Version] = ()) -> Output:
     request = ReleaseRequest(library, versions, None, Period(), frozenset(named))
     return releases_stage(
-        request, [], index_url(), house.artifacts, house.rules.licences, DOWNLOADS, house.needed_sources
+        request, [], index_url(), resources.artifacts, resources.rules.licences, DOWNLOADS, resources.needed_sources
     )
 
 
-def _release(house: House, library: str, version: str) -> ReleaseRow:
+def _release(resources: Resources, library: str, version: str) -> ReleaseRow:
     exact = _version(version)
-    output = _crawl(house, library, SpecifierSet(f"=={exact}"), [exact])
+    output = _crawl(resources, library, SpecifierSet(f"=={exact}"), [exact])
     rows = [row for row in output.tables["releases"] if Version(row["version"]) == exact]
     if rows:
         return rows[0]
-    raise _no_release(house, library, version, output.rejects)
+    raise _no_release(resources, library, version, output.rejects)
 
 
 def _version(text: str) -> Version:
@@ -263,13 +263,13 @@ def _version(text: str) -> Version:
         ) from None
 
 
-def _no_release(house: House, library: str, version: str, rejects: Sequence[Reject]) -> Exception:
+def _no_release(resources: Resources, library: str, version: str, rejects: Sequence[Reject]) -> Exception:
     """Return the error that says why a release cannot be had."""
     exact = Version(version)
     about = [reject for reject in rejects if reject.key == library or _is_version(reject.key, exact)]
     if {reject.reason for reject in about} <= {RejectReason.NO_RELEASES}:
         return NoAnswerError(
-            f"{library} {version}: the index has no such release; {_nearest(house, library, version)}",
+            f"{library} {version}: the index has no such release; {_nearest(resources, library, version)}",
             code="release_unknown",
         )
     return _no_answer(f"{library} {version}", about)
@@ -282,9 +282,9 @@ def _is_version(text: str, version: Version) -> bool:
         return False
 
 
-def _nearest(house: House, library: str, version: str) -> str:
+def _nearest(resources: Resources, library: str, version: str) -> str:
     """Say which final releases are the nearest, so that nobody has to look them up."""
-    finals, _ = finals_of(project(house.artifacts.fetcher, index_url(), library), SpecifierSet(""))
+    finals, _ = finals_of(project(resources.artifacts.fetcher, index_url(), library), SpecifierSet(""))
     nearest = nearest_versions(version, [final.version for final in finals])
     return f"the nearest are {', '.join(nearest)}" if nearest else "it has no final release"
 

@@ -21,8 +21,8 @@ def check_names(refresh: Refresh) -> None:
     Errors: BadForm, which names them all; RuleError for rule files that are wrong.
     """
     libraries = plan(refresh)  # reads every rule file before anything is made
-    house = refresh.house()
-    names = {*house.lake.libraries("releases"), *house.rules.stack_overflow.foreign}
+    resources = refresh.resources()
+    names = {*resources.lake.libraries("releases"), *resources.rules.stack_overflow.foreign}
     if unknown := _unknown(refresh, [library for library in libraries if library not in names]):
         field = "libraries" if refresh.libraries else f"profile {refresh.profile}"
         named = ", ".join(f"{library}{did_you_mean(library)}" for library in unknown)
@@ -34,7 +34,7 @@ def check_names(refresh: Refresh) -> None:
 
 def _unknown(refresh: Refresh, libraries: Iterable[str]) -> list[str]:
     """Return those that the index says it does not have; a silent index is not asked for the next one."""
-    fetcher, unknown = refresh.house().artifacts.fetcher, []
+    fetcher, unknown = refresh.resources().artifacts.fetcher, []
     for library in libraries:
         try:
             project(fetcher, index_url(), library)

@@ -15,12 +15,12 @@ from pipeline.lake.rows import ChangeRow, PublishedChangeRow
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.orchestration.adhoc import NoAnswerError, Reporter
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.quality.acceptance.changes import prove_changes
 
 
 def run_changes(
-    changes: Sequence[ChangeRow], house: House, report: Reporter = lambda what, done, total: None
+    changes: Sequence[ChangeRow], resources: Resources, report: Reporter = lambda what, done, total: None
 ) -> list[PublishedChangeRow | Reject]:
     """Return each change as running both releases shows it, or the reject LABEL_REFUTED, in the order given.
 
@@ -36,13 +36,13 @@ def run_changes(
     verdicts: list[Row] = []
     for version in versions:
         report(f"running {library} {version}", 0, 0)
-        row = house.environments.build(EnvironmentRequest(library, version))
+        row = resources.environments.build(EnvironmentRequest(library, version))
         if row["outcome"] != EnvironmentOutcome.BUILT:
             raise NoAnswerError(
                 f"{library} {version} has no environment: {row['outcome']}: {row['detail']}",
                 code="release_no_environment",
             )
-        probed = probe(house.environments.open(row), paths, find_sandbox(), house.rules.validation)
+        probed = probe(resources.environments.open(row), paths, find_sandbox(), resources.rules.validation)
         for path, result in probed.items():
             of_path = {"id": path, "subject_id": path, "version": version}
             verdicts.append(of_path | {"outcome": result.outcome, "seen": result.seen})

@@ -28,7 +28,7 @@ from pipeline.llm.client.tally import Tally
 from pipeline.llm.summary import Spent, keep_tallies, spent_by, tallies_of
 from pipeline.orchestration.draftable import counted, draftable
 from pipeline.orchestration.failures import forget_failure, run_recorded
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.run_parameters import check_form
 from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.orchestration.stages.empty_families import EmptyFamilies, empty_families
@@ -72,7 +72,7 @@ class Refresh:
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return plain
 
-    def house(self) -> House:
+    def resources(self) -> Resources:
         """Return the stages over this refresh.
 
         Errors: RuleError for a profile that does not exist and for rule files that are wrong.
@@ -81,7 +81,7 @@ class Refresh:
         if self.sources:
             sources = tuple(source for source in profile.code.sources if source in self.sources)
             profile = profile.model_copy(update={"code": profile.code.model_copy(update={"sources": sources})})
-        return House(settings(), profile, self.period, self.run)
+        return Resources(settings(), profile, self.period, self.run)
 
 
 def refresh_of(plain: Mapping[str, Any]) -> Refresh:
@@ -105,10 +105,10 @@ def plan(refresh: Refresh) -> list[str]:
     rate_rules(settings().rules)
     gates()
     CurationRules.read().try_out()
-    house = refresh.house()
+    resources = refresh.resources()
     if refresh.libraries:
         return list(dict.fromkeys(str(canonicalize_name(library)) for library in refresh.libraries))
-    return [rule.library for rule in house.profile.libraries]
+    return [rule.library for rule in resources.profile.libraries]
 
 
 def gates() -> ReleaseCheckRules:
@@ -151,7 +151,7 @@ def checked(
 def begin(refresh: Refresh) -> list[str]:
     """Plan a refresh, and leave a record of it for its report."""
     libraries = plan(refresh)
-    chosen = stages_for(refresh.families, stages_of(refresh.house()))
+    chosen = stages_for(refresh.families, stages_of(refresh.resources()))
     stages = tuple(name for names in GROUPS.values() for name in names if name in chosen)
     covered = (refresh.run, refresh.profile, tuple(libraries), stages, refresh.since, refresh.until)
     record_beginning(refresh.folder, RunRecord(*covered, now(), None, refresh.families, refresh.sources))
@@ -163,27 +163,27 @@ def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
 
     Errors: StageFailed, which names library, release and stage and says what to do; it is kept with the run.
     """
-    house = refresh.house()
-    stages = stages_of(house)
+    resources = refresh.resources()
+    stages = stages_of(resources)
     chosen = stages_for(refresh.families, stages)
     counts: list[Count] = []
     for name in filter(chosen.__contains__, GROUPS[group]):
         try:
-            work = partial(run_stage, stages[name], library, house.lake, refresh.folder / "counts")
+            work = partial(run_stage, stages[name], library, resources.lake, refresh.folder / "counts")
             counts.append(run_recorded(refresh.run, refresh.folder, library, name, work))
         finally:
-            _store_tallies(house, refresh.folder, library, name)
+            _store_tallies(resources, refresh.folder, library, name)
     forget_failure(refresh.folder, library)
     return counts
 
 
 def has_news(refresh: Refresh, library: str) -> bool:
     """Return whether any stage after those of `crawl` has work for a library; all of these read tables alone."""
-    house = refresh.house()
-    stages = stages_of(house)
+    resources = refresh.resources()
+    stages = stages_of(resources)
     chosen = stages_for(refresh.families, stages)
     return any(
-        not is_done(stages[name], library, house.lake)
+        not is_done(stages[name], library, resources.lake)
         for group in GROUPS
         if group != "crawl"
         for name in GROUPS[group]
@@ -198,11 +198,11 @@ def count_unchanged(refresh: Refresh, library: str) -> None:
             run_group(refresh, group, library)
 
 
-def _store_tallies(house: House, folder: Path, library: str, stage: str) -> None:
+def _store_tallies(resources: Resources, folder: Path, library: str, stage: str) -> None:
     """Leave with the run what a stage asked of a model, also where the stage broke off, and begin to count anew."""
-    if house.has_requests and house.drafter is not None:
-        keep_tallies(folder, library, stage, house.drafter.tallies_by_kind())
-        house.drafter.tallies.clear()
+    if resources.has_requests and resources.drafter is not None:
+        keep_tallies(folder, library, stage, resources.drafter.tallies_by_kind())
+        resources.drafter.tallies.clear()
 
 
 def left_out(refresh: Refresh) -> dict[str, str]:
@@ -219,9 +219,11 @@ def sources_left_out(lake: Lake, libraries: Iterable[str]) -> dict[str, str]:
 
 def empty_of(refresh: Refresh) -> list[EmptyFamilies]:
     """Return why families have no row of libraries of a refresh, by the lake as it is now."""
-    house = refresh.house()
-    foreign = house.rules.stack_overflow.foreign
-    return empty_families(house.lake, plan(refresh), stages_of(house), refresh.profile, foreign, refresh.families)
+    resources = refresh.resources()
+    foreign = resources.rules.stack_overflow.foreign
+    return empty_families(
+        resources.lake, plan(refresh), stages_of(resources), refresh.profile, foreign, refresh.families
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,10 +241,10 @@ class Drafts:
 
 def drafts_of(refresh: Refresh) -> Drafts:
     """Return what a refresh has to say of its drafts."""
-    house = refresh.house()
-    if house.has_model:
-        return Drafts(tallies_of(refresh.folder), spent_by(settings().answers, house.rules.models, refresh.run), {})
-    return Drafts({}, None, counted(draftable(house.lake, plan(refresh), house.rules)))
+    resources = refresh.resources()
+    if resources.has_model:
+        return Drafts(tallies_of(refresh.folder), spent_by(settings().answers, resources.rules.models, refresh.run), {})
+    return Drafts({}, None, counted(draftable(resources.lake, plan(refresh), resources.rules)))
 
 
 def totals(counts: Sequence[Count]) -> list[Count]:

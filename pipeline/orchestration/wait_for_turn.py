@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-TASKS = ("turn", "refreshed")
+_WAITS, _ENDS = TASKS = "wait_for_turn", "pin_lake"
 """The task that waits for the turn of a run, and the one with which the turn ends."""
 
 _OF_BACKFILL = "backfill__"
@@ -23,10 +23,14 @@ def waits_for(run: str, states: Mapping[str, Mapping[str, str | None]], state_of
     """
     others = {other: tasks for other, tasks in states.items() if other != run}
     at_work = [
-        o for o, tasks in others.items() if tasks.get("turn") == "success" and tasks.get("refreshed") not in _OVER
+        o
+        for o, tasks in others.items()
+        if tasks.get("wait_for_turn") == "success" and tasks.get("pin_lake") not in _OVER
     ]
     waiting = [
-        o for o, tasks in others.items() if "turn" in tasks and tasks["turn"] not in _OVER and _time(o) < _time(run)
+        o
+        for o, tasks in others.items()
+        if "wait_for_turn" in tasks and tasks["wait_for_turn"] not in _OVER and _time(o) < _time(run)
     ]
     candidates = [*sorted(at_work), *sorted(waiting, key=_time)]
     return next((other for other in candidates if _goes_on(other, state_of(other))), None)

@@ -64,9 +64,12 @@ def test_the_others_go_on() -> None:
         Source(SnippetSource.DOWNSTREAM, [PIECE, REJECT, PIECE]),
     ]
     output = gather_stage("demo", [], [], sources, Period())
-    for row in output.tables["found"]:
-        table("found").check(row)
-    assert [row["file"] for row in sorted(output.tables["found"], key=lambda row: row["file"])] == ["b.py", PIECE.file]
+    for row in output.tables["code_samples"]:
+        table("code_samples").check(row)
+    assert [row["file"] for row in sorted(output.tables["code_samples"], key=lambda row: row["file"])] == [
+        "b.py",
+        PIECE.file,
+    ]
     assert (output.seen, output.made, list(output.rejects)) == (3, 2, [REJECT])
     assert [(note.key, note.reason) for note in output.notes] == [
         ("github", RejectReason.SOURCE_LEFT_OUT),
@@ -80,9 +83,9 @@ def test_the_others_go_on() -> None:
 def test_stored_samples_stay() -> None:
     first = gather_stage("demo", [], [], [Source(SnippetSource.DOWNSTREAM, [PIECE])], Period())
     new = Source(SnippetSource.DOWNSTREAM, [replace(PIECE, version="1.1")])
-    both = gather_stage("demo", [], first.tables["found"], [new], Period())
-    assert sorted(row["version"] for row in both.tables["found"]) == ["1.0", "1.1"]
-    assert both == gather_stage("demo", [], both.tables["found"], [new], Period())
+    both = gather_stage("demo", [], first.tables["code_samples"], [new], Period())
+    assert sorted(row["version"] for row in both.tables["code_samples"]) == ["1.0", "1.1"]
+    assert both == gather_stage("demo", [], both.tables["code_samples"], [new], Period())
 
 
 def test_a_profile_narrows_the_period_of_a_refresh() -> None:

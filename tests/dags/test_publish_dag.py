@@ -79,7 +79,7 @@ class World:
         (request,) = until(lambda: self.client.open_requests("publish"))
         assert request["task_instance"]["dag_run_id"] == run
         # Airflow 3.3 takes the end of the process that asked for the end of one that goes on at once: nobody is that fast.
-        until(lambda: self._has_ended("sign_off", run))
+        until(lambda: self._has_ended("approval", run))
         return request
 
     def _has_ended(self, task: str, run: str) -> bool:
@@ -92,7 +92,7 @@ class World:
         url = self.client.server.url
         password = json.loads(self.client.server.passwords.read_text())[who]
         token = requests.post(f"{url}/auth/token", json={"username": who, "password": password}, timeout=60)
-        path = f"dags/publish/dagRuns/{quote(run, safe='')}/taskInstances/sign_off/-1/hitlDetails"
+        path = f"dags/publish/dagRuns/{quote(run, safe='')}/taskInstances/approval/-1/hitlDetails"
         return requests.patch(
             f"{url}/api/v2/{path}",
             json={"chosen_options": [option], "params_input": {"note": note}},
@@ -159,8 +159,8 @@ def test_publishing_from_the_end_of_a_refresh_to_the_pointer(world: World) -> No
     run = world.run_of(free)
     assert world.end_of(run) == {
         "": "success",
-        "draft": "success",
-        "sign_off": "success",
+        "candidate": "success",
+        "approval": "success",
         "place": "success",
         "report_outcome": "success",
     }
@@ -187,7 +187,7 @@ def test_publishing_from_the_end_of_a_refresh_to_the_pointer(world: World) -> No
     assert world.answers("vera", run, "Approve", "not asked") == 403
     assert world.answers("ada", run, "Approve", "looked at all of them") == 200
     states = world.end_of(run)
-    assert (states["sign_off"], states["place"], states[""]) == ("success", "success", "success")
+    assert (states["approval"], states["place"], states[""]) == ("success", "success", "success")
     second = world.latest
     assert second is not None
     assert second.name == f"{first.name}.r2"
@@ -201,7 +201,7 @@ def test_publishing_from_the_end_of_a_refresh_to_the_pointer(world: World) -> No
     world.asked(run)
     assert world.answers("ada", run, "Reject", "the documents are gone") == 200
     states = world.end_of(run)
-    assert (states["sign_off"], states["place"], states["report_outcome"]) == ("success", "skipped", "skipped")
+    assert (states["approval"], states["place"], states["report_outcome"]) == ("success", "skipped", "skipped")
     assert world.latest == second
     assert publication(refused).reason == "ada refused to sign it off: the documents are gone; `latest` stays as it was"
 
@@ -212,7 +212,7 @@ def test_publishing_from_the_end_of_a_refresh_to_the_pointer(world: World) -> No
     begin(newer)
     write_json(newer.folder / FINISHED, {})
     states = world.end_of(run)
-    assert (states["sign_off"], states["place"], states["report_outcome"]) == ("success", "skipped", "skipped")
+    assert (states["approval"], states["place"], states["report_outcome"]) == ("success", "skipped", "skipped")
     assert world.latest == second
     assert publication(overtaken).state == PublicationState.SUPERSEDED
     assert "when the run newer left a newer lake" in publication(overtaken).reason
@@ -222,7 +222,7 @@ def test_publishing_from_the_end_of_a_refresh_to_the_pointer(world: World) -> No
     held = world.refreshed("held")
     run = world.run_of(held)
     states = world.end_of(run)
-    assert (states["draft"], states["sign_off"], states["report_outcome"], states[""]) == (
+    assert (states["candidate"], states["approval"], states["report_outcome"], states[""]) == (
         "failed",
         "upstream_failed",
         "failed",

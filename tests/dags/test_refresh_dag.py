@@ -78,15 +78,15 @@ def test_the_graph_is_what_the_picture_says(environment: dict[str, str]) -> None
     loaded = python(LOADED, environment)
     assert loaded["errors"] == {}
     assert loaded["tasks"] == {
-        "plan": [*sorted(f"collect.{group}" for group in GROUPS), "turn"],
-        "turn": ["collect.crawl"],
+        "plan": [*sorted(f"collect.{group}" for group in GROUPS), "wait_for_turn"],
+        "wait_for_turn": ["collect.crawl"],
         "collect.crawl": ["collect.read"],
         "collect.read": ["collect.analyse"],
         "collect.analyse": ["collect.build"],
         "collect.build": ["collect.prove"],
         "collect.prove": ["collect.assemble"],
-        "collect.assemble": ["refreshed", "report_failures"],
-        "refreshed": [],
+        "collect.assemble": ["pin_lake", "report_failures"],
+        "pin_lake": [],
         "report_failures": [],
     }
     assert loaded["pools"]["collect.crawl"] == "index"  # type: ignore[index]
@@ -191,7 +191,7 @@ def _a_run_that_cannot_be_planned_is_red_and_starts_nothing(airflow: Mapping[str
     states: dict[str, str] = {}
     for state, tasks in client.follow("refresh", run):
         states = {task["task_id"]: str(task["state"]) for task in tasks} | {"": state}
-    assert (states["plan"], states["refreshed"], states["report_failures"]) == ("failed", "skipped", "failed")
+    assert (states["plan"], states["pin_lake"], states["report_failures"]) == ("failed", "skipped", "failed")
     assert states[""] == "failed"
     path = f"dags/refresh/dagRuns/{quote(run, safe='')}/taskInstances/plan/logs/1?full_content=true"
     assert "libraries: the index does not know flasq" in json.dumps(client.call("GET", path))
@@ -254,7 +254,7 @@ def _the_button_of_the_status_page_repeats_its_failures(airflow: Mapping[str, st
     states = {}
     for state, tasks in client.follow("refresh", run):
         states = {task["task_id"]: task["state"] for task in tasks} | {"": state}
-    assert (states["refreshed"], states["report_failures"], states[""]) == ("success", "success", "success")
+    assert (states["pin_lake"], states["report_failures"], states[""]) == ("success", "success", "success")
     deadline = time.monotonic() + 120
     published: set[str] = set()
     snapshot: Path | None = None

@@ -63,13 +63,13 @@ def test_a_failed_task_fails_the_run_and_alerts_once_and_a_good_run_skips_nothin
     fill(data / "lake", tables())
     begin(Refresh("weekly", libraries=(LIBRARY,)))
     ended = run(tmp_path)
-    passed = ("draft", "sign_off", "place", "report_outcome")
+    passed = ("candidate", "approval", "place", "report_outcome")
     assert ended["good"] == {"": "success", "alerts": [], **dict.fromkeys(passed, "success")}
     assert ended["failed"] == {
         "": "failed",
-        "alerts": ["draft"],
-        "draft": "failed",
-        "sign_off": "upstream_failed",
+        "alerts": ["candidate"],
+        "candidate": "failed",
+        "approval": "upstream_failed",
         "place": "upstream_failed",
         "report_outcome": "failed",
     }

@@ -48,7 +48,7 @@ AT_MOST = {
     "execution": 8,
     "families": 139,
     "index": 4,
-    "lake": 31,
+    "lake": 30,
     "orchestration": 18,
     "quality": 1,
 }

@@ -14,7 +14,7 @@ from pipeline.index.release_selection import Period
 from pipeline.orchestration.publishing.finish_refresh import NotWhole
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
 from pipeline.orchestration.refresh import Refresh, begin, counts_of, run_group
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.orchestration.stages.selecting import stages_for
@@ -23,7 +23,7 @@ from tests.index_server import Index
 
 
 def test_each_family_needs_its_gate_and_what_that_is_made_of(data: Path) -> None:
-    stages = stages_of(House(settings(), load_profile("starter"), Period()))
+    stages = stages_of(Resources(settings(), load_profile("starter"), Period()))
     of_all = [stages_for([family.table], stages) for family in Family]
     # no family is made of own tests yet
     assert frozenset().union(*of_all) == set(stages) - {"own_test_runs"}

@@ -58,7 +58,7 @@ def tables() -> dict[str, list[Row]]:
     quality = RULES.quality.licences
     take(
         snippets_stage(
-            {**of("releases", "documents", "symbols"), "found": FOUND},
+            {**of("releases", "documents", "symbols"), "code_samples": FOUND},
             rules=RULES.snippets,
             files=RULES.python_files,
             licences=quality,
@@ -68,7 +68,11 @@ def tables() -> dict[str, list[Row]]:
     take(usage_stage(of("releases", "snippets", "symbols"), rules=RULES.usage))
     take(
         lifecycle_stage(
-            {"releases": known["releases"], "symbols": known["symbols"], "importable": SURFACE.tables["importable"]},
+            {
+                "releases": known["releases"],
+                "symbols": known["symbols"],
+                "importable_names": SURFACE.tables["importable_names"],
+            },
             RULES.lifecycle,
         )
     )
@@ -126,5 +130,5 @@ def test_only_what_stands_alone_is_planned_to_run(tables: dict[str, list[Row]]) 
 
 
 def test_what_is_refused_is_counted() -> None:
-    made = snippets_stage({"releases": RELEASES, "documents": [], "symbols": SURFACE.tables["symbols"], "found": [sample_row("x = 1\n"), *FOUND]}, RULES.snippets, RULES.python_files, frozenset(), RULES.usage)  # fmt: skip
+    made = snippets_stage({"releases": RELEASES, "documents": [], "symbols": SURFACE.tables["symbols"], "code_samples": [sample_row("x = 1\n"), *FOUND]}, RULES.snippets, RULES.python_files, frozenset(), RULES.usage)  # fmt: skip
     assert Counter(reject.reason for reject in made.rejects) == {RejectReason.LICENCE: 6}

@@ -170,12 +170,12 @@ def raising_once(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
 
 def anew(name: str, refresh: Refresh) -> Output:
     """Run a stage from the beginning, without writing anything."""
-    house = refresh.house()
+    resources = refresh.resources()
     # no file is remembered, and no release is known
-    house.surfaces.records.path = None
+    resources.surfaces.records.path = None
     if name == "crawl":
-        house.lake.write("releases", "demo", [])
-    return stages_of(house)[name].run(house.lake, "demo", None)
+        resources.lake.write("releases", "demo", [])
+    return stages_of(resources)[name].run(resources.lake, "demo", None)
 
 
 def test_every_stage_is_looked_at() -> None:
@@ -188,11 +188,11 @@ def test_every_stage_is_looked_at() -> None:
 @pytest.mark.slow(minutes=1)
 @pytest.mark.parametrize("name", IN_DEMO)
 def test_a_unit_that_raises_costs_itself_alone(demo: Refresh, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    releases = demo.house().lake.read("releases", "demo")
+    releases = demo.resources().lake.read("releases", "demo")
     whole = anew(name, demo)
     raising_once(monkeypatch, IN_DEMO[name])
     output = anew(name, demo)
-    demo.house().lake.write("releases", "demo", releases)
+    demo.resources().lake.write("releases", "demo", releases)
     found = [reject for reject in (*output.rejects, *output.notes) if reject.reason == RejectReason.INTERNAL_ERROR]
     assert [reject.detail.splitlines()[0] for reject in found] == ["ZeroDivisionError: planted"]
     assert found[0].key
@@ -210,12 +210,12 @@ def test_a_row_that_lacks_everything_is_a_reject(name: str) -> None:
 
 @pytest.mark.slow(minutes=1)
 def test_the_run_ends_well_and_tells_it(demo: Refresh, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    house = demo.house()
-    stage = stages_of(house)["usage"]
+    resources = demo.resources()
+    stage = stages_of(resources)["usage"]
     raising_once(monkeypatch, IN_DEMO["usage"])
-    house.lake.drop("stage_states", "demo")
-    count = run_stage(stage, "demo", house.lake, tmp_path)
+    resources.lake.drop("stage_states", "demo")
+    count = run_stage(stage, "demo", resources.lake, tmp_path)
     assert count.rejected["internal_error"] == 1
-    (error,) = internal_errors(house.lake, ["demo"])
+    (error,) = internal_errors(resources.lake, ["demo"])
     assert (error.library, error.stage, error.number) == ("demo", "usage", 1)
     assert "pipeline/corpus/usages/stage.py:" in error.trace

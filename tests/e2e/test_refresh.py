@@ -199,7 +199,7 @@ def test_a_library_with_news_goes_on_after_its_crawl(
 
 def test_only_the_first_group_looks_outside(demo: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRIFTLINE_INDEX_URL", demo.simple)
-    stages = stages_of(Refresh(run="any", libraries=("demo",)).house())
+    stages = stages_of(Refresh(run="any", libraries=("demo",)).resources())
     assert {name for name, stage in stages.items() if not stage.reads} == set(GROUPS["crawl"])
 
 
@@ -215,10 +215,10 @@ def test_stages_make_the_same_of_parts_of_tables_as_of_whole_ones(
 ) -> None:
     monkeypatch.setenv("DRIFTLINE_INDEX_URL", demo.simple)
     monkeypatch.setenv("DRIFTLINE_DATA", str(refreshed[0]))
-    house = Refresh(run="parts", libraries=("demo",)).house()
-    stages = [stage for stage in stages_of(house).values() if stage.partly]
-    whole = WholeTables(house.lake.root)
-    made = {stage.name: stage.run(house.lake, "demo", None) for stage in stages}
+    resources = Refresh(run="parts", libraries=("demo",)).resources()
+    stages = [stage for stage in stages_of(resources).values() if stage.partly]
+    whole = WholeTables(resources.lake.root)
+    made = {stage.name: stage.run(resources.lake, "demo", None) for stage in stages}
     assert made == {stage.name: stage.run(whole, "demo", None) for stage in stages}
     assert {name for name, output in made.items() if output.made} >= {"usage", "instances", "drafting", "validation"}
 

@@ -16,7 +16,7 @@ from pipeline.families.all_families import BY_NAME, FAMILIES, INSTANCES
 from pipeline.families.family import DESCRIPTION, DescribedBy, InstanceFamily
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import table
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.orchestration.stages.empty_families import NEEDS
 from pipeline.orchestration.stages.groups import GROUPS
@@ -84,7 +84,7 @@ def test_flags_look_at_its_instances(family: InstanceFamily) -> None:
 
 @of_family
 def test_its_stages_and_tables_are_there(family: InstanceFamily) -> None:
-    stages = stages_of(House(settings(), load_profile("starter"), Period()))
+    stages = stages_of(Resources(settings(), load_profile("starter"), Period()))
     assert {*family.stages} <= {name for names in GROUPS.values() for name in names}
     assert family.published in stages[family.stages[-1]].writes
     assert family.view_of or family.table in stages[family.stages[0]].writes

@@ -76,9 +76,9 @@ def test_a_stage_with_a_half_written_state_is_done_again(
 
     def run(lake: Lake, library: str, progress: object) -> Output:
         ran.append(library)
-        return Output({"importable": []}, 0, 0)
+        return Output({"importable_names": []}, 0, 0)
 
-    stage = Stage("surface", 1, ("releases",), ("importable",), lambda: None, run)
+    stage = Stage("surface", 1, ("releases",), ("importable_names",), lambda: None, run)
     lake = Lake(tmp_path / "lake")
     run_stage(stage, "demo", lake, tmp_path / "counts")
     whole = StageStates(lake, "demo").all()
@@ -97,17 +97,17 @@ def test_a_damaged_table_is_made_again(tmp_path: Path, caplog: pytest.LogCapture
 
     def run(lake: Lake, library: str, progress: object) -> Output:
         ran.append(library)
-        return Output({"importable": []}, 0, 0)
+        return Output({"importable_names": []}, 0, 0)
 
-    stage = Stage("surface", 1, ("releases",), ("importable",), lambda: None, run)
+    stage = Stage("surface", 1, ("releases",), ("importable_names",), lambda: None, run)
     lake = Lake(tmp_path / "lake")
     run_stage(stage, "demo", lake, tmp_path / "counts")
     assert is_done(stage, "demo", lake)
-    path = lake.path("importable", "demo")
+    path = lake.path("importable_names", "demo")
     path.write_bytes(path.read_bytes()[:-1])
     assert not is_done(stage, "demo", lake)
     run_stage(stage, "demo", lake, tmp_path / "counts")
-    assert (ran, Lake(lake.root).read("importable", "demo")) == (["demo", "demo"], [])
+    assert (ran, Lake(lake.root).read("importable_names", "demo")) == (["demo", "demo"], [])
     assert is_done(stage, "demo", lake)
     assert f"{path} was damaged" in caplog.text
 

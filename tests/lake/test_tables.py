@@ -196,3 +196,17 @@ def test_a_text_that_utf_8_cannot_hold_is_written_with_an_escape(tmp_path: Path)
     lake = Lake(tmp_path)
     lake.write("rejects", "demo", [row, row | {"key": "plain", "detail": "é"}], part="usage")
     assert [one["detail"] for one in lake.read("rejects", "demo")] == ["said \\ud800 \U0001f600", "é"]
+
+
+def test_a_table_that_was_renamed_keeps_the_folder_and_the_pins_of_a_lake_that_has_it(tmp_path: Path) -> None:
+    former = table("importable_names").formerly
+    assert former is not None
+    new = Lake(tmp_path / "new")
+    new.write("importable_names", "lib", [])
+    assert (new.root / "importable_names").is_dir()
+    (new.root / "importable_names").rename(new.root / former)
+    old = Lake(new.root)
+    assert old.files("importable_names", "lib")
+    old.write("importable_names", "lib", [])
+    assert not (old.root / "importable_names").exists()
+    assert Lake(old.root, {former: old.versions()["importable_names"]}).files("importable_names", "lib")

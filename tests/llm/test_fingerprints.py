@@ -31,7 +31,7 @@ def change(path: Path, **values: Any) -> None:
 
 
 def depends() -> dict[str, Any]:
-    stages = stages_of(Refresh(run="r").house())
+    stages = stages_of(Refresh(run="r").resources())
     return {name: stages[name].depends() for name in DRAFTING}
 
 

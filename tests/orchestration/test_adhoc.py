@@ -16,7 +16,7 @@ from tests.demo_library import RELEASES, publish_demo
 from tests.errors import raises
 from tests.index_server import Index
 
-TABLES = ("releases", "symbols", "importable", "changes", "lifecycles", "rejects")
+TABLES = ("releases", "symbols", "importable_names", "changes", "lifecycles", "rejects")
 
 
 @pytest.fixture

@@ -121,7 +121,7 @@ def test_a_failure_planted_in_each_stage_names_it_and_is_forgotten_when_it_is_go
     for group in GROUPS:
         run_group(asked, group, "demo")
     assert failures_of(asked.folder) == []
-    stages = stages_of(asked.house())
+    stages = stages_of(asked.resources())
     for group, name in [(group, name) for group, names in GROUPS.items() for name in names]:
         folder, aside = data / "lake" / stages[name].writes[0] / "library=demo", data / "aside"
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -38,7 +38,7 @@ def test_a_group_is_taken_up_by_another_machine(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path / "one"))
     assert begin(REFRESH) == ["demo"]
     first = {count.stage: count for count in run_group(REFRESH, "crawl", "demo")}
-    slow = REFRESH.house().lake
+    slow = REFRESH.resources().lake
     assert slow.read("releases", "demo")
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path / "two"))
     again = run_group(REFRESH, "crawl", "demo")
@@ -53,7 +53,7 @@ def test_a_group_is_taken_up_by_another_machine(tmp_path: Path, monkeypatch: pyt
     assert record is not None
     assert record.ended
     # The first machine was thought dead, and commits what it has made after all.
-    Lake(REFRESH.house().lake.root).write("releases", "demo", [release("demo", "1.0")])
+    Lake(REFRESH.resources().lake.root).write("releases", "demo", [release("demo", "1.0")])
     with pytest.raises(LakeError) as conflict:
         slow.write("releases", "demo", [release("demo", "2.0")])
     assert conflict.value.code == LakeProblem.CONFLICT

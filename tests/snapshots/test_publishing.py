@@ -14,7 +14,7 @@ from pipeline.lake.pinned_versions import unpin
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.publishing.apply_decisions import NotJudged
 from pipeline.orchestration.publishing.publish_snapshot import (
-    AwaitsSignOff,
+    AwaitsApproval,
     HeldBack,
     NoRefresh,
     draft_refresh,
@@ -127,7 +127,7 @@ def test_who_has_to_sign_is_waited_for(
 ) -> None:
     limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
     refresh = refreshed()
-    with raises(AwaitsSignOff, "--signed-by NAME", "unreviewed", code="sign_off_needed"):
+    with raises(AwaitsApproval, "--signed-by NAME", "unreviewed", code="sign_off_needed"):
         publish_last(refresh)
     assert now_latest(data) is None
     driftline = command.driftline(monkeypatch, capsys)
@@ -146,7 +146,7 @@ def test_the_answer_of_a_person_is_kept_with_the_run(lake: Lake, rules: Path, da
     limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
     refresh = refreshed()
     assert draft_refresh(refresh).asks
-    with pytest.raises(AwaitsSignOff):
+    with pytest.raises(AwaitsApproval):
         place_refresh(refresh, replace(ADA, approved=False))
     waiting = publication_of(refresh)
     assert waiting is not None
@@ -189,7 +189,7 @@ def test_an_answer_is_to_the_draft_that_was_seen(
     again = draft_refresh(refresh)
     assert not again.is_about(seen.manifest_sha256)
     signature = replace(ADA, draft=seen.manifest_sha256)
-    with raises(AwaitsSignOff, "sign_off", code="sign_off_of_other"):
+    with raises(AwaitsApproval, "sign_off", code="sign_off_of_other"):
         place_refresh(refresh, signature)
     # Nor does that end the question about the other one, whether it was answered or gave way.
     assert end_unsigned(refresh, seen.manifest_sha256, replace(signature, approved=False)) == again

@@ -24,7 +24,7 @@ _MARKS = frozenset({ChangeKind.DEPRECATED, ChangeKind.UNDEPRECATED})
 class History:
     """The lives, states and changes of one public path, each in order of version.
 
-    `leads_to` is the history of the definition's own path, where this is another name of it. `importable` are the
+    `leads_to` is the history of the definition's own path, where this is another name of it. `importable_names` are the
     states in which the path could be imported without being public; `public_as` are public paths of what it is.
     `unobservable` are states of the nearest path above one without a life whose members the sources do not show.
     """
@@ -34,7 +34,7 @@ class History:
     states: tuple[SymbolRow, ...] = ()
     changes: tuple[ChangeRow, ...] = ()
     leads_to: History | None = None
-    importable: tuple[SymbolRow, ...] = ()
+    importable_names: tuple[SymbolRow, ...] = ()
     public_as: tuple[str, ...] = ()
     unobservable: tuple[SymbolRow, ...] = ()
 
@@ -49,10 +49,10 @@ def history_of(
     lifecycles: Sequence[LifecycleRow],
     changes: Sequence[ChangeRow],
     path: str,
-    importable: Sequence[SymbolRow] = (),
+    importable_names: Sequence[SymbolRow] = (),
 ) -> History:
-    """Collect what the tables know of a path; `importable` are the rows of paths that are not public."""
-    rows = _in_order(row for row in [*symbols, *importable] if row["path"] == path)
+    """Collect what the tables know of a path; `importable_names` are the rows of paths that are not public."""
+    rows = _in_order(row for row in [*symbols, *importable_names] if row["path"] == path)
     states = [row for row in rows if row["public_because"] != PublicBecause.IMPORTED]
     lifetimes = _in_order(row for row in lifecycles if row["path"] == path)
     meant = _meant(symbols, path, states)
@@ -64,7 +64,7 @@ def history_of(
         history_of(symbols, lifecycles, changes, meant) if meant else None,
         tuple(row for row in rows if row["public_because"] == PublicBecause.IMPORTED),
         () if lifetimes or meant else tuple(_public_as(symbols, path, rows)),
-        () if lifetimes or meant else tuple(_unobservable([*symbols, *importable], path)),
+        () if lifetimes or meant else tuple(_unobservable([*symbols, *importable_names], path)),
     )
 
 

@@ -22,12 +22,12 @@ _UNSEEN = frozenset({SymbolKind.EXTERNAL, SymbolKind.LAZY, SymbolKind.ATTRIBUTE}
 class Index:
     """The symbol rows of one release; every row stands for the state of its path there.
 
-    `importable` are rows of what can be imported without being public: it is there, and nothing more is said of it.
+    `importable_names` are rows of what can be imported without being public: only that it is there is known.
     """
 
-    def __init__(self, rows: Iterable[SymbolState] = (), importable: Iterable[SymbolState] = ()) -> None:
+    def __init__(self, rows: Iterable[SymbolState] = (), importable_names: Iterable[SymbolState] = ()) -> None:
         self.rows: dict[str, SymbolState] = {}
-        self.importable = {row["path"]: row for row in importable}
+        self.importable_names = {row["path"]: row for row in importable_names}
         self.owners: dict[str, SymbolState] = {}
         self.unparsed: frozenset[str] = frozenset()
         self._named: dict[str, frozenset[str]] = {}
@@ -40,17 +40,17 @@ class Index:
         self._change((), rows)
 
     def advance(
-        self, gone: Iterable[str], come: Iterable[SymbolState], importable: dict[str, SymbolState | None]
+        self, gone: Iterable[str], come: Iterable[SymbolState], importable_names: dict[str, SymbolState | None]
     ) -> Index:
         """Return the index of the next release, of which only what differs is given; this one stays as it is.
 
-        `importable` gives the rows that came or changed there, and None for those that went.
+        `importable_names` gives the rows that came or changed there, and None for those that went.
         """
         following = Index()
-        following.importable = (
-            {path: row for path, row in (self.importable | importable).items() if row is not None}
-            if importable
-            else self.importable
+        following.importable_names = (
+            {path: row for path, row in (self.importable_names | importable_names).items() if row is not None}
+            if importable_names
+            else self.importable_names
         )
         for name in ("rows", "owners", "_named", "_below"):
             setattr(following, name, dict(getattr(self, name)))
@@ -104,7 +104,7 @@ class Index:
         return self._resolved[path]
 
     def _find(self, path: str, depth: int) -> SymbolState | None:
-        row = self.rows.get(path) or self.importable.get(path)
+        row = self.rows.get(path) or self.importable_names.get(path)
         if row is not None:
             return self.owners.get(row["canonical_path"], row) if row["kind"] in _POINTERS else row
         parent, _, name = path.rpartition(".")
@@ -114,7 +114,7 @@ class Index:
         return self._find(f"{above['path']}.{name}", depth + 1) if above and above["path"] != parent else None
 
     def _above(self, parent: str, depth: int) -> SymbolState | None:
-        row = self.rows.get(parent) or self.importable.get(parent)
+        row = self.rows.get(parent) or self.importable_names.get(parent)
         if row is not None and row["kind"] not in _POINTERS:
             return row
         return self._find(parent, depth + 1)

@@ -46,7 +46,9 @@ def lifecycle_stage(
     changes: list[ChangeRow] = []
     unfinished = _unfinished(lifetimes, ordered[:done], progress["out_of_sight"]) if progress and done else []
     if done:
-        followed.resume(unfinished, _index_at(ordered[done - 1]["version"], tables["symbols"], tables["importable"]))
+        followed.resume(
+            unfinished, _index_at(ordered[done - 1]["version"], tables["symbols"], tables["importable_names"])
+        )
     # what an earlier run refused stays refused when only the later releases are compared
     refused = (
         [Reject(key, RejectReason(reason), text) for key, reason, text in progress["refused"]]
@@ -61,7 +63,7 @@ def lifecycle_stage(
         followed.step(comparison, step.before, step.version, replacements)
         return rows
 
-    for step in _steps(ordered, done, tables["symbols"], tables["importable"]):
+    for step in _steps(ordered, done, tables["symbols"], tables["importable_names"]):
         with at_release(step.version):
             if step.new is None:
                 followed.gap(step.before)
@@ -110,14 +112,14 @@ class _Step:
 
 
 def _steps(
-    ordered: Sequence[ReleaseRow], done: int, symbols: Sequence[SymbolRow], importable: Sequence[SymbolRow]
+    ordered: Sequence[ReleaseRow], done: int, symbols: Sequence[SymbolRow], importable_names: Sequence[SymbolRow]
 ) -> Iterator[_Step]:
     """Yield the steps after the first `done` releases; an index is made out of the one before and what differs."""
     begun, ended = _events(symbols)
-    begun_importable, ended_importable = _events(importable)
+    begun_importable, ended_importable = _events(importable_names)
     before = ordered[done - 1]["version"] if done else ""
-    unread = _unread(ordered, (*symbols, *importable))
-    index = _index_at(before, symbols, importable) if done and before not in unread else None
+    unread = _unread(ordered, (*symbols, *importable_names))
+    index = _index_at(before, symbols, importable_names) if done and before not in unread else None
     for release in ordered[done:]:
         version = release["version"]
         if version in unread:
@@ -162,10 +164,10 @@ def _events(rows: Iterable[SymbolRow]) -> tuple[dict[str, list[SymbolRow]], dict
     return begun, ended
 
 
-def _index_at(version: str, symbols: Sequence[SymbolRow], importable: Sequence[SymbolRow]) -> Index:
+def _index_at(version: str, symbols: Sequence[SymbolRow], importable_names: Sequence[SymbolRow]) -> Index:
     parsed = Version(version)
     return Index(
-        (row for row in symbols if holds_at(row, parsed)), (row for row in importable if holds_at(row, parsed))
+        (row for row in symbols if holds_at(row, parsed)), (row for row in importable_names if holds_at(row, parsed))
     )
 
 

@@ -29,7 +29,7 @@ _TEST = re.compile(r"test[_A-Z0-9]")
 class Surface:
     """What one release offers.
 
-    `symbols` and `documents` are rows without library, first_version and last_version, by path. `importable` are rows
+    `symbols` and `documents` are rows without library and versions, by path. `importable_names` are rows
     of paths that can be imported but are not public here: another release may have made them public, and then they
     have not gone. `modules` counts the files in scope, `problems` names those that do not parse, and `notes` the
     statements that were left out of others. `compiled` are the modules that neither a source nor a stub shows, and
@@ -38,7 +38,7 @@ class Surface:
 
     symbols: Mapping[str, SymbolState]
     documents: Mapping[str, DocumentState]
-    importable: Mapping[str, SymbolState]
+    importable_names: Mapping[str, SymbolState]
     modules: int
     problems: tuple[Reject, ...]
     notes: tuple[Reject, ...] = ()
@@ -103,7 +103,7 @@ class SurfaceReader:
             rows = self._assembler.rows(modules, tree.root)
         opaque = tuple(sorted(name for name in compiled if modules[name].problem))
         observed = len(modules) - len(problems) - len(opaque)
-        tables = rows.symbols, rows.documents, rows.importable
+        tables = rows.symbols, rows.documents, rows.importable_names
         return Surface(*tables, count, tuple(problems), tuple(notes), opaque, observed)
 
     def _load(self, files: Sequence[SourceFile]) -> list[SourceFile]:

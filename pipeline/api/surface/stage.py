@@ -1,4 +1,4 @@
-"""The surfaces of a library's releases as tables: `symbols`, `importable` and `documents`, interval coded."""
+"""The surfaces of a library's releases as tables: `symbols`, `importable_names` and `documents`, interval coded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject, Update, as_tables
 
-TABLES = ("symbols", "importable", "documents")
+TABLES = ("symbols", "importable_names", "documents")
 
 # Where something stands and what its body is like do not belong to its state: in an sdist the folder's name has the
 # version in it, and a body changes more often than what a caller sees of it.
@@ -75,7 +75,7 @@ def surface_stage(
     since: Since = lambda _: {},
     at_gap: Callable[[], None] = lambda: None,
 ) -> Output:
-    """Make the `symbols`, `importable` and `documents` rows of a library out of the surfaces of its releases.
+    """Make the `symbols`, `importable_names` and `documents` rows of a library out of the surfaces of its releases.
 
     The unit counted is a module of a release; a module whose file does not parse is rejected under "version file". A
     statement that is left out of one is a note, and so is a release of which nothing was read, under its version. A
@@ -113,7 +113,7 @@ def surface_stage(
 
 
 def _states(surface: Surface) -> dict[str, Mapping[str, Row]]:
-    return {"symbols": surface.symbols, "importable": surface.importable, "documents": surface.documents}
+    return {"symbols": surface.symbols, "importable_names": surface.importable_names, "documents": surface.documents}
 
 
 def _same(row: Row, other: Row) -> bool:

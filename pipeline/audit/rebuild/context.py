@@ -24,7 +24,7 @@ from pipeline.index.sources import SourcesError
 from pipeline.lake.rows import FlagRow, ReleaseRow, SnippetRow, UsageRow
 from pipeline.lake.schema import Row
 from pipeline.llm.writers import OfflineWriter
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.snapshots.format.reader import Snapshot
 
 _NOT_AT_HAND = (Unreachable, NotFound, BadAnswer, SourcesError, TooLarge, OSError)
@@ -36,8 +36,8 @@ _BROKEN = (WrongHash, BadArchive, UnsafeArchive)
 class RebuildContext:
     """A library of a snapshot: its rows by configuration, and their source files unless `artifacts` is false."""
 
-    def __init__(self, snapshot: Snapshot, library: str, house: House, *, artifacts: bool = True) -> None:
-        self.library, self.house, self.rules = library, house, house.rules
+    def __init__(self, snapshot: Snapshot, library: str, resources: Resources, *, artifacts: bool = True) -> None:
+        self.library, self.resources, self.rules = library, resources, resources.rules
         self._snapshot, self._artifacts = snapshot, artifacts
         self._tables: dict[str, list[Row]] = {}
         self._surfaces: dict[str, Surface] = {}
@@ -100,7 +100,7 @@ class RebuildContext:
         }
         if not judged:
             return None
-        other = RebuildContext(self._snapshot, self.library, self.house, artifacts=self._artifacts)
+        other = RebuildContext(self._snapshot, self.library, self.resources, artifacts=self._artifacts)
         turned = [
             change | {"breaking": not change["breaking"]} if change["id"] in judged else change
             for change in self.rows("changes")
@@ -119,7 +119,7 @@ class RebuildContext:
             release = self.releases[version]
             try:
                 located = release | {"url": self._url_of(release)}
-                self._surfaces = {version: self.house.surface_of(located)}
+                self._surfaces = {version: self.resources.surface_of(located)}
             except _NOT_AT_HAND as error:
                 raise NotRebuilt(f"the artifact is not at hand: {error}", code="rebuild_artifact_gone") from None
             except _BROKEN as error:
@@ -131,8 +131,8 @@ class RebuildContext:
 
     def _url_of(self, release: ReleaseRow) -> str:
         """Return the address of a release's file, from the cache or from the index."""
-        manifest = self.house.artifacts.sources.manifest(release["sha256"])
-        return manifest.artifact.url if manifest else _file_of(self.house, release).url
+        manifest = self.resources.artifacts.sources.manifest(release["sha256"])
+        return manifest.artifact.url if manifest else _file_of(self.resources, release).url
 
     def tree(self, name: str, version: str, sha256: str | None = None) -> Tree:
         """Return the files of a source distribution with this hash; None for that of the index.
@@ -157,8 +157,8 @@ class RebuildContext:
         return self._trees[key]
 
     def _read(self, name: str, version: str, sha256: str | None) -> Tree:
-        cache = self.house.settings.cache / "projects"
-        sources = ProjectSources(cache, self.house.artifacts.fetcher, index_url(), self.rules.repository)
+        cache = self.resources.settings.cache / "projects"
+        sources = ProjectSources(cache, self.resources.artifacts.fetcher, index_url(), self.rules.repository)
         if sha256 is None:
             file = sources.find(name, version)
             if file is None:
@@ -167,8 +167,8 @@ class RebuildContext:
         return sources.tree(name, version, sha256)
 
 
-def _file_of(house: House, release: ReleaseRow) -> IndexFile:
-    listed = project(house.artifacts.fetcher, index_url(), release["library"]).releases.get(release["version"], ())
+def _file_of(resources: Resources, release: ReleaseRow) -> IndexFile:
+    listed = project(resources.artifacts.fetcher, index_url(), release["library"]).releases.get(release["version"], ())
     matching = [file for file in listed if file.sha256 == release["sha256"]]
     if not matching:
         raise NotFound(f"the index has no file of {release['library']} {release['version']} with this sha256")

@@ -117,7 +117,7 @@ def _scores(row: PublishedMigrationRow) -> list[MutationScoreRow]:
 def block_completion(context: RebuildContext, row: PublishedBlockCompletionRow) -> RebuiltRow:
     """Mask a block of another language again."""
     snippet = context.snippets[row["snippet_id"]]
-    output = make_blocks([snippet], context.house.foreign_names(), context.rules.masking.block)
+    output = make_blocks([snippet], context.resources.foreign_names(), context.rules.masking.block)
     return _gated(context, row, block_completions=[of_id(output.rows, row["id"], output.rejects)])
 
 

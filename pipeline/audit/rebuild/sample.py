@@ -34,7 +34,7 @@ from pipeline.lake.ids import sha256_text
 from pipeline.lake.intervals import holds_at
 from pipeline.lake.rows import SnippetRow
 from pipeline.lake.schema import Row
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.snapshots.format.reader import Snapshot
 
 Maker = Callable[[RebuildContext, Row], RebuiltRow]
@@ -102,7 +102,7 @@ def rebuild_sample(snapshot: Path, draw: Draw, report: Callable[[str, int, int],
     Errors: RuleError for invalid rule files; SnapshotError.
     """
     reader = Snapshot(snapshot)
-    house = House(settings(), Profile(name="verify", libraries=(LibraryRule(library="verify"),)), Period())
+    resources = Resources(settings(), Profile(name="verify", libraries=(LibraryRule(library="verify"),)), Period())
     seed = draw.seed or reader.sha256
     drawn: dict[str, list[tuple[str, Row]]] = {}
     for config in DRAWN:
@@ -111,12 +111,12 @@ def rebuild_sample(snapshot: Path, draw: Draw, report: Callable[[str, int, int],
     results: list[RebuildResult] = []
     for done, (library, rows) in enumerate(sorted(drawn.items())):
         report(f"making rows of {library} again", done, len(drawn))
-        context = RebuildContext(reader, library, house, artifacts=draw.artifacts)
+        context = RebuildContext(reader, library, resources, artifacts=draw.artifacts)
         results += [
             _rebuilt(context, config, row)
             for config, row in (*_prepared(context, rows), *_behind(context, rows, draw.rows))
         ]
-    return Sample(tuple(results), tuple(differing_basis(reader.manifest, house.rules)))
+    return Sample(tuple(results), tuple(differing_basis(reader.manifest, resources.rules)))
 
 
 def _drawn(snapshot: Snapshot, config: str, count: int, seed: str) -> list[Row]:

@@ -82,7 +82,7 @@ def _in_docstrings(context: RebuildContext, row: SnippetRow) -> dict[str, list[R
     return {
         "releases": neighbourhood(context.rows("releases"), row["version"], row["last_version"]),
         "documents": [candidate for candidate in context.rows("documents") if candidate["path"] == row["path"]],
-        "found": [],
+        "code_samples": [],
     }
 
 
@@ -96,7 +96,7 @@ def _in_dependent(context: RebuildContext, row: Row) -> dict[str, list[Row]]:
         )
     sample = {column: row[column] for column in _SAMPLE_COLUMNS} | {"line": 1, "text": text}
     sample["id"] = content_id("found", row["place"], row["file"])
-    return {"releases": [context.releases[row["version"]]], "documents": [], "found": [sample]}
+    return {"releases": [context.releases[row["version"]]], "documents": [], "code_samples": [sample]}
 
 
 def _extracted(context: RebuildContext, row: Row, tables: dict[str, list[Row]]) -> Row:

@@ -1,4 +1,4 @@
-"""What the core metadata of a dependent's release says for the table `found`: licence, author, where to look."""
+"""What the core metadata of a dependent's release says for the table `code_samples`: licence, author, where to look."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Statement:
 
     @property
     def words(self) -> str:
-        """The place and the requirement, for the table `found`: `requirements.txt:3: pandas==1.3.5`."""
+        """The place and the requirement, for the table `code_samples`: `requirements.txt:3: pandas==1.3.5`."""
         specifier = " @ an address" if self.kind is StatementKind.ADDRESS else self.specifier
         marker = f"; {self.marker}" if self.marker else ""
         return f"{self.file}:{self.line}: {self.library}{specifier}{marker}"

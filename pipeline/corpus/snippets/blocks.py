@@ -15,7 +15,7 @@ from pipeline.corpus.snippets.names import bound_names, free_names
 from pipeline.corpus.snippets.pieces import Piece
 from pipeline.corpus.snippets.redact import redact
 from pipeline.corpus.snippets.rules import SnippetRules
-from pipeline.lake.rows import FoundRow
+from pipeline.lake.rows import CodeSampleRow
 
 _PROMPT = re.compile(r"^\s*>>>", re.MULTILINE)
 _IPYTHON = re.compile(r"^\s*In \[\d*\]:", re.MULTILINE)
@@ -37,15 +37,15 @@ class Block:
 class Blocks:
     """The blocks of Python of a library, by the post or page on which they stand."""
 
-    def __init__(self, rows: Iterable[FoundRow], rules: SnippetRules) -> None:
+    def __init__(self, rows: Iterable[CodeSampleRow], rules: SnippetRules) -> None:
         self._rules = rules
         self._read: dict[str, Block] = {}
         self._placeholders: dict[str, Placeholders] = defaultdict(dict)
-        self._places: dict[tuple[str, str], list[FoundRow]] = defaultdict(list)
+        self._places: dict[tuple[str, str], list[CodeSampleRow]] = defaultdict(list)
         for row in sorted(rows, key=lambda row: (row["line"], row["id"])):
             self._places[row["place"], row["version"]].append(row)
 
-    def read(self, row: FoundRow) -> Block:
+    def read(self, row: CodeSampleRow) -> Block:
         """Return the programs of a block. Secrets go first, since what is behind prompts stands in outputs too."""
         if row["id"] not in self._read:
             text = with_plain_line_ends(row["text"])
@@ -56,7 +56,7 @@ class Blocks:
             self._read[row["id"]] = Block(tuple(pieces), cleaned.count, cleaned.unredacted)
         return self._read[row["id"]]
 
-    def before(self, row: FoundRow, piece: Piece, defined: Collection[str]) -> str:
+    def before(self, row: CodeSampleRow, piece: Piece, defined: Collection[str]) -> str:
         """Return the programs before a piece, on the same post or page, that bind names which it needs, in turn.
 
         Names that are `known` to every reader are not looked for. Of too many programs those nearest by are taken.
@@ -70,7 +70,7 @@ class Blocks:
                 needed = (needed - bound_names(code)) | (set(free_names(code)) - set(defined))
         return "".join(reversed(chosen))
 
-    def _earlier(self, row: FoundRow, piece: Piece) -> Iterator[str]:
+    def _earlier(self, row: CodeSampleRow, piece: Piece) -> Iterator[str]:
         """Yield the programs before a piece, the nearest first."""
         where = row["line"] + piece.line
         for other in reversed(self._places[row["place"], row["version"]]):
@@ -80,7 +80,7 @@ class Blocks:
                 yield from (p.code for p in pieces if other["line"] + p.line < where)
 
 
-def style_of(row: FoundRow) -> SnippetStyle:
+def style_of(row: CodeSampleRow) -> SnippetStyle:
     """Return how the code of a post or page is called where it has no prompts."""
     return SnippetSource(row["source"]).source.style or SnippetStyle.POST
 

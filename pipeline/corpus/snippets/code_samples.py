@@ -26,14 +26,14 @@ from pipeline.corpus.snippets.rules import SnippetRules
 from pipeline.corpus.usages.api import Api
 from pipeline.lake.guard import guarded
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import FoundRow, SnippetCheck, SnippetRow
+from pipeline.lake.rows import CodeSampleRow, SnippetCheck, SnippetRow
 from pipeline.lake.stage import Reject
 
 _EVIDENCE = list(VersionEvidence)
 
 
 class CodeSamples:
-    """Makes snippets of the rows of `found` of one library.
+    """Makes snippets of the rows of `code_samples` of one library.
 
     `apis` are those of its releases by version, `there` the snippets that are there already, `files` say which files of
     others are no examples, and `licences` are the SPDX identifiers that code may have.
@@ -53,7 +53,7 @@ class CodeSamples:
         self._files = files
         self._licences = licences
 
-    def snippets(self, samples: Iterable[FoundRow]) -> Iterator[SnippetRow | Reject]:
+    def snippets(self, samples: Iterable[CodeSampleRow]) -> Iterator[SnippetRow | Reject]:
         """Yield the snippets of found code, or why a row, or a piece of it, is none.
 
         Of pieces that are alike, and of examples of one API by one origin, the first is kept: the one whose version
@@ -64,7 +64,7 @@ class CodeSamples:
         blocks = Blocks((row for row in rows if row["source"] not in FILES and _is_python(row)), self._rules)
         yield from guarded(rows, lambda row: _place(row, 0), lambda row: self._of_row(self._clean(row), blocks))
 
-    def _clean(self, row: FoundRow) -> FoundRow:
+    def _clean(self, row: CodeSampleRow) -> CodeSampleRow:
         """Return a row with the words about it without secrets: a requirement may be an address with a password."""
         evidence, title = (
             redact(text, self._rules.samples.redactions, is_python=False).text if text else text
@@ -72,7 +72,7 @@ class CodeSamples:
         )
         return {**row, "stated": evidence or "", "title": title}
 
-    def _of_row(self, row: FoundRow, blocks: Blocks) -> Iterator[SnippetRow | Reject]:
+    def _of_row(self, row: CodeSampleRow, blocks: Blocks) -> Iterator[SnippetRow | Reject]:
         if refusal := refusal_of(row, self._licences, self._files, self._rules.samples):
             yield _reject(row, 0, refusal)
         elif not _is_python(row):
@@ -84,7 +84,7 @@ class CodeSamples:
         else:
             yield from self._of_block(row, api, blocks)
 
-    def _of_file(self, row: FoundRow, api: Api) -> Iterator[SnippetRow | Reject]:
+    def _of_file(self, row: CodeSampleRow, api: Api) -> Iterator[SnippetRow | Reject]:
         """Cut a file; parts that use nothing are no candidates, and a file without candidates is a reject."""
         text = with_plain_line_ends(row["text"])
         results: list[SnippetRow | Reject] = []
@@ -98,7 +98,7 @@ class CodeSamples:
                 results += [result] if result is not None else []
         yield from results or [_reject(row, 0, (RejectReason.NO_USE, f"nothing in the file uses {row['library']}"))]
 
-    def _of_part(self, row: FoundRow, piece: Piece, api: Api) -> SnippetRow | Reject | None:
+    def _of_part(self, row: CodeSampleRow, piece: Piece, api: Api) -> SnippetRow | Reject | None:
         """Return the snippet that a part of a file becomes, why it becomes none, or None where it uses nothing."""
         rules = self._rules.samples
         if refusal := size_problem(piece.code, rules):
@@ -111,7 +111,7 @@ class CodeSamples:
         clean = replace(piece, preamble=preamble.text, code=code.text)
         return self._of_piece(row, clean, api, preamble.count + code.count)
 
-    def _of_block(self, row: FoundRow, api: Api, blocks: Blocks) -> Iterator[SnippetRow | Reject]:
+    def _of_block(self, row: CodeSampleRow, api: Api, blocks: Blocks) -> Iterator[SnippetRow | Reject]:
         block = blocks.read(row)
         if block.unredacted:
             yield _reject(row, 0, (RejectReason.SECRET, block.unredacted))
@@ -125,7 +125,7 @@ class CodeSamples:
             nothing = RejectReason.NO_USE, f"nothing in the block uses {row['library']}"
             yield result if result is not None else _reject(row, piece.line, nothing)
 
-    def _preamble_of_block(self, row: FoundRow, piece: Piece, api: Api, blocks: Blocks) -> str:
+    def _preamble_of_block(self, row: CodeSampleRow, piece: Piece, api: Api, blocks: Blocks) -> str:
         """Return what everybody would put in front of a block, then what it needs of the blocks before it.
 
         Only the library's own name is taken for what it says: a bare name of it may be anything in a post.
@@ -138,14 +138,14 @@ class CodeSamples:
         names = free_names(before + piece.code)
         return preamble_of(names, lambda name: name if name in api.roots else None, self._rules, library) + before
 
-    def _of_piece(self, row: FoundRow, piece: Piece, api: Api, redacted: int) -> SnippetRow | Reject | None:
+    def _of_piece(self, row: CodeSampleRow, piece: Piece, api: Api, redacted: int) -> SnippetRow | Reject | None:
         paths = demonstrated_paths({"preamble": piece.preamble, "code": piece.code}, api)
         if not paths:
             return None
         bare, removed = _without_comments(piece, {path.rpartition(".")[2].lower() for path in paths})
         return self._snippet_row(row, bare, paths, redacted, removed)
 
-    def _of_other_language(self, row: FoundRow) -> SnippetRow | Reject:
+    def _of_other_language(self, row: CodeSampleRow) -> SnippetRow | Reject:
         """Keep a block in another language whole: there is no surface to find uses in."""
         rules = self._rules.samples
         cleaned = redact(with_plain_line_ends(row["text"]), rules.redactions, is_python=False)
@@ -161,7 +161,7 @@ class CodeSamples:
         return self._snippet_row(row, piece, frozenset(), cleaned.count, 0)
 
     def _snippet_row(
-        self, row: FoundRow, piece: Piece, paths: frozenset[str], redacted: int, removed: int
+        self, row: CodeSampleRow, piece: Piece, paths: frozenset[str], redacted: int, removed: int
     ) -> SnippetRow | Reject:
         candidate = IndexedSnippet(piece.code, paths, _place(row, piece.line))
         example_of = self._there.offer(candidate, row["origin"])
@@ -199,7 +199,7 @@ class CodeSamples:
         }
 
 
-def _preference(row: FoundRow) -> tuple[Any, ...]:
+def _preference(row: CodeSampleRow) -> tuple[Any, ...]:
     """Order the rows of a library as `CodeSamples.snippets` says."""
     evidence = _EVIDENCE.index(VersionEvidence(row["version_evidence"]))
     place = row["origin"], row["place"], row["file"], row["line"], row["id"]
@@ -240,11 +240,11 @@ def _without_comments(piece: Piece, names: Collection[str]) -> tuple[Piece, int]
     return replace(piece, preamble=preamble, code=code, checks=tuple(checks)), count
 
 
-def _is_python(row: FoundRow) -> bool:
+def _is_python(row: CodeSampleRow) -> bool:
     return bool(row["language"] == Language.PYTHON)
 
 
-def _purl(row: FoundRow) -> str | None:
+def _purl(row: CodeSampleRow) -> str | None:
     """Return the package URL of what a row stands in: of a package itself, or of a repository at a commit."""
     place: str = row["place"]
     if prefix := SnippetSource(row["source"]).source.purl:
@@ -252,9 +252,9 @@ def _purl(row: FoundRow) -> str | None:
     return place if place.startswith("pkg:") else None
 
 
-def _place(row: FoundRow, line: int) -> str:
+def _place(row: CodeSampleRow, line: int) -> str:
     return f"{row['place']}{' ' if row['file'] else ''}{row['file']}:{row['line'] + line}"
 
 
-def _reject(row: FoundRow, line: int, refusal: Refusal) -> Reject:
+def _reject(row: CodeSampleRow, line: int, refusal: Refusal) -> Reject:
     return Reject(_place(row, line), refusal[0], f"for {row['library']} {row['version']}: {refusal[1]}")

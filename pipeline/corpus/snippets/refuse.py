@@ -14,7 +14,7 @@ from pipeline.corpus.snippets.names import parse, syntax_error
 from pipeline.corpus.snippets.pieces import parse_file
 from pipeline.corpus.snippets.rules import SnippetRules
 from pipeline.index.licences import is_allowed
-from pipeline.lake.rows import FoundRow
+from pipeline.lake.rows import CodeSampleRow
 
 Refusal = tuple[RejectReason, str]
 
@@ -25,9 +25,9 @@ _NAMES_AUTHORS = "CC-BY"
 
 
 def refusal_of(
-    sample: FoundRow, licences: Collection[str], files: PythonFileRules, rules: CodeSampleRules
+    sample: CodeSampleRow, licences: Collection[str], files: PythonFileRules, rules: CodeSampleRules
 ) -> Refusal | None:
-    """Return why a row of `found` is refused unread, if it is; `licences` are the SPDX identifiers that are allowed.
+    """Return why a row of `code_samples` is refused unread, if it is; `licences` are the allowed SPDX identifiers.
 
     What was fetched before a curator changed the rules of files is refused here.
     """
@@ -43,7 +43,7 @@ def refusal_of(
     return (RejectReason.OUT_OF_SCOPE, why) if why else None
 
 
-def _licence_problem(sample: FoundRow, licences: Collection[str], rules: CodeSampleRules) -> str | None:
+def _licence_problem(sample: CodeSampleRow, licences: Collection[str], rules: CodeSampleRules) -> str | None:
     licence: str | None = sample["licence"]
     if licence is None:
         return "no licence that can be read" if sample["source"] in rules.licence_required else None
@@ -52,7 +52,7 @@ def _licence_problem(sample: FoundRow, licences: Collection[str], rules: CodeSam
     return f"{licence} asks to name the author, who is not known" if _unnamed(licence, sample) else None
 
 
-def _unnamed(licence: str, sample: FoundRow) -> bool:
+def _unnamed(licence: str, sample: CodeSampleRow) -> bool:
     return licence.startswith(_NAMES_AUTHORS) and not sample["attribution"]
 
 

@@ -88,7 +88,7 @@ def snippets_stage(
     snippets = [_row(candidate, by_version[candidate["first_version"]]) for candidate in comparable]
     rejects += [*duplicates, *unlike]
     snippets += of_witnesses(tables.get("witnesses", ()), by_version)
-    of_others, refused = parted(CodeSamples(apis, library, rules, files, licences).snippets(tables["found"]))
+    of_others, refused = parted(CodeSamples(apis, library, rules, files, licences).snippets(tables["code_samples"]))
     snippets += of_others
     rejects += refused
     return Output({"snippets": snippets}, len(snippets) + len(rejects), len(snippets), rejects)

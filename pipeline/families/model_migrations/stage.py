@@ -23,8 +23,8 @@ from pipeline.families.problems.library import Library
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.rows import (
     DraftedDescriptionRow,
-    DraftedMigrationRow,
     DraftedRewriteRow,
+    ModelMigrationRow,
     R,
     RefusedMigrationRow,
     RewriteRow,
@@ -117,7 +117,7 @@ class _Made:
     rejects: list[Reject]
     notes: list[Reject] = field(default_factory=list)
     rewrites: dict[str, DraftedRewriteRow] = field(default_factory=dict)
-    instances: dict[str, DraftedMigrationRow] = field(default_factory=dict)
+    instances: dict[str, ModelMigrationRow] = field(default_factory=dict)
     descriptions: dict[str, DraftedDescriptionRow] = field(default_factory=dict)
     refused: list[RefusedMigrationRow] = field(default_factory=list)
 
@@ -147,7 +147,7 @@ class _Made:
         """Return it as the output of the stage."""
         return Output(
             {
-                "drafted_migrations": _by_id(self.instances.values()),
+                "model_migrations": _by_id(self.instances.values()),
                 "drafted_rewrites": _by_id(self.rewrites.values()),
                 "drafted_verdicts": _by_id(verdicts),
                 "drafted_descriptions": _by_id(self.descriptions.values()),

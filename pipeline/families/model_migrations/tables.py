@@ -15,15 +15,15 @@ from pipeline.lake.schema import Row
 from pipeline.lake.stage import as_tables
 from pipeline.lake.tables import Lake
 
-TABLES = ("drafted_migrations", "drafted_rewrites", "drafted_verdicts", "drafted_descriptions", "refused_migrations")
+TABLES = ("model_migrations", "drafted_rewrites", "drafted_verdicts", "drafted_descriptions", "refused_migrations")
 """What the stage `migrated_code` writes; empty where no model drafts."""
 
-DRAFTED = ("drafted_migrations", "drafted_verdicts", "drafted_descriptions")
+DRAFTED = ("model_migrations", "drafted_verdicts", "drafted_descriptions")
 """The tables that `with_drafted` puts beside those that rules made."""
 
 
 _BESIDE: Mapping[str, str] = {
-    "migrations": "drafted_migrations",
+    "migrations": "model_migrations",
     "verdicts": "drafted_verdicts",
     "drafts": "drafted_descriptions",
     "rewrites": "drafted_rewrites",

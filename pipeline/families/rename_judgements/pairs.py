@@ -36,7 +36,7 @@ class Pair:
 def pairs(
     changes: Sequence[ChangeRow],
     symbols: Sequence[SymbolRow],
-    importable: Sequence[SymbolRow],
+    importable_names: Sequence[SymbolRow],
     rested_on: Set[str],
     tagging: LifecycleRules,
     rules: RenameJudgementRules,
@@ -48,7 +48,7 @@ def pairs(
     """
     guessed = guesses(changes, rules.below_confidence)
     guessed.sort(key=lambda pair: (pair.change_id not in rested_on, pair.confidence, pair.key))
-    nearly = _nearly(changes, symbols, importable, tagging, rules)
+    nearly = _nearly(changes, symbols, importable_names, tagging, rules)
     return [*guessed, *sorted(nearly, key=lambda pair: (-pair.confidence, pair.key))]
 
 
@@ -65,7 +65,7 @@ def _of_change(change: ChangeRow) -> Pair:
 def _nearly(
     changes: Iterable[ChangeRow],
     symbols: Sequence[SymbolRow],
-    importable: Sequence[SymbolRow],
+    importable_names: Sequence[SymbolRow],
     tagging: LifecycleRules,
     rules: RenameJudgementRules,
 ) -> Iterator[Pair]:
@@ -76,7 +76,7 @@ def _nearly(
         if not gone or not come:
             continue
         old, new = (
-            Index(holding_at(symbols, version), holding_at(importable, version))
+            Index(holding_at(symbols, version), holding_at(importable_names, version))
             for version in (old_version, new_version)
         )
         for match in near_misses(gone, come, old, new, tagging, rules.from_confidence):

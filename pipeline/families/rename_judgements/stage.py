@@ -53,7 +53,9 @@ def judgements_stage(
     rules = judging.rules
     library = str(tables["releases"][0]["library"]) if tables["releases"] else ""
     rested_on = {row["change_id"] for row in (*tables["completions"], *tables["migrations"]) if row["change_id"]}
-    candidates = pairs(tables["changes"], tables["symbols"], tables["importable"], rested_on, judging.tagging, rules)
+    candidates = pairs(
+        tables["changes"], tables["symbols"], tables["importable_names"], rested_on, judging.tagging, rules
+    )
     requested, surplus = candidates[: rules.max_requests], candidates[rules.max_requests :]
     teller = _Teller(library, tables["symbols"], tables["documents"], judging)
     subjects, rejects = parted(guarded(requested, lambda pair: pair.key, lambda pair: [(pair, teller.of(pair))]))

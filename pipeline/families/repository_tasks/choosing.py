@@ -13,12 +13,12 @@ from pipeline.execution.environments.resolution.request import EnvironmentReques
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.lake.ids import content_id
 from pipeline.lake.reads import Read
-from pipeline.lake.rows import FoundRow, ReleaseRow
+from pipeline.lake.rows import CodeSampleRow, ReleaseRow
 
 _PURL = "pkg:pypi/"
 
 DEPENDENTS = Read(
-    "found",
+    "code_samples",
     ("library", "source", "place", "created_time", "licence", "attribution"),
     {"source": (SnippetSource.DOWNSTREAM,)},
 )
@@ -62,7 +62,7 @@ class Chosen:
         )
 
 
-def choose(releases: Sequence[ReleaseRow], samples: Sequence[FoundRow], rules: RepositoryRules) -> list[Chosen]:
+def choose(releases: Sequence[ReleaseRow], samples: Sequence[CodeSampleRow], rules: RepositoryRules) -> list[Chosen]:
     """Return the newest releases of a library in the covered period, and of dependents that were read for code."""
     newest = sorted(releases, key=lambda row: Version(row["version"]), reverse=True)[: rules.releases]
     return [*map(_of_release, newest), *_dependents(samples, rules)]
@@ -82,7 +82,7 @@ def _of_release(row: ReleaseRow) -> Chosen:
     )
 
 
-def _dependents(samples: Sequence[FoundRow], rules: RepositoryRules) -> Iterator[Chosen]:
+def _dependents(samples: Sequence[CodeSampleRow], rules: RepositoryRules) -> Iterator[Chosen]:
     """Yield the newest release that was read of each dependent, of those whose hashes are smallest."""
     newest: dict[str, Chosen] = {}
     for row in samples:

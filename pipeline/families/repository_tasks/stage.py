@@ -75,7 +75,7 @@ def projects_stage(
     (their body has no lines of its own, or they were not seen alike on every repeat) and files that do not parse are
     notes.
     """
-    chosen = choose(tables["releases"], tables["found"], workshop.rules)
+    chosen = choose(tables["releases"], tables["code_samples"], workshop.rules)
     with ThreadPoolExecutor(workshop.workers) as pool:
         tried = list(pool.map(lambda one: attempt(one.purl, trace_project, one, workshop, licences, allowed), chosen))
     results, failed = parted(tried)

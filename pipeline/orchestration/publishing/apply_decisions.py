@@ -10,7 +10,7 @@ from pipeline.lake.run_records import now
 from pipeline.lake.runner import Stage, is_done, run_stage, write_json
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.failures import advice_on
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.all_stages import stages_of
 
 _REVIEWS = "reviews"
@@ -24,7 +24,7 @@ class NotJudged(CodedError, RuntimeError):
     code = "decisions_not_applied"
 
 
-def judge_again(house: House, lake: Lake, libraries: Iterable[str], folder: Path) -> list[str]:
+def judge_again(resources: Resources, lake: Lake, libraries: Iterable[str], folder: Path) -> list[str]:
     """Take in what people decided since a lake was kept, as the next refresh would; return who has to wait for that.
 
     Only the gates run again, and whatever reads what they let through. Libraries whose gates have more to do than
@@ -33,7 +33,7 @@ def judge_again(house: House, lake: Lake, libraries: Iterable[str], folder: Path
 
     Errors: NotJudged.
     """
-    stages = stages_of(house)
+    stages = stages_of(resources)
     after = [stages[name] for name in stages_after(_REVIEWS, stages)]
     crawled = [library for library in libraries if lake.files("releases", library)]
     return [library for library in crawled if not _judged(stages[_REVIEWS], after, library, lake, folder)]

@@ -11,12 +11,12 @@ from airflow.sdk.exceptions import TaskAwaitingInput
 
 from pipeline.snapshots.release_checks.approval_rules import signing
 
-TASK = "sign_off"
+TASK = "approval"
 _LOOKS_EVERY = timedelta(hours=1)
 _REQUEST, _ANSWER, _NEWER = "asked", "answer", "newer"
 
 
-class SignOff(ApprovalOperator):
+class Approval(ApprovalOperator):
     """A yes or no that is kept with the draft that it is about; after a no Airflow's own keeps none.
 
     No process waits: the task is parked, and its timeout wakes it up to look whether an answer is still wanted.
@@ -29,7 +29,7 @@ class SignOff(ApprovalOperator):
 
     def execute(self, context: Any) -> Any:
         """Ask where a gate wants it; else succeed at once, so that a good run skips nothing."""
-        draft = context["ti"].xcom_pull(task_ids="draft")
+        draft = context["ti"].xcom_pull(task_ids="candidate")
         if not draft["asks"]:
             self.log.info("no gate asks for a person")
             return None

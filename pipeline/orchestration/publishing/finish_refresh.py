@@ -10,7 +10,7 @@ from pipeline.lake.pinned_versions import is_behind, pin, pinned_lake
 from pipeline.lake.run_records import now
 from pipeline.lake.runner import Count, is_done, write_json
 from pipeline.orchestration.refresh import Refresh, counts_of, plan
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.orchestration.stages.selecting import stages_for
 
@@ -34,30 +34,30 @@ def finish(refresh: Refresh) -> None:
     Errors: NotWhole where a snapshot would be of two times, IndexAway where the index did not answer; nothing is kept
     then. NoQueue.
     """
-    house = refresh.house()
-    libraries = covered_libraries(refresh, house)
-    fill_queue(house, libraries)
-    pin_lake(refresh, house, libraries)
+    resources = refresh.resources()
+    libraries = covered_libraries(refresh, resources)
+    fill_queue(resources, libraries)
+    pin_lake(refresh, resources, libraries)
     write_json(refresh.folder / FINISHED, {"at": now()})
 
 
-def pin_lake(refresh: Refresh, house: House, libraries: Sequence[str]) -> None:
+def pin_lake(refresh: Refresh, resources: Resources, libraries: Sequence[str]) -> None:
     """Pin the versions of the tables as they are now, for the snapshot of a refresh.
 
     Errors: NotWhole.
     """
-    _must_be_whole(refresh, house, libraries)
-    pin(house.lake, libraries, refresh.folder, refresh.period.until)
+    _must_be_whole(refresh, resources, libraries)
+    pin(resources.lake, libraries, refresh.folder, refresh.period.until)
 
 
-def _must_be_whole(refresh: Refresh, house: House, libraries: Sequence[str]) -> None:
+def _must_be_whole(refresh: Refresh, resources: Resources, libraries: Sequence[str]) -> None:
     unreached = {count.library for count in counts_of(refresh) if _index_was_away(count)}
     if unreached and unreached.issuperset(plan(refresh)):
         raise IndexAway(
             f"nothing is published and `latest` stays: the index answered for none of {', '.join(sorted(unreached))}."
             " `driftline doctor` says whether it answers now; then run the same refresh again"
         )
-    if stale := _stale(refresh, house, libraries):
+    if stale := _stale(refresh, resources, libraries):
         listed = "; ".join(f"{library}: {', '.join(stages)}" for library, stages in sorted(stale.items()))
         raise NotWhole(
             f"nothing is published: the lake has the {', '.join(refresh.families)} of this refresh, but other families"
@@ -65,7 +65,7 @@ def _must_be_whole(refresh: Refresh, house: House, libraries: Sequence[str]) -> 
             code="publishing_families_outdated",
         )
     others = [library for library in libraries if library not in plan(refresh)]
-    if behind := [library for library in others if is_behind(house.lake, library, refresh.period.until)]:
+    if behind := [library for library in others if is_behind(resources.lake, library, refresh.period.until)]:
         raise NotWhole(
             f"nothing is published: the last refresh of {', '.join(behind)} was about an earlier time (a backfill)."
             " The releases since are deferred. Refresh the profile without naming libraries",
@@ -77,17 +77,17 @@ def _index_was_away(count: Count) -> bool:
     return RejectReason.INDEX_UNREACHABLE in {*count.rejected, *count.noted}
 
 
-def covered_libraries(refresh: Refresh, house: House) -> list[str]:
+def covered_libraries(refresh: Refresh, resources: Resources) -> list[str]:
     """Return the libraries of the snapshot: those of the profile that were ever crawled, and those asked for."""
-    crawled = set(pinned_lake(refresh.folder, house.lake).libraries("releases"))
-    return sorted({*(rule.library for rule in house.profile.libraries if rule.library in crawled), *plan(refresh)})
+    crawled = set(pinned_lake(refresh.folder, resources.lake).libraries("releases"))
+    return sorted({*(rule.library for rule in resources.profile.libraries if rule.library in crawled), *plan(refresh)})
 
 
-def _stale(refresh: Refresh, house: House, libraries: Iterable[str]) -> dict[str, list[str]]:
+def _stale(refresh: Refresh, resources: Resources, libraries: Iterable[str]) -> dict[str, list[str]]:
     """Return the stages that a refresh of some families passed over and that have something to do, by library."""
-    stages = stages_of(house)
+    stages = stages_of(resources)
     passed_over = [stages[name] for name in stages if name not in stages_for(refresh.families, stages)]
-    stale = {one: [stage.name for stage in passed_over if not is_done(stage, one, house.lake)] for one in libraries}
+    stale = {one: [stage.name for stage in passed_over if not is_done(stage, one, resources.lake)] for one in libraries}
     return {library: names for library, names in stale.items() if names}
 
 
@@ -97,7 +97,7 @@ class NoQueue(CodedError, RuntimeError):
     code = "publishing_no_decisions"
 
 
-def fill_queue(house: House, libraries: Sequence[str]) -> None:
+def fill_queue(resources: Resources, libraries: Sequence[str]) -> None:
     """Bring the review queue up to date with what is flagged now.
 
     Errors: NoQueue.
@@ -107,7 +107,7 @@ def fill_queue(house: House, libraries: Sequence[str]) -> None:
     from pipeline.quality.annotation.store import StoreError, open_store
 
     try:
-        store = open_store(house.settings.reviews_url, house.rules.annotation)
+        store = open_store(resources.settings.reviews_url, resources.rules.annotation)
     except StoreError as error:
         raise NoQueue(f"nothing is published, since what people decided is not known: {error}") from None
-    fill_from(store, house.lake, libraries, house.rules.drafting)
+    fill_from(store, resources.lake, libraries, resources.rules.drafting)

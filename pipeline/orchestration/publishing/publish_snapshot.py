@@ -24,7 +24,7 @@ from pipeline.lake.tables import Lake
 from pipeline.orchestration.publishing.apply_decisions import NotJudged, judge_again
 from pipeline.orchestration.publishing.finish_refresh import NotWhole, covered_libraries, finish, pin_lake
 from pipeline.orchestration.refresh import Refresh, gates
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.snapshots.approval_text import describe_changes, describe_checks, describe_unapplied, request_text
 from pipeline.snapshots.candidate import Candidate, make_candidate
 from pipeline.snapshots.comparison.comparison import Comparison, compare_snapshots
@@ -43,7 +43,7 @@ class HeldBack(CodedError, ValueError):
     code = "snapshot_held"
 
 
-class AwaitsSignOff(CodedError, ValueError):
+class AwaitsApproval(CodedError, ValueError):
     """Gates ask for a person who signs the snapshot off; the message says which and how."""
 
 
@@ -53,7 +53,7 @@ class NoRefresh(CodedError, ValueError):
     code = "refresh_missing"
 
 
-NO_SNAPSHOT = (HeldBack, AwaitsSignOff, NothingToPublish, OutdatedTables, NotPlaced, NotWhole, NotJudged)
+NO_SNAPSHOT = (HeldBack, AwaitsApproval, NothingToPublish, OutdatedTables, NotPlaced, NotWhole, NotJudged)
 """What ends publishing without a snapshot; `latest` stays as it was."""
 
 
@@ -113,7 +113,7 @@ def request_of(publication: Publication, airflow: str) -> dict[str, Any]:
 def place_refresh(refresh: Refresh, signature: Signature | None = None) -> Published:
     """Place the draft of a refresh, if nothing is in its way or a person signed it off.
 
-    Errors: HeldBack; AwaitsSignOff where nobody approved, or approved another draft; NotPlaced where the draft follows
+    Errors: HeldBack; AwaitsApproval where nobody approved, or approved another draft; NotPlaced where the draft follows
     another snapshot by now.
     """
     fetch_snapshots(refresh.profile)
@@ -153,7 +153,7 @@ def end_unsigned(
         state, reason = PublicationState.SUPERSEDED, f"nobody had answered when the run {newer} left a newer lake"
     elif signature is None:
         days = gates().signing.within_days
-        state, reason = PublicationState.UNANSWERED, f"nobody answered within {days:g} days, or `sign_off` broke"
+        state, reason = PublicationState.UNANSWERED, f"nobody answered within {days:g} days, or `approval` broke"
     else:
         note = f": {signature.note}" if signature.note else ""
         state, reason = PublicationState.REFUSED, f"{signature.signer} refused to sign it off{note}"
@@ -218,33 +218,33 @@ def _must_be_free(publication: Publication) -> None:
         raise HeldBack(publication.reason)
     signature = publication.signature
     if publication.asks and (signature is None or not signature.approved):
-        raise AwaitsSignOff(publication.reason, code="sign_off_needed")
+        raise AwaitsApproval(publication.reason, code="sign_off_needed")
     if publication.asks and signature and not publication.is_about(signature.draft):
-        raise AwaitsSignOff(
+        raise AwaitsApproval(
             f"{signature.signer} signed another draft: this one was made since, and differs. What to do: look at it,"
-            f" then run the same command again; in Airflow clear `sign_off` with all that follows it.\n"
+            f" then run the same command again; in Airflow clear `approval` with all that follows it.\n"
             f"{publication.reason}",
             code="sign_off_of_other",
         )
 
 
 def _drafted(refresh: Refresh, rules: ReleaseCheckRules) -> Publication:
-    house = refresh.house()
+    resources = refresh.resources()
     if not is_pinned(refresh.folder):
         # published before, or never: of the lake of now only what is of this refresh's time
-        pin_lake(refresh, house, covered_libraries(refresh, house))
-    lake = pinned_lake(refresh.folder, house.lake)
-    libraries = covered_libraries(refresh, house)
-    unjudged = judge_again(house, lake, libraries, refresh.folder)
+        pin_lake(refresh, resources, covered_libraries(refresh, resources))
+    lake = pinned_lake(refresh.folder, resources.lake)
+    libraries = covered_libraries(refresh, resources)
+    unjudged = judge_again(resources, lake, libraries, refresh.folder)
     left_out = describe_unapplied(refresh.profile, unjudged)
-    hashes = {name: sha256_json(plain(rule)) for name, rule in vars(house.rules).items()}
+    hashes = {name: sha256_json(plain(rule)) for name, rule in vars(resources.rules).items()}
     places = settings().drafts, settings().snapshots
     record = read_record(refresh.folder)
     began = datetime.fromisoformat(record.began) if record else None
     draft = make_candidate(lake, *places, refresh.profile, libraries, refresh.period, hashes, began)
     last = places[1] / refresh.profile / draft.last if draft.last else None
     comparison = compare_snapshots(last, draft.path) if last else None
-    weighed = weigh(_publication(house, lake, libraries, draft, last, comparison), rules)
+    weighed = weigh(_publication(resources, lake, libraries, draft, last, comparison), rules)
     placed = is_placed(draft, settings().snapshots)
     # What is published already was weighed before, and signed off if need be.
     status = CheckStatus.PASSED if placed else overall_status(weighed)
@@ -267,7 +267,7 @@ _STATES: Mapping[CheckStatus, PublicationState] = {
 
 
 def _publication(
-    house: House,
+    resources: Resources,
     lake: Lake,
     libraries: Sequence[str],
     draft: Candidate,
@@ -280,7 +280,7 @@ def _publication(
     from pipeline.snapshots.format.survival_figures import FIGURE_COLUMNS, latest_figure
 
     look = latest_figure(Snapshot(draft.path).rows("survivals", FIGURE_COLUMNS))
-    agreed = agreement(open_store(house.settings.reviews_url, house.rules.annotation))
+    agreed = agreement(open_store(resources.settings.reviews_url, resources.rules.annotation))
     return CheckInputs(
         draft=draft.path,
         comparison=comparison,

@@ -27,7 +27,7 @@ from pipeline.snapshots.publication import Publication
 _AGAIN = "driftline publish --profile {profile} --run {run}"
 _TO_DO: Mapping[PublicationState, str] = {
     PublicationState.HELD: f"correct the cause or curation_rules/gates.yaml, then `{_AGAIN}`",
-    PublicationState.WAITING: f"`{_AGAIN} --signed-by NAME`, or answer `sign_off` of the DAG publish in Airflow",
+    PublicationState.WAITING: f"`{_AGAIN} --signed-by NAME`, or answer `approval` of the DAG publish in Airflow",
     PublicationState.READY: f"`{_AGAIN}`",
     PublicationState.REFUSED: f"correct the cause, then `{_AGAIN}`",
     PublicationState.UNANSWERED: f"`{_AGAIN} --signed-by NAME`",

@@ -17,60 +17,60 @@ from pipeline.index.releases import releases_stage
 from pipeline.lake.deferred import defer, with_deferred
 from pipeline.lake.stage import Output
 from pipeline.lake.tables import Lake, one_of
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 
 
-def crawl(house: House, lake: Lake, library: str, progress: Any) -> Output:
+def crawl(resources: Resources, lake: Lake, library: str, progress: Any) -> Output:
     """Run the releases stage for a library, beside the releases that are known already."""
-    if library in house.rules.stack_overflow.foreign:
+    if library in resources.rules.stack_overflow.foreign:
         # Of other languages there are posts only.
         return Output({"releases": []}, 0, 0)
-    rule = house.profile.rule_of(library)
-    wanted = ReleaseRequest(library, SpecifierSet(rule.versions), rule.latest, house.period)
+    rule = resources.profile.rule_of(library)
+    wanted = ReleaseRequest(library, SpecifierSet(rule.versions), rule.latest, resources.period)
     known = with_deferred(lake, "releases", library)
     output = releases_stage(
         wanted,
         known,
         index_url(),
-        house.artifacts,
-        house.rules.licences,
-        house.settings.workers,
-        house.needed_sources,
+        resources.artifacts,
+        resources.rules.licences,
+        resources.settings.workers,
+        resources.needed_sources,
         progress,
     )
     defer(lake, "releases", library, known, output.tables["releases"])
     return output
 
 
-def gather(house: House, lake: Lake, library: str, progress: Any) -> Output:
+def gather(resources: Resources, lake: Lake, library: str, progress: Any) -> Output:
     """Run the gather stage for a library, beside what was found before."""
-    releases, known = lake.read("releases", library), with_deferred(lake, "found", library)
-    sources = house.code_sources.wanted()
-    output = gather_stage(library, releases, known, sources, house.code_period, progress, house.period.until)
-    defer(lake, "found", library, known, output.tables["found"])
+    releases, known = lake.read("releases", library), with_deferred(lake, "code_samples", library)
+    sources = resources.code_sources.wanted()
+    output = gather_stage(library, releases, known, sources, resources.code_period, progress, resources.period.until)
+    defer(lake, "code_samples", library, known, output.tables["code_samples"])
     return output
 
 
-def read_sites(house: House, lake: Lake, library: str, progress: Any) -> Output:
+def read_sites(resources: Resources, lake: Lake, library: str, progress: Any) -> Output:
     """Run the sites stage for a library, beside what its sites said before."""
     releases, known = lake.read("releases", library), with_deferred(lake, "site_documents", library)
-    sites, end = house.code_sources.sites(), house.period.until
-    output = sites_stage(library, releases, known, sites, house.code_period, progress, end)
+    sites, end = resources.code_sources.sites(), resources.period.until
+    output = sites_stage(library, releases, known, sites, resources.code_period, progress, end)
     defer(lake, "site_documents", library, known, output.tables["site_documents"])
     return output
 
 
-def read_surfaces(house: House, lake: Lake, library: str, progress: Any) -> Output:
+def read_surfaces(resources: Resources, lake: Lake, library: str, progress: Any) -> Output:
     """Run the surface stage for a library, going on from an earlier run where the releases follow its own."""
     releases = lake.read("releases", library)
     done = {line[0] for line in progress or ()}
-    house.prepare(release for release in releases if release["version"] not in done)
+    resources.prepare(release for release in releases if release["version"] not in done)
     return surface_stage(
-        releases, house.surface_of, progress, lambda table: _since(lake, table, library), house.surfaces.forget
+        releases, resources.surface_of, progress, lambda table: _since(lake, table, library), resources.surfaces.forget
     )
 
 
-def follow_lifecycles(house: House, lake: Lake, library: str, progress: Any) -> Output:
+def follow_lifecycles(resources: Resources, lake: Lake, library: str, progress: Any) -> Output:
     """Run the lifecycle stage for a library, reading only the states that releases since an earlier run need."""
     releases = lake.read("releases", library)
     identities = [identity(release) for release in in_order(releases)]
@@ -83,22 +83,22 @@ def follow_lifecycles(house: House, lake: Lake, library: str, progress: Any) -> 
         later = [row["version"] for row in releases if row["version"] not in done]
         last = pc.field("last_version")
         where = last.is_null() | (last == done[-1]) | one_of("last_version", later) | one_of("first_version", later)
-    symbols, importable = (lake.read(table, library, where) for table in ("symbols", "importable"))
+    symbols, importable = (lake.read(table, library, where) for table in ("symbols", "importable_names"))
     lifecycles = lake.read("lifecycles", library, pc.field("removed_in").is_null()) if done else []
     return lifecycle_stage(
-        {"releases": releases, "symbols": symbols, "importable": importable},
-        house.rules.lifecycle,
+        {"releases": releases, "symbols": symbols, "importable_names": importable},
+        resources.rules.lifecycle,
         progress,
         lifecycles,
     )
 
 
-def read_reviews(house: House, lake: Lake, library: str, progress: Any) -> Output:
+def read_reviews(resources: Resources, lake: Lake, library: str, progress: Any) -> Output:
     """Run the reviews stage for a library: what people have settled, from the review database, if there is one.
 
     Errors: StoreError where it does not answer, and where it was there and is gone.
     """
-    gone = house.settings.reviews is None and not house.settings.reviews_file.is_file()
+    gone = resources.settings.reviews is None and not resources.settings.reviews_file.is_file()
     if gone and not lake.read("reviews", library):
         return Output({"reviews": []}, 0, 0)
     # slow to import
@@ -106,12 +106,14 @@ def read_reviews(house: House, lake: Lake, library: str, progress: Any) -> Outpu
     from pipeline.quality.annotation.store import StoreError, open_store
 
     if gone:
-        problem = f"{house.settings.reviews_file} is gone, and people have decided on rows of {library}: bring it back"
+        problem = (
+            f"{resources.settings.reviews_file} is gone, and people have decided on rows of {library}: bring it back"
+        )
         raise StoreError(
             f"{problem} from a backup, or name in DRIFTLINE_REVIEWS the database that all machines share",
             code="reviews_gone",
         )
-    rows, failed = settled(open_store(house.settings.reviews_url, house.rules.annotation), library)
+    rows, failed = settled(open_store(resources.settings.reviews_url, resources.rules.annotation), library)
     return Output({"reviews": rows}, len(rows) + len(failed), len(rows), failed)
 
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pipeline.llm.client.drafter import ModelDrafter
 
 
-class House:
+class Resources:
     """What the stages need over one profile and period.
 
     What is costly to make (interpreters, sandbox, environments) is made when a stage runs that needs it. What models

@@ -1,4 +1,4 @@
-"""The stages that run code, examples and drafts and the tests of projects, in the environments of a house."""
+"""The stages that run code, examples and drafts and the tests of projects, in the environments of a resources."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pipeline.lake.rows import Tables
 from pipeline.lake.stage import Output
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.resources.model import function_writers, problem_writer, writer
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 
 IN_ENVIRONMENTS = (
     "releases",
@@ -37,38 +37,38 @@ IN_ENVIRONMENTS = (
 """The tables that tell what is to be run in which release."""
 
 
-def build_environments(house: House, lake: Lake, library: str, progress: Any) -> Output:
+def build_environments(resources: Resources, lake: Lake, library: str, progress: Any) -> Output:
     """Run the environments stage for the releases in which something is to be run."""
     tables: Mapping[str, Any] = LakeTables(lake, library, IN_ENVIRONMENTS, {"symbols": SYMBOLS, "snippets": EXAMPLES})
-    wanted = required_versions(**tables, executable_sources=house.rules.validation.executable_sources)
+    wanted = required_versions(**tables, executable_sources=resources.rules.validation.executable_sources)
     known = lake.read("environments", library) if progress else ()
-    return environments_stage(tables["releases"], wanted, house.environments, known, progress)
+    return environments_stage(tables["releases"], wanted, resources.environments, known, progress)
 
 
-def validate(house: House, tables: Tables) -> Output:
+def validate(resources: Resources, tables: Tables) -> Output:
     """Run the validation stage in the sandbox of this machine."""
-    return validation_stage(tables, runner=house.runner)
+    return validation_stage(tables, runner=resources.runner)
 
 
-def run_own_tests(house: House, tables: Tables) -> Output:
+def run_own_tests(resources: Resources, tables: Tables) -> Output:
     """Run the programs of own tests in the sandbox of this machine."""
     return own_test_runs_stage(
         tables,
-        runner=house.runner,
-        rules=house.rules.own_tests,
-        missing=house.rules.missing,
+        runner=resources.runner,
+        rules=resources.rules.own_tests,
+        missing=resources.rules.missing,
     )
 
 
-def score_migrations(house: House, tables: Tables) -> Output:
+def score_migrations(resources: Resources, tables: Tables) -> Output:
     """Run mutants of migrations, those that a model wrote too, in the sandbox of this machine."""
-    return mutation_scores_stage(with_drafted(tables), rules=house.rules.mutation, runner=house.runner)
+    return mutation_scores_stage(with_drafted(tables), rules=resources.rules.mutation, runner=resources.runner)
 
 
-def make_problems(house: House, tables: Tables) -> Output:
+def make_problems(resources: Resources, tables: Tables) -> Output:
     """Run the problems stage in the sandbox of this machine."""
-    runner = house.runner
-    rules = house.rules
+    runner = resources.runner
+    rules = resources.rules
     return problems_stage(
         tables,
         rules=rules.problems,
@@ -77,14 +77,14 @@ def make_problems(house: House, tables: Tables) -> Output:
         usage=rules.usage,
         mutation=rules.mutation,
         runner=runner,
-        writer=problem_writer(house, runner),
+        writer=problem_writer(resources, runner),
     )
 
 
-def make_functions(house: House, tables: Tables) -> Output:
+def make_functions(resources: Resources, tables: Tables) -> Output:
     """Run the functions stage in the sandbox of this machine."""
-    runner = house.runner
-    rules = house.rules
+    runner = resources.runner
+    rules = resources.rules
     return functions_stage(
         tables,
         rules=rules.functions,
@@ -93,22 +93,22 @@ def make_functions(house: House, tables: Tables) -> Output:
         usage=rules.usage,
         min_name_length=rules.masking.min_name_length,
         mutation=rules.mutation,
-        writer=writer(house, rules.drafts.description),
+        writer=writer(resources, rules.drafts.description),
         runner=runner,
-        writers=function_writers(house, runner),
+        writers=function_writers(resources, runner),
     )
 
 
-def trace_projects(house: House, tables: Tables) -> Output:
+def trace_projects(resources: Resources, tables: Tables) -> Output:
     """Run the projects stage: the newest releases and dependents of a library, with their own tests."""
     return projects_stage(
-        tables, workshop=house.workshop, licences=house.rules.licences, allowed=house.rules.quality.licences
+        tables, workshop=resources.workshop, licences=resources.rules.licences, allowed=resources.rules.quality.licences
     )
 
 
-def make_scenes(house: House, tables: Tables) -> Output:
+def make_scenes(resources: Resources, tables: Tables) -> Output:
     """Run the scenes stage: blocks of what the tests of projects reach, with the tests on each block left empty."""
-    rules = house.rules
+    rules = resources.rules
     return scenes_stage(
-        tables, rules=rules.scenes, mutation=rules.mutation, run=partial(run_blocks, house.workshop, rules.scenes)
+        tables, rules=rules.scenes, mutation=rules.mutation, run=partial(run_blocks, resources.workshop, rules.scenes)
     )

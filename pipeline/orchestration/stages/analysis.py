@@ -25,37 +25,37 @@ from pipeline.lake.runner import Stage
 from pipeline.llm.stage import drafting_stage
 from pipeline.orchestration.resources.model import writer
 from pipeline.orchestration.resources.reading import crawl, follow_lifecycles, gather, read_sites, read_surfaces
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.declaring import declared
 
 _API = Read("symbols", api.COLUMNS)
 
 
-def collection(house: House) -> Iterator[Stage]:
+def collection(resources: Resources) -> Iterator[Stage]:
     """Yield the stages that look at the outside world each time, and add to what is in the lake."""
-    yield Stage("crawl", stage_version("crawl"), (), ("releases",), lambda: None, partial(crawl, house))
-    yield Stage("gather", stage_version("gather"), (), ("found",), lambda: None, partial(gather, house))
-    yield Stage("sites", stage_version("sites"), (), ("site_documents",), lambda: None, partial(read_sites, house))
+    yield Stage("crawl", stage_version("crawl"), (), ("releases",), lambda: None, partial(crawl, resources))
+    yield Stage("gather", stage_version("gather"), (), ("code_samples",), lambda: None, partial(gather, resources))
+    yield Stage("sites", stage_version("sites"), (), ("site_documents",), lambda: None, partial(read_sites, resources))
 
 
-def analysis(house: House) -> Iterator[Stage]:
+def analysis(resources: Resources) -> Iterator[Stage]:
     """Yield the stages from surfaces and changes to instances and their descriptions; of them `witnesses` runs code."""
-    rules = house.rules
+    rules = resources.rules
     yield Stage(
         "surface",
         stage_version("surface"),
         ("releases",),
-        ("symbols", "importable", "documents"),
+        ("symbols", "importable_names", "documents"),
         lambda: plain(rules.of_history),
-        partial(read_surfaces, house),
+        partial(read_surfaces, resources),
     )
     yield Stage(
         "lifecycle",
         stage_version("lifecycle"),
-        ("releases", "symbols", "importable"),
+        ("releases", "symbols", "importable_names"),
         ("changes", "lifecycles"),
         lambda: plain([rules.of_history, rules.lifecycle]),
-        partial(follow_lifecycles, house),
+        partial(follow_lifecycles, resources),
     )
     yield declared(
         "directives",
@@ -85,7 +85,7 @@ def analysis(house: House) -> Iterator[Stage]:
         run=lambda tables: own_tests_stage(
             tables["releases"],
             tables["symbols"],
-            sdists=house.release_sdists,
+            sdists=resources.release_sdists,
             rules=rules.own_tests,
             usage=rules.usage,
             redactions=secrets,
@@ -103,12 +103,12 @@ def analysis(house: House) -> Iterator[Stage]:
             rules.of_environments,
             [interpreter.python for interpreter in discover()],
         ],
-        run=lambda tables: witnesses_stage(tables, house.runner, rules.own_tests, rules.usage),
+        run=lambda tables: witnesses_stage(tables, resources.runner, rules.own_tests, rules.usage),
         partly=[Read("symbols", (*api.COLUMNS, "parameters"))],
     )
     yield declared(
         "snippets",
-        reads="releases documents symbols found witnesses",
+        reads="releases documents symbols code_samples witnesses",
         writes="snippets",
         depends=lambda: [rules.snippets, rules.python_files, rules.quality.licences, rules.usage],
         run=lambda tables: snippets_stage(
@@ -139,7 +139,7 @@ def analysis(house: House) -> Iterator[Stage]:
             tables,
             tagging=rules.lifecycle,
             rules=rules.masking,
-            foreign=house.foreign_names(),
+            foreign=resources.foreign_names(),
             codemods=rules.codemods,
             executable_sources=rules.validation.executable_sources,
         ),
@@ -152,8 +152,10 @@ def analysis(house: House) -> Iterator[Stage]:
         "drafting",
         reads="completions migrations snippets documents",
         writes="drafts refused_drafts",
-        depends=lambda: [rules.drafting, *house.by_model(rules.drafts.description)],
-        run=lambda tables: drafting_stage(tables, rules=rules.drafting, writer=writer(house, rules.drafts.description)),
+        depends=lambda: [rules.drafting, *resources.by_model(rules.drafts.description)],
+        run=lambda tables: drafting_stage(
+            tables, rules=rules.drafting, writer=writer(resources, rules.drafts.description)
+        ),
         partly=[Read("snippets", ("path",)), DOCSTRINGS],
     )
     yield declared(
@@ -164,14 +166,14 @@ def analysis(house: House) -> Iterator[Stage]:
             rules.contexts.controlled,
             rules.lifecycle,
             rules.drafting,
-            *house.by_model(rules.drafts.description),
+            *resources.by_model(rules.drafts.description),
             rules.masking.ignore_case,
         ],
         run=lambda tables: controlled_stage(
             tables,
             tagging=rules.lifecycle,
             rules=rules.contexts.controlled,
-            writer=writer(house, rules.drafts.description),
+            writer=writer(resources, rules.drafts.description),
             ignore_case=rules.masking.ignore_case,
         ),
         partly=[Read("symbols", (*history.COLUMNS, "labels"))],

@@ -13,17 +13,17 @@ from pipeline.families.repository_tasks.tasks import repository_tasks_stage
 from pipeline.lake.reads import Read
 from pipeline.lake.runner import Stage
 from pipeline.orchestration.resources.model import requirements
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.resources.running import make_functions, make_problems, make_scenes, trace_projects
 from pipeline.orchestration.stages.declaring import declared
 
 
-def families(house: House) -> Iterator[Stage]:
+def families(resources: Resources) -> Iterator[Stage]:
     """Yield the stages of projects, repository tasks, scenes, problems and functions."""
-    rules = house.rules
+    rules = resources.rules
     yield declared(
         "projects",
-        reads="releases found",
+        reads="releases code_samples",
         writes="projects project_files traced_functions reaches",
         depends=lambda: [
             rules.repository,
@@ -32,16 +32,16 @@ def families(house: House) -> Iterator[Stage]:
             rules.of_environments,
             [interpreter.python for interpreter in discover()],
         ],
-        run=partial(trace_projects, house),
+        run=partial(trace_projects, resources),
         partly=[DEPENDENTS],
     )
     yield declared(
         "repository_tasks",
         reads="projects traced_functions reaches project_files",
         writes="repository_tasks",
-        depends=lambda: [rules.repository, rules.mutation, *house.by_model(rules.drafts.requirement)],
+        depends=lambda: [rules.repository, rules.mutation, *resources.by_model(rules.drafts.requirement)],
         run=lambda tables: repository_tasks_stage(
-            tables, workshop=house.workshop, mutation=rules.mutation, writer=requirements(house)
+            tables, workshop=resources.workshop, mutation=rules.mutation, writer=requirements(resources)
         ),
     )
     yield declared(
@@ -49,7 +49,7 @@ def families(house: House) -> Iterator[Stage]:
         reads="projects project_files traced_functions reaches",
         writes="scenes",
         depends=lambda: [rules.scenes, rules.repository, rules.mutation],
-        run=partial(make_scenes, house),
+        run=partial(make_scenes, resources),
     )
     yield declared(
         "problems",
@@ -58,7 +58,7 @@ def families(house: House) -> Iterator[Stage]:
         depends=lambda: [
             rules.problems,
             rules.mutation,
-            [[kind, rules.quality.fails_in_target] for kind in house.by_model(rules.drafts.problem)],
+            [[kind, rules.quality.fails_in_target] for kind in resources.by_model(rules.drafts.problem)],
             rules.drafting,
             rules.lifecycle,
             rules.usage,
@@ -66,7 +66,7 @@ def families(house: House) -> Iterator[Stage]:
             rules.of_environments,
             [interpreter.python for interpreter in discover()],
         ],
-        run=partial(make_problems, house),
+        run=partial(make_problems, resources),
         partly=[Read("symbols", OF_APIS), EXAMPLES, DOCSTRINGS],
     )
     yield declared(
@@ -79,15 +79,15 @@ def families(house: House) -> Iterator[Stage]:
             rules.mutation,
             rules.masking.min_name_length,
             rules.drafting,
-            *house.by_model(rules.drafts.description),
-            *house.by_model(rules.drafts.task_function),
-            *([kind, rules.quality.fails_in_target] for kind in house.by_model(rules.drafts.function_tests)),
+            *resources.by_model(rules.drafts.description),
+            *resources.by_model(rules.drafts.task_function),
+            *([kind, rules.quality.fails_in_target] for kind in resources.by_model(rules.drafts.function_tests)),
             rules.lifecycle,
             rules.usage,
             rules.validation,
             rules.of_environments,
             [interpreter.python for interpreter in discover()],
         ],
-        run=partial(make_functions, house),
+        run=partial(make_functions, resources),
         partly=[Read("symbols", OF_APIS), EXAMPLES, DOCSTRINGS],
     )

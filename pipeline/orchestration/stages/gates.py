@@ -15,7 +15,7 @@ from pipeline.lake.reads import Read
 from pipeline.lake.runner import Stage
 from pipeline.orchestration.resources.model import writer
 from pipeline.orchestration.resources.reading import read_reviews
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.declaring import declared
 from pipeline.quality.acceptance.completions_and_migrations import acceptance_stage
 from pipeline.quality.acceptance.controlled import controlled_acceptance_stage
@@ -28,9 +28,9 @@ from pipeline.quality.flags.flags import flags_stage
 from pipeline.quality.flags.subjects import READS
 
 
-def gates(house: House) -> Iterator[Stage]:
+def gates(resources: Resources) -> Iterator[Stage]:
     """Yield the stages of review, and the gate of every family."""
-    rules = house.rules
+    rules = resources.rules
     yield declared(
         "review",
         reads=" ".join((*READS, *DRAFTED)),
@@ -44,11 +44,11 @@ def gates(house: House) -> Iterator[Stage]:
             Read("projects", ("project", "version", "licence")),
         ],
     )
-    yield Stage("reviews", stage_version("reviews"), (), ("reviews",), lambda: None, partial(read_reviews, house))
+    yield Stage("reviews", stage_version("reviews"), (), ("reviews",), lambda: None, partial(read_reviews, resources))
     yield declared(
         "gate",
         reads="completions migrations block_completions drafts flags snippets releases verdicts environments"
-        " changes behaviours directives drafted_migrations drafted_verdicts drafted_descriptions reviews"
+        " changes behaviours directives model_migrations drafted_verdicts drafted_descriptions reviews"
         " mutation_scores usages own_tests",
         writes="published_changes published_completions published_migrations published_block_completions",
         depends=lambda: [
@@ -115,13 +115,13 @@ def gates(house: House) -> Iterator[Stage]:
         depends=lambda: [
             rules.contexts,
             rules.drafting,
-            *house.by_model(rules.drafts.instruction),
+            *resources.by_model(rules.drafts.instruction),
             rules.masking,
         ],
         run=lambda tables: contexts_stage(
             tables,
             rules=rules.contexts,
-            writer=writer(house, rules.drafts.instruction),
+            writer=writer(resources, rules.drafts.instruction),
             retrievers=retrievers(rules.contexts.retrieval),
             masking=rules.masking,
         ),

@@ -1,4 +1,4 @@
-"""The stages by the task that runs them; DAG files read this, so it imports nothing of the house."""
+"""The stages by the task that runs them; DAG files read this, so it imports nothing of the pipeline."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from pipeline.families.rename_judgements import tables as rename_judgements
 from pipeline.lake.reads import Read
 from pipeline.lake.runner import Stage
 from pipeline.orchestration.resources.model import draft_migrations, judge_renames
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.resources.running import (
     IN_ENVIRONMENTS,
     build_environments,
@@ -27,9 +27,9 @@ from pipeline.orchestration.resources.running import (
 from pipeline.orchestration.stages.declaring import declared
 
 
-def proof(house: House) -> Iterator[Stage]:
+def proof(resources: Resources) -> Iterator[Stage]:
     """Yield the stages that prove instances and changes, and ask a model about what was proven."""
-    rules = house.rules
+    rules = resources.rules
     yield Stage(
         "environments",
         stage_version("environments"),
@@ -43,7 +43,7 @@ def proof(house: House) -> Iterator[Stage]:
                 [interpreter.python for interpreter in discover()],
             ]
         ),
-        partial(build_environments, house),
+        partial(build_environments, resources),
         {"symbols": SYMBOLS, "snippets": EXAMPLES},
     )
     yield declared(
@@ -51,7 +51,7 @@ def proof(house: House) -> Iterator[Stage]:
         reads="releases snippets completions migrations changes symbols environments controlled_completions rewrites",
         writes="verdicts",
         depends=lambda: rules.validation,
-        run=partial(validate, house),
+        run=partial(validate, resources),
         partly=[SYMBOLS, EXAMPLES],
     )
     yield declared(
@@ -64,7 +64,7 @@ def proof(house: House) -> Iterator[Stage]:
             rules.of_environments,
             [interpreter.python for interpreter in discover()],
         ],
-        run=lambda tables: behaviours_stage(tables, rules.lifecycle, house.runner),
+        run=lambda tables: behaviours_stage(tables, rules.lifecycle, resources.runner),
         partly=[OF_REACH, EXAMPLES, Read("environments", ("outcome", "python", "lock"))],
     )
     yield declared(
@@ -78,7 +78,7 @@ def proof(house: House) -> Iterator[Stage]:
             rules.of_environments,
             [interpreter.python for interpreter in discover()],
         ],
-        run=partial(run_own_tests, house),
+        run=partial(run_own_tests, resources),
     )
     yield declared(
         "migrated_code",
@@ -86,33 +86,35 @@ def proof(house: House) -> Iterator[Stage]:
         writes=" ".join(model_migrations.TABLES),
         depends=lambda: (
             [
-                *house.by_model(rules.drafts.migrated_code),
+                *resources.by_model(rules.drafts.migrated_code),
                 rules.drafting,
                 rules.lifecycle,
                 rules.usage,
                 rules.validation,
                 sorted(rules.quality.fails_in_target),
             ]
-            if house.has_model
+            if resources.has_model
             else []
         ),
-        run=partial(draft_migrations, house),
+        run=partial(draft_migrations, resources),
         partly=[Read("symbols", (*OF_APIS, "overloads", "deprecation")), EXAMPLES, DOCSTRINGS],
     )
     yield declared(
         "mutation_scores",
-        reads="releases snippets rewrites drafted_rewrites migrations drafted_migrations verdicts drafted_verdicts"
+        reads="releases snippets rewrites drafted_rewrites migrations model_migrations verdicts drafted_verdicts"
         " environments",
         writes="mutation_scores",
         depends=lambda: [rules.mutation, rules.validation],
-        run=partial(score_migrations, house),
+        run=partial(score_migrations, resources),
         partly=[EXAMPLES],
     )
     yield declared(
         "judgements",
-        reads="releases symbols importable changes documents completions migrations",
+        reads="releases symbols importable_names changes documents completions migrations",
         writes=" ".join(rename_judgements.TABLES),
-        depends=lambda: [*house.by_model(rules.drafts.rename_judgement), rules.lifecycle] if house.has_model else [],
-        run=partial(judge_renames, house),
+        depends=lambda: (
+            [*resources.by_model(rules.drafts.rename_judgement), rules.lifecycle] if resources.has_model else []
+        ),
+        run=partial(judge_renames, resources),
         partly=[DOCSTRINGS],
     )

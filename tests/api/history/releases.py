@@ -30,7 +30,7 @@ def changes_between(old: Index, new: Index) -> list[Row]:
 def index(files: Files) -> Index:
     """Return the index of a release of these files."""
     read = surface(files)
-    return Index(read.symbols.values(), read.importable.values())
+    return Index(read.symbols.values(), read.importable_names.values())
 
 
 def told(rows: Sequence[Row]) -> list[str]:
@@ -65,5 +65,6 @@ def history(*sources: Files, predecessor: str | None = None, gap_before: str | N
     surfaces = {version: surface(source) for version, source in zip(versions, sources, strict=True)}
     read = surface_stage(releases, lambda row: surfaces[row["version"]])
     return read, lifecycle_stage(
-        {"releases": releases, "symbols": read.tables["symbols"], "importable": read.tables["importable"]}, TAGGING
+        {"releases": releases, "symbols": read.tables["symbols"], "importable_names": read.tables["importable_names"]},
+        TAGGING,
     )

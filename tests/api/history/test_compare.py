@@ -198,7 +198,7 @@ STILL_THERE: dict[str, tuple[Files, Files]] = {
             "pkg/_records.py": "from . import _core as c\nArray = c.Array\nclass Record(Array): ...\n",
         },
     ),
-    "what is below a private module that was importable, and is listed now (py.path of pytest 8.0)": (
+    "what is below a private module that was importable_names, and is listed now (py.path of pytest 8.0)": (
         {"pkg/__init__.py": "", "pkg/way.py": "import pkg._way as way\n", "pkg/_way.py": "def go(): ...\n"},
         {
             "pkg/__init__.py": "",
@@ -575,9 +575,9 @@ def test_an_index_made_of_the_one_before_is_that_of_the_release_itself(old, new,
     before, whole = (index(one) for one in files)
     went = [path for path, row in before.rows.items() if whole.rows.get(path) != row]
     come = [row for path, row in whole.rows.items() if before.rows.get(path) != row]
-    imported = {path: whole.importable.get(path) for path in before.importable | whole.importable}
+    imported = {path: whole.importable_names.get(path) for path in before.importable_names | whole.importable_names}
     made = before.advance(went, come, imported)
-    for name in ("rows", "owners", "importable", "unparsed", "bases"):
+    for name in ("rows", "owners", "importable_names", "unparsed", "bases"):
         assert getattr(made, name) == getattr(whole, name)
     for row in whole.rows.values():
         assert made.named(row["canonical_path"]) == whole.named(row["canonical_path"])

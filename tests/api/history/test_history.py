@@ -11,13 +11,13 @@ from tests.api.history.releases import history as released
 
 def history(path: str, *sources: Files) -> History:
     read, lived = released(*sources)
-    importable = read.tables.get("importable", ())
+    importable_names = read.tables.get("importable_names", ())
     return history_of(
         read.tables["symbols"],
         lived.tables["lifecycles"],
         lived.tables["changes"],
         path,
-        importable,
+        importable_names,
     )
 
 

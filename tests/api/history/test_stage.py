@@ -185,10 +185,11 @@ def goes_on_the_same(tmp_path_factory, made: Sequence[tuple[Files, bool]], done:
     symbols = surface_stage(releases, read).tables
     earlier = surface_stage(releases[:done], read).tables
     whole = lifecycle_stage(
-        {"releases": releases, "symbols": symbols["symbols"], "importable": symbols["importable"]}, TAGGING
+        {"releases": releases, "symbols": symbols["symbols"], "importable_names": symbols["importable_names"]}, TAGGING
     )
     first = lifecycle_stage(
-        {"releases": releases[:done], "symbols": earlier["symbols"], "importable": earlier["importable"]}, TAGGING
+        {"releases": releases[:done], "symbols": earlier["symbols"], "importable_names": earlier["importable_names"]},
+        TAGGING,
     )
     grown, fresh = Lake(tmp_path_factory.mktemp("grown")), Lake(tmp_path_factory.mktemp("fresh"))
     for name in ("changes", "lifecycles"):
@@ -196,7 +197,7 @@ def goes_on_the_same(tmp_path_factory, made: Sequence[tuple[Files, bool]], done:
         fresh.write(name, "pkg", whole.tables[name])
     lives = grown.read("lifecycles", "pkg", pc.field("removed_in").is_null())
     then = lifecycle_stage(
-        {"releases": releases, "symbols": symbols["symbols"], "importable": symbols["importable"]},
+        {"releases": releases, "symbols": symbols["symbols"], "importable_names": symbols["importable_names"]},
         TAGGING,
         first.progress,
         lives,

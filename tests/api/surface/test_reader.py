@@ -61,7 +61,7 @@ def test_equal_sources_in_any_order_give_equal_rows_in_equal_order():
 def test_rows_fit_the_declared_tables():
     read = surface(FILES)
     coded = {"library": "pkg", "first_version": "1", "last_version": "1"}
-    for name in ("symbols", "importable", "documents"):
+    for name in ("symbols", "importable_names", "documents"):
         for row in getattr(read, name).values():
             table(name).check(row | coded)
     assert (len(read.symbols), len(read.documents)) == (6, 1)

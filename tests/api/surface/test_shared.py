@@ -47,7 +47,7 @@ def test_a_release_read_after_others_is_as_it_is_alone(releases):
         sources, added = tree(files)
         contents |= added
         read, alone = reader.read(sources), reader_of(contents).read(sources)
-        for name in ("symbols", "importable", "documents"):
+        for name in ("symbols", "importable_names", "documents"):
             assert getattr(read, name) == getattr(alone, name)
 
 

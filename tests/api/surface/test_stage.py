@@ -54,7 +54,7 @@ def test_what_holds_at_a_version_is_what_was_read_from_it(history):
     releases, surfaces = history
     output = surface_stage(releases, lambda row: surfaces[row["version"]])
     for version, read in surfaces.items():
-        for name in ("symbols", "importable", "documents"):
+        for name in ("symbols", "importable_names", "documents"):
             held = holding_at(output.tables[name], version)
             assert bare(held) == bare(getattr(read, name).values())
 
@@ -151,7 +151,7 @@ def test_a_state_that_holds_is_one_row_though_the_folder_of_the_sdist_changes_it
 def test_what_a_release_imports_without_making_it_public_can_be_imported(later):
     read = surface({"pkg/__init__.py": "", "pkg/m.py": later, "pkg/_impl.py": "def f(): ...\n"})
     assert "pkg.m.f" not in read.symbols
-    assert str(read.importable["pkg.m.f"]["public_because"]) == "imported"
+    assert str(read.importable_names["pkg.m.f"]["public_because"]) == "imported"
 
 
 def test_another_release_rewrites_only_the_parts_that_it_changes(tmp_path):

@@ -19,7 +19,7 @@ from pipeline.execution.mutation.score import SCORED
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import Row
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.snapshots.format.manifest import read_manifest
 from pipeline.snapshots.format.reader import Snapshot
 from tests.corpus.usages.rows import release
@@ -37,8 +37,8 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def context(snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RebuildContext:
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path))
-    house = House(settings(), Profile(name="verify", libraries=(LibraryRule(library=LIBRARY),)), Period())
-    return RebuildContext(Snapshot(snapshot), LIBRARY, house, artifacts=False)
+    resources = Resources(settings(), Profile(name="verify", libraries=(LibraryRule(library=LIBRARY),)), Period())
+    return RebuildContext(Snapshot(snapshot), LIBRARY, resources, artifacts=False)
 
 
 def made_again(context: RebuildContext, config: str, row: Row) -> RebuiltRow:

@@ -14,7 +14,7 @@ from tests.index_server import Index
 
 
 @pytest.fixture
-def house(index: Index, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Index:
+def resources(index: Index, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Index:
     """The index as the setting, with a data folder and rules of its own; a run may take six seconds."""
     rules = tmp_path / "rules"
     shutil.copytree(RULES, rules)
@@ -30,7 +30,7 @@ def house(index: Index, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.fixture
-def survey(house: Index) -> Callable[..., Survey]:
+def survey(resources: Index) -> Callable[..., Survey]:
     """Makes what is to be looked at, of all environments."""
 
     def make(*snapshots: Path, period: str = "2026-11", **rules: object) -> Survey:

@@ -14,12 +14,12 @@ from tests.index_server import Index
 USE = example("one", "from lib import double\n", ("from lib import double\n", None))
 
 
-def test_a_month(house: Index, data: Path) -> None:
+def test_a_month(resources: Index, data: Path) -> None:
     assert monthly.plan("starter") == []
     with raises(BadForm, "mine", "starter", code="profile_unknown"):
         monthly.plan("mine")
     assert monthly.report_survival("mine", [], []) == []
-    at = environment(released(house))
+    at = environment(released(resources))
     tables = {"environments": [at], "snippets": [USE], "completions": [completion("c", USE, at)]}
     folder = snapshot(data / "snapshots" / "mine" / "mine-2021-05-01", **tables)
     [planned] = monthly.plan("mine", None)
@@ -27,11 +27,11 @@ def test_a_month(house: Index, data: Path) -> None:
     assert monthly.plan("mine", ["Lib"]) == [planned]
     with raises(BadForm, "other, third", code="snapshot_library_unknown"):
         monthly.plan("mine", ["other", "lib", "third"])
-    house.faults = {path: [503] * 99 for path in ("/pypi/lib/json", "/simple/lib/")}
+    resources.faults = {path: [503] * 99 for path in ("/pypi/lib/json", "/simple/lib/")}
     with raises(monthly.NotJudged, "IndexUnreachable", code="survival_not_judged"):
         monthly.look("mine", **planned)
     assert monthly.report_survival("mine", [planned], []) == []
-    house.faults.clear()
+    resources.faults.clear()
     assert monthly.look("mine", **planned) == {"library": "lib", "added": 1, "known": 0, "unread": []}
     looked = monthly.look("mine", **planned)
     assert looked == {"library": "lib", "added": 0, "known": 1, "unread": []}
@@ -45,7 +45,7 @@ def test_a_month(house: Index, data: Path) -> None:
 LOOK = {"library": "lib", "added": 1, "known": 0, "unread": ["m-2020: another format"]}
 
 
-def test_a_snapshot_that_could_not_be_read_is_told_once(house: Index) -> None:
+def test_a_snapshot_that_could_not_be_read_is_told_once(resources: Index) -> None:
     assert monthly.report_survival("mine", [], [LOOK, LOOK | {"library": "other"}]) == [
         "not looked at: m-2020: another format"
     ]

@@ -56,8 +56,8 @@ def looked(make: Make, folder: Path, **rules: Any) -> Row:
     return row
 
 
-def test_what_passes_is_told_once_a_month(house: Index, survey: Make, tmp_path: Path) -> None:
-    folder = simple(tmp_path / "mine" / "mine-2021", environment(released(house)))
+def test_what_passes_is_told_once_a_month(resources: Index, survey: Make, tmp_path: Path) -> None:
+    folder = simple(tmp_path / "mine" / "mine-2021", environment(released(resources)))
     row = looked(survey, folder)
     told = {name: row[name] for name in ("snapshot", "period", "family", "survives", "reason", "outcome", "detail")}
     assert told == {
@@ -69,10 +69,10 @@ def test_what_passes_is_told_once_a_month(house: Index, survey: Make, tmp_path: 
         "outcome": "passed",
         "detail": None,
     }
-    asked = house.requests.copy()
+    asked = resources.requests.copy()
     again = survive(survey(folder), "lib")
     assert (again.added, again.existing, again.unjudged) == ((), 1, {})
-    assert house.requests == asked
+    assert resources.requests == asked
     later = survey(folder, period="2026-12")
     assert survive(later, "lib").added[0]["period"] == "2026-12"
     assert [row["period"] for row in later.lake.read("survivals", "lib")] == ["2026-11", "2026-12"]
@@ -90,52 +90,52 @@ CODES = [
 
 @pytest.mark.parametrize(("of", "reason", "outcome"), CODES, ids=lambda value: str(value)[:20])
 def test_code_that_does_not_pass_any_more_says_how(
-    house: Index, survey: Make, tmp_path: Path, of: dict[str, Any], reason: Loss, outcome: str
+    resources: Index, survey: Make, tmp_path: Path, of: dict[str, Any], reason: Loss, outcome: str
 ) -> None:
-    row = looked(survey, simple(tmp_path / "m" / "m-2021", environment(released(house)), of))
+    row = looked(survey, simple(tmp_path / "m" / "m-2021", environment(released(resources)), of))
     assert (row["survives"], row["reason"], row["outcome"]) == (False, reason, outcome)
     assert row["detail"]
 
 
-def test_what_runs_out_of_time_has_a_second_try(house: Index, survey: Make, tmp_path: Path) -> None:
+def test_what_runs_out_of_time_has_a_second_try(resources: Index, survey: Make, tmp_path: Path) -> None:
     rules = settings().rules / "validation.yaml"
     rules.write_text(rules.read_text().replace("\ntime_s: 6\n", "\ntime_s: 1\n"))
-    folder = simple(tmp_path / "m" / "m-2021", environment(released(house)), example("x", FOREVER))
+    folder = simple(tmp_path / "m" / "m-2021", environment(released(resources)), example("x", FOREVER))
     row = looked(survey, folder)
     assert (row["reason"], row["outcome"]) == (Loss.TIMED_OUT, "timed_out")
     runs = [json.loads(line) for line in (survey().folder / "runs" / "lib.jsonl").read_text().splitlines()]
     assert [run["outcome"] for run in runs] == ["timed_out", "timed_out"]
 
 
-def test_what_comes_out_otherwise_each_time_is_flaky(house: Index, survey: Make, tmp_path: Path) -> None:
+def test_what_comes_out_otherwise_each_time_is_flaky(resources: Index, survey: Make, tmp_path: Path) -> None:
     # Repeats have seeds of hashes from 0 on, and 0 means that there is none.
     of = example("x", "import sys\nassert sys.flags.hash_randomization == 0\n")
-    row = looked(survey, simple(tmp_path / "m" / "m-2021", environment(released(house)), of))
+    row = looked(survey, simple(tmp_path / "m" / "m-2021", environment(released(resources)), of))
     assert (row["reason"], row["outcome"]) == (Loss.FLAKY, "flaky")
 
 
 def test_a_file_that_went_from_the_index_is_missed_though_our_cache_has_it(
-    house: Index, survey: Make, tmp_path: Path
+    resources: Index, survey: Make, tmp_path: Path
 ) -> None:
-    file = released(house)
+    file = released(resources)
     folder = simple(tmp_path / "m" / "m-2021", environment(file))
     looked(survey, folder, from_scratch=False)
-    house.projects["lib"]["1.0"].remove(file)
+    resources.projects["lib"]["1.0"].remove(file)
     row = looked(survey, folder, period="2026-12", from_scratch=False)
     assert (row["reason"], row["outcome"]) == (Loss.FILE_GONE, None)
     assert row["detail"] == "the index has no longer: lib==1.0"
 
 
-def test_a_project_that_went_from_the_index(house: Index, survey: Make, tmp_path: Path) -> None:
-    folder = simple(tmp_path / "m" / "m-2021", environment(released(house)))
-    house.projects.clear()
+def test_a_project_that_went_from_the_index(resources: Index, survey: Make, tmp_path: Path) -> None:
+    folder = simple(tmp_path / "m" / "m-2021", environment(released(resources)))
+    resources.projects.clear()
     assert looked(survey, folder)["reason"] == Loss.FILE_GONE
 
 
 def test_a_withdrawn_release_still_passes_where_it_can_be_installed_and_is_told(
-    house: Index, survey: Make, tmp_path: Path
+    resources: Index, survey: Make, tmp_path: Path
 ) -> None:
-    file = released(house)
+    file = released(resources)
     folder = simple(tmp_path / "m" / "m-2021", environment(file))
     file.yanked = True
     row = looked(survey, folder)
@@ -144,9 +144,9 @@ def test_a_withdrawn_release_still_passes_where_it_can_be_installed_and_is_told(
 
 @pytest.mark.parametrize(("yanked", "reason"), [(False, Loss.ENVIRONMENT_NOT_BUILT), (True, Loss.YANKED)])
 def test_a_file_that_is_listed_and_cannot_be_had(
-    house: Index, survey: Make, tmp_path: Path, yanked: bool, reason: Loss
+    resources: Index, survey: Make, tmp_path: Path, yanked: bool, reason: Loss
 ) -> None:
-    file = released(house)
+    file = released(resources)
     folder = simple(tmp_path / "m" / "m-2021", environment(file))
     file.yanked, file.content = yanked, b"no wheel any more"
     row = looked(survey, folder)
@@ -154,8 +154,8 @@ def test_a_file_that_is_listed_and_cannot_be_had(
     assert "install_failed" in row["detail"]
 
 
-def test_an_interpreter_that_is_not_here(house: Index, survey: Make, tmp_path: Path) -> None:
-    row = looked(survey, simple(tmp_path / "m" / "m-2021", environment(released(house), python="3.2")))
+def test_an_interpreter_that_is_not_here(resources: Index, survey: Make, tmp_path: Path) -> None:
+    row = looked(survey, simple(tmp_path / "m" / "m-2021", environment(released(resources), python="3.2")))
     assert row["reason"] == Loss.NO_INTERPRETER
     assert "3.2" in row["detail"]
 
@@ -164,27 +164,27 @@ def test_an_interpreter_that_is_not_here(house: Index, survey: Make, tmp_path: P
     "tables", [{"environments": []}, {"snippets": []}, {"environments": [{"lock": "lib from somewhere\n"}]}], ids=str
 )
 def test_what_the_snapshot_lacks_is_its_own_reason(
-    house: Index, survey: Make, tmp_path: Path, tables: dict[str, list[dict[str, Any]]]
+    resources: Index, survey: Make, tmp_path: Path, tables: dict[str, list[dict[str, Any]]]
 ) -> None:
-    at = environment(released(house))
+    at = environment(released(resources))
     changed = {name: [(at if name == "environments" else RIGHT) | row for row in rows] for name, rows in tables.items()}
     row = looked(survey, simple(tmp_path / "m" / "m-2021", at, changed=changed))
     assert (row["reason"], row["outcome"]) == (Loss.NOT_IN_SNAPSHOT, None)
 
 
-def test_an_index_that_is_down_says_nothing_of_the_rows(house: Index, survey: Make, tmp_path: Path) -> None:
-    folder = simple(tmp_path / "m" / "m-2021", environment(released(house)))
-    house.faults = {path: [503] * 99 for path in ("/pypi/lib/json", "/simple/lib/")}
+def test_an_index_that_is_down_says_nothing_of_the_rows(resources: Index, survey: Make, tmp_path: Path) -> None:
+    folder = simple(tmp_path / "m" / "m-2021", environment(released(resources)))
+    resources.faults = {path: [503] * 99 for path in ("/pypi/lib/json", "/simple/lib/")}
     found = survive(survey(folder), "lib")
     assert (found.added, sum(found.unjudged.values())) == ((), 1)
     assert "Unreachable" in next(iter(found.unjudged))
     assert rows_of_survey(survey(folder), ["lib"]) == []
-    house.faults.clear()
+    resources.faults.clear()
     assert looked(survey, folder)["survives"]
 
 
-def test_what_is_part_of_a_project_is_probed_again(house: Index, survey: Make, tmp_path: Path) -> None:
-    at = environment(released(house))
+def test_what_is_part_of_a_project_is_probed_again(resources: Index, survey: Make, tmp_path: Path) -> None:
+    at = environment(released(resources))
     gone = completion("d", RIGHT, at, outcome=None) | {"path": "lib.triple"}
     rows = [completion("c", RIGHT, at, outcome=None), gone]
     make = survey(simple(tmp_path / "m" / "m-2021", at, changed={"completions": rows}))
@@ -193,8 +193,10 @@ def test_what_is_part_of_a_project_is_probed_again(house: Index, survey: Make, t
     assert told == {"c": (True, None), "d": (True, Loss.OTHER_OUTCOME)}
 
 
-def test_a_killed_run_goes_on_where_it_was_and_snapshots_share_runs(house: Index, survey: Make, tmp_path: Path) -> None:
-    old, new = environment(released(house)), environment(released(house, "2.0"), "2.0")
+def test_a_killed_run_goes_on_where_it_was_and_snapshots_share_runs(
+    resources: Index, survey: Make, tmp_path: Path
+) -> None:
+    old, new = environment(released(resources)), environment(released(resources, "2.0"), "2.0")
     rows = [completion("c", RIGHT, old), completion("d", RIGHT, new)]
     both: dict[str, list[dict[str, Any]]] = {"environments": [old, new], "snippets": [RIGHT], "completions": rows}
     folders = [snapshot(tmp_path / "m" / name, **both) for name in ("m-2021", "m-2022")]
@@ -216,8 +218,8 @@ def test_a_killed_run_goes_on_where_it_was_and_snapshots_share_runs(house: Index
     assert len((survey().folder / "runs" / "lib.jsonl").read_text().splitlines()) == 2
 
 
-def test_whoever_cleans_meanwhile_sees_that_caches_are_in_use(house: Index, survey: Make, tmp_path: Path) -> None:
-    make = survey(simple(tmp_path / "m" / "m-2021", environment(released(house))))
+def test_whoever_cleans_meanwhile_sees_that_caches_are_in_use(resources: Index, survey: Make, tmp_path: Path) -> None:
+    make = survey(simple(tmp_path / "m" / "m-2021", environment(released(resources))))
     seen: list[bool] = []
 
     def look_whether_nobody_is_at_work(what: str, done: int, total: int) -> None:
@@ -229,10 +231,10 @@ def test_whoever_cleans_meanwhile_sees_that_caches_are_in_use(house: Index, surv
 
 
 def test_what_another_process_added_meanwhile_stays(
-    house: Index, survey: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    resources: Index, survey: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows of both are kept, one of each reference."""
-    at = environment(released(house))
+    at = environment(released(resources))
     rows = [completion("c", RIGHT, at), completion("d", RIGHT, at)]
     make = survey(simple(tmp_path / "m" / "m-2021", at, changed={"completions": rows}))
     survive(make, "lib")
@@ -251,10 +253,10 @@ def test_what_another_process_added_meanwhile_stays(
 
 
 def test_a_row_is_of_the_day_on_which_the_lake_got_it(
-    house: Index, survey: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    resources: Index, survey: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A look that goes on over midnight: what a refresh pinned in between has all rows of the days before."""
-    make = survey(simple(tmp_path / "m" / "m-2021", environment(released(house))))
+    make = survey(simple(tmp_path / "m" / "m-2021", environment(released(resources))))
     clock = ["2026-11-01"]
     turn = Lake.turn
 
@@ -267,8 +269,8 @@ def test_a_row_is_of_the_day_on_which_the_lake_got_it(
     assert [row["day"] for row in survive(make, "lib").added] == ["2026-11-02"]
 
 
-def test_a_snapshot_that_cannot_be_read_holds_up_no_other(house: Index, survey: Make, tmp_path: Path) -> None:
-    at = environment(released(house))
+def test_a_snapshot_that_cannot_be_read_holds_up_no_other(resources: Index, survey: Make, tmp_path: Path) -> None:
+    at = environment(released(resources))
     whole = simple(tmp_path / "m" / "m-2022", at)
     foreign = simple(tmp_path / "m" / "m-2021", at, changed={"functions": [at | {"id": "f", "code": ""}]})
     broken = snapshot(tmp_path / "m" / "m-2020")
@@ -283,8 +285,8 @@ def test_a_snapshot_that_cannot_be_read_holds_up_no_other(house: Index, survey: 
         libraries_of([broken])
 
 
-def test_a_library_that_the_snapshot_has_not_leaves_nothing(house: Index, survey: Make, tmp_path: Path) -> None:
-    make = survey(simple(tmp_path / "m" / "m-2021", environment(released(house))))
+def test_a_library_that_the_snapshot_has_not_leaves_nothing(resources: Index, survey: Make, tmp_path: Path) -> None:
+    make = survey(simple(tmp_path / "m" / "m-2021", environment(released(resources))))
     assert survive(make, "other").added == ()
     assert make.lake.files("survivals", "other") == {}
 
@@ -313,9 +315,9 @@ def test_the_period_is_the_month_of_now() -> None:
 
 
 def test_the_next_snapshot_holds_what_was_run_before_its_period_ended(
-    house: Index, survey: Make, tmp_path: Path
+    resources: Index, survey: Make, tmp_path: Path
 ) -> None:
-    make = survey(simple(tmp_path / "m" / "m-2021", environment(released(house))))
+    make = survey(simple(tmp_path / "m" / "m-2021", environment(released(resources))))
     survive(make, "lib")
     looked = make.lake.read("survivals", LIBRARY)
     lake = fill(make.settings.lake_root, tables())

@@ -81,8 +81,8 @@ def test_a_file_that_uses_the_library_is_a_row_of_the_table(index: Index, tmp_pa
     plug: CodeSource = source(index, tmp_path)
     assert (plug.name, plug.unavailable()) == (SnippetSource.DOWNSTREAM, None)
     output = gather_stage("demo", releases, [], [plug], Period())
-    [row] = output.tables["found"]
-    table("found").check(row)
+    [row] = output.tables["code_samples"]
+    table("code_samples").check(row)
     assert (row["version"], row["version_evidence"]) == ("1.1", VersionEvidence.DEPENDENCY_MATRIX)
     assert (row["place"], row["file"], row["origin"]) == ("pkg:pypi/user@1.0", "user/main.py", "pypi:user")
     assert (row["text"], row["line"], row["licence"]) == (USES["user/main.py"], 1, "MIT")

@@ -1,4 +1,4 @@
-"""Rows of the table `found`, as sources of real code make them."""
+"""Rows of the table `code_samples`, as sources of real code make them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sample_row(text: str, version: str = "1", source: SnippetSource = SnippetSou
         **columns,
     }
     row["id"] = content_id(*(row[column] for column in ("library", "version", "place", "file", "line", "text")))
-    table("found").check(row)
+    table("code_samples").check(row)
     return row
 
 

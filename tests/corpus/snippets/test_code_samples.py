@@ -38,7 +38,7 @@ def run(*rows: Row, **changes: Any) -> Output:
     rules = RULES_OF_SNIPPETS.model_copy(update={"samples": RULES_OF_SNIPPETS.samples.model_copy(update=changes)})
     tables = SURFACE.tables
     output = snippets_stage(
-        {"releases": RELEASES, "documents": tables["documents"], "symbols": tables["symbols"], "found": rows},
+        {"releases": RELEASES, "documents": tables["documents"], "symbols": tables["symbols"], "code_samples": rows},
         rules,
         FILES,
         LICENCES,

@@ -38,7 +38,7 @@ def run(files_of: Mapping[str, str | Mapping[str, str]], **changes: object) -> O
     releases, surface = surfaces(history)
     tables = surface.tables
     output = snippets_stage(
-        {"releases": releases, "documents": tables["documents"], "symbols": tables["symbols"], "found": []},
+        {"releases": releases, "documents": tables["documents"], "symbols": tables["symbols"], "code_samples": []},
         rules(**changes),
         FILES,
         {"MIT"},

@@ -72,7 +72,7 @@ def examples(name: str) -> Iterator[tuple[str, str, list[Row], set[str]]]:
     symbols = read["symbols"]
     files = load(RULES / "python_files.yaml", PythonFileRules)
     output = snippets_stage(
-        {"releases": rows, "documents": read["documents"], "symbols": symbols, "found": []},
+        {"releases": rows, "documents": read["documents"], "symbols": symbols, "code_samples": []},
         load(RULES / "snippets.yaml", SnippetRules),
         files,
         (),

@@ -23,7 +23,7 @@ from pipeline.execution.validation.run_cache import RunCache
 from pipeline.index.manifest import Artifact, Manifest, sha256_of
 from pipeline.index.release_selection import Period
 from pipeline.index.sources import SourceStore
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from tests.errors import raises
 
 HOUR = 3600.0
@@ -123,10 +123,10 @@ def test_a_file_at_the_limit_of_spared_time_stays_and_an_older_one_goes(
 
 def test_a_refresh_is_at_work_with_the_caches_as_long_as_its_house_stands(data: Path) -> None:
     today = write(data / "cache" / "projects" / "today", 16, 3)
-    house = House(settings(), load_profile("starter"), Period())
+    resources = Resources(settings(), load_profile("starter"), Period())
     clear(data / "cache", "projects", rules())
     assert today.exists()
-    del house
+    del resources
     gc.collect()
     clear(data / "cache", "projects", rules())
     assert not today.exists()

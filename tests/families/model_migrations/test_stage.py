@@ -126,7 +126,7 @@ def test_code_that_does_the_same_becomes_a_migration_in_both_directions_in_the_s
     assert (told["here"]["docstring"], told["there"], told["beside"]) == ("Add numbers up.", None, ["summed", "same"])
     (rewrite,) = made.tables["drafted_rewrites"]
     assert (rewrite["drafter"], rewrite["tries"], rewrite["changes"]) == (Drafter.MODEL, 1, [REMOVED["id"]])
-    up, down = sorted(made.tables["drafted_migrations"], key=lambda row: str(row["version"]))
+    up, down = sorted(made.tables["model_migrations"], key=lambda row: str(row["version"]))
     assert (up["direction"], up["path"], up["target_path"]) == (Direction.OLD_TO_NEW, "lib.total", "lib.summed")
     assert (down["source_rewrite_id"], up["target_rewrite_id"], up["target_outputs"]) == (*(2 * [rewrite["id"]]), 1)
     outcomes = {(row["subject_id"], row["version"]): row["outcome"] for row in made.tables["drafted_verdicts"]}
@@ -136,7 +136,7 @@ def test_code_that_does_the_same_becomes_a_migration_in_both_directions_in_the_s
     }  # fmt: skip
     given = tables(store, "", TOTAL) | {"completions": [], "block_completions": [], "drafts": [], "flags": []}
     drafted = {
-        name: list(made.tables[name]) for name in ("drafted_migrations", "drafted_verdicts", "drafted_descriptions")
+        name: list(made.tables[name]) for name in ("model_migrations", "drafted_verdicts", "drafted_descriptions")
     }
     reads = "completions migrations block_completions drafts flags snippets releases verdicts environments changes"
     published = acceptance_stage(
@@ -206,7 +206,7 @@ def test_after_so_many_tries_it_is_refused_and_no_row_is_made(make: Make, server
     assert [reject.reason for reject in made.rejects] == [RejectReason.DRAFT_REFUSED]
     (refused,) = made.tables["refused_migrations"]
     assert (refused["tries"], refused["path"], refused["change_id"]) == (2, "lib.total", REMOVED["id"])
-    assert made.tables["drafted_migrations"] == []
+    assert made.tables["model_migrations"] == []
     assert made.tables["drafted_rewrites"] == []
 
 

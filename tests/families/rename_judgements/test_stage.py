@@ -55,7 +55,7 @@ def make(drafter: Any) -> Make:  # noqa: F811
             {
                 "releases": releases("1.0", "1.1"),
                 "symbols": symbols,
-                "importable": [],
+                "importable_names": [],
                 "changes": list(changes),
                 "documents": documents,
                 "completions": [],

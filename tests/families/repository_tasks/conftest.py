@@ -257,4 +257,4 @@ QUALITY = load(RULES / "quality.yaml", QualityRules)
 
 
 def trace(workshop: Workshop, found: list[Row] | None = None) -> Output:
-    return projects_stage({"releases": [RELEASE], "found": found or []}, workshop, LICENCES, QUALITY.licences)
+    return projects_stage({"releases": [RELEASE], "code_samples": found or []}, workshop, LICENCES, QUALITY.licences)

@@ -43,7 +43,7 @@ def test_humanize_from_the_index_to_tasks(data: Path, sandbox: Sandbox, rules: R
     store = EnvironmentStore(data / "environments", index_url=index_url(), rules=environment_rules())
     workshop = Workshop(sources, store, sandbox, few, workers=2)
     traced = projects_stage(
-        {"releases": [RELEASE], "found": []}, workshop, load(RULES / "licences.yaml", LicenceRules), ["MIT"]
+        {"releases": [RELEASE], "code_samples": []}, workshop, load(RULES / "licences.yaml", LicenceRules), ["MIT"]
     )
     [project] = traced.tables["projects"]
     assert (project["outcome"], project["tests_flaky"]) == (ProjectOutcome.TRACED, 0)

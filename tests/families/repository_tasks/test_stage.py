@@ -288,7 +288,7 @@ def with_dependent(workshop: Workshop, licence: str | None, in_metadata: str = "
     here = replace(workshop, rules=rules, sources=sources)
     newest = DEPENDENT | {"licence": licence}
     found = [newest | {"place": "pkg:pypi/mall@1.9"}, newest]
-    return here, projects_stage({"releases": [RELEASE], "found": found}, here, LICENCES, QUALITY.licences)
+    return here, projects_stage({"releases": [RELEASE], "code_samples": found}, here, LICENCES, QUALITY.licences)
 
 
 def test_dependents_are_taken_as_the_rule_says(workshop: Workshop) -> None:

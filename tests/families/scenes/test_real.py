@@ -16,7 +16,7 @@ from pipeline.families.scenes.proving import run_blocks
 from pipeline.index.release_selection import Period
 from pipeline.lake.runner import run_stage
 from pipeline.lake.schema import Row
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.all_stages import stages_of
 
 pytestmark = pytest.mark.slow
@@ -25,25 +25,25 @@ LIBRARY = "markupsafe"
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> House:
+def resources(tmp_path_factory: pytest.TempPathFactory) -> Resources:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("DRIFTLINE_DATA", str(tmp_path_factory.mktemp("data")))
         libraries = [{"library": LIBRARY, "versions": ">=2.1.4,<=2.1.5"}]
         profile = Profile.model_validate({"name": "one", "libraries": libraries, "code": {"sources": []}})
-        return House(settings(), profile, Period())
+        return Resources(settings(), profile, Period())
 
 
 @pytest.fixture(scope="module")
-def scenes(house: House, tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
-    stages, counts = stages_of(house), tmp_path_factory.mktemp("counts")
+def scenes(resources: Resources, tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    stages, counts = stages_of(resources), tmp_path_factory.mktemp("counts")
     for name in ("crawl", "gather", "projects", "scenes", "scenes_gate"):
-        run_stage(stages[name], LIBRARY, house.lake, counts)
-    return house.lake.read("published_scenes", LIBRARY)
+        run_stage(stages[name], LIBRARY, resources.lake, counts)
+    return resources.lake.read("published_scenes", LIBRARY)
 
 
-def test_scenes_are_cut_from_the_files_of_the_project(house: House, scenes: list[Row]) -> None:
-    texts = {row["path"]: row["text"] for row in house.lake.read("project_files", LIBRARY)}
-    made = {row["scene"] for row in house.lake.read("scenes", LIBRARY)}
+def test_scenes_are_cut_from_the_files_of_the_project(resources: Resources, scenes: list[Row]) -> None:
+    texts = {row["path"]: row["text"] for row in resources.lake.read("project_files", LIBRARY)}
+    made = {row["scene"] for row in resources.lake.read("scenes", LIBRARY)}
     assert made >= {Scene.WHOLE_BLOCK, Scene.PART_OF_BLOCK, Scene.OTHER_FILES}
     for row in scenes:
         assert row["prefix"] + row["middle"] + row["test_suffix"] == texts[row["path"]]
@@ -59,15 +59,17 @@ def test_its_tests_notice_most_empty_blocks(scenes: list[Row]) -> None:
     assert all(row["discriminating"] for row in parameters)
 
 
-def test_another_block_that_does_the_same_passes_and_one_that_does_not_fails(house: House, scenes: list[Row]) -> None:
-    (project,) = house.lake.read("projects", LIBRARY)
+def test_another_block_that_does_the_same_passes_and_one_that_does_not_fails(
+    resources: Resources, scenes: list[Row]
+) -> None:
+    (project,) = resources.lake.read("projects", LIBRARY)
     row = next(row for row in scenes if row["block_type"] == BlockType.STATEMENT and row["discriminating"])
     other = f"{row['middle']}  # as it was"
     variants = [
         Variant(name, row["unit_test_ids"], {row["path"]: row["prefix"] + middle + row["test_suffix"]})
         for name, middle in (("same", other), ("wrong", "raise KeyError"), ("broken", "return ("))
     ]
-    runs = {run.id: run for run in run_blocks(house.workshop, house.rules.scenes, project, variants)}
+    runs = {run.id: run for run in run_blocks(resources.workshop, resources.rules.scenes, project, variants)}
     assert runs["same"].worst == TestOutcome.PASSED
     assert TestOutcome.FAILED in runs["wrong"].outcomes.values()
     assert TestOutcome.PASSED not in runs["broken"].outcomes.values()

@@ -37,23 +37,26 @@ def refresh(data: Path, monkeypatch: pytest.MonkeyPatch) -> Refresh:
         lake.write(table, LIBRARY, getattr(known, table))
     made = Refresh("one", libraries=(LIBRARY,))
     begin(made)
-    house = made.house()
-    stages = stages_of(house)
+    resources = made.resources()
+    stages = stages_of(resources)
     for name in ("reviews", *stages_after("reviews", stages)):
-        run_stage(stages[name], LIBRARY, house.lake, made.folder / "counts")
+        run_stage(stages[name], LIBRARY, resources.lake, made.folder / "counts")
     fill_from(
-        open_store(house.settings.reviews_url, house.rules.annotation), house.lake, [LIBRARY], house.rules.drafting
+        open_store(resources.settings.reviews_url, resources.rules.annotation),
+        resources.lake,
+        [LIBRARY],
+        resources.rules.drafting,
     )
-    pin_lake(made, house, covered_libraries(made, house))
+    pin_lake(made, resources, covered_libraries(made, resources))
     return made
 
 
 def pinned(refresh: Refresh) -> Lake:
-    return pinned_lake(refresh.folder, refresh.house().lake)
+    return pinned_lake(refresh.folder, refresh.resources().lake)
 
 
 def again(refresh: Refresh) -> list[str]:
-    return judge_again(refresh.house(), pinned(refresh), [LIBRARY], refresh.folder)
+    return judge_again(refresh.resources(), pinned(refresh), [LIBRARY], refresh.folder)
 
 
 def published(lake: Lake) -> set[str]:
@@ -62,10 +65,10 @@ def published(lake: Lake) -> set[str]:
 
 def rejected(refresh: Refresh) -> str:
     """Reject a published completion that is flagged, and return its id."""
-    house, lake = refresh.house(), pinned(refresh)
+    resources, lake = refresh.resources(), pinned(refresh)
     flagged = {row["instance_id"] for row in lake.read("flags", LIBRARY)}
     found = sorted(published(lake) & flagged)[0]
-    decide(open_store(house.settings.reviews_url, house.rules.annotation), found, "ann", REJECT)
+    decide(open_store(resources.settings.reviews_url, resources.rules.annotation), found, "ann", REJECT)
     return found
 
 
@@ -83,7 +86,7 @@ def test_what_was_decided_since_counts(refresh: Refresh) -> None:
     assert Lake(lake.root).versions() == versions
     assert {row["completion_id"] for row in lake.read("published_contexts", LIBRARY)} <= published(lake)
     # The lake is as the refresh left it: the next one takes the reviews in by itself.
-    assert published(refresh.house().lake) == before
+    assert published(refresh.resources().lake) == before
 
 
 def test_who_was_broken_off_goes_on(refresh: Refresh, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +134,7 @@ def test_reviews_that_are_gone_are_told(refresh: Refresh, data: Path) -> None:
 
 
 def test_the_stages_that_reviews_make_a_difference_to(refresh: Refresh) -> None:
-    found = stages_after("reviews", stages_of(refresh.house()))
+    found = stages_after("reviews", stages_of(refresh.resources()))
     assert {"gate", "contexts", "scenes_gate", "repository_gate"} <= {*found}
     assert {"review", "crawl", "validation", "problems", "scenes"}.isdisjoint(found)
     assert found.index("gate") < found.index("contexts")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from airflow.sdk.exceptions import TaskAwaitingInput
 
-from pipeline.orchestration.publishing.approval import SignOff, looks_every
+from pipeline.orchestration.publishing.approval import Approval, looks_every
 from tests.object_store import environ
 
 
@@ -20,5 +20,5 @@ def test_a_store_that_is_away_for_an_hour_ends_no_question(tmp_path: Path, monke
         monkeypatch.setenv(name, value)
     asked = {"profile": "starter", "run": "one", "draft": "0" * 64, "at": datetime.now(UTC).isoformat()}
     with pytest.raises(TaskAwaitingInput) as waits:
-        SignOff(subject="Publish?")._without_answer({}, asked, {"error_type": "timeout"})
+        Approval(subject="Publish?")._without_answer({}, asked, {"error_type": "timeout"})
     assert waits.value.timeout == looks_every()

@@ -13,7 +13,7 @@ from pipeline.index.release_selection import Period
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.resources.reading import follow_lifecycles, read_reviews
-from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.resources import Resources
 from pipeline.quality.annotation.store import StoreError
 from tests.errors import raises
 from tests.families.completions_and_migrations.rows import LIBRARY
@@ -23,21 +23,23 @@ from tests.snapshots.lakes import fill, tables
 def test_lives_go_on_where_no_release_is_new(data: Path) -> None:
     """Columns that the lake gives a release later have the stage run again, and there is nothing to add."""
     lake = fill(settings().lake_root, tables())
-    house = House(settings(), load_profile("starter"), Period())
+    resources = Resources(settings(), load_profile("starter"), Period())
     releases, symbols = (lake.read(name, LIBRARY) for name in ("releases", "symbols"))
-    first = lifecycle_stage({"releases": releases, "symbols": symbols, "importable": []}, house.rules.lifecycle)
+    first = lifecycle_stage(
+        {"releases": releases, "symbols": symbols, "importable_names": []}, resources.rules.lifecycle
+    )
     lake.write("lifecycles", LIBRARY, first.tables["lifecycles"])
-    again = follow_lifecycles(house, lake, LIBRARY, first.progress)
+    again = follow_lifecycles(resources, lake, LIBRARY, first.progress)
     assert (again.seen, again.made) == (first.seen, first.made)
     assert all(not update.added and not update.changed for update in again.updates.values())
 
 
 def test_a_review_database_that_is_gone_makes_no_decision_void(data: Path) -> None:
-    house, lake = House(settings(), load_profile("starter"), Period()), Lake(settings().lake_root)
-    assert read_reviews(house, lake, LIBRARY, None).tables == {"reviews": []}
+    resources, lake = Resources(settings(), load_profile("starter"), Period()), Lake(settings().lake_root)
+    assert read_reviews(resources, lake, LIBRARY, None).tables == {"reviews": []}
     decided: Row = {"instance_id": "a", "library": LIBRARY, "family": Family.COMPLETION, "content": "b", "flags": []}
     decided |= {"kind": DecisionKind.ACCEPT, "objection": None, "edits": [], "runs": [], "annotators": 1}
     lake.write("reviews", LIBRARY, [decided])
     with raises(StoreError, "reviews.sqlite", code="reviews_gone"):
-        read_reviews(house, lake, LIBRARY, None)
+        read_reviews(resources, lake, LIBRARY, None)
     assert not settings().reviews_file.exists()

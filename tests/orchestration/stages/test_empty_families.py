@@ -17,7 +17,7 @@ PYTHON = [family.table for family in Family if family is not Family.BLOCK_COMPLE
 
 
 def test_every_family_and_table_has_a_cause_to_name(data: Path) -> None:
-    stages = stages_of(Refresh("one").house())
+    stages = stages_of(Refresh("one").resources())
     written = {table for stage in stages.values() for table in stage.writes}
     assert {f"published_{family.table}" for family in Family} <= NEEDS.keys() <= written
     assert {needed for needs in NEEDS.values() for needed in needs} <= NEEDS.keys()
@@ -28,7 +28,7 @@ def test_every_family_and_table_has_a_cause_to_name(data: Path) -> None:
 
 
 def test_the_first_empty_table_is_the_cause_with_what_was_refused_there(data: Path) -> None:
-    stages = stages_of(Refresh("one").house())
+    stages = stages_of(Refresh("one").resources())
     lake = Lake(data / "lake")
     lake.write("releases", "mylib", tables()["releases"])
     detail = {"stage": "snippets", "library": "mylib", "reason": RejectReason.DUPLICATE, "detail": "x"}
@@ -44,7 +44,7 @@ def test_the_first_empty_table_is_the_cause_with_what_was_refused_there(data: Pa
 
 
 def test_libraries_with_one_cause_stand_together_and_foreign_ones_have_blocks_only(data: Path) -> None:
-    stages = stages_of(Refresh("one").house())
+    stages = stages_of(Refresh("one").resources())
     lake = Lake(data / "lake")
     together, foreign = empty_families(lake, ["a", "b", "guava"], stages, "mine", ("guava",))
     assert (together.table, together.libraries) == ("releases", ("a", "b"))
@@ -52,7 +52,7 @@ def test_libraries_with_one_cause_stand_together_and_foreign_ones_have_blocks_on
 
 
 def test_a_library_with_rows_has_no_empty_family(data: Path) -> None:
-    stages = stages_of(Refresh("one").house())
+    stages = stages_of(Refresh("one").resources())
     made = tables()
     lake = fill(data / "lake", made)
     library = lake.libraries("releases")[0]

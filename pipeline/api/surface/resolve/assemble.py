@@ -27,11 +27,11 @@ Named = tuple[PublicName, Hashable]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What a release offers by path: `symbols`, their `documents`, and what is `importable` without being public."""
+    """What a release offers by path: `symbols`, their `documents`, and `importable_names` that are not public."""
 
     symbols: dict[str, SymbolState]
     documents: dict[str, DocumentState]
-    importable: dict[str, SymbolState]
+    importable_names: dict[str, SymbolState]
 
 
 class Assembler:
@@ -48,7 +48,7 @@ class Assembler:
         self.cache = ResolutionCache()
         self.names = Memory[list[Named]]()
         self.parts = Memory[Part]()
-        self.importable = Memory[dict[str, SymbolState]]()
+        self.importable_names = Memory[dict[str, SymbolState]]()
         self.row_cache = RowCache()
         self._modules: Mapping[str, ModuleRecord] = {}
         self._places: dict[str, str] = {}
@@ -58,7 +58,7 @@ class Assembler:
         if Roots.of(modules) != Roots.of(self._modules) or deprecators(modules) != deprecators(self._modules):
             # every absolute import asks whether it leads into the release, every decorator whether it deprecates
             self._forget()
-        for memory in (self.cache, self.names, self.parts, self.importable):
+        for memory in (self.cache, self.names, self.parts, self.importable_names):
             memory.turn()
         trace = self.cache.trace
         trace.changed = set(changed_facts(self._modules, modules))
@@ -70,7 +70,7 @@ class Assembler:
         trace.changed |= {name for name, _ in places.items() ^ self._places.items()}
         self._modules, self._places = modules, places
         rows = assembly.rows(names)
-        self.row_cache.keep_only(rows.symbols, rows.importable)
+        self.row_cache.keep_only(rows.symbols, rows.importable_names)
         return rows
 
 
@@ -116,12 +116,12 @@ class _Assembly:
         for part in self._parts(names, symbols):
             symbols |= part[0]
             documents |= part[1]
-        importable: dict[str, SymbolState] = {}
+        importable_names: dict[str, SymbolState] = {}
         for path, module in self.exposed:
-            importable |= self._importable(path, module)
-        for path in importable.keys() & symbols.keys():
-            del importable[path]
-        return Rows(symbols, documents, importable)
+            importable_names |= self._importable(path, module)
+        for path in importable_names.keys() & symbols.keys():
+            del importable_names[path]
+        return Rows(symbols, documents, importable_names)
 
     def _parts(self, names: list[Named], symbols: Mapping[str, SymbolState]) -> Iterator[Part]:
         parts = self.memory.parts
@@ -149,7 +149,7 @@ class _Assembly:
             names = importable_names(module, path, self.distribution)
             return {public.path: self._pointer(public, module) for public in names}
 
-        return self.memory.importable.get((path, module.name), self.trace, make)
+        return self.memory.importable_names.get((path, module.name), self.trace, make)
 
     def _pointer(self, public: PublicName, module: ModuleRecord) -> SymbolState:
         """Return the row that stands for something that can be imported without being public there."""

@@ -55,7 +55,7 @@ class _Member(msgspec.Struct, frozen=True):
 
 
 class RowCache:
-    """What releases can share: hash and sketch of docstrings, rows of members and of what is importable, by path."""
+    """What releases can share: hash and sketch of docstrings, rows of members and of importable names, by path."""
 
     def __init__(self) -> None:
         self.members: dict[str, _Member] = {}
@@ -70,11 +70,11 @@ class RowCache:
             self._texts[docstring] = cached
         return cached
 
-    def keep_only(self, symbols: Container[str], importable: Container[str]) -> None:
+    def keep_only(self, symbols: Container[str], importable_names: Container[str]) -> None:
         """Forget what a release does not have: should it come back, it stands elsewhere."""
         for path in [path for path in self.members if path not in symbols]:
             del self.members[path]
-        for path in [path for path in self.pointers if path not in importable]:
+        for path in [path for path in self.pointers if path not in importable_names]:
             del self.pointers[path]
 
 

@@ -36,11 +36,11 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("source", "public", "importable"), CASES.values(), ids=CASES)
-def test_bound_names(source, public, importable):
+@pytest.mark.parametrize(("source", "public", "importable_names"), CASES.values(), ids=CASES)
+def test_bound_names(source, public, importable_names):
     found = surface(source)
     assert {path.removeprefix("pkg.") for path in found.symbols if path != "pkg"} == public
-    assert {"pkg." + name for name in importable} <= set(found.importable)
+    assert {"pkg." + name for name in importable_names} <= set(found.importable_names)
     assert found.symbols["pkg"]["labels"] == []
 
 

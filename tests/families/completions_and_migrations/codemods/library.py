@@ -72,9 +72,9 @@ def over(history: Mapping[str, Files], *snippets: Row, rules: CodemodRules = COD
     """Run the stages over a history: version to files."""
     releases, surface = surfaces(history)
     tables: Any = {"releases": releases, "snippets": list(snippets), "symbols": list(surface.tables["symbols"])}
-    importable = list(surface.tables["importable"])
+    importable_names = list(surface.tables["importable_names"])
     lives = lifecycle_stage(
-        {"releases": releases, "symbols": tables["symbols"], "importable": importable}, TAGGING
+        {"releases": releases, "symbols": tables["symbols"], "importable_names": importable_names}, TAGGING
     ).by_table
     tables |= {name: list(rows) for name, rows in lives.items()}
     tables["usages"] = list(
