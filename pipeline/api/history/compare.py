@@ -23,13 +23,14 @@ from pipeline.api.history.states import (
     describe_state,
     only_declared,
 )
-from pipeline.api.surface.extract.stubs import STUB_ONLY
+from pipeline.api.surface.extract.stubs import STUB_MEMBER, STUB_ONLY
 from pipeline.core.vocabularies.changes import OFFERED, ChangeKind
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.core.vocabularies.surface import PublicBecause, SourceKind, SymbolKind
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ChangeRow, SymbolState
 
+_OF_STUBS = frozenset({STUB_ONLY, STUB_MEMBER})
 _ATTRIBUTES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
 
 
@@ -223,7 +224,7 @@ class _Writer:
 
     def _by_stub(self, state: SymbolState) -> bool:
         """Return whether only a stub shows an API, beside sources that run: it may have been there without one."""
-        only = state["source"] == SourceKind.PYI or STUB_ONLY in state["labels"]
+        only = state["source"] == SourceKind.PYI or not _OF_STUBS.isdisjoint(state["labels"])
         return only and self.comparison.new.has_sources
 
     def differs(self, path: str, difference: Difference) -> ChangeRow:

@@ -77,6 +77,17 @@ def test_made_names(old: Files, new: Files, expected: list[str]) -> None:
 def test_what_only_a_stub_shows_is_less_sure() -> None:
     grown = STUB | {"pkg/_c.pyi": STUB["pkg/_c.pyi"] + "def g(): ...\n"}
     (row,) = (row for row in changes(STUB, grown) if row["path"] == "pkg.g")
-    assert (row["kind"], row["confidence"]) == ("introduced", 0.7)
+    assert (row["kind"], row["confidence"]) == ("introduced", 0.35)
     (alone,) = changes({"pkg/__init__.pyi": ""}, {"pkg/__init__.pyi": "def g(): ...\n"})
     assert alone["confidence"] == 1.0
+
+
+def test_so_is_a_member_of_a_class_that_only_a_stub_shows() -> None:
+    class_ = "class _B:\n    def f(self): ...\nclass A(_B):\n    def g(self): ...\n"
+    files = {"pkg/__init__.py": "from ._c import *\nfrom ._c import A\n", "pkg/__init__.pyi": class_}
+    grown = class_.replace("f(self): ...", "f(self): ...\n    def h(self): ...") + "    def i(self): ...\n"
+    rows = changes(files, files | {"pkg/__init__.pyi": grown})
+    assert [(row["path"], row["kind"], row["confidence"]) for row in rows] == [
+        ("pkg.A.h", "introduced", 0.35),
+        ("pkg.A.i", "introduced", 0.35),
+    ]

@@ -95,7 +95,9 @@ def _is_namedtuple(*expressions: ast.expr) -> bool:
     return any("namedtuple" in ast.unparse(expression).lower() for expression in expressions)
 
 
-_BEHIND_KWARGS = frozenset({ParameterSource.KWARGS, ParameterSource.DOCSTRING, ParameterSource.PASSED_ON})
+_BEHIND_KWARGS = frozenset(
+    {ParameterSource.KWARGS, ParameterSource.DOCSTRING, ParameterSource.PASSED_ON, ParameterSource.ARGS}
+)
 
 
 def _sources_of(difference: Difference) -> set[str]:

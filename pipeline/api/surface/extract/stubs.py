@@ -24,6 +24,9 @@ from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource
 STUB_ONLY = "stub-only"
 """Label of what the stub declares and the source does not show."""
 
+STUB_MEMBER = "stub-member"
+"""Label of a member of a class that the stub declares and the source does not show."""
+
 _POSITIONAL = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 _VARIADIC = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)
 _FOR_TYPING = re.compile(r"^(?:\w+\.)*(?:(?:TypeVar|ParamSpec|TypeVarTuple|NewType)\(|[A-Z]\w*\[)")
@@ -108,7 +111,7 @@ def _private_bases(merged: Mapping[str, Definition], stub: Mapping[str, Definiti
         for base in waiting.pop().bases:
             name = base.split("[")[0]
             if name.startswith("_") and name in stub and name not in merged and name not in bases:
-                bases[name] = msgspec.structs.replace(stub[name], runtime=False)
+                bases[name] = msgspec.structs.replace(_with_members(stub[name]), runtime=False)
                 waiting.append(stub[name])
     return bases
 
@@ -120,8 +123,17 @@ def _is_alias(only: Definition) -> bool:
 
 
 def _labelled(only: Definition) -> Definition:
-    """Return a definition that only the stub has, with its label; of a class the members need none."""
-    return msgspec.structs.replace(only, labels=sorted({*only.labels, STUB_ONLY}))
+    """Return a definition that only the stub has, with its label; members of a class have another one."""
+    return msgspec.structs.replace(_with_members(only), labels=sorted({*only.labels, STUB_ONLY}))
+
+
+def _with_members(class_: Definition) -> Definition:
+    """Return a class of a stub whose members have the label that the stub alone shows them."""
+    members = {
+        name: msgspec.structs.replace(member, labels=sorted({*member.labels, STUB_MEMBER}))
+        for name, member in class_.members.items()
+    }
+    return msgspec.structs.replace(class_, members=members) if members else class_
 
 
 def _merge(own: Definition, stub: Definition) -> Definition:
