@@ -134,7 +134,7 @@ def test_a_part_that_breaks_off_is_begun_again(served: Index, broken: int, works
         assert client.get_span(served.url + PATH, 10, 20).content == CONTENT[10:20]
         assert client.received_bytes == 5 * broken + 10
     else:
-        with pytest.raises(BrokenOff, match=PATH):
+        with raises(BrokenOff, PATH.lstrip("/"), code="broken_off"):
             client.get_span(served.url + PATH, 10, 20)
     assert client.requests == min(broken, 2) + 1
 

@@ -69,7 +69,7 @@ def test_a_value_that_no_file_could_be_named_by_is_an_error(
     if column == "path" and value == ".hidden":
         return
     put(snapshot, config, column, value)
-    with pytest.raises(SnapshotError, match=f"{config}.*{column} has the value"):
+    with raises(SnapshotError, f"{config}.parquet", column, code="snapshot_value_unsafe"):
         Snapshot(snapshot).rows(config)
 
 
@@ -77,7 +77,7 @@ def test_a_value_that_no_file_could_be_named_by_is_an_error(
 @pytest.mark.parametrize("where", ["profile", "libraries"])
 def test_names_in_a_manifest_are_no_paths(snapshot: Path, where: str, value: str) -> None:
     edit_manifest(snapshot, lambda manifest: manifest.update({where: value if where == "profile" else {value: 1}}))
-    with pytest.raises(SnapshotError, match=where):
+    with raises(SnapshotError, where, code="manifest_invalid"):
         read_manifest(snapshot)
 
 

@@ -18,8 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline.lake.tables import read_parquet
-from pipeline.snapshots.format.manifest import read_manifest
+from pipeline.snapshots.format.manifest import SnapshotError, read_manifest
 from pipeline.snapshots.verify import verify
+from tests.errors import raises
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.snapshots.lakes import demo_lake, demo_snapshot, edit_manifest, publish_lake, seal
 
@@ -351,34 +352,34 @@ def text(content: str | bytes) -> Tamper:
 
 
 NO_SNAPSHOT: list[tuple[str, Tamper, str]] = [
-    ("none", lambda s: (s / "manifest.json").unlink(), "no manifest.json, so this is not a snapshot"),
-    ("a link", link("manifest.json"), "no manifest.json, so this is not a snapshot"),
-    ("empty", text(""), "manifest.json: not JSON"),
-    ("no JSON", text("{'format': 1}"), "manifest.json: not JSON"),
-    ("no text", text(b"\xff\xfe\x00"), "manifest.json: not JSON"),
-    ("too deep", text("[" * 200_000), "manifest.json: not JSON"),
-    ("a number of too many digits", text("1" * 5000), "manifest.json: not JSON"),
-    ("a list", text("[]"), "not a manifest of format 1"),
-    ("another format", manifest(lambda m: m.update(format=2)), "not a manifest of format 1"),
-    ("nothing but the format", text('{"format": 1}'), "driftline: Field required"),
-    ("no files", without("files"), "files: Field required"),
-    ("files of another kind", manifest(lambda m: m.update(files={})), "files: Input should be"),
+    ("none", lambda s: (s / "manifest.json").unlink(), "not_a_snapshot"),
+    ("a link", link("manifest.json"), "not_a_snapshot"),
+    ("empty", text(""), "manifest_not_json"),
+    ("no JSON", text("{'format': 1}"), "manifest_not_json"),
+    ("no text", text(b"\xff\xfe\x00"), "manifest_not_json"),
+    ("too deep", text("[" * 200_000), "manifest_not_json"),
+    ("a number of too many digits", text("1" * 5000), "manifest_not_json"),
+    ("a list", text("[]"), "manifest_of_other_format"),
+    ("another format", manifest(lambda m: m.update(format=2)), "manifest_of_other_format"),
+    ("nothing but the format", text('{"format": 1}'), "manifest_invalid"),
+    ("no files", without("files"), "manifest_invalid"),
+    ("files of another kind", manifest(lambda m: m.update(files={})), "manifest_invalid"),
     (
         "an entry of another kind",
         manifest(lambda m: m["files"].append(1)),
-        ": Input should be an object",
+        "manifest_invalid",
     ),
-    ("an entry without a path", manifest(lambda m: m["files"][0].pop("path")), "files.0.path: Field required"),
-    ("rows as text", entry(data("changes"), rows="1"), "rows: Input should be a valid integer"),
-    ("a table without rows", entry("README.md", table="changes"), "table and rows belong together"),
-    ("tags of another kind", manifest(lambda m: m.update(tags=[])), "tags: Input should be"),
+    ("an entry without a path", manifest(lambda m: m["files"][0].pop("path")), "manifest_invalid"),
+    ("rows as text", entry(data("changes"), rows="1"), "manifest_invalid"),
+    ("a table without rows", entry("README.md", table="changes"), "manifest_invalid"),
+    ("tags of another kind", manifest(lambda m: m.update(tags=[])), "manifest_invalid"),
 ]
 
 
-@pytest.mark.parametrize(("tamper", "complaint"), [pytest.param(t, c, id=name) for name, t, c in NO_SNAPSHOT])
-def test_what_has_no_manifest_that_can_be_read_is_no_snapshot(snapshot: Path, tamper: Tamper, complaint: str) -> None:
+@pytest.mark.parametrize(("tamper", "code"), [pytest.param(t, c, id=name) for name, t, c in NO_SNAPSHOT])
+def test_what_has_no_manifest_that_can_be_read_is_no_snapshot(snapshot: Path, tamper: Tamper, code: str) -> None:
     tamper(snapshot)
-    with pytest.raises(ValueError, match=re.escape(complaint)):
+    with raises(SnapshotError, code=code):
         verify(snapshot)
 
 

@@ -6,6 +6,7 @@ from pipeline.api.history.rules import LifecycleRules
 from pipeline.core.rules.load import RULES, RuleError, load
 from pipeline.core.vocabularies.changes import ChangeKind
 from tests.api.history.releases import TAGGING
+from tests.errors import raises
 
 
 def test_every_kind_of_change_has_its_tags():
@@ -29,19 +30,19 @@ def test_tags(kind, expected):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("old", "new", "code"),
     [
-        ("  moved:", "  # moved:", "no line for moved"),
-        ("precedence: [introduced, ", "precedence: [", "introduced is missing"),
-        ("griffe: Parameter was removed}", "griffe: Parameter went}", "Parameter went"),
-        ("  returns: {breaking: false", "  returns: {breaking: true", "returns: a change of annotations alone"),
-        ("sure_enough: 0.6", "sure_enough: 1.5", "less than or equal to 1"),
-        ("sure_enough:", "sure_enogh:", "unknown key"),
+        ("  moved:", "  # moved:", "rule_entry_missing"),
+        ("precedence: [introduced, ", "precedence: [", "rule_entry_missing"),
+        ("griffe: Parameter was removed}", "griffe: Parameter went}", "rule_invalid"),
+        ("  returns: {breaking: false", "  returns: {breaking: true", "rule_contradiction"),
+        ("sure_enough: 0.6", "sure_enough: 1.5", "rule_invalid"),
+        ("sure_enough:", "sure_enogh:", "rule_unknown_key"),
     ],
 )
-def test_a_file_with_a_mistake_is_refused(tmp_path, old, new, words):
+def test_a_file_with_a_mistake_is_refused(tmp_path, old, new, code):
     text = (RULES / "tags.yaml").read_text()
     assert old in text
     (tmp_path / "tags.yaml").write_text(text.replace(old, new))
-    with pytest.raises(RuleError, match=words):
+    with raises(RuleError, "tags.yaml", code=code):
         load(tmp_path / "tags.yaml", LifecycleRules)

@@ -119,15 +119,15 @@ def test_an_unknown_profile_names_those_that_exist() -> None:
 
 
 @pytest.mark.parametrize(
-    ("libraries", "complaint"),
+    ("libraries", "name"),
     [
-        ([{"library": "flask", "versions": "around 2"}], "not a version specifier"),
-        (["flask", "Flask"], "listed twice: flask"),
-        ([], "at least 1"),
+        ([{"library": "flask", "versions": "around 2"}], "around 2"),
+        (["flask", "Flask"], "flask"),
+        ([], "libraries"),
     ],
 )
-def test_a_profile_that_makes_no_sense(libraries: list[object], complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint):
+def test_a_profile_that_makes_no_sense(libraries: list[object], name: str) -> None:
+    with raises(ValueError, name):
         Profile.model_validate({"name": "mine", "libraries": libraries})
 
 

@@ -9,6 +9,7 @@ import pytest
 from pipeline.core.rules.load import RULES, RuleError, load
 from pipeline.core.rules.profiles import load_profile
 from pipeline.corpus.dependents.rules import DependentRules
+from tests.errors import raises
 
 RULE = load(RULES / "dependents.yaml", DependentRules)
 
@@ -20,16 +21,16 @@ def test_the_starter_profile_names_all_its_dependents() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "message"),
+    ("before", "after", "code"),
     [
-        ("  boltons: [", "  boltons: [Boltons, ", "names itself"),
-        ("  boltons: [", "  boltons: [Glom, ", "one dependent twice"),
-        ("max_ratio: 100", "max_ratio: 0", "max_ratio"),
-        ("max_ratio: 100", "max_ratios: 100", "unknown key"),
+        ("  boltons: [", "  boltons: [Boltons, ", "rule_contradiction"),
+        ("  boltons: [", "  boltons: [Glom, ", "rule_contradiction"),
+        ("max_ratio: 100", "max_ratio: 0", "rule_invalid"),
+        ("max_ratio: 100", "max_ratios: 100", "rule_unknown_key"),
     ],
 )
-def test_a_mistake_is_named_with_its_line(tmp_path: Path, before: str, after: str, message: str) -> None:
+def test_a_mistake_is_named_with_its_line(tmp_path: Path, before: str, after: str, code: str) -> None:
     path = tmp_path / "dependents.yaml"
     path.write_text((RULES / "dependents.yaml").read_text().replace(before, after))
-    with pytest.raises(RuleError, match=rf"dependents\.yaml:\d+: .*{message}"):
+    with raises(RuleError, "dependents.yaml", code=code):
         load(path, DependentRules)

@@ -262,7 +262,7 @@ def test_an_answer_that_breaks_off_is_unreachable(site: Site, tmp_path: Path, cu
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_server_that_is_overrun_is_unreachable(site: Site, tmp_path: Path, status: int) -> None:
     site.twists = {"questions": [lambda reply: Reply(status, HTML, {"Content-Type": "text/html"})] * 9}
-    with pytest.raises(Unreachable, match=str(status)):
+    with raises(Unreachable, str(status), code="unreachable"):
         Asking(site, tmp_path).find()
 
 

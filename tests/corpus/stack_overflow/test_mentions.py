@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pipeline.core.rules.load import RULES, RuleError
 from pipeline.corpus.stack_overflow.mentions import MentionReader, stack_overflow_rules, try_examples
+from tests.errors import raises
 
 RULE = stack_overflow_rules(RULES)
 READERS = {
@@ -139,18 +140,18 @@ def test_an_example_that_is_read_otherwise_is_an_error_with_pattern_and_text(tmp
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("old", "new", "code"),
     [
-        ("  pandas: {aliases", "  Pandas: {aliases", "normalised names"),
-        ("language: csharp", "language: python", "stand under `libraries`"),
-        ("language: csharp", "language: cobol", "foreign.newtonsoft.json.language"),
-        ("PACKAGE:VERSION", "PACKAGE", "placeholder VERSION once"),
-        ("tag: TAG-", "tags: TAG-", "unknown key"),
+        ("  pandas: {aliases", "  Pandas: {aliases", "rule_name_invalid"),
+        ("language: csharp", "language: python", "rule_contradiction"),
+        ("language: csharp", "language: cobol", "rule_invalid"),
+        ("PACKAGE:VERSION", "PACKAGE", "rule_placeholder_missing"),
+        ("tag: TAG-", "tags: TAG-", "rule_unknown_key"),
     ],
 )
-def test_errors_in_curated_examples_are_reported(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_errors_in_curated_examples_are_reported(tmp_path: Path, old: str, new: str, code: str) -> None:
     text = (RULES / "stack_overflow.yaml").read_text(encoding="utf-8")
     assert old in text
     (tmp_path / "stack_overflow.yaml").write_text(text.replace(old, new), encoding="utf-8")
-    with pytest.raises(RuleError, match=message):
+    with raises(RuleError, "stack_overflow.yaml", code=code):
         stack_overflow_rules(tmp_path)

@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
@@ -91,14 +92,14 @@ def test_every_family_has_a_setting(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("snapshot_name", "setting", "message"),
+    ("snapshot_name", "setting", "code"),
     [
-        (None, "versicode-function", "setting 'versicode-function': migrations have versicode-migration; name one"),
-        ("absent", None, "absent: no such folder, and no profile of that name has a snapshot"),
+        (None, "versicode-function", "prompt_setting_unknown"),
+        ("absent", None, "snapshot_unknown"),
     ],
 )
-def test_what_is_wrong_is_named(folder: Path, snapshot_name: str | None, setting: str | None, message: str) -> None:
-    with pytest.raises((SnapshotError, ValueError), match=message):
+def test_what_is_wrong_is_named(folder: Path, snapshot_name: str | None, setting: str | None, code: str) -> None:
+    with raises((SnapshotError, InputError), setting or "absent", code=code):
         Judge(snapshot_name or str(folder), Family.MIGRATION, View.ALL, setting)
 
 

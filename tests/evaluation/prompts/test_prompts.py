@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import load
 from pipeline.core.vocabularies.prompts import NoPrompt
 from pipeline.core.vocabularies.samples import Granularity
@@ -232,24 +233,24 @@ def test_a_value_that_a_template_cannot_use_is_told_with_its_row(snapshot: Path,
     }
     (tmp_path / "paper.yaml").write_text(yaml.safe_dump(rule))
     rules = load(tmp_path / "paper.yaml", PromptRules)
-    with raises(ValueError, code="prompt_not_rendered"):
+    with raises(InputError, code="prompt_not_rendered"):
         list(prompts(Snapshot(snapshot), "first", rules, ignore_case=True))
 
 
 BROKEN = {
-    "no JSON": ('{"id": "a"\n', r"a\.jsonl:1: no object with id, solution and trace"),
-    "no solution": ('\n{"id": "a", "trace": "t"}\n', r"a\.jsonl:2: "),
-    "not text": ('{"id": "a", "solution": 1, "trace": "t"}\n', r"a\.jsonl:1: "),
-    "twice": ('{"id": "a", "solution": "s", "trace": "t"}\n' * 2, r"a\.jsonl:2: 'a' is there twice"),
-    "a list": ("[]\n", r"a\.jsonl:1: "),
+    "no JSON": ('{"id": "a"\n', "a.jsonl:1", "trace_invalid"),
+    "no solution": ('\n{"id": "a", "trace": "t"}\n', "a.jsonl:2", "trace_invalid"),
+    "not text": ('{"id": "a", "solution": 1, "trace": "t"}\n', "a.jsonl:1", "trace_invalid"),
+    "twice": ('{"id": "a", "solution": "s", "trace": "t"}\n' * 2, "a.jsonl:2", "trace_twice"),
+    "a list": ("[]\n", "a.jsonl:1", "trace_invalid"),
 }
 
 
 @pytest.mark.parametrize("case", BROKEN)
 def test_failed_answers_that_cannot_be_read(tmp_path: Path, case: str) -> None:
-    text, message = BROKEN[case]
+    text, line, code = BROKEN[case]
     (tmp_path / "a.jsonl").write_text(text)
-    with pytest.raises(ValueError, match=message):
+    with raises(InputError, line, code=code):
         read_attempts(tmp_path / "a.jsonl")
 
 

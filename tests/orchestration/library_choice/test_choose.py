@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.core.errors import InputError
 from pipeline.core.rules.load import RULES, RuleError, load
 from pipeline.core.rules.profiles import load_profile
 from pipeline.core.vocabularies.libraries import Unsuited
@@ -131,20 +132,20 @@ def test_a_ranking_may_be_that_of_hugovk(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "error"),
+    ("text", "name"),
     [
-        ("rank,library,version,month,summary\n2,a,1,,\n1,b,1,,\n", "ranks must rise"),
+        ("rank,library,version,month,summary\n2,a,1,,\n1,b,1,,\n", "ranking.csv"),
         ("rank,library,version,month,summary\nfirst,a,1,,\n", "entry 1"),
-        ("name,place\na,1\n", "columns are rank, library"),
-        ("rank,library,version,month,summary\n1,a,1\n", "entry 1: 3 columns"),
-        ("rank,library,version,month,summary\n1,a,1,,,,\n", "entry 1: 7 columns"),
-        ("download_count,project\n1\n", "entry 1: 1 columns"),
-        (f"rank,library,version,month,summary\n1,a,1,,{'x' * 200_000}\n", "field larger than field limit"),
+        ("name,place\na,1\n", "columns"),
+        ("rank,library,version,month,summary\n1,a,1\n", "3 columns"),
+        ("rank,library,version,month,summary\n1,a,1,,,,\n", "7 columns"),
+        ("download_count,project\n1\n", "1 columns"),
+        (f"rank,library,version,month,summary\n1,a,1,,{'x' * 200_000}\n", "field limit"),
     ],
 )
-def test_a_ranking_that_cannot_be_read_says_why(tmp_path: Path, text: str, error: str) -> None:
+def test_a_ranking_that_cannot_be_read_says_why(tmp_path: Path, text: str, name: str) -> None:
     (tmp_path / "ranking.csv").write_text(text)
-    with pytest.raises(ValueError, match=error):
+    with raises(InputError, name, code="ranking_invalid"):
         read_ranking(tmp_path / "ranking.csv")
 
 
@@ -155,7 +156,7 @@ def test_a_ranking_may_write_names_as_their_authors_do(tmp_path: Path) -> None:
 
 def test_a_fact_that_cannot_be_read_is_told_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "facts.jsonl").write_text('{"library": "a"}\n')
-    with raises(ValueError, "facts.jsonl:1", code="library_facts_invalid"):
+    with raises(InputError, "facts.jsonl:1", code="library_facts_invalid"):
         read_facts(tmp_path / "facts.jsonl")
 
 

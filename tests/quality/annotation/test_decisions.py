@@ -85,34 +85,32 @@ def test_a_decision_before_a_new_flag_settles_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "problem"),
+    ("said", "code"),
     [
-        (NewDecision(DecisionKind.REJECT), "a rejection needs a reason"),
-        (NewDecision(DecisionKind.REJECT, Objection.OTHER), "the comment is empty"),
-        (NewDecision(DecisionKind.ACCEPT, Objection.OTHER, "why"), "only a rejection has a reason"),
-        (NewDecision(DecisionKind.COMMENT, comment=" "), "the comment is empty"),
-        (NewDecision(DecisionKind.COMMENT, comment="x" * (ONCE.max_text + 1)), "characters, 200000 are allowed"),
-        (NewDecision(DecisionKind.EDIT), "the edit changes nothing"),
-        (NewDecision(DecisionKind.EDIT, after={"description": "Text 0."}), "the edit changes nothing"),
-        (NewDecision(DecisionKind.EDIT, after={"code": "g()"}), "code: not among what can be edited here"),
-        (NewDecision(DecisionKind.EDIT, after={"version": "3.0"}), "version: '3.0' is none of 1.0, 2.0"),
-        (NewDecision(DecisionKind.EDIT, after={"description": "a\0b"}), "holds a null byte"),
-        (NewDecision(DecisionKind.COMMENT, comment="a\0b"), "comment: holds a null byte"),
-        (NewDecision(DecisionKind.COMMENT, comment="\ud800"), "comment: holds a null byte or half a character"),
+        (NewDecision(DecisionKind.REJECT), "rejection_without_reason"),
+        (NewDecision(DecisionKind.REJECT, Objection.OTHER), "comment_empty"),
+        (NewDecision(DecisionKind.ACCEPT, Objection.OTHER, "why"), "reason_without_rejection"),
+        (NewDecision(DecisionKind.COMMENT, comment=" "), "comment_empty"),
+        (NewDecision(DecisionKind.COMMENT, comment="x" * (ONCE.max_text + 1)), "text_too_long"),
+        (NewDecision(DecisionKind.EDIT), "edit_empty"),
+        (NewDecision(DecisionKind.EDIT, after={"description": "Text 0."}), "edit_empty"),
+        (NewDecision(DecisionKind.EDIT, after={"code": "g()"}), "field_not_editable"),
+        (NewDecision(DecisionKind.EDIT, after={"version": "3.0"}), "field_value_unknown"),
+        (NewDecision(DecisionKind.EDIT, after={"description": "a\0b"}), "text_invalid"),
+        (NewDecision(DecisionKind.COMMENT, comment="a\0b"), "text_invalid"),
+        (NewDecision(DecisionKind.COMMENT, comment="\ud800"), "text_invalid"),
         (
             NewDecision(DecisionKind.ACCEPT, flags=frozenset({FlagKind.AUDIT})),
-            r"flagged since it was opened \(too_long\)",
+            "sample_flagged",
         ),
-        (NewDecision(DecisionKind.ACCEPT, after={"description": "x"}), "only an edit changes fields"),
-        (NewDecision(DecisionKind.ACCEPT, content="another"), "the sample has changed since it was opened"),
-        (NewDecision(DecisionKind.UNDO), "nothing to undo"),
+        (NewDecision(DecisionKind.ACCEPT, after={"description": "x"}), "fields_without_edit"),
+        (NewDecision(DecisionKind.ACCEPT, content="another"), "sample_changed"),
+        (NewDecision(DecisionKind.UNDO), "nothing_to_undo"),
     ],
 )
-def test_an_invalid_decision_is_refused_and_not_stored(
-    desk: tuple[Store, Clock], said: NewDecision, problem: str
-) -> None:
+def test_an_invalid_decision_is_refused_and_not_stored(desk: tuple[Store, Clock], said: NewDecision, code: str) -> None:
     store, _ = desk
-    with pytest.raises(DecisionError, match=problem):
+    with raises(DecisionError, code=code):
         decide(store, "id0", "ann", said)
     with store.reading() as connection:
         assert connection.execute(select(decisions)).all() == []

@@ -41,15 +41,15 @@ def test_a_database_of_a_newer_driftline_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "problem"),
+    ("url", "code"),
     [
-        ("reviews.sqlite", "DRIFTLINE_REVIEWS: .*give an address such as"),
-        ("mysql://host/name", "mysql is neither sqlite nor postgresql"),
-        ("sqlite:////proc/none/reviews.sqlite", "cannot be opened: .*No such file"),
+        ("reviews.sqlite", "reviews_address_invalid"),
+        ("mysql://host/name", "reviews_address_invalid"),
+        ("sqlite:////proc/none/reviews.sqlite", "reviews_unreachable"),
     ],
 )
-def test_an_unreadable_database_is_an_error(url: str, problem: str) -> None:
-    with pytest.raises(StoreError, match=problem):
+def test_an_unreadable_database_is_an_error(url: str, code: str) -> None:
+    with raises(StoreError, code=code):
         open_store(url, ONCE)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -110,21 +109,21 @@ def test_members_of_structs_follow_the_same_rule(snapshot: Path) -> None:
 OTHERWISE: dict[str, tuple[Change, str]] = {
     "a column with a value in every row is missing": (
         lambda t: t.drop_columns(["answer"]),
-        "no answer, which has a value in every row",
+        "no answer",
     ),
     "another type": (
         lambda t: retyped(t, "answer", pa.field("answer", pa.int64(), nullable=False), [1] * t.num_rows),
-        "answer is int64, not string",
+        "answer is int64",
     ),
     "a column that may be without a value": (
         lambda t: retyped(t, "answer", pa.field("answer", pa.string()), [None] * t.num_rows),
-        "answer may be without a value",
+        "answer may",
     ),
     "a value of another vocabulary": (
         lambda t: retyped(
             t, "granularity", pa.field("granularity", pa.string(), nullable=False), ["chapter"] * t.num_rows
         ),
-        "granularity has the value 'chapter'",
+        "chapter",
     ),
 }
 
@@ -132,10 +131,8 @@ OTHERWISE: dict[str, tuple[Change, str]] = {
 @pytest.mark.parametrize(("change", "problem"), OTHERWISE.values(), ids=OTHERWISE.keys())
 def test_anything_else_is_an_error_that_names_both_versions(snapshot: Path, change: Change, problem: str) -> None:
     of_other(snapshot, "completions", change)
-    with pytest.raises(SnapshotError, match=re.escape(problem)) as error:
+    with raises(SnapshotError, problem, "0.0.7", build_version(), code="snapshot_of_other_version"):
         Snapshot(snapshot).rows("completions")
-    assert "0.0.7" in str(error.value)
-    assert build_version() in str(error.value)
     # what is not read is in nobody's way
     assert Snapshot(snapshot).rows("completions", ("id", "library"))
 
@@ -145,7 +142,7 @@ def test_a_table_that_was_not_published_is_an_error_that_names_both_versions(sna
     edit_manifest(snapshot, lambda m: m.update(files=[one for one in m["files"] if one["path"] not in files]))
     found = Snapshot(snapshot)
     assert not found.has("scenes")
-    with pytest.raises(SnapshotError, match=rf"no table data/scenes.parquet.*{re.escape(build_version())}"):
+    with raises(SnapshotError, "data/scenes.parquet", build_version(), code="snapshot_of_other_version"):
         found.rows("scenes")
 
 

@@ -126,17 +126,12 @@ def test_a_tag_is_never_another_snapshot(hub: Hub, snapshot: Outgoing, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("there", "told"),
-    [
-        ({"data.csv": b"1,2"}, "something else than snapshots of Driftline"),
-        ({"manifest.json": b"[]"}, "something else than snapshots of Driftline"),
-        ({"manifest.json": b'{"profile": "wide"}'}, "the profile wide"),
-    ],
+    "there", [{"data.csv": b"1,2"}, {"manifest.json": b"[]"}, {"manifest.json": b'{"profile": "wide"}'}]
 )
-def test_what_is_somebody_elses_is_left_alone(hub: Hub, snapshot: Outgoing, there: dict[str, bytes], told: str) -> None:
+def test_what_is_somebody_elses_is_left_alone(hub: Hub, snapshot: Outgoing, there: dict[str, bytes]) -> None:
     hub.repositories[REPO] = Repository(private=False)
     hub.repositories[REPO].commit(there)
-    with pytest.raises(NotUploaded, match=f"holds {told}, and nothing was overwritten"):
+    with raises(NotUploaded, REPO, code="upload_repository_foreign"):
         upload(hub, snapshot, REPO)
     assert hub.files(REPO) == there
 
@@ -151,9 +146,9 @@ def test_a_repository_that_was_made_by_hand_is_taken(hub: Hub, snapshot: Outgoin
 @pytest.mark.parametrize(
     ("token", "told"),
     [
-        (None, "401.*Sign in with `hf auth login`"),
-        ("hf_unknown", "401.*Invalid credentials"),
-        (READER, "403.*You don't have the rights.*HF_TOKEN"),
+        (None, "hf auth login"),
+        ("hf_unknown", "Invalid credentials"),
+        (READER, "HF_TOKEN"),
     ],
 )
 def test_who_may_not_write_is_told(
@@ -163,7 +158,7 @@ def test_who_may_not_write_is_told(
     monkeypatch.delenv("HF_TOKEN")
     if token:
         monkeypatch.setenv("HF_TOKEN", token)
-    with pytest.raises(NotUploaded, match=told):
+    with raises(NotUploaded, told, code="upload_refused"):
         upload(hub, snapshot, REPO)
     assert hub.repositories == {}
 

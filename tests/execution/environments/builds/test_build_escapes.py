@@ -13,6 +13,7 @@ import pytest
 from pipeline.core.vocabularies.running import EnvironmentOutcome as Outcome
 from pipeline.execution.environments.resolution.failures import StepFailed
 from pipeline.execution.environments.resolution.interpreters import Interpreter
+from tests.errors import raises
 from tests.execution.environments.builds.sources import JUNE, MAY, Builders, built, files, said_by, source
 from tests.index_server import Index, wheel
 
@@ -169,11 +170,11 @@ def test_a_flood_of_output_is_not_kept(index: Index, builder_at: Builders, pytho
 @pytest.mark.parametrize(
     ("lines", "problem"),
     [
-        ("-r /etc/passwd", "not a pin with hashes"),
-        ("--index-url https://example.org/simple", "not a pin with hashes"),
-        ("evil @ https://example.org/evil-1.0-py3-none-any.whl", "not a pin with hashes"),
-        ("evil==1.0", "not a pin with hashes"),
-        ("dep==1.0 \\\n    --hash=sha256:" + "0" * 64, "the index has no such files of dep==1.0"),
+        ("-r /etc/passwd", "not a pin"),
+        ("--index-url https://example.org/simple", "not a pin"),
+        ("evil @ https://example.org/evil-1.0-py3-none-any.whl", "not a pin"),
+        ("evil==1.0", "not a pin"),
+        ("dep==1.0 \\\n    --hash=sha256:" + "0" * 64, "dep==1.0"),
     ],
 )
 def test_a_build_that_writes_into_the_lock(
@@ -189,7 +190,7 @@ for pid in (p for p in os.listdir("/proc") if p.isdigit()):
 """
     index.add("lib", "1.0", source("lib", body=body), MAY)
     index.add("dep", "1.0", wheel("dep", "1.0", {"dep.py": ""}), MAY)
-    with pytest.raises(StepFailed, match=problem) as failed:
+    with raises(StepFailed, problem) as failed:
         builder_at(tmp_path).lock(["lib==1.0"], python, JUNE)
     assert failed.value.outcome == Outcome.BUILD_FAILED
 

@@ -15,6 +15,7 @@ from pipeline.execution.environments.resolution.interpreters import Interpreter
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.index.index import IndexFile, Project
+from tests.errors import raises
 
 RULES = environment_rules()
 INSTALLED = tuple(
@@ -54,22 +55,22 @@ def test_the_python_that_is_asked_for_is_taken_and_no_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "known", "said"),
+    ("wanted", "known", "name"),
     [
         (
             EnvironmentRequest("lib", "1.0", python="3.6"),
             facts(),
-            "Python 3.6 is not installed; here is 3.7, 3.8, 3.9, 3.10",
+            "Python 3.6",
         ),
         (
             EnvironmentRequest("lib", "1.0"),
             facts(requires_python=">=3.13"),
-            "asks for Python >=3.13, of which none is installed",
+            "Python >=3.13",
         ),
     ],
 )
-def test_no_interpreter(wanted: EnvironmentRequest, known: ReleaseFacts, said: str) -> None:
-    with pytest.raises(StepFailed, match=said) as failed:
+def test_no_interpreter(wanted: EnvironmentRequest, known: ReleaseFacts, name: str) -> None:
+    with raises(StepFailed, name) as failed:
         tried(wanted, known)
     assert failed.value.outcome == EnvironmentOutcome.NO_INTERPRETER
 
