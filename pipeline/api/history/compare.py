@@ -235,7 +235,9 @@ class _Writer:
         if difference.guessed:
             row["confidence"] = self.rules.confidence_parameter_renamed
         elif difference.unseen:
-            row["confidence"] = self.rules.confidence_parameter_handed_on
+            removed = difference.kind == ChangeKind.PARAMETER_REMOVED
+            rules = self.rules
+            row["confidence"] = rules.confidence_parameter_handed_on if removed else rules.confidence_parameter_explicit
         return row
 
     def _sure(self, path: str, there: Index, if_unseen: float) -> float:

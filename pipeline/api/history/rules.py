@@ -81,6 +81,7 @@ class LifecycleRules(Rule):
     similar_parameter_names: Share
     confidence_parameter_renamed: Share
     confidence_parameter_handed_on: Share
+    confidence_parameter_explicit: Share
 
     @model_validator(mode="after")
     def _complete(self) -> LifecycleRules:

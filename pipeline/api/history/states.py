@@ -95,7 +95,7 @@ def _callable(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> Iter
         yield Difference(ChangeKind.ASYNC, _awaited(old), _awaited(new))
     if _has_signature(old) and _has_signature(new):
         differences = compare_parameters(_with_values(old), _with_values(new), rules)
-        yield from (_with_doubt(difference, new) for difference in differences)
+        yield from (_with_doubt(difference, old, new) for difference in differences)
     if annotations_differ(old["returns"], new["returns"], rules):
         yield Difference(ChangeKind.RETURNS, old["returns"], new["returns"])
     same = same_overloads(old["overloads"], new["overloads"])
@@ -103,9 +103,11 @@ def _callable(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> Iter
         yield Difference(ChangeKind.OVERLOADS, _joined(old["overloads"]), _joined(new["overloads"]))
 
 
-def _with_doubt(difference: Difference, new: SymbolState) -> Difference:
-    """Return a removal as unsure where `**kwargs` may reach what still has the parameter."""
-    if difference.kind != ChangeKind.PARAMETER_REMOVED or KWARGS_UNSEEN not in new["labels"]:
+def _with_doubt(difference: Difference, old: SymbolState, new: SymbolState) -> Difference:
+    """Return a claim as unsure where `**kwargs` of the release without the parameter may reach what takes it."""
+    without = {ChangeKind.PARAMETER_REMOVED: new, ChangeKind.PARAMETER_ADDED_OPTIONAL: old}.get(difference.kind)
+    text = difference.old or difference.new or ""
+    if without is None or text.startswith("*") or KWARGS_UNSEEN not in without["labels"]:
         return difference
     return replace(difference, unseen=True)
 

@@ -252,6 +252,11 @@ HANDS_ON = {
         "def g(*, a=1): ...\ndef f(g, **kw):\n    return g(**kw)\n",
         ["parameter_added_optional kw 1.0", "parameter_removed a 0.9"],
     ),
+    "to what no source shows, before it became explicit": (
+        "import there\ndef f(x, **kw):\n    return there.takes(x, **kw)\n",
+        "def f(x, *, leeway=0, **kw):\n    return there.takes(x, **kw)\n",
+        ["parameter_added_optional leeway 0.6"],
+    ),
     "set before": (
         "def f(*, leeway=0, b=1): ...\n",
         "def takes(*, leeway=0): ...\ndef f(**kw):\n    kw['leeway'] = 1\n    return takes(**kw)\n",
