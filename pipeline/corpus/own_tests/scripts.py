@@ -297,7 +297,18 @@ class _Nested(ast.NodeTransformer):
         if name in _RAISING:
             return ast.Pass()
         self.generic_visit(node)
-        return node.body if name in _WARNING else node
+        if name in _WARNING:
+            return node.body
+        node.body = [_unshown(each) for each in node.body]
+        return node
+
+
+def _unshown(statement: ast.stmt) -> ast.stmt:
+    """Return a statement of a block that displays nothing at a prompt either: there each expression shows its value."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(value, ast.Call) or dotted_name(value) == "print":
+        return statement
+    return ast.Assign([ast.Name("_", ast.Store())], value)
 
 
 def _shown(statement: ast.stmt) -> tuple[ast.stmt, str, bool] | None:

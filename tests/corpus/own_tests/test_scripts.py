@@ -38,6 +38,11 @@ def lines_of(body: str, preamble: str = "") -> list[Line]:
         ("x = 2\nx += 1\nassert f(1) == x", "x = 2\nx += 1\nprint(f(1) == x)\n"),
         ("for x in (1, 2):\n    assert f(x) == 2", "for x in (1, 2):\n    print(f(x))\n"),
         ("with pytest.warns(UserWarning):\n    f(1)\nassert x == 1", "f(1)\nprint(x)\n"),
+        # at a prompt an expression of a block shows its value, which nobody states
+        (
+            "with client:\n    client.get('/')\n    assert x == 1",
+            "with client:\n    _ = client.get('/')\n    print(x)\n",
+        ),
         (
             "with pytest.raises(demo.Bad):\n    f(1)",
             "try:\n    f(1)\nexcept demo.Bad as error:\n    print(type(error).__name__)\n",
