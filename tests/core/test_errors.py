@@ -1,4 +1,4 @@
-"""Every error that has a cause of its own has a code, and every code its cause in the reference."""
+"""Every error that has a cause of its own has a code, every code its cause in the reference, and tests match codes."""
 
 from __future__ import annotations
 
@@ -87,3 +87,31 @@ def test_a_code_survives_another_process_and_does_not_change_the_message() -> No
     with raises(FatalError, code="disk_full"):
         raise FatalError("no space", code="disk_full")
     assert CodedError("x").code == ""
+
+
+MOST_WORDS = 3
+"""A name of what is at fault may have so many words, such as `statement 3`; more are a sentence, or a command."""
+
+
+def matched_texts(node: ast.Call) -> Iterator[ast.expr]:
+    """Yield what a test expects of the message of an error."""
+    match ast.unparse(node.func):
+        case "pytest.raises":
+            yield from (keyword.value for keyword in node.keywords if keyword.arg == "match")
+        case "raises":
+            yield from node.args[1:]
+
+
+def test_tests_match_no_sentences_of_errors() -> None:
+    """A message can be reworded without a test that fails: `raises` of `tests/errors.py` takes its code instead."""
+    sentences = [
+        f"{path.relative_to(PROJECT)}:{node.lineno}: {text.value}"
+        for path in sorted((PROJECT / "tests").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+        for expected in matched_texts(node)
+        for text in ast.walk(expected)
+        if isinstance(text, ast.Constant) and isinstance(text.value, str)
+        if len(text.value.split()) > MOST_WORDS and not text.value.startswith("driftline ")
+    ]
+    assert sentences == []

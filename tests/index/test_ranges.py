@@ -89,7 +89,7 @@ def test_it_reads_like_a_file_in_memory(served: Index, steps: list[tuple[str, in
 
 
 def test_a_place_before_the_file_is_refused(served: Index) -> None:
-    with pytest.raises(ValueError, match="before the file"):
+    with raises(ValueError, "before the file"):
         remote(served).seek(-1025, os.SEEK_END)
 
 

@@ -60,7 +60,7 @@ def test_what_people_decided_and_what_was_paid_for_is_named_and_left(tmp_path: P
     with raises(StoreError, "reviews.sqlite", code="reviews_damaged"):
         open_store(f"sqlite:///{tmp_path}/reviews.sqlite", load(RULES / "annotation.yaml", AnnotationRules))
     with (
-        raises(OSError, "answers.sqlite"),
+        raises(OSError, "answers.sqlite", code="answers_unreadable"),
         Store(tmp_path / "answers.sqlite").open(),
     ):
         pass

@@ -62,7 +62,7 @@ def test_every_reference_leads_to_a_column(name: str) -> None:
 
 
 def test_what_has_no_form_but_its_address_makes_no_id() -> None:
-    with pytest.raises(TypeError, match="a generator cannot be hashed"):
+    with raises(TypeError, "generator"):
         content_id("a", (letter for letter in "b"))
 
 

@@ -11,6 +11,8 @@ from threading import local
 
 from filelock import FileLock
 
+from pipeline.core.errors import CodedError
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS ledger (
@@ -23,6 +25,12 @@ CREATE TABLE IF NOT EXISTS batched (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS ended (run TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID;
 """
+
+
+class AnswersError(CodedError, OSError):
+    """The database of answers cannot be read; nobody can make it again for nothing."""
+
+    code = "answers_unreadable"
 
 
 @dataclass(frozen=True)
@@ -46,7 +54,7 @@ class Store:
                 database.execute(statement)
             database.execute("BEGIN IMMEDIATE")
         except sqlite3.DatabaseError as error:
-            raise OSError(
+            raise AnswersError(
                 f"{self.path}: what was paid for cannot be read ({error}): put a copy of it back; without the file"
                 " every answer is asked for, and paid, again"
             ) from error

@@ -15,6 +15,7 @@ from pipeline.lake.schema import Row
 from tests.corpus.github.conftest import MakeGitHub
 from tests.corpus.github.hub import Hub
 from tests.corpus.github.test_source import PINNED, collect, user
+from tests.errors import raises
 
 
 def cached_file(folder: Path, pattern: str) -> Path:
@@ -59,7 +60,7 @@ def test_a_cache_of_another_kind_is_an_error_in_words(
     collect(source, releases)
     with sqlite3.connect(cached_file(tmp_path, "answers.sqlite")) as database:
         database.execute("DROP TABLE responses")
-    with pytest.raises(OSError, match=r"cache of GitHub's answers cannot be used: no such table.*may be removed"):
+    with raises(OSError, "no such table"):
         collect(source, releases)
 
 

@@ -27,6 +27,7 @@ from pipeline.index.archives import ArchiveLimits, read_members
 from pipeline.index.http import BadAnswer, Fetcher, NotFound
 from tests.corpus.github.conftest import github_rules
 from tests.corpus.github.recorded import TOKEN, installed, replaying, scenario
+from tests.errors import raises
 
 pytestmark = pytest.mark.slow
 
@@ -112,7 +113,7 @@ def test_get_archive(client: Callable[[str], Client], tmp_path: Path) -> None:
 
 
 def test_branch_protection_is_not_found(client: Callable[[str], Client]) -> None:
-    with pytest.raises(NotFound, match="status 404: Branch not protected"):
+    with raises(NotFound, "status 404", code="not_found"):
         client("branch-protection").repository(f"{ORG}/branch-protection/branches/main/protection")
 
 
@@ -148,5 +149,5 @@ def test_get_content_that_is_no_json(asker: Callable[..., Requester]) -> None:
     _, listed = ask.requestJsonAndCheck("GET", f"/repos/{ORG}/hello-world/contents/")
     assert [file["path"] for file in listed] == ["README.md"]
     raw = {"Accept": "application/vnd.github.v3.raw"}
-    with pytest.raises(BadAnswer, match=r"not JSON but application/vnd.github.v3.raw"):
+    with raises(BadAnswer, "application/vnd.github.v3.raw", code="bad_answer"):
         ask.requestJsonAndCheck("GET", f"/repos/{ORG}/hello-world/contents/README.md", headers=raw)

@@ -241,5 +241,5 @@ def test_a_damaged_table(sealed: bool, snapshot: Path, sources: Unpack, tmp_path
     (snapshot / "data" / "completions.parquet").write_bytes(b"PAR1, or not")
     if sealed:
         seal(snapshot)
-    with pytest.raises(SnapshotError, match=r"sha256 is|not a Parquet file"):
+    with raises(SnapshotError, code="snapshot_file_unreadable" if sealed else "snapshot_file_differs"):
         export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)

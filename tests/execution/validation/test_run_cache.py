@@ -17,6 +17,7 @@ from pipeline.execution.validation.cases import Case, Result
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.run_cache import RunCache, case_key, remembered, run_key
 from pipeline.execution.validation.running import run_cases
+from tests.errors import raises
 
 CASES = [
     Case("passes", "import json\n", "json.dumps(2)\n", import_names=("json",), cover=True),
@@ -55,7 +56,7 @@ def test_the_second_time_nothing_runs_but_what_was_too_slow(
     renamed = [replace(case, id=f"again {case.id}") for case in CASES[:2]]
     again = run_cases(environment, renamed, Idle(sandbox.kind), hurried, memory=memory)
     assert again == [replace(result, id=f"again {result.id}") for result in first[:2]]
-    with pytest.raises(AssertionError, match="run again"):
+    with raises(AssertionError, "run again"):
         run_cases(environment, CASES[2:], Idle(sandbox.kind), hurried, memory=memory)
 
 

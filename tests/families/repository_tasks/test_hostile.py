@@ -21,6 +21,7 @@ from pipeline.families.repository_tasks.project_context import Workshop
 from pipeline.families.repository_tasks.report import BadReport, read_report
 from pipeline.families.repository_tasks.running import run_variants
 from pipeline.lake.schema import table
+from tests.errors import raises
 from tests.families.repository_tasks.conftest import FILES, trace, tree, with_files
 from tests.families.repository_tasks.test_running import OF_PRICES, PRICES, TAX
 
@@ -243,5 +244,5 @@ def test_what_is_no_report_is_refused(message: str) -> None:
 def test_a_report_that_is_cut_off_is_refused() -> None:
     whole = zlib.compress(json.dumps({"collected": 1}).encode())
     assert read_report(base64.b85encode(whole).decode(), [], 0, 1).collected == 1
-    with pytest.raises(BadReport, match="cut off"):
+    with raises(BadReport, "cut off"):
         read_report(base64.b85encode(whole[:-4]).decode(), [], 0, 1)

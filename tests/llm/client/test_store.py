@@ -43,7 +43,7 @@ def test_nested_writes_are_committed_with_their_transaction(tmp_path: Path) -> N
 def test_a_file_that_is_no_database_is_an_error_with_advice(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "answers.sqlite"
     path.write_bytes(content) if content else path.mkdir()
-    with raises(OSError, "answers.sqlite"):
+    with raises(OSError, "answers.sqlite", code="answers_unreadable"):
         Answers(Store(path)).get("a")
 
 

@@ -103,5 +103,5 @@ def test_invisible_characters_are_refused_in_every_field(text: str) -> None:
     good = {"text": "a\n\tß 数²½…é", "items": [item, item], "mode": "fast", "notes": []}
     assert Answer.model_validate_json(json.dumps(good)).text == good["text"]
     for changed in ({"text": text}, {"notes": ["a", text]}):
-        with pytest.raises(ValueError, match=r"holds U\+[0-9A-F]{4,5}, which no reader sees"):
+        with pytest.raises(ValueError, match=r"U\+[0-9A-F]{4,5}"):
             Answer.model_validate_json(json.dumps(good | changed))

@@ -19,6 +19,7 @@ from pipeline.core.settings import PROJECT
 from pipeline.core.vocabularies.alerts import AlertKind
 from pipeline.orchestration.alerts.message import LONGEST, alert_of
 from pipeline.orchestration.alerts.rules import AlertRules, alert_rules
+from tests.errors import raises
 from tests.orchestration.alerts.post import mail_server
 
 SHIPPED = PROJECT / "curation_rules" / "alerts.yaml"
@@ -88,7 +89,7 @@ def test_the_example_in_the_shipped_file_can_be_taken_as_it_stands(tmp_path: Pat
 def test_a_receiver_that_cannot_be_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
     path = tmp_path / "alerts.yaml"
     path.write_text(f"receivers:\n  - {line}\nlate_after_h: {{}}\nlongest_h: {{}}\n")
-    with pytest.raises(RuleError, match=r"alerts\.yaml:[23]"):
+    with raises(RuleError, "alerts.yaml"):
         load(path, AlertRules)
 
 

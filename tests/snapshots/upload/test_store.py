@@ -90,7 +90,7 @@ def test_what_is_there_is_not_sent_again(snapshot: Outgoing, store: Store, bucke
 def test_nothing_is_overwritten(snapshot: Outgoing, store: Store, bucket: str) -> None:
     other = f"{bucket}/mine/{snapshot.name}/data/completions.parquet"
     store.files().pipe_file(other, b"another")
-    with pytest.raises(NotUploaded, match="exists with other content, and nothing was overwritten"):
+    with raises(NotUploaded, code="upload_file_taken"):
         upload_to_store(snapshot, f"s3://{bucket}")
     assert store.files().cat_file(other) == b"another"
     assert not store.files().exists(f"{bucket}/mine/{snapshot.name}/manifest.json")

@@ -14,6 +14,7 @@ from packaging.metadata import parse_email
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
+from pipeline.core.errors import CodedError
 from pipeline.execution.environments.resolution.pinned import Pin
 from pipeline.execution.environments.resolution.wheel_compatibility import PURE, tags_of
 from pipeline.index.archives import ArchiveLimits, BadArchive, UnsafeArchive, read_members
@@ -22,7 +23,7 @@ from pipeline.lake.ids import content_id
 _METADATA = ".dist-info/METADATA"
 
 
-class NotTheWheel(Exception):
+class NotTheWheel(CodedError):
     """What a build handed out is not a wheel of the distribution that was to be built."""
 
 
@@ -81,19 +82,19 @@ class WheelStore:
         try:
             built, version, _, tags = parse_wheel_filename(name)
         except InvalidWheelFilename as error:
-            raise NotTheWheel(str(error)) from None
+            raise NotTheWheel(str(error), code="wheel_name_invalid") from None
         if "/" in name or (built, version) != (canonicalize_name(pin.name), Version(pin.version)):
-            raise NotTheWheel(f"{name[:200]} is not a wheel of {pin.requirement}")
+            raise NotTheWheel(f"{name[:200]} is not a wheel of {pin.requirement}", code="wheel_of_other")
         if tags.isdisjoint(tags_of(python)):
-            raise NotTheWheel(f"{name[:200]} is not for Python {python} on this machine")
+            raise NotTheWheel(f"{name[:200]} is not for Python {python} on this machine", code="wheel_not_for_python")
         try:
             members = list(read_members(io.BytesIO(content), lambda path: path.endswith(_METADATA), self.limits))
         except (BadArchive, UnsafeArchive) as error:
-            raise NotTheWheel(f"{name}: {error}") from None
+            raise NotTheWheel(f"{name}: {error}", code="wheel_unreadable") from None
         metadata = [parse_email(member.content)[0] for member in members]
         names = [(canonicalize_name(raw.get("name", "")), raw.get("version")) for raw in metadata]
         if len(names) != 1 or names[0][0] != built or _version(names[0][1]) != version:
-            raise NotTheWheel(f"{name} holds the metadata of {names or 'nothing'}")
+            raise NotTheWheel(f"{name} holds the metadata of {names or 'nothing'}", code="wheel_metadata_differs")
 
 
 def _version(text: str | None) -> Version | None:

@@ -23,6 +23,7 @@ from pipeline.api.surface.parse.pieces import parse_alone, parse_in_pieces, with
 from pipeline.api.surface.parse.syntax import functions
 from pipeline.api.surface.visit import UnparsedError, visit_file
 from tests.api.surface.trees import SURFACE_RULES, rows
+from tests.errors import raises
 
 SOURCE = '''
 def one(a={1: 2}): return a
@@ -117,12 +118,13 @@ def test_any_body_is_read_back(statements, documented, indentation):
     ["print 'two'", "try:\n        x\n    except E, e:\n        pass", "raise E, 'x'", "exec 'x' in d"],
 )
 def test_python_2_inside_a_function_is_seen(body):
-    with pytest.raises(UnparsedError, match=r"^line [24]: "):
+    with raises(UnparsedError) as error:
         visit_file("pkg", "pkg/__init__.py", f"def f():\n    {body}\n".encode(), SURFACE_RULES)
+    assert str(error.value).startswith(("line 2: ", "line 4: "))
 
 
 def test_a_file_whose_rest_does_not_parse_is_reported_where_it_is_wrong():
-    with pytest.raises(UnparsedError, match="line 4: invalid syntax"):
+    with raises(UnparsedError, "line 4"):
         visit_file("pkg", "pkg/__init__.py", b"def f():\n    return 1\n\nx = = 1\n", SURFACE_RULES)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pipeline.api.surface.parse.python2 import modernise
 from pipeline.api.surface.visit import UnparsedError, visit_file
 from tests.api.surface.trees import SURFACE_RULES
+from tests.errors import raises
 
 
 def signatures(text: str) -> list[str]:
@@ -93,16 +94,16 @@ def test_docstrings_and_warnings_are_exact():
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "line"),
     [
-        ("print 'a'\nfrom a b\n", "line 2: invalid syntax"),
-        ("x = 1\n{{ name }} = print\n", "line 2: "),
-        ("type X = int\n", "line 1: invalid syntax"),
-        ("x = '\n", "line 1: unterminated string literal"),
+        ("print 'a'\nfrom a b\n", "line 2"),
+        ("x = 1\n{{ name }} = print\n", "line 2"),
+        ("type X = int\n", "line 1"),
+        ("x = '\n", "line 1"),
     ],
 )
-def test_what_is_no_python_2_either_is_an_error_with_its_line(text, message):
-    with pytest.raises(UnparsedError, match=message):
+def test_what_is_no_python_2_either_is_an_error_with_its_line(text, line):
+    with raises(UnparsedError, line):
         visit_file("pkg", "pkg.py", modernise(text).encode(), SURFACE_RULES, unsure=True)
 
 
@@ -115,7 +116,7 @@ def test_any_text_is_read_or_said_not_to_parse(text):
 def test_bodies_that_do_not_parse_are_seen_where_it_is_unsure():
     text = "def f(a):\n    return {{ name }\n"
     assert "f" in visit_file("pkg", "pkg.py", text.encode(), SURFACE_RULES).definitions
-    with pytest.raises(UnparsedError, match="line 2: "):
+    with raises(UnparsedError, "line 2"):
         visit_file("pkg", "pkg.py", text.encode(), SURFACE_RULES, unsure=True)
 
 

@@ -17,6 +17,7 @@ from pipeline.execution.environments.resolution.interpreters import Interpreter
 from pipeline.execution.environments.resolution.pinned import read_lock
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.sandbox.sandbox import NoSandbox
+from tests.errors import raises
 from tests.execution.environments.builds.sources import JUNE, MAY, Builders, built, said_by, source
 from tests.index_server import Index, wheel
 
@@ -132,7 +133,7 @@ def test_what_a_setup_needs_and_does_not_declare(
     index.add("numpy", "1.0", wheel("numpy", "1.0", {"numpy.py": ""}), MAY)
     index.add("cython", "1.0", wheel("cython", "1.0", {"Cython.py": ""}), MAY)
     assert built(builder_at(tmp_path / "a"), python).name == "lib-1.0-py3-none-any.whl"
-    with pytest.raises(StepFailed, match="No module named 'numpy'"):
+    with raises(StepFailed, "numpy"):
         built(builder_at(tmp_path / "b", undeclared={}), python)
 
 
@@ -193,7 +194,7 @@ def test_a_sandbox_that_cannot_show_the_index_alone_builds_nothing(
 ) -> None:
     index.add("lib", "1.0", source("lib"), MAY)
     builder = Builder(tmp_path, facts=IndexFacts(index.simple), sandbox=NoSandbox(), rules=environment_rules())
-    with pytest.raises(StepFailed, match="nothing can be built here: without a sandbox") as failed:
+    with raises(StepFailed, "sandbox") as failed:
         builder.lock(["lib==1.0"], python, JUNE)
     assert failed.value.outcome == Outcome.BUILD_FAILED
 

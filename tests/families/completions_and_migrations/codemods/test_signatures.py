@@ -21,6 +21,7 @@ from pipeline.families.completions_and_migrations.codemods.signatures import (
     bind,
     signature_of,
 )
+from tests.errors import raises
 
 ONLY, BOTH, NAMED = ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD, ParameterKind.KEYWORD_ONLY
 REST, MORE = ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD
@@ -105,7 +106,7 @@ def test_a_call_that_no_rule_writes(name: str) -> None:
 
 @pytest.mark.parametrize("star", ["*", "**"])
 def test_what_is_unpacked_is_not_known(star: str) -> None:
-    with pytest.raises(Unfit, match="only running"):
+    with raises(Unfit, "running"):
         bind([Given("x", None, star)], signature("*rest, **more"))
 
 

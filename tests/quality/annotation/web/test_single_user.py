@@ -8,6 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pipeline.quality.annotation.web.single_user import TokenInAddress, alone, listen
+from tests.errors import raises
 from tests.quality.annotation.web.conftest import Site
 
 BASE = "http://127.0.0.1:8300"
@@ -64,6 +65,6 @@ def test_other_names_of_this_machine_are_not_answered(client, door, host):
 def test_it_listens_on_loopback_alone():
     with listen(0) as listening:
         assert listening.getsockname()[0] == "127.0.0.1"
-        with pytest.raises(OSError, match="in use"):
+        with raises(OSError, "in use"):
             listen(listening.getsockname()[1])
         assert listening.proto == socket.IPPROTO_TCP, "else asyncio lets what it sends wait for acknowledgements"
