@@ -37,7 +37,7 @@ EVALUATING = ("evaluate", "prompts", "score", "compare-scores", "export")
 """Commands that need none of the extra `refresh`."""
 
 OF_A_LAKE = {"deltalake"}
-"""Opens the tables of a lake, which `driftline import` adds to: snapshots are read without it."""
+"""Opens the tables of a lake: snapshots are read without it."""
 
 
 def imported(paths: Iterable[Path]) -> Iterator[tuple[str, Path]]:

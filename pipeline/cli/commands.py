@@ -25,7 +25,6 @@ PANELS: Mapping[str, Mapping[str, str]] = {
         "publish": "publish:publish",
         "review": "review:review",
         "drafts": "refresh:drafts",
-        "import": "export:import_records",
         "libraries": "libraries:libraries",
         "survive": "survive:survive_snapshots",
     },

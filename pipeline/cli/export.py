@@ -1,4 +1,4 @@
-"""`driftline export` and `driftline import`: the files of the benchmarks."""
+"""`driftline export`: the files of the benchmarks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from pipeline.evaluation.export.folder import Written
 from pipeline.evaluation.export.folder import export as export_snapshot
 from pipeline.evaluation.export.format import ExportError, NothingExported, Unpack
 from pipeline.evaluation.export.formats import FORMATS
-from pipeline.evaluation.export.importing import import_file
 from pipeline.evaluation.export.projects import from_index
 from pipeline.evaluation.export.records import BadRecord, detect
 from pipeline.evaluation.export.samples import write_samples
@@ -29,7 +28,6 @@ from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.families.repository_tasks.tree import Tree
 from pipeline.index.http import Fetcher
-from pipeline.lake.tables import Lake
 from pipeline.snapshots.format.manifest import SnapshotError
 
 LISTED = 20
@@ -119,34 +117,6 @@ BAD_LISTED = 10
 Format = Annotated[
     ExportFormat | None, typer.Option("--format", help="Format of the file; by default its fields decide.")
 ]
-
-
-def import_records(
-    file: Annotated[Path, typer.Argument(help="A file of a benchmark: JSON or JSON lines.", show_default=False)],
-    export_format: Format = None,
-    json: Json = False,
-) -> None:
-    """Add the records of a benchmark's file to the table `imported` of the lake, with the file of each.
-
-    Ends with status 0, 1 if a record is unreadable, 2 if the file is.
-
-    Example: driftline import problems.jsonl --format gitchameleon
-    """
-    format_ = format_of(file, export_format)
-    try:
-        with progress(f"reading {file}"):
-            imports = import_file(file, format_, Lake(settings().lake_root))
-    except ExportError as error:
-        fail(error, BAD_USAGE)
-    if json:
-        bad = [{"record": record.number, "detail": record.detail} for record in imports.bad]
-        print_json({"format": format_, "new": dict(sorted(imports.new.items())), "known": imports.existing, "bad": bad})
-    else:
-        print_table(f"{format_}: {file}", ("library", "new rows"), sorted(imports.new.items()))
-        say(f"{imports.existing} rows were there before")
-    if imports.bad:
-        report_bad(file, imports.bad)
-        raise typer.Exit(PROBLEM)
 
 
 def format_of(file: Path, export_format: ExportFormat | None) -> ExportFormat:

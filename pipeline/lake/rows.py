@@ -382,25 +382,6 @@ class FunctionRow(InstanceHead):
     mutants_equivalent: int
     mutation_score: float | None
 
-class ImportedRow(TypedDict):
-    """A record of a file in a benchmark's own format, as it was read, with what running it needs. Not published; its licence is not known."""
-
-    id: str
-    library: str
-    version: str | None
-    format: str  # ExportFormat
-    kind: str  # RecordKind
-    name: str
-    python: str | None
-    extra_dependencies: Sequence[str]
-    code: str | None
-    test: str | None
-    test_file: str | None
-    module: str | None
-    record: str
-    file: str
-    file_sha256: str
-
 class JudgementRow(TypedDict):
     """What a model says of an API that went with a release and one that came with it: whether they are one under two paths. Evidence for a person who looks, and no proof. Empty where no model drafts."""
 
@@ -1422,7 +1403,6 @@ class Tables(TypedDict, total=False):
     function_runs: Sequence[FunctionRunRow]
     functions: Sequence[FunctionRow]
     importable_names: Sequence[ImportableNameRow]
-    imported: Sequence[ImportedRow]
     judgements: Sequence[JudgementRow]
     lifecycles: Sequence[LifecycleRow]
     migrations: Sequence[MigrationRow]
@@ -1517,8 +1497,6 @@ class TypedReads:
     def read(self, name: Literal["functions"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[FunctionRow]: ...
     @overload
     def read(self, name: Literal["importable_names"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[ImportableNameRow]: ...
-    @overload
-    def read(self, name: Literal["imported"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[ImportedRow]: ...
     @overload
     def read(self, name: Literal["judgements"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[JudgementRow]: ...
     @overload

@@ -1,4 +1,4 @@
-"""`driftline export` and `driftline import`: what they write, and what they say of what they cannot use."""
+"""`driftline export`: what it writes, and what it says of what it cannot use."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ import pytest
 from pipeline.core.vocabularies.exports import ExportFormat
 from pipeline.core.vocabularies.scenes import Scene
 from pipeline.execution.environments.resolution.pinned import lock_id_of
-from pipeline.lake.tables import Lake
 from tests.cli.command import Driftline
 from tests.evaluation.export.demo import project, scene, task
 from tests.evaluation.export.rows import lake_tables, snapshot_of
-from tests.evaluation.export.test_records import PROBLEM, TOKEN, write
 from tests.families.completions_and_migrations.rows import releases
 from tests.snapshots.lakes import edit_manifest
 
@@ -93,29 +91,3 @@ def test_sources_that_are_gone(at_demo: object, driftline: Driftline, snapshot: 
     result = driftline("export", snapshot, "--format", "codevbench", "--out", tmp_path / "out")
     assert result.status == 1
     assert "codevbench supports none of the 7 rows, so nothing was written: sources_missing (7 of scenes)" in result.err
-
-
-def test_an_import(driftline: Driftline, data: Path, tmp_path: Path) -> None:
-    path = write(tmp_path / "x.json", TOKEN, {}, whole=True)
-    result = driftline("import", path, "--json")
-    assert result.status == 1  # one record could not be read
-    assert (result.json["format"], result.json["new"], result.json["known"]) == ("versicode", {"lib": 1}, 0)
-    assert "record 2: dependency, version, code, masked_code, answer: missing" in result.err
-    again = driftline("import", write(tmp_path / "y.jsonl", PROBLEM))
-    assert again.status == 0, again.text
-    assert len(Lake(data / "lake").read("imported", "lib")) == 2
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [(None, "no such file"), ("{}", "name one with --format"), ('{"data": [', "not JSON")],
-)
-def test_what_cannot_be_imported(
-    content: str | None, words: str, driftline: Driftline, data: Path, tmp_path: Path
-) -> None:
-    if content is not None:
-        (tmp_path / "x").write_text(content)
-    result = driftline("import", tmp_path / "x")
-    assert result.status == 2
-    assert words in result.err
-    assert not data.exists()

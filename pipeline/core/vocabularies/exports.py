@@ -12,15 +12,6 @@ class ExportFormat(Term):
     HARBOR = "harbor", "Harbor: a folder a task, with its environment, its oracle and a verifier; written, not read"
 
 
-class RecordKind(Term):
-    COMPLETION = "completion", "code with a token, line or block masked"
-    MIGRATION = "migration", "code of one version, to be written for another"
-    API_COMPLETION = "api_completion", "a file up to an expression that uses an API"
-    PROBLEM = "problem", "a statement, starting code and tests"
-    REPOSITORY_TASK = "repository_task", "a function of a project without its body"
-    SCENE = "scene", "a block of a project to be filled in"
-
-
 class Unsupported(Term):
     """Why a format does not support a row."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pipeline.core.vocabularies.exports import ExportFormat, RecordKind
+from pipeline.core.vocabularies.exports import ExportFormat
 from pipeline.core.vocabularies.samples import Direction, Granularity, Language
 from pipeline.evaluation.export import gitchameleon, libevolutioneval, versicode
 from pipeline.evaluation.export.codevbench import below_sources
@@ -54,9 +54,8 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A record: its kind, its programs with the reference, and answers of a model."""
+    """A record: its programs with the reference, and answers of a model."""
 
-    kind: RecordKind
     programs: tuple[Program, ...]
     answers: tuple[Program, ...] = ()
 
@@ -77,10 +76,10 @@ def read_record(export_format: ExportFormat, record: Record, number: int, path: 
             return _problem(record, path)
         case ExportFormat.EVOCODEBENCH:
             checked(record, TASK, {})
-            return Read(RecordKind.REPOSITORY_TASK, (_in_project(record["namespace"], record["completion_path"]),))
+            return Read((_in_project(record["namespace"], record["completion_path"]),))
         case ExportFormat.CODEVBENCH:
             checked(record, SCENE, {})
-            return Read(RecordKind.SCENE, (_in_project(record["block_key"], below_sources(record["block_key"])),))
+            return Read((_in_project(record["block_key"], below_sources(record["block_key"])),))
         case ExportFormat.HARBOR:
             raise RecordError(
                 "a task of Harbor is a folder, which Harbor runs; it is written, and not read", code="record_of_harbor"
@@ -115,7 +114,7 @@ def _completion(record: Record, number: int, path: Path) -> Read:
             f"masked_code: holds no {MASK}, so no completion can be inserted; mark its place",
             code="record_without_mask",
         )
-    return Read(RecordKind.COMPLETION, (reference,), tuple(answers))
+    return Read((reference,), tuple(answers))
 
 
 def _granularity_of(path: Path) -> str:
@@ -160,7 +159,7 @@ def _migration(record: Record, number: int, path: Path) -> Read:
     outputs = enumerate(_outputs(record, Granularity.BLOCK), 1)
     target = new if direction == Direction.OLD_TO_NEW else old
     answers = tuple(replace(target, name=f"{name}#{at}", code=output) for at, output in outputs)
-    return Read(RecordKind.MIGRATION, (new, old), answers)
+    return Read((new, old), answers)
 
 
 def _in_line(record: Record, number: int, path: Path) -> Read:
@@ -187,7 +186,7 @@ def _in_line(record: Record, number: int, path: Path) -> Read:
         left = f"{imports}\n{left}"
     code = (left + (record.get("right_context") or "")).replace("[token-mask]", _last_name(record))
     library = record.get("library") or (record.get("api") or "").partition(".")[0] or path.parent.name
-    return Read(RecordKind.API_COMPLETION, (Program(_name(record, number), library, version, code),))
+    return Read((Program(_name(record, number), library, version, code),))
 
 
 def _last_name(record: Record) -> str:
@@ -222,7 +221,7 @@ def _problem(record: Record, path: Path) -> Read:
     answers = answers_in(record, "answer")
     names = numbered(reference.name, len(answers)) if answers else []
     answered = (replace(reference, name=name, code=code) for name, code in zip(names, answers, strict=True))
-    return Read(RecordKind.PROBLEM, (reference,), tuple(answered))
+    return Read((reference,), tuple(answered))
 
 
 def _hidden_tests(path: Path, module: str) -> str | None:
