@@ -32,3 +32,7 @@ class BlockType(Term):
     CASE = "case", "one case of a match"
     STATEMENT = "statement", "a statement without a body of its own, such as an assignment, a call or a return"
     COMMENT = "comment", "a comment; no longer made, since no test can judge one, but in snapshots before 2026-11-28"
+
+
+BODIES = frozenset({BlockType.FUNCTION, BlockType.CLASS})
+"""Blocks that are all of what is indented in one place, and not one statement or clause."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
-from pipeline.evaluation.scores.filling import body_in
+from pipeline.evaluation.scores.filling import block_at, body_in
 from pipeline.families.completions_and_migrations.masks import MASKS, unmask
 
 if TYPE_CHECKING:  # verifiers of exported tasks do not have it
@@ -53,15 +53,18 @@ def answered_in(family: Family, row: Row, text: str, answer: str) -> str:
     return body_in(text, answer, (row["body_first_line"], row["body_last_line"]))
 
 
-def whole_file(text: str, prefix: str, suffix: str, test_suffix: str) -> str:
+def whole_file(text: str, prefix: str, suffix: str, test_suffix: str, *, is_body: bool) -> str:
     """Return the file with which tests run, of the agent's file: a scene hides more of it than is to be written.
 
-    Where more than the place of the cursor has changed, it is the agent's file.
+    Where more than the place of the cursor has changed, it is the agent's file. `is_body` is that of `block_at`.
     """
     for before, after in ((prefix, suffix), (prefix, suffix.rstrip("\n"))):
         own = text if after == suffix else text.rstrip("\n")
         if len(own) >= len(before) + len(after) and own.startswith(before) and own.endswith(after):
-            return f"{prefix}{own[len(before) : len(own) - len(after)]}{test_suffix}"
+            answer = own[len(before) : len(own) - len(after)]
+            if test_suffix != suffix:
+                answer = block_at(prefix, answer, is_body=is_body)
+            return f"{prefix}{answer}{test_suffix}"
     return text
 
 

@@ -12,6 +12,7 @@ from pipeline.evaluation.export.format import Record
 from pipeline.evaluation.export.programs import SCENE, TASK
 from pipeline.evaluation.export.projects import node_id
 from pipeline.evaluation.export.records import Fields, RecordError, answers_in, checked, numbered
+from pipeline.evaluation.scores.filling import block_at
 
 _ANSWER_OF_TASK: Fields = {"completion": (str, list), "indent": int}
 _ANSWER_OF_SCENE: Fields = {"response": (str, list)}
@@ -65,6 +66,9 @@ def _change(name: str, path: str, tests: list[object], rewrite: Callable[[str], 
 
 
 def _with_middle(record: Record, middle: str) -> Callable[[str], str]:
+    """Return a function that gives the file with an answer; where code below is hidden, only the block of it counts."""
+    if record.get("suffix", record["test_suffix"]) != record["test_suffix"]:
+        middle = block_at(record["test_prefix"], middle, is_body=record.get("block_type") == "METHOD")
     text = record["test_prefix"] + middle + record["test_suffix"]
     return lambda _: text
 

@@ -67,6 +67,8 @@ exec myenv/bin/python src/evaluate.py --method print_scores --model "$2"
         " left out; copies for other files have it whole. A scorer replaces the file before it runs a test",
         "tests run with test_prefix + response + test_suffix in the place of the file; evaluate.py runs prefix +"
         " response + suffix, which in scenes 1.2 and 1.3 is not the whole file",
+        "in these two, cut a response at the end of its first block before test_suffix follows it, as `driftline score`"
+        " does: the code that comes next is hidden, and models go on writing it",
         "block_type is one of the seven that evaluate.py counts, the nearest where there is no such one",
         "prepare.py writes the absolute paths of this place into the records, copies Source_Code to Source_Code_Copy"
         " and makes myenv with pytest-timeout in each folder; run it again after a move",

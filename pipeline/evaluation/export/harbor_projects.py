@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pipeline.core.vocabularies.exports import Unsupported
 from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scenes import BODIES
 from pipeline.evaluation.export.artifacts import answered_in
 from pipeline.evaluation.export.beside import prepare
 from pipeline.evaluation.export.format import Refused, Unpack
@@ -170,13 +171,18 @@ class InProjects:
             "path": row["path"],
             "tests": row["tests"] if family is Family.REPOSITORY_TASK else row["unit_test_ids"],
             "packages": project["packages"],
-            "scene": None if family is not Family.SCENE else [row["prefix"], row["suffix"], row["test_suffix"]],
+            "scene": None if family is not Family.SCENE else _around(row),
             "artifact": folder.artifact,
             "environment": ENVIRONMENT,
             "sample_chars": self.sample_chars,
             "rules": {name: sorted(value) if isinstance(value, frozenset) else value for name, value in rules.items()}
             | {"limits": asdict(self.rules.limits)},
         }
+
+
+def _around(row: Row) -> list[object]:
+    """Return the text around a scene's answer, and whether a body is asked for: the arguments of `whole_file`."""
+    return [row["prefix"], row["suffix"], row["test_suffix"], row["block_type"] in BODIES]
 
 
 def place_of(task: Task, row: Row) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.samples import Granularity
 from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.filling import filled, solved
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.splitting import NotParted, Parted, part
 from pipeline.families.completions_and_migrations.expected_outputs import displaying
-from pipeline.families.completions_and_migrations.required_names import required_names
+from pipeline.families.completions_and_migrations.required_names import RequiredNames, required_names
 
 if TYPE_CHECKING:  # verifiers of exported tasks do not have it
     from pipeline.lake.schema import Row
@@ -21,16 +22,27 @@ Judging = Iterator[tuple[Metric, Case]]
 
 
 def _completion(row: Row, sample: str, example: Any) -> Judging:
-    yield Metric.PASS, displaying(example, row["code"], filled(row, sample))
+    named = RequiredNames(frozenset([row["core_token"]]), frozenset(), frozenset([row["core_token"]]))
+    says_nothing = not any((check["expected"] or "").strip() for check in example["checks"])
+    if row["granularity"] != Granularity.TOKEN and says_nothing and (missing := named.missing_from(sample)):
+        # Any program that runs would pass where the right one displays nothing.
+        yield Metric.PASS, _without(missing)
+    else:
+        yield Metric.PASS, displaying(example, row["code"], filled(row, sample))
 
 
 def _migration(row: Row, sample: str, example: Any) -> Judging:
     required = required_names(row["source_code"], row["target_code"], row["target_path"])
     if missing := required.missing_from(sample):
         # Equal outputs would not show that the answer is for the target version.
-        yield Metric.PASS, Case("", "", f"raise AssertionError('the answer does not use {', '.join(missing)}')\n")
+        yield Metric.PASS, _without(missing)
     else:
         yield Metric.PASS, displaying(example, row["target_code"], sample)
+
+
+def _without(names: Sequence[str]) -> Case:
+    """Return the case of an answer that lacks names, which fails and says so."""
+    return Case("", "", f"raise AssertionError('the answer does not use {', '.join(names)}')\n")
 
 
 def _function(row: Row, sample: str, example: Any) -> Judging:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,6 +14,13 @@ from pipeline.families.completions_and_migrations.masks import MASKS, unmask
 
 if TYPE_CHECKING:  # verifiers of exported tasks do not have it
     from pipeline.lake.schema import Row
+
+_CLAUSES = {
+    **dict.fromkeys(("elif", "else"), "{margin}if 1:\n{margin} pass\n"),
+    **dict.fromkeys(("except", "finally"), "{margin}try:\n{margin} pass\n"),
+    "case": "match 1:\n",
+}
+"""What has to stand above a clause, by its first word, so that it parses."""
 
 _GRANULARITIES = {granularity.value: granularity for granularity in Granularity}
 
@@ -89,6 +97,36 @@ def body_in(text: str, body: str, lines: tuple[int, int]) -> str:
     file_lines, (first, last) = text.split("\n"), lines
     old = next((line for line in file_lines[first - 1 : last] if _is_code(line)), "")
     return "\n".join([*file_lines[: first - 1], _moved(body, _blanks(old)), *file_lines[last:]])
+
+
+def block_at(prefix: str, sample: str, *, is_body: bool) -> str:
+    """Return the block at the beginning of a sample that continues a file at a cursor, without what follows it.
+
+    Where the rest of the file is hidden (scenes 1.2 and 1.3 of Codev-Bench), an answer that goes on would stand there
+    beside the code that is hidden. `is_body`: the block is all that is indented as the cursor is, as the body of a
+    function; else one statement with its clauses, or one clause. What never parses is returned as it is.
+    """
+    margin = prefix.rpartition("\n")[2]
+    if margin.strip():
+        return sample
+    lines = f"{margin}{sample}".split("\n")
+    begins = next((line.split(maxsplit=1)[0] for line in lines if _is_code(line)), "")
+    clause = next((word for word in _CLAUSES if re.match(rf"{word}\b", begins)), None)
+    above = _CLAUSES[clause].format(margin=margin) if clause else ""
+    outer = "if 1:\n" if margin and clause != "case" else ""
+    for end in range(1, len(lines)):
+        following = next((line for line in lines[end:] if _is_code(line)), "")
+        indentation = _blanks(following)
+        if not following or len(indentation) > len(margin) or (is_body and len(indentation) == len(margin)):
+            continue
+        goes_on = clause is None and following.startswith(margin) and _is_clause(following)
+        if not goes_on and parse_program(f"{outer}{above}{chr(10).join(lines[:end])}\n"):
+            return "\n".join(lines[:end]).removeprefix(margin).rstrip()
+    return sample
+
+
+def _is_clause(line: str) -> bool:
+    return any(re.match(rf"{word}\b", line.strip()) for word in _CLAUSES if word != "case")
 
 
 def _moved(body: str, margin: str) -> str:

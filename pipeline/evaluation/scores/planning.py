@@ -9,10 +9,11 @@ from typing import Any
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.scenes import BODIES
 from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.cases import CASES, parts_of
 from pipeline.evaluation.scores.controls import control, fails_for_certain
-from pipeline.evaluation.scores.filling import body_in
+from pipeline.evaluation.scores.filling import block_at, body_in
 from pipeline.evaluation.scores.runs import CaseRun, ProjectRun, Run
 from pipeline.evaluation.scores.tasks import Task, rows_of
 from pipeline.execution.validation.cases import Case
@@ -153,7 +154,10 @@ def _repository_task(task: Task, sample: str, sources: Sources) -> Iterator[Run]
 
 
 def _scene(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
-    before, after = task.row["prefix"], task.row["test_suffix"]
+    row = task.row
+    before, after = row["prefix"], row["test_suffix"]
+    if after != row["suffix"]:
+        sample = block_at(before, sample, is_body=row["block_type"] in BODIES)
     text = f"{before}{sample}{after}"
     yield _in_project(task, sample, lambda _: text, text, task.row["unit_test_ids"], sources)
 

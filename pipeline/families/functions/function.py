@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.functions import TestKind
-from pipeline.families.problems.needs import NEEDS_LIBRARY
+from pipeline.families.problems.needs import NEEDS_API, NEEDS_LIBRARY
 from pipeline.lake.ids import content_id
 
 _KINDS = {kind.value: kind for kind in TestKind}
@@ -47,7 +47,7 @@ class Function:
 class Tests:
     """A pytest module that tests a function, and the kind of each of its tests by name.
 
-    The test that a program needs the library is of no kind.
+    The tests that a program needs the library, or its core API, are of no kind.
     """
 
     __test__ = False  # for pytest
@@ -93,7 +93,8 @@ def read_tests(text: str) -> Tests:
     Errors: ValueError for a test whose name tells no kind.
     """
     names = [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
-    return Tests(text, {name: _kind(name) for name in names if name.startswith("test_") and name != NEEDS_LIBRARY})
+    kinds = {name: _kind(name) for name in names if name.startswith("test_") and name not in (NEEDS_API, NEEDS_LIBRARY)}
+    return Tests(text, kinds)
 
 
 def _answers(statement: ast.Assert) -> frozenset[str]:

@@ -105,18 +105,25 @@ class Checked:
     evidence: Evidence
 
     def trial(
-        self, rules: FunctionRules, mutation: MutationRules, roots: Iterable[str], *, example_cases_only: bool = False
+        self,
+        rules: FunctionRules,
+        mutation: MutationRules,
+        roots: Iterable[str],
+        *,
+        example_cases_only: bool = False,
+        wants_api: bool = True,
     ) -> Trial:
         """Return the function with the tests that the evidence gives, or those that the example states.
 
-        `roots` are the modules of the library.
+        `wants_api`: a body that avoids the core API fails; else one that avoids the library, its modules `roots`.
         """
         choice, evidence = self.choice, self.evidence
         inputs = [case.arguments for case in evidence.all]
         if example_cases_only:
             evidence = Evidence(evidence.stated, (), (), None, evidence.killing)
         task, written, module = choice.shown.task, choice.written, choice.function.module
-        tests = write_tests(task, written, evidence, rules, module, roots)
+        api = choice.function.path if wants_api else None
+        tests = write_tests(task, written, evidence, rules, module, roots, api)
         cases = [case for of_kind in tested_cases(evidence, rules).values() for case in of_kind]
         program, role = choice.other_program, choice.other_role
         return Trial(

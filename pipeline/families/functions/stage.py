@@ -79,9 +79,7 @@ def functions_stage(
     tried, untried = parted(
         guarded(references, lambda one: one.choice.key, lambda one: [_tried(one, rules, mutation, places)])
     )
-    prove([trial for trial, _ in tried], places, runner)
-    trials = [trial if trial.passed else fallback for trial, fallback in tried]
-    prove([trial for trial in trials if not trial.runs], places, runner)
+    trials = _prove_in_turn(tried, places, runner)
     described = _describe(trials, writer)
     improved = Improved(trials)
     if writers is not None:
@@ -115,16 +113,31 @@ def functions_stage(
 
 def _tried(
     references: Checked, rules: FunctionRules, mutation: MutationRules, places: Mapping[str, Place]
-) -> tuple[Trial, Trial]:
-    """Return a function with all its tests, and with those alone that the example states; both can be run."""
+) -> list[Trial]:
+    """Return a function with all its tests, and with fewer, the strictest first; all can be run.
+
+    Of a compiled class no API can be taken away, so that the reference fails the test that wants it: then a body may
+    use any API of the library. Recorded values that do not come again leave those that the example states.
+    """
     roots = places[references.choice.function.version].roots
-    both = (
-        references.trial(rules, mutation, roots),
-        references.trial(rules, mutation, roots, example_cases_only=True),
-    )
-    for trial in both:
+    trials = [
+        references.trial(rules, mutation, roots, example_cases_only=stated, wants_api=api)
+        for api in (True, False)
+        for stated in (False, True)
+    ]
+    for trial in trials:
         list(runs_of(trial))
-    return both
+    return trials
+
+
+def _prove_in_turn(tried: Sequence[Sequence[Trial]], places: Mapping[str, Place], runner: Runner) -> list[Trial]:
+    """Prove each function with its strictest tests that the reference passes; return the last where it passes none."""
+    trials = [trials[0] for trials in tried]
+    prove(trials, places, runner)
+    for number in range(1, max(map(len, tried), default=0)):
+        trials = [now if now.passed else trials[number] for now, trials in zip(trials, tried, strict=True)]
+        prove([trial for trial in trials if not trial.runs], places, runner)
+    return trials
 
 
 def _versions(choices: Iterable[Choice]) -> set[str]:

@@ -10,7 +10,7 @@ from pipeline.core.vocabularies.functions import TestKind
 from pipeline.families.functions.function import Tests, name_of
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.problems.inputs import further_inputs
-from pipeline.families.problems.needs import with_library_test
+from pipeline.families.problems.needs import with_api_test, with_library_test
 from pipeline.families.problems.program import Written, asserts, call, pytest_module
 from pipeline.families.problems.recording import Recorded, choose, gives
 from pipeline.families.problems.selecting import Arguments, select_cases
@@ -98,11 +98,18 @@ def _is_conclusive(case: CaseOf) -> bool:
 
 
 def write_tests(
-    task: Task, written: Written, evidence: Evidence, rules: FunctionRules, module: str, roots: Iterable[str]
+    task: Task,
+    written: Written,
+    evidence: Evidence,
+    rules: FunctionRules,
+    module: str,
+    roots: Iterable[str],
+    api: str | None = None,
 ) -> Tests:
     """Write the tests of a function, as many of each kind as the rules take and the evidence gives.
 
-    One more is passed only by a program that fails where each use of the library, its modules `roots`, raises.
+    One more is passed only by a program that fails where each use of the core API raises, at the public path `api`;
+    without such a path, where each use of the library does, its modules `roots`.
     """
     cases = tested_cases(evidence, rules)
     by_kind = {kind: [asserts(written, case) for case in of_kind] for kind, of_kind in cases.items()}
@@ -115,7 +122,12 @@ def write_tests(
     }
     text = pytest_module(task, written, {name: lines for name, (_, lines) in tests.items()}, module)
     kinds = {name: kind for name, (kind, _) in tests.items()}
-    return Tests(with_library_test(text, written.function, module, roots) or text, kinds)
+    needing = (
+        with_api_test(text, written.function, module, api)
+        if api is not None
+        else with_library_test(text, written.function, module, roots)
+    )
+    return Tests(needing or text, kinds)
 
 
 def tested_cases(evidence: Evidence, rules: FunctionRules) -> Mapping[TestKind, list[CaseOf]]:

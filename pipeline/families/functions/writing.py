@@ -29,7 +29,7 @@ from pipeline.families.functions.writers import (
     WrittenTests,
 )
 from pipeline.families.problems.library import Library
-from pipeline.families.problems.needs import NEEDS_LIBRARY, with_library_test
+from pipeline.families.problems.needs import NEEDS_API, NEEDS_LIBRARY, with_library_test
 from pipeline.families.problems.running import Place
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import RefusedFunctionRow, SnippetRow
@@ -129,7 +129,7 @@ def improve(
 
 def _needing_library(tests: str, trial: Trial, places: Mapping[str, Place]) -> str:
     """Return tests with the one that a program needs the library, where they lack it and have a call for it."""
-    if f"def {NEEDS_LIBRARY}(" in tests:
+    if any(f"def {name}(" in tests for name in (NEEDS_API, NEEDS_LIBRARY)):
         return tests
     function = trial.function
     return with_library_test(tests, function.name, function.module, places[function.version].roots) or tests

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 # A module object is no function, no class to derive from, nothing to iterate over: whatever is done with it raises.
 # Modules of the library are replaced that nothing has loaded yet, too: a program may import it in its function.
@@ -28,9 +28,9 @@ def without_library(*arguments{named}):
         sys.modules.update(before)
 """
 # Whatever holds the API is given something else in its place that raises: its class, or each module of the library.
-# The library itself still calls functions: older ones may now do their work by the new one.
+# The library itself still calls functions: older ones may now do their work by the new one. A property is read.
 _WITHOUT_API = """
-def without_api(*arguments):
+def without_api(*arguments{named}):
     import importlib, sys
 
     first, *inner, name = {path!r}.split(".")
@@ -48,12 +48,15 @@ def without_api(*arguments):
         holders = [(one, key) for one in modules for key in list(vars(one)) if vars(one)[key] is api]
     values = [vars(one)[key] for one, key in holders]
     unbound = isinstance(values[0], (classmethod, staticmethod))
-    own = values[0].__get__(None, owner) if unbound else values[0]
+    is_read = isinstance(owner, type) and not unbound and not callable(values[0])
+    own = values[0].__get__(None, owner) if unbound else values[0].__get__ if is_read else values[0]
 
     def unavailable(*arguments, **named):
         if sys._getframe(1).f_globals.get("__name__", "").split(".")[0] == first:
             return own(*arguments, **named)
         raise LookupError({path!r})
+
+    kind = staticmethod if unbound else property if is_read else lambda function: function
 
     try:
         for (one, key), value in zip(holders, values):
@@ -63,9 +66,9 @@ def without_api(*arguments):
 
     try:
         for one, key in holders:
-            setattr(one, key, staticmethod(unavailable) if unbound else unavailable)
+            setattr(one, key, kind(unavailable))
         del sys.modules[{module!r}]
-        return importlib.import_module({module!r}).{function}(*arguments)
+        return importlib.import_module({module!r}).{function}(*arguments{named})
     finally:
         for (one, key), value in zip(holders, values):
             setattr(one, key, value)
@@ -75,7 +78,8 @@ def without_api(*arguments):
 """
 NEEDS_LIBRARY = "test_needs_library"
 """The test that only a program passes which does not do without the library."""
-_NEEDS_API = "test_needs_api"
+NEEDS_API = "test_needs_api"
+"""The test that only a program passes which calls an API."""
 
 # The first call with other arguments decides: that is how a function may answer which never looks at the parameter.
 # Objects without a representation of their own are told apart by their state.
@@ -120,18 +124,18 @@ def without_library(function: str, module: str, roots: Iterable[str], *, named: 
     return _WITHOUT_LIBRARY.format(roots=names, module=module, function=function, named=more)
 
 
-def without_api(function: str, module: str, path: str) -> str:
-    """Return a helper of tests: it calls a function of a program whose own calls of the API at a public path raise.
+def without_api(function: str, module: str, path: str, *, named: bool = False) -> str:
+    """Return a helper of tests: it calls a function of a program whose own uses of the API at a public path raise.
 
-    `module` is the one by which tests import the program. A method of a compiled class cannot be replaced: there it
-    raises nothing, so that no program passes the test, and there is no problem.
+    `module` is the one by which tests import the program; `named`: the helper takes arguments by their names too. A
+    method of a compiled class cannot be replaced: there it raises nothing, so that no program passes the test.
     """
-    return _WITHOUT_API.format(path=path, module=module, function=function)
+    return _WITHOUT_API.format(path=path, module=module, function=function, named=", **named" if named else "")
 
 
 def needs_api(call: str) -> dict[str, list[str]]:
     """Return the test, by its name, that such a call, of `without_api`, raises."""
-    return {_NEEDS_API: [f"with pytest.raises(Exception):\n    {call}"]}
+    return {NEEDS_API: [f"with pytest.raises(Exception):\n    {call}"]}
 
 
 def needs_library(call: str) -> dict[str, list[str]]:
@@ -142,23 +146,57 @@ def needs_library(call: str) -> dict[str, list[str]]:
 def with_library_test(tests: str, function: str, module: str, roots: Iterable[str]) -> str | None:
     """Return a pytest module with one more test, which only a program passes that does not do without the library.
 
-    It repeats the first call of a test that is to give a value. None where no test has such a call, beside what
+    It repeats the first telling call of a test that is to give a value. None where no test has such a call, beside what
     prepares its arguments, in a statement of its own.
     """
+    return _with_test(
+        tests, function, "without_library", needs_library, without_library(function, module, roots, named=True)
+    )
+
+
+def with_api_test(tests: str, function: str, module: str, path: str) -> str | None:
+    """Return a pytest module with one more test, which only a program passes that uses the API at a public path.
+
+    Its call, and None, are as in `with_library_test`.
+    """
+    return _with_test(tests, function, "without_api", needs_api, without_api(function, module, path, named=True))
+
+
+def _with_test(
+    tests: str, function: str, name: str, test: Callable[[str], dict[str, list[str]]], helper: str
+) -> str | None:
+    """Return a pytest module with one more test, of a call that goes by the helper `name`."""
+    calls = list(_tested_calls(tests, function))
+    if not calls:
+        return None
+    before, call = next((pair for pair in calls if is_telling(map(ast.unparse, pair[1].args))), calls[0])
+    call.func = ast.Name(name)
+    ((test_name, lines),) = test(ast.unparse(call)).items()
+    body = "".join(f"    {line}\n" for text in [*before, *lines] for line in text.split("\n"))
+    head = "" if "import pytest\n" in tests else "import pytest\n"
+    return f"{head}{tests}\n{helper}\n\ndef {test_name}():\n{body}"
+
+
+def _tested_calls(tests: str, function: str) -> Iterator[tuple[list[str], ast.Call]]:
+    """Yield the first call of each test that is to give a value, and the statements that prepare its arguments."""
     for test in ast.parse(tests).body:
         if isinstance(test, ast.FunctionDef) and test.name.startswith("test") and not test.args.args:
             for number, statement in enumerate(test.body):
                 if call := next(_calls(statement, function), None):
-                    call.func = ast.Name("without_library")
-                    before = [
-                        ast.unparse(one) for one in test.body[:number] if not isinstance(one, ast.Assert | ast.With)
-                    ]
-                    ((name, lines),) = needs_library(ast.unparse(call)).items()
-                    body = "".join(f"    {line}\n" for text in [*before, *lines] for line in text.split("\n"))
-                    helper = without_library(function, module, roots, named=True)
-                    head = "" if "import pytest\n" in tests else "import pytest\n"
-                    return f"{head}{tests}\n{helper}\n\ndef {name}():\n{body}"
-    return None
+                    earlier = test.body[:number]
+                    yield [ast.unparse(one) for one in earlier if not isinstance(one, ast.Assert | ast.With)], call
+                    break
+
+
+def is_telling(arguments: Iterable[str]) -> bool:
+    """Say whether no argument is an empty or zero constant: of nothing a body may do nothing, or raise by itself."""
+    for argument in arguments:
+        try:
+            if not ast.literal_eval(argument):
+                return False
+        except (ValueError, SyntaxError):
+            continue
+    return True
 
 
 def ignoring(program: str, function: str, number: int) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.families.problems.lifting import parameter
-from pipeline.families.problems.needs import needs_api, needs_library, without_api, without_library
+from pipeline.families.problems.needs import is_telling, needs_api, needs_library, without_api, without_library
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.tasks import CaseOf, Task
 
@@ -138,8 +138,10 @@ def hidden_tests(
     cases = [*((f"test_stated_{n}", case) for n, case in enumerate(documented, 1))]
     cases += [(f"test_recorded_{n}", case) for n, case in enumerate(recorded, 1)]
     tests = {name: asserts(written, case) for name, case in cases}
-    if first := next((case for _, case in cases if not case.outcome.raises), None):
-        arguments = ", ".join(first.arguments)
+    values = [case for _, case in cases if not case.outcome.raises]
+    if values:
+        witness = next((case for case in values if is_telling(case.arguments)), values[0])
+        arguments = ", ".join(witness.arguments)
         tests |= (
             needs_api(f"without_api({arguments})") if introduced else needs_library(f"without_library({arguments})")
         )

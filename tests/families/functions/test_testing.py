@@ -60,6 +60,17 @@ def test_each_kind_has_a_test_of_its_own() -> None:
     assert (tests.missing_kinds, read_tests(tests.text)) == ((), tests)
 
 
+def test_a_function_of_a_path_wants_that_api_and_the_library_where_it_cannot_be_taken_away() -> None:
+    task, written = task_of(LOUD)
+    recorded = [STATED, told("''", value("'!'"))]
+    evidence = evidence_of(task, inputs_of(task, LIMITS), recorded, LIMITS)
+    tests = write_tests(task, written, evidence, LIMITS, "function_f", ["lib"], "lib.loud")
+    assert tests.text.endswith("def test_needs_api():\n    with pytest.raises(Exception):\n        without_api('ab')\n")
+    assert read_tests(tests.text) == tests
+    assert "test_needs_api" not in tests.kinds
+    assert "without_library" not in tests.text
+
+
 EDGES: dict[str, tuple[str, list[Recorded], str | None]] = {
     "a value goes before an exception": (
         LOUD, [told("None", Outcome(raises="TypeError"), None), told("''", value("'!'"))], "solve('') == '!'",

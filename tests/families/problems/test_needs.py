@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pipeline.execution.validation.splitting import unparted
-from pipeline.families.problems.needs import ignoring, parameters_of, with_library_test, without_api
+from pipeline.families.problems.needs import ignoring, parameters_of, with_api_test, with_library_test, without_api
 
 HEAD = "from solution import solve\n"
 
@@ -100,6 +100,19 @@ def test_only_a_program_that_needs_the_library_passes(
     monkeypatch.delitem(sys.modules, "plain_or_not")
 
 
+@pytest.mark.parametrize(
+    ("values", "called"),
+    [(["[]", "[2, 1]"], "[2, 1]"), (["''", "0", "'b'"], "'b'"), (["[]", "0"], "[]"), (["items"], "items")],
+)
+def test_the_call_without_the_api_is_one_that_has_something_to_do(values: list[str], called: str) -> None:
+    """Of an empty list a body gives the same, or raises, whatever it uses."""
+    tests = "".join(f"def test_{n}():\n    assert solve({value}) == 1\n" for n, value in enumerate(values))
+    made = with_api_test(HEAD + tests, "solve", "solution", "lib.new")
+    assert made is not None
+    assert made.endswith(f"def test_needs_api():\n    with pytest.raises(Exception):\n        without_api({called})\n")
+    assert unparted(made, "solution") is None
+
+
 @pytest.mark.parametrize("import_inside", [True, False])
 @pytest.mark.parametrize("first", ["test_a", "test_needs_library"])
 def test_each_test_passes_whichever_runs_first(tmp_path: Path, import_inside: bool, first: str) -> None:
@@ -131,6 +144,8 @@ NEWER = {
     "what calls a class method": ("lib.Thing.made", "import lib\ndef solve(x):\n    return lib.making(x).x + 1\n", False),
     "plain Python": ("lib.new", "import lib\ndef solve(x):\n    return x + 1\n", False),
     "a method that is inherited": ("lib.core.Thing.shown", "import lib\ndef solve(x):\n    return lib.Thing(x).shown()\n", True),
+    "a property": ("lib.Thing.plus", "import lib\ndef solve(x):\n    return lib.Thing(x).plus\n", True),
+    "another way to a property": ("lib.Thing.plus", "import lib\ndef solve(x):\n    return lib.Thing(x).by_plus()\n", False),
     "another way to the same": ("lib.Thing.shown", "import lib\ndef solve(x):\n    return int(lib.Thing(x))\n", False),
     "a class": ("lib.Thing", "from lib import Thing\ndef solve(x):\n    return Thing(x).shown()\n", True),
     "a module that nothing imported": ("lib.late.again", "def solve(x):\n    return x + 1\n", False),
@@ -147,7 +162,8 @@ def test_only_what_calls_the_new_api_fails_without_it(
     (tmp_path / "lib" / "core.py").write_text(
         "def new(x):\n    return x + 1\ndef old(x):\n    return x + 1\nclass Base:\n    def __init__(self, x):\n"
         "        self.x = x\n    def shown(self):\n        return self.x + 1\n    def __int__(self):\n"
-        "        return self.x + 1\nclass Thing(Base):\n    @classmethod\n    def made(cls, x):\n"
+        "        return self.x + 1\n    @property\n    def plus(self):\n        return self.x + 1\n"
+        "    def by_plus(self):\n        return self.plus\nclass Thing(Base):\n    @classmethod\n    def made(cls, x):\n"
         "        return cls(x)\ndef older(x):\n    return new(x)\ndef making(x):\n    return Thing.made(x)\n"
     )
     (tmp_path / "lib" / "late.py").write_text("from lib.core import new as again\n")

@@ -114,7 +114,8 @@ def _in_project(task: dict[str, Any], environment: Environment, rules: dict[str,
     reference = tree.text(path) or ""
     text = source_text(_content(Path(task["artifact"]), task["sample_chars"] + len(reference))) or ""
     if task["scene"]:
-        text = whole_file(text, *task["scene"])
+        *around, is_body = task["scene"]
+        text = whole_file(text, *around, is_body=is_body)
     project = Project(tree, tuple(task["packages"]), environment, OwnContainer(), cast("RepositoryRules", of_projects))
     answer = Answer("", path, text, task["tests"])
     run, *_ = judge_by(lambda variants: run_share(project, variants, 0), {path: reference}, [answer])

@@ -1,0 +1,51 @@
+"""Cases of samples whose right code displays nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.evaluation.scores.cases import CASES
+
+
+def _row(granularity: Granularity) -> dict[str, Any]:
+    mask = {"token": "app.[token-mask]()", "line": "[line-mask]"}[granularity]
+    masked = f"from lib import App\napp = App()\n{mask}\n"
+    return {
+        "granularity": granularity,
+        "core_token": "push",
+        "masked_code": masked,
+        "code": "from lib import App\napp = App()\napp.push()\n",
+    }
+
+
+def _checks(expected: str | None) -> dict[str, Any]:
+    statements = ["from lib import App\n", "app = App()\n", "app.push()\n"]
+    outputs = [None, None, expected]
+    return {
+        "preamble": "",
+        "checks": [
+            {"statement": one, "expected": text, "options": []} for one, text in zip(statements, outputs, strict=True)
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("granularity", "sample", "expected", "fails"),
+    [
+        (Granularity.LINE, "app.push()", None, False),
+        (Granularity.LINE, "with app.push():", None, False),
+        (Granularity.LINE, "pass", None, True),
+        (Granularity.LINE, "app.pushed()", "\n", True),
+        (Granularity.LINE, "print(1)", "1\n", False),
+        (Granularity.TOKEN, "pop", None, False),
+    ],
+)
+def test_an_answer_names_the_api_where_nothing_is_displayed_that_would_tell(
+    granularity: Granularity, sample: str, expected: str | None, fails: bool
+) -> None:
+    ((_, case),) = CASES[Family.COMPLETION](_row(granularity), sample, _checks(expected))
+    assert ("does not use push" in case.code) == fails
