@@ -116,6 +116,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
         _rules("scenes", SceneRules),
         MUTATION,
         lambda *_: (),
+        lambda *_: (),
     ),
     "scenes_gate": lambda: scenes_acceptance_stage(
         {"scenes": [BARE], "projects": [PROJECT], "project_files": [FILE], "flags": [], "reviews": []},

@@ -93,7 +93,9 @@ def core_usages(usages: Iterable[UsageRow], rules: MaskingRules) -> tuple[list[U
     unfit: dict[str, UsageRow] = {}
     for usage in sorted(usages, key=lambda row: (row["start_byte"], row["end_byte"], row["path"])):
         own_name = usage["name"] == usage["path"].rpartition(".")[2]
-        fits = own_name and len(usage["name"]) >= rules.min_name_length
+        # Nobody can guess a private name.
+        public = not usage["name"].startswith("_")
+        fits = own_name and public and len(usage["name"]) >= rules.min_name_length
         (first if fits else unfit).setdefault(usage["path"], usage)
     notes = [
         Reject(f"{row['snippet_id']} {path}", RejectReason.UNFIT_NAME, f"used as {row['name']!r} in line {row['line']}")

@@ -44,8 +44,9 @@ def unknowable(source: Source, span: Span, visible: str, name: str, rules: Guess
     Known are the hidden name of the API, Python's own names, variables that the span binds and uses, and
     `usual_values`, these only beside a variable of the program, which may stand in a `hint` before the span: without
     one a call may have any argument. Names of other APIs are asked for; those of keyword arguments, of attributes of
-    `self`, of other variables and definitions are somebody's choice. Of a string each word counts, from its beginning
-    (`vowel` is known from `vowels`); a display of several constants has to stand there as it is.
+    `self`, of private attributes, of other variables and definitions are somebody's choice. Of a string each word
+    counts, from its beginning (`vowel` is known from `vowels`); a display of several constants has to stand there as it
+    is.
     """
     inside = [node for node in ast.walk(source.tree) if _is_within(source, node, span)]
     bound = {node.arg for node in inside if isinstance(node, ast.arg)}
@@ -154,6 +155,8 @@ def _names_of(node: ast.AST) -> Sequence[str]:
         case ast.Name(id=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return (name,)
         case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
+            return (name,)
+        case ast.Attribute(attr=name) if name.startswith("_") and not name.endswith("__"):
             return (name,)
         case ast.keyword(arg=str() as name):
             return (name,)

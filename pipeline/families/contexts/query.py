@@ -12,13 +12,17 @@ from pipeline.lake.ids import content_id
 from pipeline.llm.writers import Request, Text
 
 
-def query_request(name: str, expression: ast.expr, code: str, texts: Sequence[str], min_length: int) -> Request:
+def query_request(
+    name: str, expression: ast.expr, code: str, texts: Sequence[str], min_length: int, visible: str = ""
+) -> Request:
     """Ask for the query for an expression that ends in the API `name`.
 
     Hidden are the name and the arguments: keywords, names, and strings of one word, if they have `min_length`
-    characters (LibEvolutionEval, 2412.04478, appendix C). `texts` tell what the API does, the most telling first.
+    characters (LibEvolutionEval, 2412.04478, appendix C). Words of the `visible` context are no secret: to cut them out
+    would only spoil the sentence. `texts` tell what the API does, the most telling first.
     """
-    arguments = {argument for argument in _arguments(expression) if len(argument) >= min_length}
+    words = set(re.findall(r"\w+", visible))
+    arguments = {argument for argument in _arguments(expression) if len(argument) >= min_length} - words
     hidden = (name, *sorted(arguments - {name}))
     subject = content_id("query", code)
     return Request(subject, DraftField.QUERY, hidden, tuple(texts), code)

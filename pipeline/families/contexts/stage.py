@@ -175,12 +175,12 @@ class _Library:
         document = self.documentation.in_collection(completion["path"], completion["version"])
         texts = [text for text in (document and document["description"], completion["description"]) if text][:1]
         minimum = self._rules.query.min_argument_length
-        request = query_request(name, expression.node, inline.reference, texts, minimum)
+        visible = "\n".join((inline.imports, inline.left, inline.hint, inline.right))
+        request = query_request(name, expression.node, inline.reference, texts, minimum, visible)
         place = _Place(completion, inline, document, request)
         # Before a query is requested.
         if leak := self._leak(place, self._views(place)):
             return leak
-        visible = "\n".join((inline.imports, inline.left, inline.hint, inline.right))
         span = expression.cursor, expression.span[1]
         if pieces := unknowable(source, span, visible, name, self._masking.guessing, inline.hint):
             return Reject(key, RejectReason.UNKNOWABLE, f"nothing shows {', '.join(pieces)[:200]}")

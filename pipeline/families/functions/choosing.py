@@ -96,7 +96,7 @@ class Choices:
         history, key = self.library.history, f"{example.key} {version}"
         uses = self.library.uses(written.program, version)
         own = [use for use in uses if use.name == use.path.rpartition(".")[2] and history.tags(use.path, version)]
-        fit = [use for use in own if len(use.name) >= self.min_name_length]
+        fit = [use for use in own if len(use.name) >= self.min_name_length and not use.name.startswith("_")]
         use = _core(fit, apart.path if apart is not None else None, example.snippet["path"])
         tags = history.tags(use.path, version) if use is not None else None
         if use is None or tags is None:

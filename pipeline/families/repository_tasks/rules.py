@@ -49,6 +49,7 @@ class RepositoryRules(Rule, TreeRules):
     further_tests: int = Field(ge=1)
     min_words: int = Field(ge=1)
     max_similarity: float = Field(gt=0, le=1)
+    text_letters: int = Field(ge=1)
 
     @property
     def limits(self) -> Limits:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pipeline.corpus.documentation.content import Content, Described
 from pipeline.corpus.documentation.docstrings import read_docstring
+from pipeline.families.repository_tasks.messages import announced
 
 _QUOTES = '"""'
 _ARGUMENTS = "Input-Output Arguments"
@@ -54,7 +55,10 @@ def parameter_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
 
 def _requirement(node: ast.FunctionDef | ast.AsyncFunctionDef, content: Content) -> Requirement:
     raised = [f":raises {each.name}: {_sentence([each.description])}".rstrip() for each in content.raises]
-    lines = [*_parameters(node, content), *_results(node, content), *raised]
+    # Tests look at classes and texts of exceptions, which a docstring may leave out, and which nobody could guess.
+    named = {f":raises {each.name}:" for each in content.raises}
+    texts = [line for line in announced(node) if line not in named]
+    lines = [*_parameters(node, content), *_results(node, content), *raised, *texts]
     # Of an example that was cut out its prompt may be left, alone or with a comment.
     kept_lines = [
         line

@@ -19,12 +19,14 @@ from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import MutationScore
 from pipeline.families.repository_tasks.drawing import draw_tests
 from pipeline.families.repository_tasks.llm_specifications import RequirementWriter, Undocumented
+from pipeline.families.repository_tasks.messages import sources_of_tests, unstated
 from pipeline.families.repository_tasks.mutating import MutatedCode, Noticed, notice_mutants
 from pipeline.families.repository_tasks.project import Project, Variant
 from pipeline.families.repository_tasks.project_context import Workshop, open_project
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.running import run_variants
 from pipeline.families.repository_tasks.specification import Requirement, input_code, parsed, requirement_of
+from pipeline.families.repository_tasks.tree import Tree
 from pipeline.families.repository_tasks.variant_runs import TestRun, worst
 from pipeline.lake.guard import attempt, guarded
 from pipeline.lake.ids import content_id
@@ -86,7 +88,7 @@ def repository_tasks_stage(
     Refused are, in this order: NO_TEXT (no docstring, or one of too few words), TOO_SHORT and TOO_LONG (lines of the
     body with code), NEAR_DUPLICATE (another body of the file is almost the same), NOT_COVERED (the tests run too few of
     them), OVER_QUOTA, NOT_PROVEN (too few of the tests fail without the body, or those that do fail with it in place
-    too), WEAK_TESTS (too few mutants of it differ from it).
+    too), WEAK_TESTS (too few mutants of it differ from it), UNKNOWABLE (the tests want a text that nothing states).
     Where functions with a docstring leave places, `writer` is asked for the requirements of others: one that it has not
     written yet is DRAFT_WAITING, one that was not accepted has a note DRAFT_REFUSED.
 
@@ -285,10 +287,21 @@ def prove(
         tests, score = noticed[drawn.id].tests, noticed[drawn.id].score
         if refusal := _uncovered(drawn, tests, workshop.rules) or _too_alike(drawn, score, workshop.rules):
             return [refusal]
+        if texts := _unstated(drawn, opened.tree, tests, workshop.rules):
+            detail = f"{drawn.function['namespace']}: tests want {', '.join(map(repr, texts))}, which nothing states"
+            return [Reject(drawn.id, RejectReason.UNKNOWABLE, detail[:500])]
         ended = worst(emptied[drawn.id].judged[test] for test in tests)
         return [task_row(project, drawn, tuple(sorted(tests)), ended, score)]
 
     return list(guarded(candidates, lambda one: one.id, judged))
+
+
+def _unstated(drawn: Candidate, tree: Tree, tests: Sequence[str], rules: RepositoryRules) -> list[str]:
+    """Return the texts of a body that its tests want and that neither its requirement nor the rest of the file has."""
+    requirement = drawn.requirement
+    visible = f"{requirement.functionality}\n{requirement.arguments}\n{drawn.filled([])}"
+    sources = sources_of_tests(tree.text, tests)
+    return unstated("\n".join(drawn.lines), drawn.body, visible, sources, rules.text_letters)
 
 
 def _mutate(

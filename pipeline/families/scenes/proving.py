@@ -11,6 +11,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.scenes import Scene
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import MutationScore
+from pipeline.families.repository_tasks.messages import sources_of_tests, unstated
 from pipeline.families.repository_tasks.mutating import MutatedCode, Noticed, notice_mutants
 from pipeline.families.repository_tasks.project import Variant
 from pipeline.families.repository_tasks.project_context import Workshop, open_project
@@ -30,6 +31,9 @@ _AS_IT_IS = "as it is"
 
 RunVariants = Callable[[ProjectRow, Sequence[Variant]], Iterable[TestRun]]
 """Runs tests on variants of a project, which is a row of `projects`."""
+
+ReadTests = Callable[[ProjectRow, Sequence[str]], Sequence[str]]
+"""Returns the sources of tests of a project, which is a row of `projects`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +73,14 @@ def prove(
     rules: SceneRules,
     mutation: MutationRules,
     run: RunVariants,
+    read_tests: ReadTests,
 ) -> list[Proven | Reject]:
     """Run the tests of scenes and return those that notice a wrong answer; `reaches` are by function.
 
     The wrong answer is an empty block, or code after a complete one. A refused scene has the id of its function as its
     key: NO_BLOCK where the file does not parse with a wrong answer, or the block does nothing, NOT_PROVEN where no test
     passes that did when it was traced, WEAK_TESTS where none fails with a wrong answer; to run out of time is no
-    failure.
+    failure. UNKNOWABLE is one whose tests want a text that stands nowhere outside the block.
     """
     prepared = list(guarded(planned, _function, lambda each: [_prepare(each, reaches, rules)]))
     subjects = [each for each in prepared if isinstance(each, _Subject)]
@@ -86,7 +91,32 @@ def prove(
     # Scenes of the same block share its mutants.
     codes = {code.id: code for each in subjects if (code := _code(each, outcomes, rules))}
     noticed = notice_mutants(codes.values(), Family.SCENE, mutation, lambda mutants: run(project, mutants))
-    return [each if isinstance(each, Reject) else _judge(each, outcomes, noticed, rules) for each in prepared]
+    judged = [each if isinstance(each, Reject) else _judge(each, outcomes, noticed, rules) for each in prepared]
+    return [
+        each if isinstance(each, Reject) else _unknowable(each, read_tests(project, each.tests), rules) or each
+        for each in judged
+    ]
+
+
+def _unknowable(proven: Proven, tests: Sequence[str], rules: SceneRules) -> Reject | None:
+    planned = proven.planned
+    candidate, (start, end) = planned.candidate, planned.view.middle
+    text = candidate.file["text"]
+    visible = "\n".join([text[:start], text[planned.view.suffix_start :], *(each["code"] for each in planned.related)])
+    lines = range(text.count("\n", 0, start) + 1, text.count("\n", 0, end) + 2)
+    texts = unstated(text, lines, visible, tests, rules.text_letters)
+    if not texts:
+        return None
+    detail = f"{candidate.key}: tests want {', '.join(map(repr, texts))}, which nothing states"
+    return Reject(candidate.function["id"], RejectReason.UNKNOWABLE, detail[:500])
+
+
+def read_tests(workshop: Workshop, project: ProjectRow, tests: Sequence[str]) -> list[str]:
+    """Return the sources of tests of a project.
+
+    Errors: those of `open_project`.
+    """
+    return sources_of_tests(open_project(project, workshop).tree.text, tests)
 
 
 def _function(planned: Planned) -> str:

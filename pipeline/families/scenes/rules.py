@@ -34,4 +34,5 @@ class SceneRules(Rule):
     further_tests: int = Field(ge=1)
     test_time_s: float = Field(gt=0)
     noticed_as: frozenset[TestOutcome] = Field(min_length=1)
+    text_letters: int = Field(ge=1)
     related: RelatedRules

@@ -11,7 +11,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.families.scenes.candidates import candidates_of, place
 from pipeline.families.scenes.choosing import choose
-from pipeline.families.scenes.proving import Proven, RunVariants, prove
+from pipeline.families.scenes.proving import Proven, ReadTests, RunVariants, prove
 from pipeline.families.scenes.rules import SceneRules
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
@@ -25,13 +25,14 @@ def scenes_stage(
     rules: SceneRules,
     mutation: MutationRules,
     run: RunVariants,
+    read_tests: ReadTests,
 ) -> Output:
     """Make the table `scenes` of a library; the unit is a function that tests of a project reach.
 
     Refused are functions of files that are too long to be shown (TOO_LONG) or no Python 3 (UNPARSED_SOURCE), those
     without a block of the wanted size that tests run (NO_BLOCK), those of which no block was drawn (OVER_QUOTA),
-    those whose tests do not pass when they run again, without tracing (NOT_PROVEN), and those whose tests pass with a
-    wrong answer too (WEAK_TESTS).
+    those whose tests do not pass when they run again, without tracing (NOT_PROVEN), those whose tests pass with a
+    wrong answer too (WEAK_TESTS), and those whose tests want a text that only the block has (UNKNOWABLE).
     """
     files, functions = _by_project(tables["project_files"]), _by_project(tables["traced_functions"])
     of_function = _grouped(tables["reaches"], "function_id")
@@ -42,7 +43,18 @@ def scenes_stage(
             continue
         of_project = functions[project["id"]]
         by_path = {row["path"]: row for row in files[project["id"]]}
-        results = attempt(project["purl"], _of_project, project, of_project, by_path, of_function, rules, mutation, run)
+        results = attempt(
+            project["purl"],
+            _of_project,
+            project,
+            of_project,
+            by_path,
+            of_function,
+            rules,
+            mutation,
+            run,
+            read_tests,
+        )
         if isinstance(results, Reject):
             rejects |= {row["id"]: replace(results, key=row["id"]) for row in of_project}
             continue
@@ -64,11 +76,12 @@ def _of_project(
     rules: SceneRules,
     mutation: MutationRules,
     run: RunVariants,
+    read_tests: ReadTests,
 ) -> list[SceneRow | Reject]:
     """Return the scenes of a project, or why its functions have none; `files` are by path, `reaches` by function."""
     candidates, refused = candidates_of(functions, files, rules)
     chosen = choose(candidates, files, functions, rules)
-    proven, unproven = parted(prove(project, chosen, reaches, rules, mutation, run))
+    proven, unproven = parted(prove(project, chosen, reaches, rules, mutation, run, read_tests))
     return [*refused, *unproven, *guarded(proven, _function, lambda result: [_row(project, result)])]
 
 

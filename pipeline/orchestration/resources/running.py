@@ -15,7 +15,7 @@ from pipeline.families.functions.stage import functions_stage
 from pipeline.families.model_migrations.tables import with_drafted
 from pipeline.families.problems.stage import problems_stage
 from pipeline.families.repository_tasks.stage import projects_stage
-from pipeline.families.scenes.proving import run_blocks
+from pipeline.families.scenes.proving import read_tests, run_blocks
 from pipeline.families.scenes.stage import scenes_stage
 from pipeline.lake.reads import LakeTables
 from pipeline.lake.rows import Tables
@@ -110,5 +110,9 @@ def make_scenes(resources: Resources, tables: Tables) -> Output:
     """Run the scenes stage: blocks of what the tests of projects reach, with the tests on each block left empty."""
     rules = resources.rules
     return scenes_stage(
-        tables, rules=rules.scenes, mutation=rules.mutation, run=partial(run_blocks, resources.workshop, rules.scenes)
+        tables,
+        rules=rules.scenes,
+        mutation=rules.mutation,
+        run=partial(run_blocks, resources.workshop, rules.scenes),
+        read_tests=partial(read_tests, resources.workshop),
     )

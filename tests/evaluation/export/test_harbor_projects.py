@@ -150,5 +150,8 @@ def test_a_project_without_sources_is_refused(snapshot: Path, runners: Runners, 
 
 @pytest.mark.parametrize("end", ["", "\n"])
 def test_what_a_scene_hides_is_put_back(end: str) -> None:
-    assert whole_file(f"a = 1\nb = 2\nc{end}", "a = 1\n", "c\n", "hidden\nc\n") == "a = 1\nb = 2\nhidden\nc\n"
-    assert whole_file("other", "a = 1\n", "c\n", "hidden") == "other"
+    assert (
+        whole_file(f"a = 1\nb = 2\nc{end}", "a = 1\n", "c\n", "hidden\nc\n", is_body=False)
+        == "a = 1\nb = 2\nhidden\nc\n"
+    )
+    assert whole_file("other", "a = 1\n", "c\n", "hidden", is_body=False) == "other"

@@ -164,7 +164,7 @@ def test_a_problem_may_be_answered_as_its_prompt_asks_the_whole_program_in_a_cod
 @pytest.mark.parametrize(
     ("of", "reason", "detail"),
     [
-        ("unheard", Exclusion.NOT_DISCRIMINATING, "notices no difference"),
+        ("comment", Exclusion.NOT_DISCRIMINATING, "notices no difference"),
         ("part", Exclusion.NOT_RUNNABLE, "as part of a project"),
         ("lost", Exclusion.NO_ENVIRONMENT, "needs Python 2.7"),
     ],

@@ -40,6 +40,22 @@ def test_a_query_gives_neither_name_nor_arguments_away(case: str) -> None:
     assert ask(code, "solve", text) == expected
 
 
+@pytest.mark.parametrize(
+    ("visible", "expected"),
+    [
+        ("system = read()\n", "Treat the linear systems here."),
+        ("ecosystem = read()\n", "Treat the linear [API] here."),
+        ("solve = system = 1", "Treat the linear systems here."),
+    ],
+)
+def test_arguments_that_the_context_shows_are_not_cut_out_of_the_query(visible: str, expected: str) -> None:
+    node = ast.parse("lib.solve(system)", mode="eval").body
+    request = query_request("solve", node, "lib.solve(system)", ["Treat the linear systems here."], MINIMUM, visible)
+    text = WRITER.text(request)
+    assert text is not None
+    assert (text.text, "solve" in request.hidden) == (expected, True)
+
+
 LEFT = {
     "The default JSON encoder.": True,
     "Provides access to JSON methods.": True,

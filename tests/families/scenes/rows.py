@@ -248,6 +248,7 @@ def scenes() -> list[Row]:
             rules,
             MUTATION,
             all_notice,
+            lambda *_: (),
         ).tables["scenes"]
     )
 

@@ -15,7 +15,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.families.repository_tasks.project import Variant
 from pipeline.families.repository_tasks.variant_runs import TestRun
-from pipeline.families.scenes.proving import RunVariants
+from pipeline.families.scenes.proving import ReadTests, RunVariants
 from pipeline.families.scenes.rules import SceneRules
 from pipeline.families.scenes.stage import scenes_stage
 from pipeline.lake.schema import Row, table
@@ -45,14 +45,16 @@ def output(run: LocalRun) -> Output:
     return stage(run)
 
 
-def stage(run: RunVariants, rules: SceneRules = RULES_HERE, **changed: list[Row]) -> Output:
+def stage(
+    run: RunVariants, rules: SceneRules = RULES_HERE, read: ReadTests = lambda *_: (), **changed: list[Row]
+) -> Output:
     tables: Any = {
         "projects": [made.project()],
         "project_files": made.files(),
         "traced_functions": made.functions(),
         "reaches": made.reaches(),
     }
-    return scenes_stage(tables | changed, rules=rules, mutation=MUTATION, run=run)
+    return scenes_stage(tables | changed, rules=rules, mutation=MUTATION, run=run, read_tests=read)
 
 
 def scenes(output: Output) -> list[Row]:

@@ -1,0 +1,155 @@
+"""The texts that tests of a project want, such as those of exceptions, and that a solver has to be told."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+_UNKNOWN = "…"
+_PERCENT = re.compile(r"%(?:\(\w+\))?[-#0 +]*\d*(?:\.\d+)?([sdrfi])")
+_BRACES = re.compile(r"\{[^{}]*\}")
+_LETTERS = re.compile(r"[^\W\d_]")
+
+
+def announced(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """Return a line for each exception and warning that a function makes, with its text, in their order.
+
+    Parameters that stand in a text stand there in braces; of anything else it has `…`.
+    """
+    texts = _Texts(node)
+    lines: list[str] = []
+    for part in ast.walk(node):
+        made = part.exc if isinstance(part, ast.Raise) else None
+        if isinstance(part, ast.Call) and _name(part.func) == "warn" and len(part.args) > 1:
+            lines.append(_line("warns", _name(part.args[1]), texts.of(part.args[0])))
+        elif isinstance(made, ast.Call) and _is_class(_name(made.func)):
+            lines.append(_line("raises", _name(made.func), texts.of(made.args[0]) if made.args else None))
+        elif isinstance(made, ast.Name) and _is_class(made.id):
+            lines.append(_line("raises", made.id, None))
+    return list(dict.fromkeys(line for line in lines if line))
+
+
+def _line(role: str, name: str | None, text: str | None) -> str:
+    if name is None:
+        return ""
+    told = text is not None and len(_LETTERS.findall(text)) > 1
+    return f":{role} {name}: The text is {text!r}." if told else f":{role} {name}:"
+
+
+def _is_class(name: str | None) -> bool:
+    return name is not None and name[:1].isupper()
+
+
+def _name(node: ast.expr) -> str | None:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
+
+
+class _Texts:
+    """Reads the texts that expressions of a function make."""
+
+    def __init__(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        arguments = node.args
+        listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        self._parameters = {one.arg for one in [*listed, *filter(None, (arguments.vararg, arguments.kwarg))]}
+        self._bound: dict[str, list[ast.expr]] = {}
+        for part in ast.walk(node):
+            if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.targets[0], ast.Name):
+                self._bound.setdefault(part.targets[0].id, []).append(part.value)
+
+    def of(self, node: ast.expr, depth: int = 3) -> str:
+        """Return the text of an expression; a name that is bound once is what it is bound to."""
+        match node:
+            case ast.Constant(value=value):
+                return str(value)
+            case ast.JoinedStr(values=values):
+                return "".join(self.of(value, depth) for value in values)
+            case ast.FormattedValue(value=value, conversion=conversion):
+                return self._given(value, "!r" if conversion == ord("r") else "")
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return self.of(left, depth) + self.of(right, depth)
+            case ast.BinOp(left=left, op=ast.Mod(), right=right):
+                values = iter(right.elts if isinstance(right, ast.Tuple) else [right])
+                return _PERCENT.sub(lambda match: self._next(values, match[1]), self.of(left, depth))
+            case ast.Call(func=ast.Attribute(value=text, attr="format"), args=args, keywords=[]):
+                values = iter(args)
+                return _BRACES.sub(
+                    lambda match: self._next(values, "r" if "!r" in match[0] else ""), self.of(text, depth)
+                )
+            case ast.Name(id=name) if depth and name not in self._parameters and len(self._bound.get(name, ())) == 1:
+                return self.of(self._bound[name][0], depth - 1)
+        return self._given(node, "")
+
+    def _next(self, values: Iterator[ast.expr], conversion: str) -> str:
+        value = next(values, None)
+        return self._given(value, "!r" if conversion == "r" else "") if value is not None else _UNKNOWN
+
+    def _given(self, node: ast.expr, conversion: str) -> str:
+        """Return what stands in a text for a value: a parameter, or an attribute of one, by its name."""
+        head = node
+        while isinstance(head, ast.Attribute):
+            head = head.value
+        is_given = isinstance(head, ast.Name) and head.id in self._parameters
+        return f"{{{ast.unparse(node)}{conversion}}}" if is_given else _UNKNOWN
+
+
+def unstated(text: str, lines: range, visible: str, tests: Iterable[str], min_letters: int) -> list[str]:
+    """Return the texts in some lines of a file that tests want to see and that stand nowhere in what is visible.
+
+    `tests` are the sources of tests. A text has `min_letters` letters, or a character that no keyboard has.
+    """
+    wanted = {constant for source in tests for constant in _constants(source)}
+    found = []
+    for constant in _constants(text, lines):
+        core = constant.strip()
+        is_text = len(_LETTERS.findall(core)) >= min_letters or not core.isascii()
+        if is_text and core not in visible and any(core in each or _is_part(each, core) for each in wanted):
+            found.append(core)
+    return list(dict.fromkeys(found))
+
+
+def _is_part(wanted: str, text: str) -> bool:
+    """Say whether several words that a test has, or its pattern, are a part of a text of the code."""
+    if len(wanted.split()) < 2:
+        return False
+    if wanted in text:
+        return True
+    try:
+        return re.search(wanted, text) is not None
+    except (re.error, RecursionError, OverflowError):
+        return False
+
+
+def _constants(source: str, lines: range | None = None) -> list[str]:
+    """Return the string constants of code, or of some lines of it, but no docstrings."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    statements = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    constants = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in statements]
+    return [node.value for node in constants if isinstance(node.value, str) and (lines is None or node.lineno in lines)]
+
+
+def sources_of_tests(text_of: Callable[[str], str | None], tests: Collection[str]) -> list[str]:
+    """Return the sources of tests, pytest node ids, with their parameters and the constants of their files they name.
+
+    `text_of` has files by path. What cannot be found is left out.
+    """
+    found: list[str] = []
+    for path in sorted({test.partition("::")[0] for test in tests}):
+        names = {test.partition("[")[0].split("::")[-1] for test in tests if test.partition("::")[0] == path}
+        try:
+            tree = ast.parse(text_of(path) or "")
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        definitions = (ast.FunctionDef, ast.AsyncFunctionDef)
+        functions = [node for node in ast.walk(tree) if isinstance(node, definitions) and node.name in names]
+        used = {part.id for node in functions for part in ast.walk(node) if isinstance(part, ast.Name)}
+        constants = [
+            node
+            for node in tree.body
+            if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id in used for to in node.targets)
+        ]
+        found += [ast.unparse(node) for node in [*constants, *functions]]
+    return found
