@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pipeline.corpus.documentation.content import Content, Described
 from pipeline.corpus.documentation.docstrings import read_docstring
-from pipeline.families.repository_tasks.messages import announced
+from pipeline.families.messages import announced
 
 _QUOTES = '"""'
 _ARGUMENTS = "Input-Output Arguments"

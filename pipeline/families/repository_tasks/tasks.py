@@ -17,9 +17,9 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import MutationScore
+from pipeline.families.messages import sources_of_tests, unstated
 from pipeline.families.repository_tasks.drawing import draw_tests
 from pipeline.families.repository_tasks.llm_specifications import RequirementWriter, Undocumented
-from pipeline.families.repository_tasks.messages import sources_of_tests, unstated
 from pipeline.families.repository_tasks.mutating import MutatedCode, Noticed, notice_mutants
 from pipeline.families.repository_tasks.project import Project, Variant
 from pipeline.families.repository_tasks.project_context import Workshop, open_project

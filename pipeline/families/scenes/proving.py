@@ -11,7 +11,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.scenes import Scene
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import MutationScore
-from pipeline.families.repository_tasks.messages import sources_of_tests, unstated
+from pipeline.families.messages import sources_of_tests, unstated
 from pipeline.families.repository_tasks.mutating import MutatedCode, Noticed, notice_mutants
 from pipeline.families.repository_tasks.project import Variant
 from pipeline.families.repository_tasks.project_context import Workshop, open_project

@@ -120,6 +120,7 @@ def test_tasks_are_judged_by_tests_that_miss_the_body(tasks: Output) -> None:
     assert (
         task["arguments"]
         == ":param price: what it costs without.\n:param rate: Default money.RATE.\n:return: what it costs."
+        "\n:raises ValueError: The text is 'no rate'."
     )
     assert task["coverage"] == 1.0
 

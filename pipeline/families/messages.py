@@ -69,13 +69,11 @@ class _Texts:
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 return self.of(left, depth) + self.of(right, depth)
             case ast.BinOp(left=left, op=ast.Mod(), right=right):
-                values = iter(right.elts if isinstance(right, ast.Tuple) else [right])
-                return _PERCENT.sub(lambda match: self._next(values, match[1]), self.of(left, depth))
+                operands = iter(right.elts if isinstance(right, ast.Tuple) else [right])
+                return _PERCENT.sub(lambda match: self._next(operands, match[1]), self.of(left, depth))
             case ast.Call(func=ast.Attribute(value=text, attr="format"), args=args, keywords=[]):
-                values = iter(args)
-                return _BRACES.sub(
-                    lambda match: self._next(values, "r" if "!r" in match[0] else ""), self.of(text, depth)
-                )
+                arguments, template = iter(args), self.of(text, depth)
+                return _BRACES.sub(lambda match: self._next(arguments, "r" if "!r" in match[0] else ""), template)
             case ast.Name(id=name) if depth and name not in self._parameters and len(self._bound.get(name, ())) == 1:
                 return self.of(self._bound[name][0], depth - 1)
         return self._given(node, "")

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from pipeline.families.repository_tasks.messages import announced, sources_of_tests, unstated
+from pipeline.families.messages import announced, sources_of_tests, unstated
 from pipeline.families.repository_tasks.specification import requirement_of
 
 RAISED = {
