@@ -20,21 +20,23 @@ def announced(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     texts = _Texts(node)
     lines: list[str] = []
     for part in ast.walk(node):
-        made = part.exc if isinstance(part, ast.Raise) else None
+        exception = part.exc if isinstance(part, ast.Raise) else None
         if isinstance(part, ast.Call) and _name(part.func) == "warn" and len(part.args) > 1:
             lines.append(_line("warns", _name(part.args[1]), texts.of(part.args[0])))
-        elif isinstance(made, ast.Call) and _is_class(_name(made.func)):
-            lines.append(_line("raises", _name(made.func), texts.of(made.args[0]) if made.args else None))
-        elif isinstance(made, ast.Name) and _is_class(made.id):
-            lines.append(_line("raises", made.id, None))
+        elif isinstance(exception, ast.Call) and _is_class(_name(exception.func)):
+            lines.append(
+                _line("raises", _name(exception.func), texts.of(exception.args[0]) if exception.args else None)
+            )
+        elif isinstance(exception, ast.Name) and _is_class(exception.id):
+            lines.append(_line("raises", exception.id, None))
     return list(dict.fromkeys(line for line in lines if line))
 
 
 def _line(role: str, name: str | None, text: str | None) -> str:
     if name is None:
         return ""
-    told = text is not None and len(_LETTERS.findall(text)) > 1
-    return f":{role} {name}: The text is {text!r}." if told else f":{role} {name}:"
+    is_text = text is not None and len(_LETTERS.findall(text)) > 1
+    return f":{role} {name}: The text is {text!r}." if is_text else f":{role} {name}:"
 
 
 def _is_class(name: str | None) -> bool:
@@ -65,7 +67,7 @@ class _Texts:
             case ast.JoinedStr(values=values):
                 return "".join(self.of(value, depth) for value in values)
             case ast.FormattedValue(value=value, conversion=conversion):
-                return self._given(value, "!r" if conversion == ord("r") else "")
+                return self._placeholder(value, "!r" if conversion == ord("r") else "")
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 return self.of(left, depth) + self.of(right, depth)
             case ast.BinOp(left=left, op=ast.Mod(), right=right):
@@ -76,19 +78,19 @@ class _Texts:
                 return _BRACES.sub(lambda match: self._next(arguments, "r" if "!r" in match[0] else ""), template)
             case ast.Name(id=name) if depth and name not in self._parameters and len(self._bound.get(name, ())) == 1:
                 return self.of(self._bound[name][0], depth - 1)
-        return self._given(node, "")
+        return self._placeholder(node, "")
 
     def _next(self, values: Iterator[ast.expr], conversion: str) -> str:
         value = next(values, None)
-        return self._given(value, "!r" if conversion == "r" else "") if value is not None else _UNKNOWN
+        return self._placeholder(value, "!r" if conversion == "r" else "") if value is not None else _UNKNOWN
 
-    def _given(self, node: ast.expr, conversion: str) -> str:
+    def _placeholder(self, node: ast.expr, conversion: str) -> str:
         """Return what stands in a text for a value: a parameter, or an attribute of one, by its name."""
         head = node
         while isinstance(head, ast.Attribute):
             head = head.value
-        is_given = isinstance(head, ast.Name) and head.id in self._parameters
-        return f"{{{ast.unparse(node)}{conversion}}}" if is_given else _UNKNOWN
+        is_parameter = isinstance(head, ast.Name) and head.id in self._parameters
+        return f"{{{ast.unparse(node)}{conversion}}}" if is_parameter else _UNKNOWN
 
 
 def unstated(text: str, lines: range, visible: str, tests: Iterable[str], min_letters: int) -> list[str]:
@@ -96,24 +98,24 @@ def unstated(text: str, lines: range, visible: str, tests: Iterable[str], min_le
 
     `tests` are the sources of tests. A text has `min_letters` letters, or a character that no keyboard has.
     """
-    wanted = {constant for source in tests for constant in _constants(source)}
-    found = []
+    expected = {constant for source in tests for constant in _constants(source)}
+    texts = []
     for constant in _constants(text, lines):
         core = constant.strip()
         is_text = len(_LETTERS.findall(core)) >= min_letters or not core.isascii()
-        if is_text and core not in visible and any(core in each or _is_part(each, core) for each in wanted):
-            found.append(core)
-    return list(dict.fromkeys(found))
+        if is_text and core not in visible and any(core in each or _is_part(each, core) for each in expected):
+            texts.append(core)
+    return list(dict.fromkeys(texts))
 
 
-def _is_part(wanted: str, text: str) -> bool:
+def _is_part(expected: str, text: str) -> bool:
     """Say whether several words that a test has, or its pattern, are a part of a text of the code."""
-    if len(wanted.split()) < 2:
+    if len(expected.split()) < 2:
         return False
-    if wanted in text:
+    if expected in text:
         return True
     try:
-        return re.search(wanted, text) is not None
+        return re.search(expected, text) is not None
     except (re.error, RecursionError, OverflowError):
         return False
 
@@ -134,7 +136,7 @@ def sources_of_tests(text_of: Callable[[str], str | None], tests: Collection[str
 
     `text_of` has files by path. What cannot be found is left out.
     """
-    found: list[str] = []
+    sources: list[str] = []
     for path in sorted({test.partition("::")[0] for test in tests}):
         names = {test.partition("[")[0].split("::")[-1] for test in tests if test.partition("::")[0] == path}
         try:
@@ -149,5 +151,5 @@ def sources_of_tests(text_of: Callable[[str], str | None], tests: Collection[str
             for node in tree.body
             if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id in used for to in node.targets)
         ]
-        found += [ast.unparse(node) for node in [*constants, *functions]]
-    return found
+        sources += [ast.unparse(node) for node in [*constants, *functions]]
+    return sources

@@ -171,18 +171,15 @@ class InProjects:
             "path": row["path"],
             "tests": row["tests"] if family is Family.REPOSITORY_TASK else row["unit_test_ids"],
             "packages": project["packages"],
-            "scene": None if family is not Family.SCENE else _around(row),
+            "scene": [*map(row.__getitem__, ("prefix", "suffix", "test_suffix")), row["block_type"] in BODIES]
+            if family is Family.SCENE
+            else None,
             "artifact": folder.artifact,
             "environment": ENVIRONMENT,
             "sample_chars": self.sample_chars,
             "rules": {name: sorted(value) if isinstance(value, frozenset) else value for name, value in rules.items()}
             | {"limits": asdict(self.rules.limits)},
         }
-
-
-def _around(row: Row) -> list[object]:
-    """Return the text around a scene's answer, and whether a body is asked for: the arguments of `whole_file`."""
-    return [row["prefix"], row["suffix"], row["test_suffix"], row["block_type"] in BODIES]
 
 
 def place_of(task: Task, row: Row) -> str:

@@ -23,8 +23,8 @@ Judging = Iterator[tuple[Metric, Case]]
 
 def _completion(row: Row, sample: str, example: Any) -> Judging:
     named = RequiredNames(frozenset([row["core_token"]]), frozenset(), frozenset([row["core_token"]]))
-    says_nothing = not any((check["expected"] or "").strip() for check in example["checks"])
-    if row["granularity"] != Granularity.TOKEN and says_nothing and (missing := named.missing_from(sample)):
+    is_silent = not any((check["expected"] or "").strip() for check in example["checks"])
+    if row["granularity"] != Granularity.TOKEN and is_silent and (missing := named.missing_from(sample)):
         # Any program that runs would pass where the right one displays nothing.
         yield Metric.PASS, _without(missing)
     else:

@@ -121,9 +121,9 @@ def _tried(
     """
     roots = places[references.choice.function.version].roots
     trials = [
-        references.trial(rules, mutation, roots, example_cases_only=stated, wants_api=api)
+        references.trial(rules, mutation, roots, example_cases_only=example_only, wants_api=api)
         for api in (True, False)
-        for stated in (False, True)
+        for example_only in (False, True)
     ]
     for trial in trials:
         list(runs_of(trial))

@@ -169,7 +169,7 @@ def _with_test(
     calls = list(_tested_calls(tests, function))
     if not calls:
         return None
-    before, call = next((pair for pair in calls if is_telling(map(ast.unparse, pair[1].args))), calls[0])
+    before, call = next((pair for pair in calls if has_contents(map(ast.unparse, pair[1].args))), calls[0])
     call.func = ast.Name(name)
     ((test_name, lines),) = test(ast.unparse(call)).items()
     body = "".join(f"    {line}\n" for text in [*before, *lines] for line in text.split("\n"))
@@ -188,7 +188,7 @@ def _tested_calls(tests: str, function: str) -> Iterator[tuple[list[str], ast.Ca
                     break
 
 
-def is_telling(arguments: Iterable[str]) -> bool:
+def has_contents(arguments: Iterable[str]) -> bool:
     """Say whether no argument is an empty or zero constant: of nothing a body may do nothing, or raise by itself."""
     for argument in arguments:
         try:

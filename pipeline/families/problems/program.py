@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.families.problems.lifting import parameter
-from pipeline.families.problems.needs import is_telling, needs_api, needs_library, without_api, without_library
+from pipeline.families.problems.needs import has_contents, needs_api, needs_library, without_api, without_library
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.tasks import CaseOf, Task
 
@@ -140,7 +140,7 @@ def hidden_tests(
     tests = {name: asserts(written, case) for name, case in cases}
     values = [case for _, case in cases if not case.outcome.raises]
     if values:
-        witness = next((case for case in values if is_telling(case.arguments)), values[0])
+        witness = next((case for case in values if has_contents(case.arguments)), values[0])
         arguments = ", ".join(witness.arguments)
         tests |= (
             needs_api(f"without_api({arguments})") if introduced else needs_library(f"without_library({arguments})")
