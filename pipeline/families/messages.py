@@ -13,22 +13,20 @@ _LETTERS = re.compile(r"[^\W\d_]")
 
 
 def announced(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    """Return a line for each exception and warning that a function makes, with its text, in their order.
+    """Return a line for each error and warning that a function makes, with its text, in their order.
 
     Parameters that stand in a text stand there in braces; of anything else it has `…`.
     """
     texts = _Texts(node)
     lines: list[str] = []
     for part in ast.walk(node):
-        exception = part.exc if isinstance(part, ast.Raise) else None
+        error = part.exc if isinstance(part, ast.Raise) else None
         if isinstance(part, ast.Call) and _name(part.func) == "warn" and len(part.args) > 1:
             lines.append(_line("warns", _name(part.args[1]), texts.of(part.args[0])))
-        elif isinstance(exception, ast.Call) and _is_class(_name(exception.func)):
-            lines.append(
-                _line("raises", _name(exception.func), texts.of(exception.args[0]) if exception.args else None)
-            )
-        elif isinstance(exception, ast.Name) and _is_class(exception.id):
-            lines.append(_line("raises", exception.id, None))
+        elif isinstance(error, ast.Call) and _is_class(_name(error.func)):
+            lines.append(_line("raises", _name(error.func), texts.of(error.args[0]) if error.args else None))
+        elif isinstance(error, ast.Name) and _is_class(error.id):
+            lines.append(_line("raises", error.id, None))
     return list(dict.fromkeys(line for line in lines if line))
 
 
