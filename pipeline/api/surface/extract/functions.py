@@ -7,10 +7,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.api.surface.extract.deprecations import mark_of, marks_by_name, wrapper_mark
-from pipeline.api.surface.extract.handed_on import handed_on
+from pipeline.api.surface.extract.handed_on import CONSTRUCTORS, handed_on, passed_kwargs
 from pipeline.api.surface.extract.kwargs import hidden_parameters, refuses_rest
 from pipeline.api.surface.extract.parameter_marks import mark_by_code, mark_by_docstring
-from pipeline.api.surface.extract.passed_kwargs import CONSTRUCTORS, passed_kwargs
 from pipeline.api.surface.extract.signature_decorators import HelperRules, apply_helpers
 from pipeline.api.surface.extract.sketches import line_hashes, sketch
 from pipeline.api.surface.extract.unpacked_args import with_unpacked

@@ -1,4 +1,4 @@
-"""The calls by which a function or method hands its `**kwargs` on."""
+"""The calls by which a function, method or constructor hands its `**kwargs` on."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from itertools import takewhile
 
 from pipeline.api.surface.extract.kwargs import literal_accesses
 from pipeline.api.surface.parse.bodies import Body
-from pipeline.api.surface.parse.module_model import HandedOn
+from pipeline.api.surface.parse.module_model import HandedOn, PassedKwargs
 from pipeline.api.surface.parse.syntax import dotted
 
 UNSEEN = HandedOn("", "?")
 """What has `**kwargs` in a way that the source does not show, as where a dictionary is given as an argument."""
+
+CONSTRUCTORS = frozenset({"__init__", "__new__"})
 
 _INSTANCES = frozenset({"self", "cls"})
 _BINDING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -28,7 +30,7 @@ def handed_on(body: Body) -> list[HandedOn]:
     uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
     if any(not isinstance(node.ctx, ast.Load) for node in uses):
         return [UNSEEN]
-    calls = [node for node in nodes if isinstance(node, ast.Call) and passes(node, name)]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and _passes(node, name)]
     assigned = tuple(_assigned(nodes, name))
     local = {*_local_names(nodes), *_parameter_names(body.node.args)}
     first = next((a.arg for a in (*body.node.args.posonlyargs, *body.node.args.args)), "")
@@ -37,7 +39,34 @@ def handed_on(body: Body) -> list[HandedOn]:
     return list(dict.fromkeys([*targets, *([UNSEEN] if accounted < len(uses) else [])]))
 
 
-def passes(call: ast.Call, catch_all: str) -> bool:
+def passed_kwargs(body: Body) -> PassedKwargs | None:
+    """Return how a constructor passes `**kwargs` on: by `super().__init__(…)` or by `Base.__init__(self, …)`.
+
+    None where several calls have them, or where the name is bound again: then only running tells who gets what.
+    """
+    name, catch_all = body.node.name, body.node.args.kwarg
+    # most constructors are not parsed with their bodies
+    if catch_all is None or not body.mentions((f"**{catch_all.arg}",)) or not body.mentions((f".{name}(",)):
+        return None
+    nodes = [node for statement in body.statements for node in ast.walk(statement)]
+    if any(isinstance(n, ast.Name) and n.id == catch_all.arg and isinstance(n.ctx, ast.Store) for n in nodes):
+        return None
+    calls = [node for node in nodes if isinstance(node, ast.Call) and _passes(node, catch_all.arg)]
+    match calls:
+        case [ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=called)) as call]:
+            base, bound = "", called == "__new__"
+        case [ast.Call(func=ast.Attribute(value=owner, attr=called)) as call]:
+            base, bound = dotted(owner) or "", True
+        case _:
+            return None
+    if called != name or (bound and not (base or name == "__new__")):
+        return None
+    positional = list(takewhile(lambda argument: not isinstance(argument, ast.Starred), call.args))
+    names = tuple(keyword.arg for keyword in call.keywords if keyword.arg)
+    return PassedKwargs(base, max(len(positional) - bound, 0), names)
+
+
+def _passes(call: ast.Call, catch_all: str) -> bool:
     """Return whether a call is given `**kwargs` by this name."""
     return any(
         keyword.arg is None and isinstance(keyword.value, ast.Name) and keyword.value.id == catch_all

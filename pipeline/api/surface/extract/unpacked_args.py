@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from more_itertools import first
+
 from pipeline.api.surface.parse.bodies import Body
 from pipeline.api.surface.parse.module_model import Parameter, parameter_row
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource
@@ -19,7 +21,7 @@ def with_unpacked(called: list[Parameter], body: Body) -> list[Parameter]:
     if variadic is None or not body.mentions((f"= {variadic.arg}",)):
         return called
     unpacked = body.once(_unpacked)
-    place = next(n for n, parameter in enumerate(called) if parameter["kind"] == ParameterKind.VAR_POSITIONAL)
+    place = first(n for n, parameter in enumerate(called) if parameter["kind"] == ParameterKind.VAR_POSITIONAL)
     names = {parameter["name"] for parameter in called}
     if unpacked is None or names & {*unpacked[0]}:
         return called
