@@ -47,7 +47,7 @@ READERS: Mapping[str, Sequence[Sequence[str]]] = {
 
 OTHERS = {
     *("refresh", "review", "drafts", "libraries", "diff", "history", "evolution"),  # the lake, or the index
-    *("import", "validate"),  # files of benchmarks and samples
+    "validate",  # files of benchmarks and samples
     *("env", "doctor", "migrate", "status", "rerun", "airflow"),
 }
 """Commands that read none; `refresh` publishes as `publish` does."""
