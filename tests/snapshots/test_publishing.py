@@ -179,7 +179,7 @@ def test_the_answer_of_a_person_is_kept_with_the_run(lake: Lake, rules: Path, da
 def test_an_answer_is_to_the_draft_that_was_seen(
     lake: Lake, rules: Path, data: Path, driftline: command.Driftline
 ) -> None:
-    """Whoever clears the task `draft` alone has another draft made, and the old answer is still there."""
+    """Whoever clears the task `candidate` alone has another draft made, and the old answer is still there."""
     limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
     refresh = refreshed()
     seen = draft_refresh(refresh).draft
@@ -189,7 +189,7 @@ def test_an_answer_is_to_the_draft_that_was_seen(
     again = draft_refresh(refresh)
     assert not again.is_about(seen.manifest_sha256)
     signature = replace(ADA, draft=seen.manifest_sha256)
-    with raises(AwaitsApproval, "sign_off", code="sign_off_of_other"):
+    with raises(AwaitsApproval, "approval", code="sign_off_of_other"):
         place_refresh(refresh, signature)
     # Nor does that end the question about the other one, whether it was answered or gave way.
     assert end_unsigned(refresh, seen.manifest_sha256, replace(signature, approved=False)) == again
