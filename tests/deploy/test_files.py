@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from configparser import ConfigParser
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,9 +14,20 @@ import yaml
 
 from pipeline.core.settings import PROJECT, Settings
 from pipeline.execution.environments.missing import missing_rules
+from pipeline.orchestration.alerts.notifier import longest
+from pipeline.orchestration.stages.groups import GROUPS
 from tests.deploy.cluster import variables
 
 DEPLOY = PROJECT / "deploy"
+
+
+def test_a_task_waits_for_a_worker_as_long_as_the_longest_takes() -> None:
+    """Airflow's default of 600 seconds failed the tasks behind two that took longer."""
+    config = ConfigParser()
+    config.read(PROJECT / "airflow.cfg")
+    limits = [limit.total_seconds() for group in GROUPS if (limit := longest(group)) is not None]
+    assert config.getfloat("scheduler", "task_queued_timeout") >= max(limits, default=0)
+    assert limits
 
 
 @pytest.mark.slow
