@@ -156,9 +156,9 @@ def _repository_task(task: Task, sample: str, sources: Sources) -> Iterator[Run]
 def _scene(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
     row = task.row
     before, after = row["prefix"], row["test_suffix"]
-    if after != row["suffix"]:
-        sample = block_at(before, sample, is_body=row["block_type"] in BODIES)
-    text = f"{before}{sample}{after}"
+    ends_itself = after == row["suffix"]
+    block = sample if ends_itself else block_at(before, sample, is_body=row["block_type"] in BODIES)
+    text = f"{before}{block}{after}"
     yield _in_project(task, sample, lambda _: text, text, task.row["unit_test_ids"], sources)
 
 

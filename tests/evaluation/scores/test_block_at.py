@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.evaluation.scores.filling import block_at
+from pipeline.evaluation.scores.planning import Sources, plan
+from pipeline.evaluation.scores.runs import ProjectRun
+from pipeline.evaluation.scores.tasks import Task
 
 PREFIX = "def f(x):\n    "
 IN_IF = "def f(x):\n    if x:\n        y = 1\n    "
@@ -47,3 +51,21 @@ def test_what_follows_the_block_is_cut_off_and_the_block_alone_stays(name: str) 
 )
 def test_what_cannot_be_cut_stays_as_it_is(prefix: str, sample: str) -> None:
     assert block_at(prefix, sample, is_body=False) == sample
+
+
+def test_a_run_is_of_the_answer_as_it_was_given() -> None:
+    """Scores are looked up by the answer, not by the part of it that ran."""
+    row = {
+        "prefix": PREFIX,
+        "suffix": "",
+        "test_suffix": REST,
+        "block_type": "EXPRESSION",
+        "project_id": "p",
+        "path": "p.py",
+        "unit_test_ids": ["t"],
+    }
+    sources = Sources({}, {}, {}, "")
+    [run] = plan(Task("s", Family.SCENE, row, ()), "y = x\n    return y", sources)
+    assert isinstance(run, ProjectRun)
+    assert run.sample == "y = x\n    return y"
+    assert run.rewrite("") == f"{PREFIX}y = x{REST}"
