@@ -53,6 +53,7 @@ def test_humanize_from_the_index_to_tasks(data: Path, sandbox: Sandbox, rules: R
     tables: Any = {name: list(rows) for name, rows in traced.by_table.items()}
     made = repository_tasks_stage(tables, workshop=workshop, mutation=MUTATION)
     tasks = made.tables["repository_tasks"]
-    assert len(tasks) == 3
+    # what tests want and nothing states is refused after the choice of three
+    assert 1 <= len(tasks) <= 3
     right = run_tests(open_project(project, workshop), tasks[0]["tests"])
     assert set(right.values()) == {TestOutcome.PASSED}
