@@ -52,7 +52,7 @@ def errors_of(tree: ast.Module, names: Mapping[str, object]) -> Iterator[tuple[a
             yield node, name
 
 
-def given_codes(node: ast.Call) -> set[str]:
+def codes_of(node: ast.Call) -> set[str]:
     values = [keyword.value for keyword in node.keywords if keyword.arg == "code"]
     constants = (inner for value in values for inner in ast.walk(value) if isinstance(inner, ast.Constant))
     return {str(constant.value) for constant in constants}
@@ -64,14 +64,14 @@ def test_every_error_has_a_code() -> None:
         f"{path.relative_to(PROJECT)}:{node.lineno}: {name}"
         for path, tree in TREES.items()
         for node, name in errors_of(tree, names)
-        if not given_codes(node) and not names[name]
+        if not codes_of(node) and not names[name]
     ]
     assert without == []
 
 
 def test_the_reference_has_every_code_and_no_other() -> None:
     names = coded_classes()
-    raised = {code for tree in TREES.values() for node, _ in errors_of(tree, names) for code in given_codes(node)}
+    raised = {code for tree in TREES.values() for node, _ in errors_of(tree, names) for code in codes_of(node)}
     raised |= set().union(*names.values())
     raised |= {str(member) for vocabulary in OWN_VOCABULARY.values() for member in vocabulary}
     rooms = yaml.safe_load(CODES.read_text("utf-8"))

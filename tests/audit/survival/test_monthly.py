@@ -45,7 +45,7 @@ def test_a_month(resources: Index, data: Path) -> None:
 LOOK = {"library": "lib", "added": 1, "known": 0, "unread": ["m-2020: another format"]}
 
 
-def test_a_snapshot_that_could_not_be_read_is_told_once(resources: Index) -> None:
+def test_an_unreadable_snapshot_is_reported_once(resources: Index) -> None:
     assert monthly.report_survival("mine", [], [LOOK, LOOK | {"library": "other"}]) == [
         "not looked at: m-2020: another format"
     ]

@@ -56,7 +56,7 @@ def looked(make: Make, folder: Path, **rules: Any) -> Row:
     return row
 
 
-def test_what_passes_is_told_once_a_month(resources: Index, survey: Make, tmp_path: Path) -> None:
+def test_passing_rows_are_reported_once_a_month(resources: Index, survey: Make, tmp_path: Path) -> None:
     folder = simple(tmp_path / "mine" / "mine-2021", environment(released(resources)))
     row = looked(survey, folder)
     told = {name: row[name] for name in ("snapshot", "period", "family", "survives", "reason", "outcome", "detail")}

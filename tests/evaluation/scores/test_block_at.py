@@ -53,7 +53,7 @@ def test_what_cannot_be_cut_stays_as_it_is(prefix: str, sample: str) -> None:
     assert block_at(prefix, sample, is_body=False) == sample
 
 
-def test_a_run_is_of_the_answer_as_it_was_given() -> None:
+def test_a_run_has_the_answer_of_the_model_and_runs_the_cut_one() -> None:
     """Scores are looked up by the answer, not by the part of it that ran."""
     row = {
         "prefix": PREFIX,

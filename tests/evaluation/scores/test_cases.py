@@ -44,7 +44,7 @@ def _checks(expected: str | None) -> dict[str, Any]:
         (Granularity.TOKEN, "pop", None, False),
     ],
 )
-def test_an_answer_names_the_api_where_nothing_is_displayed_that_would_tell(
+def test_an_answer_names_the_api_where_the_program_displays_nothing(
     granularity: Granularity, sample: str, expected: str | None, fails: bool
 ) -> None:
     ((_, case),) = CASES[Family.COMPLETION](_row(granularity), sample, _checks(expected))

@@ -60,7 +60,7 @@ def test_each_kind_has_a_test_of_its_own() -> None:
     assert (tests.missing_kinds, read_tests(tests.text)) == ((), tests)
 
 
-def test_a_function_of_a_path_wants_that_api_and_the_library_where_it_cannot_be_taken_away() -> None:
+def test_a_function_of_a_path_needs_that_api_or_else_the_library() -> None:
     task, written = task_of(LOUD)
     recorded = [STATED, told("''", value("'!'"))]
     evidence = evidence_of(task, inputs_of(task, LIMITS), recorded, LIMITS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
+from pipeline.api.surface.extract.handed_on import CONSTRUCTORS
 from pipeline.api.surface.extract.kwargs import UNKNOWN
 from pipeline.api.surface.parse.module_model import KWARGS_UNSEEN, HandedOn, Parameter
 from pipeline.api.surface.resolve.dependency_keys import content_fact
@@ -20,7 +21,6 @@ from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource
 
 _POSITIONAL = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD})
 _BY_NAME = frozenset({ParameterKind.POSITIONAL_OR_KEYWORD, ParameterKind.KEYWORD_ONLY})
-_CONSTRUCTORS = frozenset({"__init__", "__new__"})
 _BOUND = frozenset({"classmethod", "staticmethod"})
 
 
@@ -60,7 +60,7 @@ def called_constructor(
     if constructor is None or constructor.definition is None or constructor.definition.passes_kwargs is not None:
         return Called(parameters)
     calls = constructor.definition.hands_on
-    others = [call for call in calls if call.to.rpartition(".")[2] not in _CONSTRUCTORS]
+    others = [call for call in calls if call.to.rpartition(".")[2] not in CONSTRUCTORS]
     extended = _extended(parameters, others, constructor, distribution, visited)
     return Called(extended.parameters, extended.unseen or len(others) < len(calls))
 
