@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pipeline.cli.output import say
+from pipeline.cli.output import notify
 from pipeline.core.settings import settings
 from pipeline.lake.runner import Count, run_stage
 from pipeline.orchestration.refresh import Refresh, begin
@@ -65,7 +65,7 @@ def measure(refresh: Refresh, libraries: list[str], deadline: float) -> Iterator
                     yield _cost(refresh, library, name)
             except Exception as error:  # noqa: BLE001 - one library must not stop the others
                 failed.add(library)
-                say(f"{library}, {names[0]}…: {type(error).__name__}: {error}")
+                notify(f"{library}, {names[0]}…: {type(error).__name__}: {error}")
             yield Disk(library, names[-1], disk_of(settings().data))
 
 

@@ -28,7 +28,7 @@ from pipeline.core.settings import settings
 from pipeline.core.vocabularies.samples import Language, SnippetSource
 from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.completions import make_completions
-from pipeline.families.completions_and_migrations.head import Made
+from pipeline.families.completions_and_migrations.head import Candidates
 from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.completions_and_migrations.migrations import make_migrations
 from pipeline.families.completions_and_migrations.rewritten_examples import rewritten_examples
@@ -91,12 +91,12 @@ class Bench:
         tags = Tags(tables["lifecycles"], tagging).at
         return History(tables["releases"], tables["symbols"], tables["changes"], tags)
 
-    def completions(self) -> Made[CompletionRow]:
+    def completions(self) -> Candidates[CompletionRow]:
         """Make the completions."""
         programs = [(row, parse_source(source_of(row))) for row in self.python]
         return make_completions(programs, self.uses, self.history(), self.rules.masking)
 
-    def migrations(self) -> Made[MigrationRow]:
+    def migrations(self) -> Candidates[MigrationRow]:
         """Make the migrations, of pairs of examples and of what codemods write."""
         tables, codemods, history = self.tables, self.rules.codemods, self.history()
         changed = tables["changes"], tables["lifecycles"], history
@@ -108,7 +108,7 @@ class Bench:
         return make_migrations(documenting, self.uses, *changed, pairing, rewritten, most)[0]
 
 
-def measure(make: Callable[[], Made[Any]]) -> Measured:
+def measure(make: Callable[[], Candidates[Any]]) -> Measured:
     """Make instances several times, and take the best."""
     seconds = []
     for _ in range(RUNS):

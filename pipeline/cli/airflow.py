@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from pipeline.cli.options import Families, Json, Libraries, ProfileName, Since, Sources, Until
-from pipeline.cli.output import PROBLEM, fail, out, print_json, progress, say
+from pipeline.cli.output import PROBLEM, fail, notify, out, print_json, progress
 from pipeline.cli.refresh import as_json, print_summary, read_refresh
 from pipeline.core.settings import PROJECT, settings
 from pipeline.orchestration.local_airflow.client import AirflowError, Client
@@ -45,7 +45,7 @@ def start(
     Example: driftline airflow up --port 9000
     """
     try:
-        server = up(home(), port or free_port(), say)
+        server = up(home(), port or free_port(), notify)
     except AirflowError as error:
         fail(error)
     password = jsonlib.loads(server.passwords.read_text())["admin"]
@@ -79,9 +79,9 @@ def refresh(
     request = read_refresh(libraries, since, until, profile, families, sources)
     planned = plan(request)
     try:
-        with serving(home(), say) as server:
+        with serving(home(), notify) as server:
             run, state = _run(server, request, planned)
-            waits = follow_publish(Client(server), run, say)
+            waits = follow_publish(Client(server), run, notify)
     except AirflowError as error:
         fail(error)
     done = Refresh(run, profile, request.libraries, since, until)
@@ -141,7 +141,7 @@ def _run(server: Server, request: Refresh, planned: list[str]) -> tuple[str, str
         "sources": list(request.sources) or None,
     }
     run = client.trigger(DAG, conf)
-    say(f"DAG run {run} at {server.url}/dags/{DAG}")
+    notify(f"DAG run {run} at {server.url}/dags/{DAG}")
     states: list[str] = []
     reported: set[str] = set()
     total = len(planned) * len(GROUPS)
@@ -151,7 +151,7 @@ def _run(server: Server, request: Refresh, planned: list[str]) -> tuple[str, str
             for line in news(tasks, planned):
                 if line not in reported:
                     reported.add(line)
-                    say(line)
+                    notify(line)
             done = sum(task["state"] in ("success", "skipped") and _group(task) is not None for task in tasks)
             waiting = "waiting for the end of an earlier run" if state == "queued" else "refresh"
             report(", ".join(at_work(tasks, planned)) or waiting, done, total)

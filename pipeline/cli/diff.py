@@ -24,7 +24,7 @@ from pipeline.api.history.upgrade_guide import (
     shortened,
 )
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, fail, out, print_json, print_left_out, progress, say
+from pipeline.cli.output import BAD_USAGE, fail, notify, out, print_json, print_left_out, progress
 from pipeline.core.progress import ReportProgress
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.lake.rows import BehaviourRow
@@ -94,7 +94,7 @@ def _behaviours(library: str, old: str, new: str) -> list[BehaviourRow]:
     """Return the changes of behaviour in the lake that came after one release and up to another."""
     return [
         row
-        for row in behaviours_of(library, say)
+        for row in behaviours_of(library, notify)
         if Version(old) <= Version(row["old_version"]) and Version(row["new_version"]) <= Version(new)
     ]
 

@@ -16,7 +16,7 @@ from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, out, print_json, print_table, progress
 from pipeline.core.settings import index_url, settings
 from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.execution.environments.garbage_collection import Collection
@@ -137,7 +137,7 @@ def gc(
         out.print(f"{len(done.removed)} removed, {_gib(done.before_bytes)} GiB before, {_gib(done.after_bytes)} after")
     if done.after_bytes > limit:
         in_use = f"; {len(done.in_use)} in use stay" if done.in_use else ""
-        say(f"still above {_gib(limit)} GiB{in_use}")
+        notify(f"still above {_gib(limit)} GiB{in_use}")
     raise typer.Exit(0 if done.after_bytes <= limit else PROBLEM)
 
 

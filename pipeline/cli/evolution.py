@@ -14,7 +14,7 @@ from rich.text import Text
 from pipeline.api.history.change_text import counted_releases
 from pipeline.api.history.evolution import Step, as_rows, evolution_of, since
 from pipeline.cli.options import Json, Named
-from pipeline.cli.output import BAD_USAGE, fail, out, print_json, print_left_out, progress, say
+from pipeline.cli.output import BAD_USAGE, fail, notify, out, print_json, print_left_out, progress
 from pipeline.orchestration.adhoc import NoAnswerError, Tables, tables_from_index
 
 BAR = 24
@@ -52,7 +52,7 @@ def evolution(
         from pipeline.api.history.timeline_svg import evolution_svg
 
         svg.write_text(evolution_svg(library, steps), encoding="utf-8")
-        say(f"wrote {svg}")
+        notify(f"wrote {svg}")
     if json:
         rejects = [asdict(reject) for reject in tables.rejects]
         print_json({"library": library, "releases": as_rows(steps), "rejects": rejects})

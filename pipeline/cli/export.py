@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, progress, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, print_json, print_table, progress
 from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import index_url, settings
@@ -105,10 +105,12 @@ def _print(written: Written, export_format: ExportFormat, out: Path) -> None:
     print_table(f"{export_format}: {out}", ("file", "records"), _by_folder(written.records))
     meanings = {str(reason): reason.meaning for reason in Unsupported}
     for (config, reason), rows in sorted(written.refused.items()):
-        say(f"{rows} rows of {config} left out, {reason}: {meanings[reason]}")
+        notify(f"{rows} rows of {config} left out, {reason}: {meanings[reason]}")
     attached = f", {written.attached} further files" if written.attached else ""
     records = f"{sum(written.records.values())} records in {len(written.records)} files{attached}"
-    say(f"{records}; {len(written.columns)} columns have no field in {export_format}: {out}/unsupported_columns.jsonl")
+    notify(
+        f"{records}; {len(written.columns)} columns have no field in {export_format}: {out}/unsupported_columns.jsonl"
+    )
 
 
 BAD_LISTED = 10
@@ -151,7 +153,7 @@ def as_samples(file: Path, export_format: ExportFormat | None, answers: Path | N
         converted = write_samples(file, export_format, samples, answers)
         samples.flush()
         content = f"{converted.answers} answers" if converted.answers else f"{converted.samples} references"
-        say(f"{file}: read as {export_format}, {content}")
+        notify(f"{file}: read as {export_format}, {content}")
         report_bad(file, converted.bad)
         yield Path(samples.name)
 
@@ -159,6 +161,6 @@ def as_samples(file: Path, export_format: ExportFormat | None, answers: Path | N
 def report_bad(file: Path, bad: Sequence[BadRecord]) -> None:
     """Print the bad records with reasons."""
     for record in bad[:BAD_LISTED]:
-        say(f"{file}: record {record.number}: {record.detail}")
+        notify(f"{file}: record {record.number}: {record.detail}")
     if len(bad) > BAD_LISTED:
-        say(f"{file}: {len(bad) - BAD_LISTED} more records could not be used")
+        notify(f"{file}: {len(bad) - BAD_LISTED} more records could not be used")

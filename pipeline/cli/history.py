@@ -29,7 +29,7 @@ from pipeline.api.history.history import (
     timeline,
 )
 from pipeline.cli.options import Json, Named
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_left_out, progress, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, out, print_json, print_left_out, progress
 from pipeline.core.vocabularies.change_words import one_line
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.lake.rows import LifecycleRow, ReleaseRow, SymbolRow
@@ -56,7 +56,7 @@ def history(
             tables = tables_from_index(library, report, release or ())
     except NoAnswerError as error:
         fail(error, BAD_USAGE)
-    changes = [*tables.changes, *behaviours_of(library, say)]
+    changes = [*tables.changes, *behaviours_of(library, notify)]
     life = history_of(tables.symbols, tables.lifecycles, changes, api, tables.importable_names)
     if json:
         print_json(as_json(library, life, tables))

@@ -12,7 +12,7 @@ import typer
 from packaging.utils import canonicalize_name
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, print_json, print_table
 from pipeline.core.rules.load import load
 from pipeline.core.settings import index_url, settings
 from pipeline.core.vocabularies.libraries import Unsuited
@@ -61,7 +61,7 @@ def choose_libraries(
         fail(f"not what the rule gives: {', '.join(path.name for path in changed)}; run without --check", PROBLEM)
     for path in changed:
         path.write_text(files[path])
-        say(f"wrote {path}")
+        notify(f"wrote {path}")
 
 
 @app.command("ask")
@@ -109,11 +109,11 @@ def _ask(names: Sequence[str], rules: ChoosingRules) -> None:
         except NotFound:
             fact = None
         if fact is None:
-            say(f"{name}: the index has no final release of it; its fact stays as it was")
+            notify(f"{name}: the index has no final release of it; its fact stays as it was")
             continue
         facts[name] = fact
         write_facts(path, facts.values())
-        say(f"{name}: {fact.releases} releases since {rules.since}, licence {fact.licence or 'not read'}")
+        notify(f"{name}: {fact.releases} releases since {rules.since}, licence {fact.licence or 'not read'}")
 
 
 def _show(considered: Sequence[Considered], json: bool) -> None:
@@ -132,6 +132,6 @@ def _show(considered: Sequence[Considered], json: bool) -> None:
             }
         )
         return
-    say(f"{len(chosen)} chosen of the {len(considered)} most downloaded")
+    notify(f"{len(chosen)} chosen of the {len(considered)} most downloaded")
     rows = [(str(reason), refused[reason], reason.meaning) for reason in Unsuited if refused[reason]]
     print_table("", ("refused", "libraries", "because"), rows)

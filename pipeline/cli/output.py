@@ -84,7 +84,7 @@ def fail(error: str | Exception, status: int = PROBLEM) -> NoReturn:
     raise typer.Exit(status)
 
 
-def say(message: str) -> None:
+def notify(message: str) -> None:
     """Print a message on the standard error."""
     _show(escape(cut_message(as_typed(message))))
 
@@ -101,9 +101,9 @@ def print_left_out(rejects: Sequence[Reject]) -> None:
         causes.setdefault((reject.reason, reject.detail), []).append(reject.key)
     listed = list(causes.items())[:LEFT_OUT]
     for (_, detail), keys in listed:
-        say(f"left out: {_counted(keys)}: {detail}")
+        notify(f"left out: {_counted(keys)}: {detail}")
     if more := len(rejects) - sum(len(keys) for _, keys in listed):
-        say(f"left out: {more} more, which --json lists")
+        notify(f"left out: {more} more, which --json lists")
 
 
 def _counted(keys: Sequence[str]) -> str:
@@ -191,11 +191,11 @@ class _Lines(threading.Thread):
                 reported = time.monotonic()
             elif time.monotonic() - reported >= AGAIN_S:
                 counts = f"{self._done:,} of {self._total:,}, " if self._total else ""
-                say(f"{self._step}: {counts}{time.monotonic() - self._began:.0f} s so far")
+                notify(f"{self._step}: {counts}{time.monotonic() - self._began:.0f} s so far")
                 reported = time.monotonic()
             if self._ended.wait(_POLL_S):
                 return
 
     def _print_unreported(self) -> None:
         while self._unreported:
-            say(self._unreported.popleft())
+            notify(self._unreported.popleft())

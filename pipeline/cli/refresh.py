@@ -14,10 +14,10 @@ from packaging.utils import InvalidName, canonicalize_name
 from rich.markup import escape
 
 from pipeline.cli.options import Families, Json, Libraries, ProfileName, Since, Sources, Until
-from pipeline.cli.output import BAD_USAGE, PROBLEM, err, fail, out, print_json, print_table, progress, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, err, fail, notify, out, print_json, print_table, progress
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.changes import GONE
-from pipeline.core.vocabularies.drafts import DraftStanding
+from pipeline.core.vocabularies.drafts import DraftStatus
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake.rows import PublishedChangeRow
 from pipeline.lake.runner import TRANSIENT, Count
@@ -163,10 +163,10 @@ def _run(request: Refresh, group: str, library: str) -> list[Count] | None:
     try:
         return run_group(request, group, library)
     except StageFailed as failed:
-        say(str(failed))
+        notify(str(failed))
         return None
     except Exception as error:  # noqa: BLE001 - printed at once, and the command ends with status 1
-        say(f"{library}, {group}: {type(error).__name__}: {error}")
+        notify(f"{library}, {group}: {type(error).__name__}: {error}")
         return None
 
 
@@ -187,9 +187,9 @@ def drafts(libraries: Libraries = "", profile: ProfileName = "starter", json: Js
     if not rows:
         err.print("nothing in the lake that a model would improve: `driftline refresh` comes first")
         return
-    print_table("Drafts", ["kind", "library", *DraftStanding], _lines(rows))
+    print_table("Drafts", ["kind", "library", *DraftStatus], _lines(rows))
     out.print()
-    for status in DraftStanding:
+    for status in DraftStatus:
         out.print(f"{status}: {status.meaning}", markup=False)
 
 
@@ -200,10 +200,10 @@ def _lines(rows: list[Draftable]) -> list[list[object]]:
         libraries = sorted({row.library for row in of_kind})
         for library in libraries:
             numbers = counted(row for row in of_kind if row.library == library)[kind]
-            lines.append([kind, library, *(numbers.get(status, 0) for status in DraftStanding)])
+            lines.append([kind, library, *(numbers.get(status, 0) for status in DraftStatus)])
         if len(libraries) > 1:
             numbers = counted(of_kind)[kind]
-            lines.append([kind, "all", *(numbers.get(status, 0) for status in DraftStanding)])
+            lines.append([kind, "all", *(numbers.get(status, 0) for status in DraftStatus)])
     return lines
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, progress, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, out, print_json, progress
 from pipeline.core.vocabularies.annotation import QueueStatus, ReviewFormat
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
@@ -53,7 +53,7 @@ def export_reviews(
     selection = Filter(flag=flag, library=library, family=family, status=status)
     with progress(f"writing {file}"):
         written = write_file(file, export_lines(store, selection), form)
-    say(f"{written} samples in {file}")
+    notify(f"{written} samples in {file}")
 
 
 def import_reviews(
@@ -104,12 +104,12 @@ def _as_json(imported: Imported, bad: list[str], failed: list[str]) -> dict[str,
 
 
 def _report(imported: Imported, bad: list[str], failed: list[str]) -> None:
-    say(f"{imported.added} decisions added, {imported.existing} were there already")
+    notify(f"{imported.added} decisions added, {imported.existing} were there already")
     problems = [*bad, *imported.refused, *failed]
     for problem in problems[:LISTED]:
-        say(problem)
+        notify(problem)
     if len(problems) > LISTED:
-        say(f"and {len(problems) - LISTED} more; --json lists all")
+        notify(f"and {len(problems) - LISTED} more; --json lists all")
 
 
 PORT = 8300
@@ -149,7 +149,7 @@ def review(
     except StoreError as error:
         fail(error)
     changed = f"{filled.added} new, {filled.again} reopened, {filled.gone} removed"
-    say(f"{waiting} samples wait for a decision ({changed})")
+    notify(f"{waiting} samples wait for a decision ({changed})")
     try:
         listening = listen(port)
     except OSError as error:

@@ -18,7 +18,7 @@ from pipeline.audit.survival.survive import (
     this_period,
 )
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, out, print_json, print_table, progress
 from pipeline.cli.snapshots import find_snapshot
 from pipeline.core.settings import settings
 from pipeline.lake.rows import SurvivalRow
@@ -66,7 +66,7 @@ def survive_snapshots(
     if unread and not rows:
         fail("\n".join(unread), BAD_USAGE)
     for why in unread:
-        say(f"not looked at: {why}")
+        notify(f"not looked at: {why}")
     if unread or not all(row["survives"] for row in rows) or any(result.unjudged for result in results):
         raise typer.Exit(PROBLEM)
 
@@ -115,10 +115,10 @@ def _print(results: list[SurveyResult], rows: list[SurvivalRow]) -> None:
     for figure in survival_figures(rows):
         _print_figure(figure, [row for row in rows if row["snapshot"] == figure.snapshot])
     added, existing = sum(len(result.added) for result in results), sum(result.existing for result in results)
-    say(f"{added:,} rows added; {existing:,} rows of this month existed and did not run again")
+    notify(f"{added:,} rows added; {existing:,} rows of this month existed and did not run again")
     for result in results:
         for why, number in result.unjudged.items():
-            say(f"{result.library}: {number} rows could not be judged and are tried again by the next call: {why}")
+            notify(f"{result.library}: {number} rows could not be judged and are tried again by the next call: {why}")
 
 
 def _print_figure(figure: SurvivalFigure, rows: list[SurvivalRow]) -> None:

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from pipeline.cli.export import Format, as_samples
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, out, print_json, print_table, progress
 from pipeline.core.rules.load import load
 from pipeline.core.settings import index_url, settings
 from pipeline.core.vocabularies.running import Outcome, Process
@@ -233,9 +233,9 @@ def _print(summary: Summary, verdicts: Path, span: Range | None) -> None:
     environments = _counted(summary.environments, "environment")
     finished = f"{total - summary.reused} now, in {environments} and {summary.seconds:.0f} s"
     earlier = f"; {summary.reused} kept from before (--again, --restart run them again)" if summary.reused else ""
-    say(f"{finished}{earlier}. The verdicts: {verdicts}")
+    notify(f"{finished}{earlier}. The verdicts: {verdicts}")
     for name, count in sorted(summary.unknown.items()):
-        say(f"{name!r} is no field of a sample and was ignored, in {count} of them")
+        notify(f"{name!r} is no field of a sample and was ignored, in {count} of them")
 
 
 def _counted(number: int, noun: str) -> str:

@@ -52,7 +52,7 @@ class Hidden:
     """The column with the name that is asked for, and the columns in which it must not be readable."""
 
     column: str
-    shown: tuple[str, ...] = ()
+    readable_columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

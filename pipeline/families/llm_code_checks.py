@@ -40,13 +40,13 @@ def names_of_tests(tree: ast.Module) -> list[str]:
 
 def names_used(tree: ast.AST) -> frozenset[str]:
     """Return the names, attributes and parts of imported modules that stand in a program."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
         match node:
             case ast.Name(name) | ast.Attribute(attr=name):
-                found.add(name)
+                names.add(name)
             case ast.ImportFrom(module=module):
-                found |= set((module or "").split("."))
+                names |= set((module or "").split("."))
             case ast.alias(name):
-                found |= set(name.split("."))
-    return frozenset(found)
+                names |= set(name.split("."))
+    return frozenset(names)

@@ -25,8 +25,8 @@ def incomplete(program: str) -> str | None:
 
 def parameters_of(function: ast.FunctionDef) -> list[str]:
     """Return the names of a function's parameters, in the order in which they are written."""
-    given = function.args
-    variable = [given.vararg] if given.vararg else []
-    keywords = [given.kwarg] if given.kwarg else []
-    named = [*given.posonlyargs, *given.args, *variable, *given.kwonlyargs, *keywords]
+    arguments = function.args
+    variable = [arguments.vararg] if arguments.vararg else []
+    keywords = [arguments.kwarg] if arguments.kwarg else []
+    named = [*arguments.posonlyargs, *arguments.args, *variable, *arguments.kwonlyargs, *keywords]
     return [argument.arg for argument in named]

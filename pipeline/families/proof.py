@@ -40,11 +40,11 @@ class Runs:
         row = self.of(subject_id, version)
         return row["outcome"] if row else None
 
-    def seen(self, path: str, version: str | None) -> ProbeResult | None:
+    def probe_result(self, path: str, version: str | None) -> ProbeResult | None:
         """Return what a probe saw at a path, or None where it was not run or did not find it."""
         row = self.of(path, version)
-        seen = row.get("seen") if row else None
-        return ProbeResult.read(str(seen)) if seen else None
+        content = row.get("seen") if row else None
+        return ProbeResult.read(str(content)) if content else None
 
 
 class Tagged(TypedDict):
@@ -122,12 +122,12 @@ def prove_witness(instance: Tagged, change: ChangeRow, runs: Runs, proven_by: Co
 
 def _prove_by_probes(instance: Tagged, runs: Runs) -> Proof:
     path, previous = instance["path"], instance["previous_version"]
-    here, there = runs.seen(path, instance["version"]), runs.seen(path, previous)
+    here, there = runs.probe_result(path, instance["version"]), runs.probe_result(path, previous)
     alike = instance["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED
     outcome = runs.outcome(path, previous)
     has_signatures = here is not None and there is not None and here.has_signature() and there.has_signature()
-    shown = has_signatures and (here == there) is alike
-    return Proof(Evidence.EXECUTED if shown else Evidence.STATIC, previous if outcome else None, outcome)
+    agrees = has_signatures and (here == there) is alike
+    return Proof(Evidence.EXECUTED if agrees else Evidence.STATIC, previous if outcome else None, outcome)
 
 
 def _prove_absence(instance: Tagged, change: ChangeRow | None, neighbour: str | None, runs: Runs, words: str) -> Proof:

@@ -37,7 +37,7 @@ class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the index said of a library.
 
     Attributes:
-        asked: the day of the index's answer.
+        observed: the day of the index's answer.
         releases: how many final releases came out since `since`, the rule's day when it was asked.
         all_releases: how many there are in all.
         first: the day of the first final release.
@@ -49,7 +49,7 @@ class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     library: str
-    asked: date
+    observed: date = msgspec.field(name="asked")
     since: date
     releases: int
     all_releases: int

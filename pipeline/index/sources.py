@@ -72,10 +72,10 @@ class SourceStore:
 
     def missing(self, sha256s: Iterable[str]) -> set[str]:
         """Return those contents that are not here."""
-        wanted = set(sha256s)
+        requested = set(sha256s)
         query = "SELECT sha256 FROM contents WHERE sha256 IN (SELECT value FROM json_each(?))"
         with self._connected() as database:
-            return wanted - {sha256 for (sha256,) in database.execute(query, [_json(wanted)])}
+            return requested - {sha256 for (sha256,) in database.execute(query, [_json(requested)])}
 
     def contents(self, sha256s: Iterable[str]) -> dict[str, bytes]:
         """Return bytes by their sha256, as far as they are here; damaged ones are forgotten rather than returned."""
@@ -83,11 +83,11 @@ class SourceStore:
         with self._connected() as database:
             rows = database.execute(query, [_json(set(sha256s))]).fetchall()
             unpacked = {sha256: _unpack(sha256, size, packed) for sha256, size, packed in rows}
-            found = {sha256: content for sha256, content in unpacked.items() if content is not None}
-            if damaged := unpacked.keys() - found.keys():
+            intact = {sha256: content for sha256, content in unpacked.items() if content is not None}
+            if damaged := unpacked.keys() - intact.keys():
                 forget = "DELETE FROM contents WHERE sha256 IN (SELECT value FROM json_each(?))"
                 database.execute(forget, [_json(damaged)])
-        return found
+        return intact
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:

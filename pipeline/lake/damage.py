@@ -65,10 +65,10 @@ def heal_database(path: Path) -> None:
 def read_state(path: Path, needed: frozenset[str] = frozenset()) -> dict[str, Any] | None:
     """Return a JSON object that has the keys it needs; None, with a line, where a file is there and is none."""
     try:
-        found = json.loads(path.read_bytes())
-        if isinstance(found, dict) and needed <= found.keys():
-            return found
-        problem = f"it lacks {', '.join(sorted(needed - set(found)))}" if isinstance(found, dict) else "no JSON object"
+        state = json.loads(path.read_bytes())
+        if isinstance(state, dict) and needed <= state.keys():
+            return state
+        problem = f"it lacks {', '.join(sorted(needed - set(state)))}" if isinstance(state, dict) else "no JSON object"
     except FileNotFoundError:
         return None
     except IsADirectoryError:

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 log.addHandler(logging.NullHandler())
 
 Unit = TypeVar("Unit")
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
 _FATAL = (FatalError, OSError, MemoryError, BrokenExecutor, sqlite3.Error)
@@ -34,8 +34,8 @@ _FRAMES = 12
 
 
 def attempt(
-    key: str, work: Callable[Arguments, Made], *args: Arguments.args, **named: Arguments.kwargs
-) -> Made | Reject:
+    key: str, work: Callable[Arguments, Result], *args: Arguments.args, **named: Arguments.kwargs
+) -> Result | Reject:
     """Return what work on one unit gives, or its reject INTERNAL_ERROR with a trace, where it raises an exception.
 
     Errors: FatalError, OSError, MemoryError and their like pass through, and so does what is no Exception.
@@ -50,27 +50,27 @@ def attempt(
 
 
 def guarded(
-    units: Iterable[Unit], key: Callable[[Unit], str], work: Callable[[Unit], Iterable[Made]]
-) -> Iterator[Made | Reject]:
+    units: Iterable[Unit], key: Callable[[Unit], str], work: Callable[[Unit], Iterable[Result]]
+) -> Iterator[Result | Reject]:
     """Yield what work on each unit gives; of a unit that raises an exception its reject alone, see `attempt`."""
     for unit in units:
-        made = attempt(key(unit), lambda one: list(work(one)), unit)
-        if isinstance(made, Reject):
-            yield made
+        outcome = attempt(key(unit), lambda one: list(work(one)), unit)
+        if isinstance(outcome, Reject):
+            yield outcome
         else:
-            yield from made
+            yield from outcome
 
 
-def parted(results: Iterable[Made | Reject]) -> tuple[list[Made], list[Reject]]:
+def parted(results: Iterable[Result | Reject]) -> tuple[list[Result], list[Reject]]:
     """Part what was made from what was refused."""
-    made: list[Made] = []
+    accepted: list[Result] = []
     refused: list[Reject] = []
     for result in results:
         if isinstance(result, Reject):
             refused.append(result)
         else:
-            made.append(result)
-    return made, refused
+            accepted.append(result)
+    return accepted, refused
 
 
 def trace_of(error: BaseException) -> str:

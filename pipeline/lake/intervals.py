@@ -61,11 +61,11 @@ class Intervals:
         living, before = self._living, self._states
         # most rows are the very ones of the last release
         for key in list(compress(states, map(is_not, states.values(), map(before.get, states)))):
-            known, state = living.get(key), states[key]
-            if known is not None:
+            row_so_far, state = living.get(key), states[key]
+            if row_so_far is not None:
                 if self._same(before[key], state):
                     continue
-                self._end(key, known)
+                self._end(key, row_so_far)
             row = {**state, "first_version": version, "last_version": None}
             living[key] = _Living(version, row)
             self.rows.append(row)
@@ -113,5 +113,5 @@ def holds_at(row: AnyRow, version: Version) -> bool:
 
 def holding_at(rows: Iterable[R], version: str) -> list[R]:
     """Return the interval-coded rows that hold in a version, that is first_version <= version <= last_version."""
-    wanted = Version(version)
-    return [row for row in rows if holds_at(row, wanted)]
+    release = Version(version)
+    return [row for row in rows if holds_at(row, release)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
-from pipeline.core.vocabularies.drafts import DraftKind, DraftStanding
+from pipeline.core.vocabularies.drafts import DraftKind, DraftStatus
 from pipeline.core.vocabularies.projects import RequirementBasis
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome, VerdictRole
@@ -30,25 +30,25 @@ class Draftable:
     kind: DraftKind
     library: str
     subject_id: str
-    standing: DraftStanding
+    standing: DraftStatus
     detail: str
 
 
-Subjects = Iterator[tuple[str, DraftStanding, str]]
+Subjects = Iterator[tuple[str, DraftStatus, str]]
 """Subjects of a kind, each with how it stands and why; of one with two the stronger status counts."""
 
 OfKind = Callable[[Lake, str, "CurationRules"], Subjects]
 
-_OF_MODELS: dict[str, DraftStanding] = {
-    RejectReason.DRAFT_WAITING: DraftStanding.WAITING,
-    RejectReason.DRAFT_REFUSED: DraftStanding.REFUSED,
+_OF_MODELS: dict[str, DraftStatus] = {
+    RejectReason.DRAFT_WAITING: DraftStatus.WAITING,
+    RejectReason.DRAFT_REFUSED: DraftStatus.REFUSED,
 }
-_ORDER = {status: place for place, status in enumerate(DraftStanding)}
+_ORDER = {status: place for place, status in enumerate(DraftStatus)}
 
 
 def refused_by(lake: Lake, library: str, stages: Sequence[str], missing: Sequence[RejectReason] = ()) -> Subjects:
     """Tell what stages refused or noted: what a model has not answered, or not well; what is `missing` without one."""
-    reasons: dict[str, DraftStanding] = _OF_MODELS | dict.fromkeys(missing, DraftStanding.MISSING)
+    reasons: dict[str, DraftStatus] = _OF_MODELS | dict.fromkeys(missing, DraftStatus.MISSING)
     where = one_of("stage", stages) & one_of("reason", reasons)
     for row in lake.read("rejects", library, where):
         yield row["key"], reasons[row["reason"]], row["detail"]
@@ -57,7 +57,7 @@ def refused_by(lake: Lake, library: str, stages: Sequence[str], missing: Sequenc
 def redacted(lake: Lake, library: str, table: str, key: str, column: str = "redacted") -> Subjects:
     """Tell the rows of a table out of whose text a name had to be cut."""
     for row in lake.read(table, library, pc.field(column), (key,)):
-        yield row[key], DraftStanding.REDACTED, DraftStanding.REDACTED.meaning
+        yield row[key], DraftStatus.REDACTED, DraftStatus.REDACTED.meaning
 
 
 def written(
@@ -65,7 +65,7 @@ def written(
 ) -> Subjects:
     """Tell the rows of a table that a model wrote."""
     for row in lake.read(table, library, pc.field(column) == value, (key,)):
-        yield row[key], DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
+        yield row[key], DraftStatus.WRITTEN, DraftStatus.WRITTEN.meaning
 
 
 def _descriptions(lake: Lake, library: str, rules: CurationRules) -> Subjects:
@@ -106,7 +106,7 @@ def _requirements(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     of_projects = one_of("project_id", {row["project_id"] for row in functions})
     files = lake.read("project_files", library, of_projects, ("project_id", "path", "text"))
     for one in wanting_requirements(functions, units, files, rules.repository):
-        yield one.id, DraftStanding.MISSING, f"{one.function['namespace']} has no docstring that says what it does"
+        yield one.id, DraftStatus.MISSING, f"{one.function['namespace']} has no docstring that says what it does"
 
 
 def _migrations(lake: Lake, library: str, rules: CurationRules) -> Subjects:
@@ -117,19 +117,19 @@ def _migrations(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     yield from refused_by(lake, library, ("migrated_code",))
     for row in lake.read("drafted_rewrites", library, columns=("snippet_id", "snippet_version", "version")):
         key = f"{row['snippet_id']} {row['snippet_version']} {row['version']}"
-        yield key, DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
+        yield key, DraftStatus.WRITTEN, DraftStatus.WRITTEN.meaning
     for one in open_candidates(lake, library, rules.drafts.migrated_code, rules.validation.executable_sources):
-        yield one.key, DraftStanding.MISSING, f"{one.path}: the example for {one.source} may fail in {one.target}"
+        yield one.key, DraftStatus.MISSING, f"{one.path}: the example for {one.source} may fail in {one.target}"
 
 
 def _judgements(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     yield from refused_by(lake, library, ("judgements",))
     for row in lake.read("judgements", library, columns=("path", "old_version", "new_path", "new_version")):
         key = f"{row['path']} {row['old_version']} {row['new_path']} {row['new_version']}"
-        yield key, DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
+        yield key, DraftStatus.WRITTEN, DraftStatus.WRITTEN.meaning
     sure = rules.drafts.rename_judgement.below_confidence
     for pair in guesses(lake.read("changes", library, pc.field("confidence") < sure), sure):
-        yield pair.key, DraftStanding.MISSING, f"{pair.path} to {pair.new_path} with confidence {pair.confidence:.2f}"
+        yield pair.key, DraftStatus.MISSING, f"{pair.path} to {pair.new_path} with confidence {pair.confidence:.2f}"
 
 
 def _task_functions(lake: Lake, library: str, rules: CurationRules) -> Subjects:
@@ -138,8 +138,8 @@ def _task_functions(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     refused = refused_by(lake, library, ("functions",), [RejectReason.NO_CHECK, RejectReason.NO_INPUT])
     of_examples = ((key.partition(" ")[0], status, why) for key, status, why in refused)
     silent = [one for one in of_examples if one[0] in passed]
-    yield from (one for one in silent if one[1] != DraftStanding.MISSING)
-    missing = [one for one in silent if one[1] == DraftStanding.MISSING]
+    yield from (one for one in silent if one[1] != DraftStatus.MISSING)
+    missing = [one for one in silent if one[1] == DraftStatus.MISSING]
     yield from missing[: rules.drafts.task_function.max_per_library]
     yield from written(lake, library, "functions", "snippet_id", "code_drafter")
 
@@ -147,7 +147,7 @@ def _task_functions(lake: Lake, library: str, rules: CurationRules) -> Subjects:
 def _function_tests(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     functions = lake.read("functions", library, columns=("id", "lacking"))
     missing = {row["id"]: ", ".join(row["lacking"]) for row in functions if row["lacking"]}
-    yield from ((key, DraftStanding.MISSING, f"no test of {kinds}") for key, kinds in missing.items())
+    yield from ((key, DraftStatus.MISSING, f"no test of {kinds}") for key, kinds in missing.items())
     # Tests that tell too little, of all functions.
     yield from refused_by(lake, library, ("functions_gate",), [RejectReason.NO_CHECK, RejectReason.NOT_COVERED])
     of_tests = (one for one in refused_by(lake, library, ("functions",)) if one[0].endswith(" tests"))
@@ -162,12 +162,12 @@ def _problems(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     for row in problems:
         # A lake of before models wrote problems has no such column.
         if row.get("drafter") == Drafter.MODEL and row["change_id"]:
-            yield row["change_id"], DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
+            yield row["change_id"], DraftStatus.WRITTEN, DraftStatus.WRITTEN.meaning
     left = undecided(lake.read("changes", library), problems, kind.kinds)
     left.sort(key=lambda change: (not change["breaking"], kind.kinds.index(change["kind"]), change["id"]))
     for change in left[: kind.max_per_library]:
         detail = f"{change['path']} in {change['new_version']}: {change['kind']}, and no example decides it"
-        yield change["id"], DraftStanding.MISSING, detail
+        yield change["id"], DraftStatus.MISSING, detail
 
 
 OF_KIND: Mapping[DraftKind, OfKind] = {
@@ -192,22 +192,22 @@ def draftable(lake: Lake, libraries: Iterable[str], rules: CurationRules) -> lis
     ]
 
 
-def _strongest(subjects: Subjects) -> dict[str, tuple[DraftStanding, str]]:
-    strongest: dict[str, tuple[DraftStanding, str]] = {}
+def _strongest(subjects: Subjects) -> dict[str, tuple[DraftStatus, str]]:
+    strongest: dict[str, tuple[DraftStatus, str]] = {}
     for subject, status, detail in subjects:
         if subject not in strongest or _ORDER[status] < _ORDER[strongest[subject][0]]:
             strongest[subject] = status, detail
     return strongest
 
 
-def counted(rows: Iterable[Draftable]) -> dict[DraftKind, dict[DraftStanding, int]]:
+def counted(rows: Iterable[Draftable]) -> dict[DraftKind, dict[DraftStatus, int]]:
     """Count rows by kind and status, in the order of the vocabularies."""
-    numbers: dict[DraftKind, dict[DraftStanding, int]] = {}
+    numbers: dict[DraftKind, dict[DraftStatus, int]] = {}
     for row in rows:
         of_kind = numbers.setdefault(row.kind, {})
         of_kind[row.standing] = of_kind.get(row.standing, 0) + 1
     return {
-        kind: {status: numbers[kind][status] for status in DraftStanding if status in numbers[kind]}
+        kind: {status: numbers[kind][status] for status in DraftStatus if status in numbers[kind]}
         for kind in DraftKind
         if kind in numbers
     }

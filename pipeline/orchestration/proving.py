@@ -20,7 +20,7 @@ from pipeline.quality.acceptance.changes import prove_changes
 
 
 def run_changes(
-    changes: Sequence[ChangeRow], resources: Resources, report: Reporter = lambda what, done, total: None
+    changes: Sequence[ChangeRow], resources: Resources, report: Reporter = lambda step, done, total: None
 ) -> list[PublishedChangeRow | Reject]:
     """Return each change as running both releases shows it, or the reject LABEL_REFUTED, in the order given.
 
@@ -82,5 +82,5 @@ def _is_missing(path: str | None, runs: Runs, version: str) -> bool:
     """Return whether a module lacks a name; attributes of objects cannot be seen on their class."""
     if path is None:
         return False
-    owner = runs.seen(path.rpartition(".")[0], version)
+    owner = runs.probe_result(path.rpartition(".")[0], version)
     return runs.outcome(path, version) == Outcome.API_MISSING and owner is not None and owner.kind == "module"

@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 
 from pipeline.core.rules.profiles import load_profile, profile_names
 from pipeline.core.settings import settings
-from pipeline.core.vocabularies.drafts import DraftKind, DraftStanding
+from pipeline.core.vocabularies.drafts import DraftKind, DraftStatus
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.index.rates import rate_rules
 from pipeline.index.release_selection import Period
@@ -236,7 +236,7 @@ class Drafts:
 
     asked: Mapping[DraftKind, Tally]
     spent: Spent | None
-    improvable: Mapping[DraftKind, Mapping[DraftStanding, int]]
+    improvable: Mapping[DraftKind, Mapping[DraftStatus, int]]
 
 
 def drafts_of(refresh: Refresh) -> Drafts:

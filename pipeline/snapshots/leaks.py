@@ -11,7 +11,7 @@ from pipeline.families.all_families import BY_NAME, FAMILIES
 from pipeline.families.completions_and_migrations.masks import readable, unmask
 from pipeline.families.family import Hidden, InstanceFamily
 
-_SHOWING = {family.published: family for family in FAMILIES if family.hidden and family.hidden.shown}
+_SHOWING = {family.published: family for family in FAMILIES if family.hidden and family.hidden.readable_columns}
 """Families with text columns that hide a name, by table. Retrieved documents may contain the answer."""
 
 _LEVELS = {str(level): level for level in Granularity}
@@ -28,7 +28,7 @@ def leaks(database: duckdb.DuckDBPyConnection, name: str, tables: Collection[str
     readable_here = family.view_of is None or BY_NAME[family.view_of].published in tables
     if leaking := list(_leaking(database, family, family.hidden)) if readable_here else []:
         yield f"{name}: {len(leaking)} rows show the name that they hide, first {leaking[0]}"
-    if "masked_code" in family.hidden.shown:
+    if "masked_code" in family.hidden.readable_columns:
         level = "granularity" if "granularity" in family.scoring else f"'{Granularity.BLOCK}'"
         query = f"SELECT id, masked_code, {level}, answer, core_token, code FROM {name} ORDER BY id"  # noqa: S608
         rows = database.execute(query).fetchall()
@@ -43,10 +43,10 @@ def _leaking(database: duckdb.DuckDBPyConnection, family: InstanceFamily, hidden
     if family.view_of is not None:
         viewed = BY_NAME[family.view_of].published
         where += f" JOIN (SELECT id, {hidden.column} FROM {viewed}) ON {family.key} = id"  # noqa: S608
-    columns = ", ".join((family.key, hidden.column, *hidden.shown))
+    columns = ", ".join((family.key, hidden.column, *hidden.readable_columns))
     query = f"SELECT {columns} FROM {where} ORDER BY {family.key}"  # noqa: S608
     for key, name, *texts in database.execute(query).fetchall():
-        for column, text in zip(hidden.shown, texts, strict=True):
+        for column, text in zip(hidden.readable_columns, texts, strict=True):
             if readable(text or "", name or "", ignore_case=False):
                 yield f"{key}: {column}"
                 break

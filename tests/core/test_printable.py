@@ -44,7 +44,7 @@ def test_the_console_obeys_nothing_from_outside(capsys: pytest.CaptureFixture[st
     output.out.print(Text(EVIL, "bold"))
     output.print_table(EVIL, (EVIL,), [(EVIL,)])
     output.print_json({"a": EVIL})
-    output.say(EVIL)
+    output.notify(EVIL)
     written = capsys.readouterr()
     for text in (written.out, written.err):
         assert "red" in text

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.core.vocabularies.drafts import DraftKind, DraftStanding
+from pipeline.core.vocabularies.drafts import DraftKind, DraftStatus
 from pipeline.core.vocabularies.functions import TestKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
@@ -54,16 +54,16 @@ def test_descriptions_and_instructions_are_rows_or_rejects(tmp_path: Path, rules
     refuse(lake, "contexts", ("question", RejectReason.NO_TEXT), ("cut off", RejectReason.DRAFT_REFUSED))
     result = draftable(lake, ["lib", "other"], rules)
     assert [(row.kind, row.subject_id, row.standing) for row in result] == [
-        (DraftKind.DESCRIPTION, "by model", DraftStanding.WRITTEN),
-        (DraftKind.DESCRIPTION, "cut", DraftStanding.REDACTED),
-        (DraftKind.DESCRIPTION, "given up", DraftStanding.REFUSED),
-        (DraftKind.DESCRIPTION, "silent", DraftStanding.MISSING),
-        (DraftKind.DESCRIPTION, "waits", DraftStanding.WAITING),
-        (DraftKind.INSTRUCTION, "cut off", DraftStanding.REFUSED),
-        (DraftKind.INSTRUCTION, "question", DraftStanding.MISSING),
+        (DraftKind.DESCRIPTION, "by model", DraftStatus.WRITTEN),
+        (DraftKind.DESCRIPTION, "cut", DraftStatus.REDACTED),
+        (DraftKind.DESCRIPTION, "given up", DraftStatus.REFUSED),
+        (DraftKind.DESCRIPTION, "silent", DraftStatus.MISSING),
+        (DraftKind.DESCRIPTION, "waits", DraftStatus.WAITING),
+        (DraftKind.INSTRUCTION, "cut off", DraftStatus.REFUSED),
+        (DraftKind.INSTRUCTION, "question", DraftStatus.MISSING),
     ]
-    assert counted(result)[DraftKind.INSTRUCTION] == {DraftStanding.REFUSED: 1, DraftStanding.MISSING: 1}
-    assert list(counted(result)[DraftKind.DESCRIPTION]) == list(DraftStanding)
+    assert counted(result)[DraftKind.INSTRUCTION] == {DraftStatus.REFUSED: 1, DraftStatus.MISSING: 1}
+    assert list(counted(result)[DraftKind.DESCRIPTION]) == list(DraftStatus)
 
 
 def test_functions_stand_by_their_texts_their_tests_and_the_examples_that_make_none(
@@ -82,13 +82,13 @@ def test_functions_stand_by_their_texts_their_tests_and_the_examples_that_make_n
     refuse(lake, "functions_gate", ("same", RejectReason.NO_CHECK), library=LIBRARY)
     result = [(row.kind, row.subject_id, row.standing) for row in draftable(lake, [LIBRARY], rules)]
     assert result == [
-        (DraftKind.DESCRIPTION, "cut", DraftStanding.WAITING),
-        (DraftKind.DESCRIPTION, "mine", DraftStanding.WRITTEN),
-        (DraftKind.DESCRIPTION, "untold", DraftStanding.MISSING),
-        (DraftKind.TASK_FUNCTION, SNIPPET["id"], DraftStanding.WAITING),
-        (DraftKind.FUNCTION_TESTS, "bare", DraftStanding.REFUSED),
-        (DraftKind.FUNCTION_TESTS, "mine", DraftStanding.WRITTEN),
-        (DraftKind.FUNCTION_TESTS, "same", DraftStanding.MISSING),
+        (DraftKind.DESCRIPTION, "cut", DraftStatus.WAITING),
+        (DraftKind.DESCRIPTION, "mine", DraftStatus.WRITTEN),
+        (DraftKind.DESCRIPTION, "untold", DraftStatus.MISSING),
+        (DraftKind.TASK_FUNCTION, SNIPPET["id"], DraftStatus.WAITING),
+        (DraftKind.FUNCTION_TESTS, "bare", DraftStatus.REFUSED),
+        (DraftKind.FUNCTION_TESTS, "mine", DraftStatus.WRITTEN),
+        (DraftKind.FUNCTION_TESTS, "same", DraftStatus.MISSING),
     ]
 
 

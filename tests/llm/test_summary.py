@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.cli.refresh import draft_lines
-from pipeline.core.vocabularies.drafts import DraftKind, DraftStanding
+from pipeline.core.vocabularies.drafts import DraftKind, DraftStatus
 from pipeline.llm.client.tally import Tally, added, usd
 from pipeline.llm.summary import Spent, keep_tallies, tallies_of
 from pipeline.orchestration.refresh import Drafts
@@ -57,7 +57,7 @@ SPENT = Spent(900_000, 2_000_000_000, 900_000, 20_000_000_000)
     [
         (Drafts({}, None, {}), []),
         (
-            Drafts({}, None, {DraftKind.INSTRUCTION: {DraftStanding.REDACTED: 1, DraftStanding.MISSING: 3}}),
+            Drafts({}, None, {DraftKind.INSTRUCTION: {DraftStatus.REDACTED: 1, DraftStatus.MISSING: 3}}),
             ["One would improve: instruction 1 redacted, 3 missing", "`driftline drafts` lists them"],
         ),
         (

@@ -148,16 +148,16 @@ class _Case:
             return Verdict(Agreement.NOT_COVERED)
         if directive.owner is DirectiveOwner.ATTRIBUTE:
             has_states = any(self.occurrences.states.get(path) for path in self.paths)
-            return _not_found(Disagreement.NO_MARK if has_states else Disagreement.NO_SUCH_MEMBER)
+            return _unmatched(Disagreement.NO_MARK if has_states else Disagreement.NO_SUCH_MEMBER)
         if self.parameter is None:
             marked = directive.kind is DirectiveKind.DEPRECATED
-            return _not_found(Disagreement.NO_MARK if marked else Disagreement.NO_SUCH_CHANGE)
+            return _unmatched(Disagreement.NO_MARK if marked else Disagreement.NO_SUCH_CHANGE)
         if state is None or not is_observable(state):
-            return _not_found(Disagreement.UNSEEN)
+            return _unmatched(Disagreement.UNSEEN)
         if any(p["name"] == self.parameter for p in state["parameters"]):
             marked = directive.kind is DirectiveKind.DEPRECATED
-            return _not_found(Disagreement.NO_MARK if marked else Disagreement.NO_SUCH_CHANGE)
-        return _not_found(Disagreement.BEHIND_KWARGS if _takes_more(state) else Disagreement.NOT_IN_SIGNATURE)
+            return _unmatched(Disagreement.NO_MARK if marked else Disagreement.NO_SUCH_CHANGE)
+        return _unmatched(Disagreement.BEHIND_KWARGS if _takes_more(state) else Disagreement.NOT_IN_SIGNATURE)
 
     def _behind_kwargs(self, version: str) -> bool:
         """Return whether **kwargs may have taken the parameter in the stated release, before it was found."""
@@ -203,7 +203,7 @@ class _Case:
         return self.parameter is None and any(o.exact and o.version == self.release for o in own)
 
 
-def _not_found(disagreement: Disagreement) -> Verdict:
+def _unmatched(disagreement: Disagreement) -> Verdict:
     return Verdict(Agreement.NOT_FOUND, None, disagreement)
 
 

@@ -135,7 +135,7 @@ class SurfaceReader:
                 record = self._merged(f"{source.key}+{file.key}", modules[file.module], record)
             modules[file.module] = record
         for record in list(modules.values()):
-            for name, targets in record.made_modules.items():
+            for name, targets in record.virtual_modules.items():
                 modules.setdefault(f"{record.name}.{name}", _runtime_module(record, name, targets))
         return {
             name: module

@@ -192,7 +192,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
         binds_more=binds_more,
         answers_any=answers_any,
         lazy=lazy | listed.names,
-        made_modules=listed.submodules,
+        virtual_modules=listed.submodules,
         docstring=docstring,
         docstring_line=line,
         deprecation=warned or directive_mark(docstring, rules),

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, out, print_json, print_table
 from pipeline.cli.snapshots import find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
@@ -51,7 +51,7 @@ def compare_scores(
     else:
         _show(comparison, k)
         if errata is None and "snapshot" in comparison.conditions:
-            say("the snapshots differ: --errata NAME leaves out tasks that the newer one took back")
+            notify("the snapshots differ: --errata NAME leaves out tasks that the newer one took back")
     raise typer.Exit(0 if comparison.differences else PROBLEM)
 
 
@@ -63,17 +63,17 @@ def _show(comparison: ScoreComparison, k: int) -> None:
         of_family = [difference for difference in comparison.differences if difference.family is family]
         print_table(family.replace("_", " "), head, [_line(difference) for difference in of_family])
     if comparison.differences:
-        say(
+        notify(
             "better: tasks on which only the first, and only the second is better. p is not corrected for their number:"
         )
-        say("exact McNemar test where each task is right or wrong, else a permutation test")
+        notify("exact McNemar test where each task is right or wrong, else a permutation test")
     else:
-        say(f"no common task has a metric and {k} samples in both")
+        notify(f"no common task has a metric and {k} samples in both")
     if comparison.conditions:
         rows = [(name, *values) for name, values in comparison.conditions.items()]
         print_table("conditions that differ", ("condition", "first", "second"), rows)
     if comparison.prompts_differ:
-        say(f"{comparison.prompts_differ} common tasks have other prompts, or prompts that only one file names")
+        notify(f"{comparison.prompts_differ} common tasks have other prompts, or prompts that only one file names")
     if comparison.withdrawn:
         print_table("left out, with an erratum", ("task", "erratum"), [*comparison.withdrawn.items()])
 

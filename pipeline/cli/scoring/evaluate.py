@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, progress, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, print_json, progress
 from pipeline.cli.scoring.score import as_json, print_scored, rules_for, sandboxed
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.core.rules.load import load
@@ -188,7 +188,7 @@ def _questions(snapshot: Path, setting: str, view: View, tasks: int | None) -> Q
     except ValueError as error:
         fail(error, BAD_USAGE)
     for reason, rows in sorted(to_ask.without.items()):
-        say(f"{rows} rows have no prompt, {reason}: {reason.meaning}")
+        notify(f"{rows} rows have no prompt, {reason}: {reason.meaning}")
     if not to_ask.prompts:
         hint = f"; --view {View.ALL} takes all rows" if view is not View.ALL and to_ask.without else ""
         fail(f"{setting}: no row of {snapshot.name} has a prompt in the view {view}{hint}", BAD_USAGE)
@@ -217,7 +217,7 @@ def _announce(to_ask: Questions, endpoint: Endpoint, samples: int, client: ChatC
         chats = [Chat(endpoint, prompt.system, prompt.prompt) for prompt in to_ask.prompts]
         most = sum(client.worst(chat) for chat in chats) * samples
         price = f"at most {usd(most)}, if every answer is as long as it may be"
-    say(f"{len(to_ask.prompts)} tasks, {requests} samples of {endpoint.model}; {price}")
+    notify(f"{len(to_ask.prompts)} tasks, {requests} samples of {endpoint.model}; {price}")
 
 
 def _report_stop(evaluation: Evaluation, endpoint: Endpoint) -> None:
@@ -228,24 +228,24 @@ def _report_stop(evaluation: Evaluation, endpoint: Endpoint) -> None:
     message = f"{stop.problem}: {stop.problem.meaning}: {stop.detail}; {advice}"
     if not evaluation.collected.answers:
         fail(message)
-    say(message)
+    notify(message)
 
 
 def _summarize(summary: Measured, evaluation: Evaluation, client: ChatClient, folder: Path) -> None:
-    say(
+    notify(
         f"{summary.answered} samples answered ({evaluation.collected.stored} of them stored before),"
         f" {summary.refused} refused, {summary.cut_off} cut off, {summary.empty} empty, {summary.missing} missing"
     )
     if client.price:
         paid = client.paid.ledger.spent()
-        say(f"cost: {summary.cost_usd or '0'} US dollars for all answers, {usd(paid)} in this run")
+        notify(f"cost: {summary.cost_usd or '0'} US dollars for all answers, {usd(paid)} in this run")
     else:
         tokens = f"{summary.input_tokens} tokens of input and {summary.output_tokens} of output"
-        say(f"cost: unknown, {tokens}; --price shows it")
+        notify(f"cost: unknown, {tokens}; --price shows it")
     failures = evaluation.collected.failures.values()
     for kind in dict.fromkeys(failure.kind for failure in failures):
         of_kind = [failure for failure in failures if failure.kind == kind]
-        say(f"{len(of_kind)} requests: {kind}: {of_kind[0].detail}")
+        notify(f"{len(of_kind)} requests: {kind}: {of_kind[0].detail}")
     if summary.missing:
-        say("run the same command again to ask for the missing samples")
-    say(f"Report: {folder / REPORT}")
+        notify("run the same command again to ask for the missing samples")
+    notify(f"Report: {folder / REPORT}")

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, progress, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, print_json, print_table, progress
 from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
@@ -106,8 +106,10 @@ def _write(out: Path, results: Iterator[Prompt | Without], tried: Attempts) -> t
 
 def _report(out: Path, written: int, without: Mapping[str, int], strangers: Sequence[str]) -> None:
     if strangers:
-        say(f"{len(strangers)} failed answers are left out: the snapshot has no such problem, first {strangers[0]!r}")
+        notify(
+            f"{len(strangers)} failed answers are left out: the snapshot has no such problem, first {strangers[0]!r}"
+        )
     meanings = {str(reason): reason.meaning for reason in NoPrompt}
     for reason, rows in sorted(without.items()):
-        say(f"{rows} rows have no prompt, {reason}: {meanings[reason]}")
-    say(f"{written} prompts in {out}")
+        notify(f"{rows} rows have no prompt, {reason}: {meanings[reason]}")
+    notify(f"{written} prompts in {out}")

@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, out, print_json, print_table, progress
 from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
@@ -141,10 +141,10 @@ def print_scored(scored: Scored, rules: ScoreRules, by: Facet | None, folder: Pa
     _report_open(scored.rows)
     _report_references(scored)
     for family, (done, of) in scored.answered.items():
-        say(f"{family}: {done} of {of} tasks answered")
+        notify(f"{family}: {done} of {of} tasks answered")
     _print_excluded(scored)
     if folder:
-        say(f"Table, picture and exclusions: {folder}")
+        notify(f"Table, picture and exclusions: {folder}")
 
 
 def _print_group(title: str, rows: Sequence[ScoreRow], ks: Sequence[int]) -> None:
@@ -185,7 +185,7 @@ def _report_short(rows: Sequence[ScoreRow]) -> None:
     for family, k in dict.fromkeys((row["family"], row["k"]) for row in short):
         most = max((row for row in short if (row["family"], row["k"]) == (family, k)), key=lambda row: row["short"])
         others = f"the other {most['tasks']} count" if most["tasks"] else "so there is no figure"
-        say(f"{family}: {most['short']} tasks have fewer than {k} samples and are left out of every @{k}; {others}")
+        notify(f"{family}: {most['short']} tasks have fewer than {k} samples and are left out of every @{k}; {others}")
 
 
 def _report_open(rows: Sequence[ScoreRow]) -> None:
@@ -194,7 +194,7 @@ def _report_open(rows: Sequence[ScoreRow]) -> None:
     for (family, metric), waiting in of_families.items():
         if waiting:
             name = Metric(metric).meaning.partition(":")[0]
-            say(f"{family}: {waiting} samples have no {name} yet; run the command again with the same --out")
+            notify(f"{family}: {waiting} samples have no {name} yet; run the command again with the same --out")
 
 
 def _report_references(scored: Scored) -> None:
@@ -203,10 +203,12 @@ def _report_references(scored: Scored) -> None:
     slow = [run for run in scored.references if run.passed]
     if failing:
         first = f"{failing[0].family} {failing[0].id}: {failing[0].outcome}"
-        say(f"{len(failing)} references fail on this machine, so Pass@k of their tasks says nothing; first {first}")
+        notify(f"{len(failing)} references fail on this machine, so Pass@k of their tasks says nothing; first {first}")
     if slow:
         alone = sum(run.slow for run in slow)
-        say(f"{len(slow)} references took over half the time limit, {alone} of them also alone; result.json has them")
+        notify(
+            f"{len(slow)} references took over half the time limit, {alone} of them also alone; result.json has them"
+        )
 
 
 def _print_excluded(scored: Scored) -> None:
@@ -217,6 +219,6 @@ def _print_excluded(scored: Scored) -> None:
     lines = [excluded for excluded in scored.excluded if excluded.line is not None]
     for excluded in lines[:LISTED]:
         named = f" ({excluded.id})" if excluded.id else ""
-        say(f"line {excluded.line}{named}: {excluded.reason}: {excluded.detail}")
+        notify(f"line {excluded.line}{named}: {excluded.reason}: {excluded.detail}")
     if len(lines) > LISTED:
-        say(f"and {len(lines) - LISTED} more lines; --out DIR writes all of them")
+        notify(f"and {len(lines) - LISTED} more lines; --out DIR writes all of them")

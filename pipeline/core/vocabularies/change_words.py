@@ -53,8 +53,8 @@ def parameter_added_optional(change: Change) -> str:
     """Say which new parameter, or which further arguments, a function takes, and the default."""
     written = change["new"] or ""
     if variadic := _VARIADIC.match(written):
-        given = "by name" if written.startswith("**") else "by position"
-        return f"takes any further arguments {given}: `{variadic[0]}`"
+        manner = "by name" if written.startswith("**") else "by position"
+        return f"takes any further arguments {manner}: `{variadic[0]}`"
     default = _default(written)
     return f"{parameter(change)} added, optional{f' ({default})' if default not in {None, '...'} else ''}"
 
@@ -140,8 +140,8 @@ def moved_parameter(change: Change) -> str:
 
 def parameter_kind(change: Change) -> str:
     """Head the parameters that came to be given in one way."""
-    given = {str(name): words for name, words in _PASSING.items()}
-    return f"became {given.get(str(change['new']), change['new'])}"
+    words_of_kinds = {str(name): words for name, words in _PASSING.items()}
+    return f"became {words_of_kinds.get(str(change['new']), change['new'])}"
 
 
 def deprecated_by_position(change: Change) -> str | None:

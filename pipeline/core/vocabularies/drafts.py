@@ -14,7 +14,7 @@ class DraftKind(Term):
     RENAME_JUDGEMENT = "rename_judgement", "whether a removed and an introduced API are the same one renamed"
 
 
-class DraftStanding(Term):
+class DraftStatus(Term):
     """How a row stands with a model, from the strongest to the weakest."""
 
     WRITTEN = "written", "a model wrote it, and it was accepted"

@@ -55,7 +55,7 @@ def candidates(old: Sequence[Line], new: Sequence[Line]) -> list[Candidate]:
 
     Sides with other strings or numbers show another example, whatever they print.
     """
-    found: dict[tuple[str, str], Candidate] = {}
+    by_texts: dict[tuple[str, str], Candidate] = {}
     for place, other in matched(old, new):
         for one in (
             Candidate(tuple(slice_to(old, place)), tuple(slice_to(new, other))),
@@ -63,8 +63,8 @@ def candidates(old: Sequence[Line], new: Sequence[Line]) -> list[Candidate]:
         ):
             texts = text_of(one.old), text_of(one.new)
             if texts[0] != texts[1] and "pytest" not in "".join(texts) and _values(one.old) == _values(one.new):
-                found.setdefault(texts, one)
-    return sorted(found.values(), key=lambda one: one.size)
+                by_texts.setdefault(texts, one)
+    return sorted(by_texts.values(), key=lambda one: one.size)
 
 
 def text_of(lines: Iterable[Line]) -> str:
@@ -115,8 +115,8 @@ def _constants(node: ast.stmt) -> Counter[str]:
 
 
 def _values(lines: Iterable[Line]) -> Counter[str]:
-    found = (each.value for line in lines for each in ast.walk(line.node) if isinstance(each, ast.Constant))
-    return Counter(repr(value) for value in found if value is not None and not isinstance(value, bool))
+    constants = (each.value for line in lines for each in ast.walk(line.node) if isinstance(each, ast.Constant))
+    return Counter(repr(value) for value in constants if value is not None and not isinstance(value, bool))
 
 
 def _before(lines: Sequence[Line], last: int) -> Iterator[Line]:
@@ -138,16 +138,16 @@ class Catalogue:
     def touching(self, path: str, old_version: str, new_version: str) -> list[ChangeRow]:
         """Return what changed at a path between two releases; of what holds it only that it came or went."""
         first, last = Version(old_version), Version(new_version)
-        found: list[ChangeRow] = []
+        changes: list[ChangeRow] = []
         whole = path
         while whole:
-            found += [
+            changes += [
                 change
                 for change in self._by_path.get(whole, ())
                 if first < Version(change["new_version"]) <= last and (whole == path or change["kind"] in WHOLE)
             ]
             whole = whole.rpartition(".")[0]
-        return found
+        return changes
 
     def cause(
         self, one: Candidate, apis: Mapping[str, Api], old_version: str, new_version: str, failure: Failure
@@ -168,7 +168,9 @@ class Catalogue:
             for name in dict.fromkeys((path, *(_canonical(path, api) for api in apis.values())))
             for change in self.touching(name, old_version, new_version)
             if sides_of(change)
-            and is_symptom(change, _gone(change, path), _taken(change, keywords), failure.outcome, failure.message)
+            and is_symptom(
+                change, _gone(change, path), _passed_parameter(change, keywords), failure.outcome, failure.message
+            )
         ]
         if not concerned or not old_all or not new_all:
             return paths
@@ -185,7 +187,7 @@ def _gone(change: ChangeRow, path: str) -> str:
     return change["path"] if change["kind"] in WHOLE else path
 
 
-def _taken(change: ChangeRow, keywords: Container[str | None]) -> str | None:
+def _passed_parameter(change: ChangeRow, keywords: Container[str | None]) -> str | None:
     return change["parameter"] if change["parameter"] in keywords else None
 
 

@@ -86,11 +86,11 @@ def cut(test: TestFunction, suite: Suite) -> Iterator[CutTest | NotCut]:
     if len(chosen) < total:
         detail = f"{len(chosen)} of its {total} cases are taken"
         yield NotCut(f"{test.id}[…]", RejectReason.OVER_QUOTA, detail)
-    known: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for options in chosen:
         case = case_id(options)
-        known[case] += 1
-        case += f"#{known[case]}" if known[case] > 1 else ""
+        counts[case] += 1
+        case += f"#{counts[case]}" if counts[case] > 1 else ""
         key = f"{test.id}[{case}]" if options else test.id
         try:
             if mark := next((option.refused for option in options if option.refused), None):
@@ -143,21 +143,21 @@ def _plan(test: TestFunction, suite: Suite) -> _Plan:
     is_static = any(name == "staticmethod" for name, _ in marks_of(function.decorator_list))
     names = parameters(function)[bool(test.classes) and not is_static :]
     direct = list(dimensions(test))
-    given = {name for dimension in direct for name in dimension.names if name not in dimension.indirect}
+    by_parametrize = {name for dimension in direct for name in dimension.names if name not in dimension.indirect}
     injected = _injected(function, names)
-    fixtures = fixtures_of(test, [name for name in names if name not in given | injected], suite)
-    of_fixtures = [fixture.dimension for name, fixture in fixtures.of_suite.items() if name not in given]
+    fixtures = fixtures_of(test, [name for name in names if name not in by_parametrize | injected], suite)
+    of_fixtures = [fixture.dimension for name, fixture in fixtures.of_suite.items() if name not in by_parametrize]
     indirect = {name for dimension in direct for name in dimension.indirect}
-    found = [*direct, *(each for each in of_fixtures if each is not None and each.names[0] not in indirect)]
+    varied = [*direct, *(each for each in of_fixtures if each is not None and each.names[0] not in indirect)]
     in_class = any(fixture.in_class for fixture in fixtures.of_suite.values())
     flat = flattened(test, suite) if test.classes and not in_class and not is_static else None
-    return _Plan(test, fixtures, tuple(each for each in found if each.options), frozenset(injected), flat)
+    return _Plan(test, fixtures, tuple(each for each in varied if each.options), frozenset(injected), flat)
 
 
 def _injected(function: Function, names: Sequence[str]) -> set[str]:
     """Return the parameters that decorators fill: mocks from the left, examples of hypothesis by name or the right."""
     mocks = 0
-    found: set[str] = set()
+    injected: set[str] = set()
     for decorator in function.decorator_list:
         name = dotted_name(decorator)
         if not isinstance(decorator, ast.Call):
@@ -168,14 +168,14 @@ def _injected(function: Function, names: Sequence[str]) -> set[str]:
             has_new = len(decorator.args) > place or any(each.arg == "new" for each in decorator.keywords)
             mocks += not has_new and last not in ("dict", "multiple")
         elif last == "given":
-            found |= {each.arg for each in decorator.keywords if each.arg}
-            found |= set(names[len(names) - len(decorator.args) :]) if decorator.args else set()
+            injected |= {each.arg for each in decorator.keywords if each.arg}
+            injected |= set(names[len(names) - len(decorator.args) :]) if decorator.args else set()
         elif last not in ("usefixtures", "parametrize") and decorator.args:
             # A function of the suite that parametrises: `@both_kinds("items", …)`.
             first = decorator.args[0]
-            stated = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
-            found |= {part.strip() for part in stated.split(",")} & set(names)
-    return found | set(names[:mocks])
+            argnames = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+            injected |= {part.strip() for part in argnames.split(",")} & set(names)
+    return injected | set(names[:mocks])
 
 
 @dataclass
@@ -215,10 +215,10 @@ class _Case:
             raise Refused(RejectReason.TOO_LONG, f"{lines} lines, the limit is {self.suite.rules.max_lines}")
         if problem := _syntax(preamble + code):
             raise Refused(RejectReason.INTERNAL_ERROR, problem)
-        stated = assertions(preamble, code, self.suite.rules.asserting)
-        if not stated:
+        checks = assertions(preamble, code, self.suite.rules.asserting)
+        if not checks:
             raise Refused(RejectReason.NO_CHECK, "it states nothing that could fail")
-        return CutTest(test, self.name, preamble, code, self._entry(preamble + code), stated)
+        return CutTest(test, self.name, preamble, code, self._entry(preamble + code), checks)
 
     def _around(self) -> list[str]:
         return set_up_of_module(self.plan.test, self.plan.is_function)
@@ -293,7 +293,7 @@ class _Case:
             and node.attr == "param"
         ]
         edits = self.edits.setdefault(function, [])
-        kept = [each for each in fixture.decorator.keywords if each.arg not in ("params", "ids")]
+        keywords = [each for each in fixture.decorator.keywords if each.arg not in ("params", "ids")]
         names = set(_names_in(option.values[0][1])) if option.values else set()
         if option.values and len(params) == len(uses) and not names & _locals(function):
             text = self._value(module, option.values[0][1])
@@ -304,9 +304,13 @@ class _Case:
             edits.append(_header(module, function, function.name, arguments))
         else:
             element = self._value(module, option.element)
-            kept = [ast.keyword("params", ast.parse(f"[{textwrap.dedent(element)}]", mode="eval").body), *kept]
-        shown = ", ".join(f"{each.arg}={ast.unparse(each.value)}" for each in kept)
-        called = f"{module.text(fixture.decorator.func)}({shown})" if shown else module.text(fixture.decorator.func)
+            keywords = [ast.keyword("params", ast.parse(f"[{textwrap.dedent(element)}]", mode="eval").body), *keywords]
+        argument_list = ", ".join(f"{each.arg}={ast.unparse(each.value)}" for each in keywords)
+        called = (
+            f"{module.text(fixture.decorator.func)}({argument_list})"
+            if argument_list
+            else module.text(fixture.decorator.func)
+        )
         edits.append(replace(module, fixture.decorator, called))
 
     def _fixtures(self) -> None:
@@ -458,7 +462,7 @@ class _Case:
         if is_parameter and not alias:
             yield f"{fixture.name} = {text_of(value) if value else 'None'}"
 
-    def _kept(self, module: SuiteModule, statement: ast.stmt) -> Iterator[str]:
+    def _effective_decorators(self, module: SuiteModule, statement: ast.stmt) -> Iterator[str]:
         """Yield the decorators of a test or class that change how it runs."""
         edits = self.edits.get(statement, [])
         for name, decorator in marks_of(getattr(statement, "decorator_list", [])):
@@ -479,8 +483,8 @@ class _Case:
             self._need(module, text, brought)
             yield f"@{text}\n"
 
-    def _need(self, module: SuiteModule, text: str, known: frozenset[str] = frozenset()) -> None:
-        self.program.need_all(module, text, known | self.elsewhere)
+    def _need(self, module: SuiteModule, text: str, available: frozenset[str] = frozenset()) -> None:
+        self.program.need_all(module, text, available | self.elsewhere)
 
     def _body(self, indent: str) -> str:
         """Return the body of the test function, behind what was written in."""
@@ -502,8 +506,8 @@ class _Case:
     def _function(self) -> str:
         """Return the test as a function."""
         test, function = self.plan.test, self.plan.test.function
-        decorators = [line for owner in test.classes for line in self._kept(owner.module, owner.node)]
-        decorators += self._kept(test.home, function)
+        decorators = [line for owner in test.classes for line in self._effective_decorators(owner.module, owner.node)]
+        decorators += self._effective_decorators(test.home, function)
         arguments = parameters(function)[bool(test.classes) :]
         self.arguments = [name for name in arguments if name not in self.written]
         self.decorators = decorators
@@ -532,13 +536,13 @@ class _Case:
 
     def _class_text(self, owner: Owner, needed: set[int], head: str) -> str:
         node, module = owner.node, owner.module
-        decorators = "".join(self._kept(module, node))
-        known: set[str] = {node.name}
+        decorators = "".join(self._effective_decorators(module, node))
+        bound: set[str] = {node.name}
         parts: list[str] = []
         for base in (*node.bases, *(keyword.value for keyword in node.keywords)):
             inner, brought = self.program.inside(module, ast.Expr(base, lineno=base.lineno, col_offset=base.col_offset))
             parts.append(render(module, *module.span(base), inner))
-            known |= brought
+            bound |= brought
         words = [*parts[: len(node.bases)]]
         words += [
             f"{keyword.arg}={text}" if keyword.arg else f"**{text}"
@@ -550,20 +554,20 @@ class _Case:
             if id(member) not in needed:
                 continue
             inner, brought = self.program.inside(module, member)
-            known |= brought
+            bound |= brought
             if member is self.plan.test.function:
                 bodies.append(self._method(_INDENT))
-                known |= self.brought
+                bound |= self.brought
                 continue
             bodies.append(render(module, *module.span(member), [*self.edits.get(member, ()), *inner], _INDENT))
         body = head + "\n\n".join(bodies)
         text = f"{decorators}class {node.name}{bases}:\n{body or f'{_INDENT}pass'}\n"
-        self._need(module, text, frozenset(known))
+        self._need(module, text, frozenset(bound))
         return text
 
     def _method(self, indent: str) -> str:
         test, function = self.plan.test, self.plan.test.function
-        decorators = [f"{indent}{line}" for line in self._kept(test.home, function)]
+        decorators = [f"{indent}{line}" for line in self._effective_decorators(test.home, function)]
         arguments = [name for name in parameters(function) if name not in self.written]
         word = "async def" if isinstance(function, ast.AsyncFunctionDef) else "def"
         body = self._body(indent + _INDENT)
@@ -605,11 +609,17 @@ class _Case:
     def _entry(self, program: str) -> str | None:
         function = self.plan.test.function
         is_plain = self.plan.is_function and not (self.arguments or self.decorators or self._around())
-        kept = any(
+        has_fixtures = any(
             fixture.name not in self.written for fixture in self.plan.fixtures.of_suite.values() if not fixture.in_class
         )
         is_marked = "pytestmark" in self.plan.test.module.bindings and not self._is_label(self.plan.test.module)
-        if "__file__" in program or not is_plain or kept or is_marked or isinstance(function, ast.AsyncFunctionDef):
+        if (
+            "__file__" in program
+            or not is_plain
+            or has_fixtures
+            or is_marked
+            or isinstance(function, ast.AsyncFunctionDef)
+        ):
             return None
         return f"{function.name}()"
 
@@ -625,14 +635,14 @@ def assertions(preamble: str, code: str, asserting: re.Pattern[str]) -> tuple[st
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     bases = {name for node in classes for base in node.bases for name in _names_in(base)}
     places = [tree, *(node for node in before.body if isinstance(node, ast.ClassDef) and node.name in bases)]
-    stated = [
+    asserting_nodes = [
         node
         for place in places
         for node in ast.walk(place)
         if isinstance(node, ast.stmt | ast.expr)
         and (_states(node, asserting) or (isinstance(node, ast.Call) and dotted_name(node) in helpers))
     ]
-    return tuple(dict.fromkeys(ast.unparse(node) for node in sorted(stated, key=lambda each: each.lineno)))
+    return tuple(dict.fromkeys(ast.unparse(node) for node in sorted(asserting_nodes, key=lambda each: each.lineno)))
 
 
 def _states(node: ast.AST, asserting: re.Pattern[str]) -> bool:

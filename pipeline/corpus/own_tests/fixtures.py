@@ -69,24 +69,24 @@ def fixtures_of(test: TestFunction, names: list[str], suite: Suite) -> Fixtures:
     finder = _Finder(test, suite)
     for name in [*_automatic(test, suite), *_used(test), *names]:
         finder.add(name, ())
-    return finder.found
+    return finder.fixtures
 
 
 class _Finder:
     def __init__(self, test: TestFunction, suite: Suite) -> None:
         self.test = test
         self.suite = suite
-        self.found = Fixtures()
+        self.fixtures = Fixtures()
 
     def add(self, name: str, way: tuple[str, ...]) -> None:
         """Take in a fixture behind those that it needs; `way` leads to it."""
-        if name in self.found.of_suite or name in self.found.built_in:
+        if name in self.fixtures.of_suite or name in self.fixtures.built_in:
             return
         if name in way:
             raise Refused(RejectReason.NAME_CONFLICT, f"the fixture {name} builds on another of its name")
         fixture, rules = _find(name, self.test, self.suite), self.suite.rules
         if fixture is None and name in rules.built_in_fixtures:
-            self.found.built_in.add(name)
+            self.fixtures.built_in.add(name)
             return
         if fixture is None:
             reason = rules.refused_names.get(name, RejectReason.NO_FIXTURE)
@@ -102,14 +102,14 @@ class _Finder:
         for needed in fixture.needs:
             if needed != fixture.name or key != needed:
                 self.add(needed, (*way, fixture.name))
-        self.found.of_suite[key] = fixture
+        self.fixtures.of_suite[key] = fixture
 
 
 def _above(fixture: Fixture, suite: Suite) -> Fixture:
     """Return the fixture that one of its name builds on: the nearest above its module."""
     for module in suite.conftests(fixture.module.path):
-        if found := _in_module(fixture.name, fixture.name, module, suite):
-            return found
+        if fixture_above := _in_module(fixture.name, fixture.name, module, suite):
+            return fixture_above
     raise Refused(RejectReason.NAME_CONFLICT, f"the fixture {fixture.name} builds on another of its name")
 
 
@@ -145,8 +145,12 @@ def _in_module(
         return None
     for star in module.stars:
         inner = suite.star(module, star)
-        if inner is not None and inner is not module and (found := _in_module(name, bound, inner, suite, aliases)):
-            return found
+        if (
+            inner is not None
+            and inner is not module
+            and (fixture_of_star := _in_module(name, bound, inner, suite, aliases))
+        ):
+            return fixture_of_star
     return None
 
 

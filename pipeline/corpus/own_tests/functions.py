@@ -53,10 +53,10 @@ class TestFunction:
 
 def tests_of(module: SuiteModule, suite: Suite) -> Iterator[TestFunction]:
     """Yield the tests of a file, those that a class inherits from others of the suite among them; each name once."""
-    found: dict[str, TestFunction] = {}
+    tests: dict[str, TestFunction] = {}
     for node in module.tree.body:
         if isinstance(node, Function) and node.name.startswith("test") and not fixture_decorator(node):
-            found[node.name] = TestFunction(module, module, node)
+            tests[node.name] = TestFunction(module, module, node)
         elif isinstance(node, ast.ClassDef):
             classes, bases = hierarchy(Owner(module, node), suite)
             is_unittest = any(base.rpartition(".")[2].endswith("TestCase") for base in bases)
@@ -64,19 +64,19 @@ def tests_of(module: SuiteModule, suite: Suite) -> Iterator[TestFunction]:
                 for owner, function in members(classes):
                     if isinstance(function, Function) and function.name.startswith("test"):
                         test = TestFunction(module, owner.module, function, classes, is_unittest)
-                        found.setdefault(test.name, test)
-    yield from found.values()
+                        tests.setdefault(test.name, test)
+    yield from tests.values()
 
 
 def hierarchy(owner: Owner, suite: Suite) -> tuple[tuple[Owner, ...], tuple[str, ...]]:
     """Return a class with its bases in the suite, nearest first, and the dotted names of bases from elsewhere."""
     inside, outside = [owner], []
     for base in owner.node.bases:
-        found = _class_at(owner.module, base, suite)
-        if found is None or found == owner:
+        parent = _class_at(owner.module, base, suite)
+        if parent is None or parent == owner:
             outside.append(dotted_name(base))
         else:
-            more, others = hierarchy(found, suite)
+            more, others = hierarchy(parent, suite)
             inside += [each for each in more if each not in inside]
             outside += others
     return tuple(inside), tuple(outside)
@@ -104,13 +104,13 @@ def _class_at(module: SuiteModule, base: ast.expr, suite: Suite) -> Owner | None
 
 def members(classes: tuple[Owner, ...]) -> Iterator[tuple[Owner, ast.stmt]]:
     """Yield the statements in the bodies of classes; of methods that override each other the nearest alone."""
-    known: set[str] = set()
+    overridden: set[str] = set()
     for owner in classes:
         last = {node.name: node for node in owner.node.body if isinstance(node, Function)}
         for node in owner.node.body:
-            if not isinstance(node, Function) or (last[node.name] is node and node.name not in known):
+            if not isinstance(node, Function) or (last[node.name] is node and node.name not in overridden):
                 yield owner, node
-        known |= last.keys()
+        overridden |= last.keys()
 
 
 def set_up_of_module(test: TestFunction, as_function: bool) -> list[str]:
@@ -128,8 +128,8 @@ def fixture_decorator(node: ast.stmt) -> ast.expr | None:
     """Return the decorator that makes a function a fixture."""
     for decorator in getattr(node, "decorator_list", ()):
         if dotted_name(decorator).rpartition(".")[2] in ("fixture", "yield_fixture"):
-            found: ast.expr = decorator
-            return found
+            expression: ast.expr = decorator
+            return expression
     return None
 
 

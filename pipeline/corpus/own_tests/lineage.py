@@ -13,31 +13,31 @@ def match(old: Mapping[str, str], new: Mapping[str, str], similarity: float) -> 
     A test that only the new release has is one that vanished where both have one name below their files and no other
     has it, or else where their texts are most similar: of tests in one file, or of one function name.
     """
-    found = {test: test for test in new if test in old}
-    gone, came = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
-    taken: set[str] = set()
+    predecessors = {test: test for test in new if test in old}
+    removed, added = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
+    matched: set[str] = set()
     by_name = defaultdict(list)
-    for test in gone:
+    for test in removed:
         by_name[_name(test)].append(test)
-    names = [_name(test) for test in came]
-    for test in came:
+    names = [_name(test) for test in added]
+    for test in added:
         same = by_name[_name(test)]
         if len(same) == 1 and names.count(_name(test)) == 1:
-            found[test] = same[0]
-            taken.add(same[0])
+            predecessors[test] = same[0]
+            matched.add(same[0])
     pairs = [
         (ratio, test, other)
-        for test in came
-        if test not in found
-        for other in gone
-        if other not in taken and _is_near(test, other)
+        for test in added
+        if test not in predecessors
+        for other in removed
+        if other not in matched and _is_near(test, other)
         if (ratio := _ratio(old[other], new[test], similarity)) >= similarity
     ]
     for _, test, other in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2])):
-        if test not in found and other not in taken:
-            found[test] = other
-            taken.add(other)
-    return found
+        if test not in predecessors and other not in matched:
+            predecessors[test] = other
+            matched.add(other)
+    return predecessors
 
 
 def _name(test: str) -> str:

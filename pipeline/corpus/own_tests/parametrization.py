@@ -55,20 +55,20 @@ def dimensions(test: TestFunction) -> Iterator[Dimension]:
 
 
 def _dimension(module: SuiteModule, decorator: ast.Call) -> Dimension:
-    given = dict(zip(("argnames", "argvalues"), decorator.args, strict=False))
-    given |= {keyword.arg: keyword.value for keyword in decorator.keywords if keyword.arg}
-    names = _names(given.get("argnames"))
-    elements = elements_of(module, given.get("argvalues"))
+    arguments = dict(zip(("argnames", "argvalues"), decorator.args, strict=False))
+    arguments |= {keyword.arg: keyword.value for keyword in decorator.keywords if keyword.arg}
+    names = _names(arguments.get("argnames"))
+    elements = elements_of(module, arguments.get("argvalues"))
     options = [_option(element, names) for element in elements or ()] if names else []
-    return Dimension(module, decorator, names, tuple(options), _indirect(given.get("indirect"), names))
+    return Dimension(module, decorator, names, tuple(options), _indirect(arguments.get("indirect"), names))
 
 
 def _indirect(node: ast.expr | None, names: Sequence[str]) -> frozenset[str]:
     """Return the parameters whose values go to fixtures: all of them, or those that a list names."""
     if node is None or (isinstance(node, ast.Constant) and not node.value):
         return frozenset()
-    stated = _names(node) if isinstance(node, ast.List | ast.Tuple) else ()
-    return frozenset(stated or names)
+    indirect_names = _names(node) if isinstance(node, ast.List | ast.Tuple) else ()
+    return frozenset(indirect_names or names)
 
 
 def fixture_dimension(module: SuiteModule, name: str, decorator: ast.expr) -> Dimension | None:
@@ -92,17 +92,17 @@ def elements_of(module: SuiteModule, node: ast.expr | None) -> list[ast.expr] | 
     return node.elts
 
 
-def cases(found: Sequence[Dimension], rules: OwnTestRules) -> tuple[list[tuple[Option, ...]], int]:
+def cases(varied: Sequence[Dimension], rules: OwnTestRules) -> tuple[list[tuple[Option, ...]], int]:
     """Return the combinations of options to cut out, and how many there are in all.
 
     Where there are too many, those are taken whose hashes are smallest, so that each release gives the same ones.
     """
     total = 1
-    for dimension in found:
+    for dimension in varied:
         total *= len(dimension.options)
     if total <= rules.cases_per_test:
-        return list(product(*(dimension.options for dimension in found))), total
-    few = [sorted(each.options, key=_hash)[: rules.cases_per_test] for each in found]
+        return list(product(*(dimension.options for dimension in varied))), total
+    few = [sorted(each.options, key=_hash)[: rules.cases_per_test] for each in varied]
     few[4:] = [options[:1] for options in few[4:]]
     chosen = sorted(product(*few), key=lambda each: sha256(case_id(each).encode()).hexdigest())
     return chosen[: rules.cases_per_test], total
@@ -127,7 +127,7 @@ def _names(node: ast.expr | None) -> tuple[str, ...]:
 
 
 def _option(element: ast.expr, names: Sequence[str]) -> Option:
-    values, refused, stated = [element], None, None
+    values, refused, case_id = [element], None, None
     if isinstance(element, ast.Call) and dotted_name(element).rpartition(".")[2] == "param":
         values = element.args
         for keyword in element.keywords:
@@ -135,12 +135,12 @@ def _option(element: ast.expr, names: Sequence[str]) -> Option:
                 marks = {each.attr for each in ast.walk(keyword.value) if isinstance(each, ast.Attribute)}
                 refused = next((name for name in _REFUSED if name in marks), None)
             elif keyword.arg == "id" and isinstance(keyword.value, ast.Constant):
-                stated = str(keyword.value.value)
+                case_id = str(keyword.value.value)
     elif len(names) > 1:
         values = element.elts if isinstance(element, ast.Tuple | ast.List) else []
     if any(isinstance(value, ast.Starred) for value in values) or len(values) != len(names):
         values = []
-    written = stated or "-".join(ast.unparse(value) for value in values or [element])
+    written = case_id or "-".join(ast.unparse(value) for value in values or [element])
     if len(written) > 80:  # the rest is told apart by a hash
         written = f"{written[:60]}…{sha256(written.encode()).hexdigest()[:12]}"
     return Option(written, tuple(zip(names, values, strict=True)) if values else (), element, refused)

@@ -29,13 +29,13 @@ def hidden_by_members(text: str) -> frozenset[str]:
         waiting = [symtable.symtable(text, "<piece>", "exec")]
     except SyntaxError:
         return frozenset()
-    found: set[str] = set()
+    hidden: set[str] = set()
     while waiting:
         inner = waiting.pop()
         waiting += inner.get_children()
         if inner.get_type() == "class":
-            found |= {each.get_name() for each in inner.get_symbols() if each.is_referenced() and each.is_assigned()}
-    return frozenset(found)
+            hidden |= {each.get_name() for each in inner.get_symbols() if each.is_referenced() and each.is_assigned()}
+    return frozenset(hidden)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ class Program:
         self.imports: dict[str, None] = {}
         self.pieces: dict[tuple[str, int], Piece] = {}
         self._order: list[SuiteModule] = []
-        self._seen: set[tuple[str, str]] = set()
+        self._visited: set[tuple[str, str]] = set()
         self._owners: dict[str, object] = {}
 
     def need(self, module: SuiteModule, name: str) -> None:
         """Take in what binds a name of a module, and what that needs in turn."""
-        if (module.path, name) in self._seen:
+        if (module.path, name) in self._visited:
             return
-        self._seen.add((module.path, name))
+        self._visited.add((module.path, name))
         if name in module.bindings:
             for binding in _last(module.bindings[name]):
                 self._bind(module, name, binding)
@@ -97,19 +97,21 @@ class Program:
         self.text(module, node, text, local, name)
 
     def text(
-        self, module: SuiteModule, node: ast.stmt, text: str, known: frozenset[str] = frozenset(), name: str = ""
+        self, module: SuiteModule, node: ast.stmt, text: str, available: frozenset[str] = frozenset(), name: str = ""
     ) -> None:
-        """Take in a text as a statement in the place of a node; `known` are names that it has from elsewhere."""
+        """Take in a text as a statement in the place of a node; `available` are names that it has from elsewhere."""
         self._touch(module)
         for bound in [name] if name else _bound(node):
             self._own(bound, (module.path, id(node)))
         self.pieces[module.path, id(node)] = Piece(module, node.lineno, text)
-        self.need_all(module, text, known)
+        self.need_all(module, text, available)
         self._touch(module, last=True)
 
-    def need_all(self, module: SuiteModule, text: str, known: Collection[str] = ()) -> None:
+    def need_all(self, module: SuiteModule, text: str, available: Collection[str] = ()) -> None:
         """Take in the global names of a text of a module, but for those that it has from elsewhere."""
-        for needed in sorted(globals_of(text).difference(known) | (hidden_by_members(text) & module.bindings.keys())):
+        for needed in sorted(
+            globals_of(text).difference(available) | (hidden_by_members(text) & module.bindings.keys())
+        ):
             self.need(module, needed)
 
     def add_import(self, text: str, name: str) -> None:
@@ -124,10 +126,10 @@ class Program:
 
         A package hands on what its modules define, so these are taken for one; a run at home shows whether they are.
         """
-        known = self._owners.get(name)
-        if not isinstance(known, str) or not known.startswith("from ") or not text.startswith("from "):
+        statement = self._owners.get(name)
+        if not isinstance(statement, str) or not statement.startswith("from ") or not text.startswith("from "):
             return False
-        (_, one, _, *first), (_, other, _, *second) = known.split(" "), text.split(" ")
+        (_, one, _, *first), (_, other, _, *second) = statement.split(" "), text.split(" ")
         return first == second and one.partition(".")[0] == other.partition(".")[0]
 
     def inside(self, module: SuiteModule, node: ast.AST) -> tuple[list[Edit], frozenset[str]]:
@@ -152,8 +154,10 @@ class Program:
 
     def _own(self, name: str, owner: object) -> None:
         """Note what binds a name of the program; two modules that bind one name cannot stand in one file."""
-        known = self._owners.setdefault(name, owner)
-        if known != owner and not (isinstance(known, tuple) and isinstance(owner, tuple) and known[0] == owner[0]):
+        first_owner = self._owners.setdefault(name, owner)
+        if first_owner != owner and not (
+            isinstance(first_owner, tuple) and isinstance(owner, tuple) and first_owner[0] == owner[0]
+        ):
             raise Refused(RejectReason.NAME_CONFLICT, f"two modules of the suite bind {name}")
 
     def _bind(self, module: SuiteModule, name: str, binding: Binding) -> None:
@@ -177,9 +181,9 @@ class Program:
             self._touch(module, last=True)
 
     def _import(self, module: SuiteModule, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
-        shown = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+        clause = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
         if isinstance(node, ast.Import):
-            return f"import {shown}"
+            return f"import {clause}"
         if node.module == "__future__":
             self.futures.add(alias.name)
             return ""
@@ -188,20 +192,20 @@ class Program:
             raise Refused(
                 RejectReason.UNRESOLVED_NAME, f"{module.path}: no module {'.' * node.level}{node.module or ''}"
             )
-        return f"from {source} import {shown}"
+        return f"from {source} import {clause}"
 
     def _from_star(self, module: SuiteModule, name: str) -> bool:
         """Take in a name that a star import may bring, and say whether one may."""
-        found = False
+        may_bring = False
         for node in module.stars:
             inner = self.suite.star(module, node)
             if inner is None and name not in _BUILT_IN:
                 self.imports[f"from {self.suite.absolute(module, node)} import *"] = None
-                found = True
+                may_bring = True
             elif inner is not None and (name in inner.bindings or inner.stars):
                 self.need(inner, name)
                 return True
-        return found
+        return may_bring
 
     def _inside(
         self, module: SuiteModule, node: ast.AST, edited: list[tuple[int, int]]
@@ -218,8 +222,8 @@ class Program:
             start, end = module.span(each)
             if any(begin <= start and end <= until for begin, until in edited):
                 continue
-            if found := self._through_module(module, each):
-                length, target = found
+            if resolution := self._through_module(module, each):
+                length, target = resolution
                 if target.name is None:
                     raise Refused(RejectReason.UNRESOLVED_NAME, f"{module.path}: uses the module {dotted_name(each)}")
                 self.need(target.module, target.name)

@@ -65,7 +65,7 @@ def plan(
         is_changed, uses_changed = forms[row["test_id"]] > 1, not changed.isdisjoint(row["apis"])
         return not is_changed, not uses_changed, sha256(row["test_id"].encode()).hexdigest()
 
-    taken: Counter[str] = Counter()
+    used: Counter[str] = Counter()
     planned: list[PlannedRun] = []
     rejects: list[Reject] = []
     for row in sorted(own_tests, key=order):
@@ -74,11 +74,11 @@ def plan(
             continue
         beside = [version for version in (neighbours[first][0], neighbours[last][1]) if version]
         home = sorted({first, last}) if beside else []
-        if any(taken[version] >= most for version in (*home, *beside)):
+        if any(used[version] >= most for version in (*home, *beside)):
             detail = f"{most} programs run in a release; this one is not among the first"
             rejects.append(Reject(_key(row), RejectReason.OVER_QUOTA, detail))
             continue
-        taken.update((*home, *beside))
+        used.update((*home, *beside))
         planned += [PlannedRun(row["id"], version, VerdictRole.REFERENCE) for version in home]
         planned += [PlannedRun(row["id"], version, VerdictRole.OTHER_VERSION) for version in beside]
     return sorted(planned, key=lambda run: (Version(run.version), run.own_test_id)), rejects
@@ -100,12 +100,12 @@ def own_test_runs_stage(tables: Tables, runner: Runner, rules: OwnTestRules, mis
     planned, over = plan(releases, tables["own_tests"], tables["changes"], rules.runs_per_release)
     for run in planned:
         by_version[run.version].append(run)
-    known = {release["version"]: release for release in releases}
+    release_of = {release["version"]: release for release in releases}
     modules = {run.own_test_id: _modules(programs[run.own_test_id]) for runs in by_version.values() for run in runs}
 
     def build(version: str) -> EnvironmentRow | Reject:
         program_ids = {name for run in by_version[version] for name in modules[run.own_test_id]}
-        return attempt(version, _build, known[version], program_ids, runner, missing)
+        return attempt(version, _build, release_of[version], program_ids, runner, missing)
 
     with ThreadPoolExecutor(runner.store.workers) as pool:
         built = dict(zip(by_version, pool.map(build, by_version), strict=True))
@@ -118,16 +118,16 @@ def own_test_runs_stage(tables: Tables, runner: Runner, rules: OwnTestRules, mis
             notes.append(Reject(version, RejectReason.NO_ENVIRONMENT, str(environment["outcome"])))
             continue
         with at_release(version):
-            results = attempt(version, _run, by_version[version], environment, known[version], programs, runner)
+            results = attempt(version, _run, by_version[version], environment, release_of[version], programs, runner)
         if isinstance(results, Reject):
             notes.append(results)
         else:
             rows += results
     rejects = list(not_proven({run.own_test_id for runs in by_version.values() for run in runs}, programs, rows, rules))
-    made = len(modules) - len(rejects)
+    passed = len(modules) - len(rejects)
     rejects += over
     return Output(
-        {"own_test_runs": rows, "own_test_environments": environments}, made + len(rejects), made, rejects, notes
+        {"own_test_runs": rows, "own_test_environments": environments}, passed + len(rejects), passed, rejects, notes
     )
 
 
@@ -136,8 +136,8 @@ def _build(
 ) -> EnvironmentRow | Reject:
     """Build the environment of a release with pytest and what the tests import, or with pytest alone."""
     own = {name.partition(".")[0] for name in release["import_names"]}
-    found = {missing.modules[name] for name in modules if name in missing.modules and name not in own}
-    undeclared = tuple(sorted(found - {release["library"]}))
+    distributions = {missing.modules[name] for name in modules if name in missing.modules and name not in own}
+    undeclared = tuple(sorted(distributions - {release["library"]}))
     try:
         with at_release(release["version"]):
             row = runner.store.build(replace(request_of(release), tools=_TOOLS, undeclared=undeclared))
@@ -150,15 +150,15 @@ def _build(
 
 def _modules(program: OwnTestRow) -> frozenset[str]:
     """Return the top-level modules that a program imports, but for those of Python itself."""
-    found: set[str] = set()
+    modules: set[str] = set()
     for node in ast.walk(ast.parse(program["preamble"] + program["code"])):
         if isinstance(node, ast.Import):
-            found |= {alias.name.partition(".")[0] for alias in node.names}
+            modules |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module.partition(".")[0])
+            modules.add(node.module.partition(".")[0])
         elif isinstance(node, ast.Call) and dotted_name(node).endswith("importorskip"):
-            found |= {str(each.value).partition(".")[0] for each in node.args[:1] if isinstance(each, ast.Constant)}
-    return frozenset(found - sys.stdlib_module_names)
+            modules |= {str(each.value).partition(".")[0] for each in node.args[:1] if isinstance(each, ast.Constant)}
+    return frozenset(modules - sys.stdlib_module_names)
 
 
 def _run(
@@ -209,10 +209,10 @@ def exception_of(outcome: Outcome, detail: str | None) -> str | None:
     """Return the type of the exception that a detail names, without its module."""
     if outcome is Outcome.PASSED or not detail:
         return None
-    found = _EXCEPTION.search(detail)
-    if found is None:
+    match = _EXCEPTION.search(detail)
+    if match is None:
         return "AssertionError" if outcome is Outcome.FAILED_ASSERTION else None
-    return found[1].rpartition(".")[2]
+    return match[1].rpartition(".")[2]
 
 
 def _key(program: OwnTestRow) -> str:

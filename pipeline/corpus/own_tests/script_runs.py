@@ -129,12 +129,12 @@ def _holds(line: Line, text: str) -> bool:
         return not isinstance(expected, str | bytes)
 
 
-def failing_place(lines: Sequence[Line], stated: Sequence[str], result: Result | None) -> int | None:
-    """Return the place of the line at which a program fails, or first prints something else than `stated`."""
+def failing_place(lines: Sequence[Line], expected: Sequence[str], result: Result | None) -> int | None:
+    """Return the place of the line at which a program fails, or first prints something else than `expected`."""
     if result is None:
         return None
     if (there := outputs(lines, result)) is not None:
-        return next((place for place, pair in enumerate(zip(stated, there, strict=True)) if pair[0] != pair[1]), None)
+        return next((place for place, pair in enumerate(zip(expected, there, strict=True)) if pair[0] != pair[1]), None)
     running = [place for place, line in enumerate(lines) if not _is_future(line)]
     done = result.output.count(MARK)
     return running[done] if done < len(running) else None

@@ -163,8 +163,8 @@ def _unrolled(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 def _caught(statement: ast.With, call: ast.expr, name: ast.Name) -> ast.stmt:
     """Return code that must fail as a statement that keeps its exception, since what follows looks at it."""
     assert isinstance(call, ast.Call)
-    kept = ast.Assign([ast.Name(name.id, ast.Store())], ast.Name("error", ast.Load()), lineno=statement.lineno)
-    handler = ast.ExceptHandler(call.args[0] if call.args else None, "error", [kept])
+    assignment = ast.Assign([ast.Name(name.id, ast.Store())], ast.Name("error", ast.Load()), lineno=statement.lineno)
+    handler = ast.ExceptHandler(call.args[0] if call.args else None, "error", [assignment])
     return ast.Try([*_unrolled(statement.body)], [handler], [], [])
 
 
@@ -217,8 +217,8 @@ def _lines(statement: ast.stmt, in_test: bool) -> Iterator[Line]:
     if not in_test:
         yield line_of(statement)
         return
-    if (shown := _shown(statement)) is not None:
-        yield line_of(*shown)
+    if (printed := _printed_check(statement)) is not None:
+        yield line_of(*printed)
         return
     nested = _Nested()
     changed = nested.visit(copy.deepcopy(statement))
@@ -280,17 +280,17 @@ class _Nested(ast.NodeTransformer):
         self.expectations: list[str] = []
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
-        shown = _shown(node)
-        assert shown is not None
-        self.expectations.append(shown[1])
-        return shown[0]
+        printed = _printed_check(node)
+        assert printed is not None
+        self.expectations.append(printed[1])
+        return printed[0]
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
-        shown = _shown(node)
-        if shown is None:
+        printed = _printed_check(node)
+        if printed is None:
             return node
-        self.expectations.append(shown[1])
-        return shown[0]
+        self.expectations.append(printed[1])
+        return printed[0]
 
     def visit_With(self, node: ast.With) -> ast.AST | list[ast.stmt]:
         name = _of_pytest(node.items[0].context_expr) if len(node.items) == 1 else ""
@@ -311,7 +311,7 @@ def _unshown(statement: ast.stmt) -> ast.stmt:
     return ast.Assign([ast.Name("_", ast.Store())], value)
 
 
-def _shown(statement: ast.stmt) -> tuple[ast.stmt, str, bool] | None:
+def _printed_check(statement: ast.stmt) -> tuple[ast.stmt, str, bool] | None:
     """Return the statement that prints what an assertion looks at, what it expects, and whether it names a value."""
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         call = statement.value
@@ -330,8 +330,8 @@ def _shown(statement: ast.stmt) -> tuple[ast.stmt, str, bool] | None:
             return _of_equal(left, right)
     is_truth = isinstance(test, ast.Compare) or (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not))
     is_truth = is_truth or dotted_name(test) in ("isinstance", "issubclass", "callable", "hasattr", "all", "any")
-    shown = test if is_truth else ast.Call(ast.Name("bool", ast.Load()), [test], [])
-    return _printing(shown), ast.unparse(test), False
+    value = test if is_truth else ast.Call(ast.Name("bool", ast.Load()), [test], [])
+    return _printing(value), ast.unparse(test), False
 
 
 def _of_equal(left: ast.expr, right: ast.expr) -> tuple[ast.stmt, str, bool]:

@@ -79,11 +79,11 @@ def own_tests_stage(
             reader.begin()
             by_version = {release["version"]: release for release in releases}
             for version in run:
-                found = attempt(version, reader.read, by_version[version])
-                if isinstance(found, Reject):
-                    notes.append(found)
+                suite_tests = attempt(version, reader.read, by_version[version])
+                if isinstance(suite_tests, Reject):
+                    notes.append(suite_tests)
                     continue
-                states[version], refused = found
+                states[version], refused = suite_tests
                 notes += refused
         rows: list[OwnTestRow] = []
         rejects: list[Reject] = []
@@ -97,15 +97,15 @@ def own_tests_stage(
                 at = {row["path"]: row for row in holding_at(symbols, version)}
                 apis = {version: Api(at, by_version[version]["import_names"], usage.returns_of(releases[0]["library"]))}
             key = f"{state['key']} {version}"
-            made = (
+            outcome = (
                 Reject(key, state["reason"], state["detail"])
                 if state["reason"] is not None
                 else attempt(key, _row, state, by_version[version], apis[version])
             )
-            if isinstance(made, Reject):
-                rejects.append(made)
+            if isinstance(outcome, Reject):
+                rejects.append(outcome)
             else:
-                rows.append(made)
+                rows.append(outcome)
     return Output({"own_tests": rows}, len(rows) + len(rejects), len(rows), rejects, notes)
 
 
@@ -147,11 +147,11 @@ class _Reader:
         return states, notes
 
     def _cases(self, test: TestFunction, suite: Suite) -> Iterator[CutTest | NotCut]:
-        made = attempt(test.id, lambda: list(cut(test, suite)))
-        if isinstance(made, Reject):
-            yield NotCut(test.id, made.reason, made.detail)
+        cases = attempt(test.id, lambda: list(cut(test, suite)))
+        if isinstance(cases, Reject):
+            yield NotCut(test.id, cases.reason, cases.detail)
         else:
-            yield from made
+            yield from cases
 
     def _state(self, each: CutTest | NotCut, test: TestFunction, file: IndexFile) -> _State:
         refused: tuple[RejectReason | None, str] = None, ""

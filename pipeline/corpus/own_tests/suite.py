@@ -146,10 +146,10 @@ class Suite:
                 self._modules[path] = SuiteModule(path, text) if text is not None else Unparsed("no text")
             except Unparsed as error:
                 self._modules[path] = error
-        known = self._modules[path]
-        if isinstance(known, Unparsed):
-            raise known
-        return known
+        parsed = self._modules[path]
+        if isinstance(parsed, Unparsed):
+            raise parsed
+        return parsed
 
     def conftests(self, path: str) -> Iterator[SuiteModule]:
         """Yield the conftest modules that pytest reads for a file, the nearest first."""

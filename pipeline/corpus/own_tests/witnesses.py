@@ -139,15 +139,15 @@ def _forms(old: OwnTestRow, new: OwnTestRow, rules: WitnessRules) -> Forms | Rej
         return Reject(without.key, refused.reason, str(refused))
     if not all(any(line.expectation is not None for line in script) for script in scripts):
         return Reject(without.key, RejectReason.NO_CHECK, "nothing in it can be printed and compared")
-    found = [
+    forms = [
         one
         for one in candidates(*scripts)
         if not any(
             line.needs & names for lines, names in zip((one.old, one.new), unbound, strict=True) for line in lines
         )
     ][: rules.candidates]
-    fitting = tuple(each for each in found if _fits(each.old, rules) and _fits(each.new, rules))
-    if not found:
+    fitting = tuple(each for each in forms if _fits(each.old, rules) and _fits(each.new, rules))
+    if not forms:
         return Reject(
             without.key,
             RejectReason.SAME_CODE,
@@ -179,21 +179,21 @@ def _within_quota(
         parents = {parent for path in uses for parent in itertools.accumulate(path.split("."), "{}.{}".format)}
         return not changed[each.versions[1]].isdisjoint(parents)
 
-    taken: Counter[str] = Counter()
-    kept: list[Forms] = []
+    counts: Counter[str] = Counter()
+    accepted: list[Forms] = []
     rejects: list[Reject] = []
     for each in sorted(forms, key=lambda each: content_id(each.key)):
         version = each.versions[1]
         if not touches(each):
             detail = f"it uses no API that the catalogue says to have changed in {version}"
             rejects.append(Reject(each.key, RejectReason.UNCHANGED, detail))
-        elif taken[version] >= rules.per_release:
+        elif counts[version] >= rules.per_release:
             detail = f"the rule takes {rules.per_release} tests of a release"
             rejects.append(Reject(each.key, RejectReason.OVER_QUOTA, detail))
         else:
-            taken[version] += 1
-            kept.append(each)
-    return kept, rejects
+            counts[version] += 1
+            accepted.append(each)
+    return accepted, rejects
 
 
 def _same_outputs(one: Candidate, versions: tuple[str, str], runs: ScriptRuns) -> tuple[list[str], list[str]] | None:
@@ -635,8 +635,8 @@ def _one_of_each(
 
     Of programs that are written differently and mean the same one is kept.
     """
-    taken: Counter[str] = Counter()
-    kept: dict[tuple[str, ...], WitnessRow] = {}
+    counts: Counter[str] = Counter()
+    by_meaning: dict[tuple[str, ...], WitnessRow] = {}
     rejects: list[Reject] = []
     size = {row["id"]: sum(len(row[side] or "") for side in ("old_code", "new_code")) for row in rows}
     for row in sorted(rows, key=lambda row: (_is_empty(row), size[row["id"]], row["id"], row["test_id"] or "")):
@@ -649,11 +649,11 @@ def _one_of_each(
             plain_code(row["old_code"], row["old_path"], apis.get(row["old_version"])),
             plain_code(row["new_code"], row["new_path"], apis.get(row["new_version"])),
         )
-        if meaning in kept:
+        if meaning in by_meaning:
             rejects.append(Reject(key, RejectReason.DUPLICATE, "another test has the same program"))
-        elif taken[change] >= (1 if OF_RAISED in f"{row['old_code']}{row['new_code']}" else most):
+        elif counts[change] >= (1 if OF_RAISED in f"{row['old_code']}{row['new_code']}" else most):
             rejects.append(Reject(key, RejectReason.OVER_QUOTA, f"the rule takes {most} programs of a change"))
         else:
-            taken[change] += 1
-            kept[meaning] = row
-    return sorted(kept.values(), key=lambda row: row["id"]), rejects
+            counts[change] += 1
+            by_meaning[meaning] = row
+    return sorted(by_meaning.values(), key=lambda row: row["id"]), rejects

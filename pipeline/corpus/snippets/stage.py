@@ -96,8 +96,8 @@ def snippets_stage(
 
 def of_witnesses(witnesses: Iterable[WitnessRow], by_version: Mapping[str, ReleaseRow]) -> list[SnippetRow]:
     """Return the forms of witnesses as snippets of the release in which each was run; its source is where it stands."""
-    found: dict[str, SnippetRow] = {}
-    shown: dict[str, set[str]] = defaultdict(set)
+    snippets: dict[str, SnippetRow] = {}
+    paths: dict[str, set[str]] = defaultdict(set)
     for row in witnesses:
         forms = [
             (
@@ -112,8 +112,8 @@ def of_witnesses(witnesses: Iterable[WitnessRow], by_version: Mapping[str, Relea
         for key, version, path, code, checks, written, file, line in forms:
             if key is None or path is None or code is None or written is None:
                 continue
-            shown[key].add(path)
-            found[key] = {
+            paths[key].add(path)
+            snippets[key] = {
                 "id": key,
                 "path": None,
                 "style": SnippetStyle.STATEMENTS,
@@ -127,9 +127,9 @@ def of_witnesses(witnesses: Iterable[WitnessRow], by_version: Mapping[str, Relea
                 "stated": f"{file} of {written}, run in {version}" if written != version else None,
                 "last_version": version,
                 "source": row["source"],
-                "example_of": sorted(shown[key]),
+                "example_of": sorted(paths[key]),
             }
-    return [found[key] for key in sorted(found)]
+    return [snippets[key] for key in sorted(snippets)]
 
 
 def _library(candidates: Sequence[_Candidate], rules: SnippetRules) -> tuple[Library, list[_Candidate], list[Reject]]:

@@ -86,11 +86,11 @@ def mutants_of(text: str, lines: Collection[int], limit: int) -> list[Mutant]:
         if dumped is not None and dumped not in texts:
             texts.add(dumped)
             by_operator[mutant.operator].append(mutant)
-    for found in by_operator.values():
-        found.sort(key=lambda mutant: sha256(f"{mutant.line} {mutant.text}".encode()).hexdigest())
+    for mutants in by_operator.values():
+        mutants.sort(key=lambda mutant: sha256(f"{mutant.line} {mutant.text}".encode()).hexdigest())
     drawn: list[Mutant] = []
     while len(drawn) < limit and any(by_operator.values()):
-        drawn += [found.pop(0) for _, found in sorted(by_operator.items()) if found]
+        drawn += [mutants.pop(0) for _, mutants in sorted(by_operator.items()) if mutants]
     return sorted(drawn[:limit], key=lambda mutant: (mutant.line, mutant.operator, mutant.text))
 
 

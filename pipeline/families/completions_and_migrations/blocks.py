@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Granularity, Language
 from pipeline.families.completions_and_migrations.foreign import LibraryNames, read_code
-from pipeline.families.completions_and_migrations.head import Made
+from pipeline.families.completions_and_migrations.head import Candidates
 from pipeline.families.completions_and_migrations.masks import MASKS
 from pipeline.families.completions_and_migrations.rules import BlockRules
 from pipeline.lake.guard import guarded
@@ -21,21 +21,21 @@ _UNKNOWN = LibraryNames()
 
 def make_blocks(
     snippets: Iterable[SnippetRow], libraries: Mapping[str, LibraryNames], rules: BlockRules
-) -> Made[BlockCompletionRow]:
+) -> Candidates[BlockCompletionRow]:
     """Make a block completion of each snippet that is not in Python; `libraries` says how code shows its library.
 
     The core token is hidden in the imports too. A snippet in which no name can be tied to the library is refused:
     nobody could say whether a completion uses it.
     """
-    made: Made[BlockCompletionRow] = Made()
+    candidates: Candidates[BlockCompletionRow] = Candidates()
     foreign = (snippet for snippet in snippets if snippet["language"] != Language.PYTHON)
     for result in guarded(
         foreign,
         lambda snippet: str(snippet["id"]),
         lambda snippet: [_block(snippet, libraries.get(snippet["library"], _UNKNOWN), rules)],
     ):
-        made.add(result)
-    return made
+        candidates.add(result)
+    return candidates
 
 
 def _block(snippet: SnippetRow, library: LibraryNames, rules: BlockRules) -> BlockCompletionRow | Reject:

@@ -11,7 +11,7 @@ from pipeline.core.vocabularies.changes import OF_PARAMETERS, WHOLE, ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.families.completions_and_migrations.guessing import refuse_unknowable
-from pipeline.families.completions_and_migrations.head import Made, head, tags_of, within_quota
+from pipeline.families.completions_and_migrations.head import Candidates, head, tags_of, within_quota
 from pipeline.families.completions_and_migrations.history import PLAIN, History
 from pipeline.families.completions_and_migrations.masks import Masked, mask
 from pipeline.families.completions_and_migrations.rules import MaskingRules
@@ -28,7 +28,7 @@ def make_completions(
     history: History,
     rules: MaskingRules,
     witnessed: Mapping[str, ChangeRow] = MappingProxyType({}),
-) -> Made[CompletionRow]:
+) -> Candidates[CompletionRow]:
     """Make the completion instances of snippets with their parsed programs; `usages` are keyed by snippet id.
 
     `witnessed` are the changes that running a snippet showed: of it nothing is masked but what the other release lacks.
@@ -39,7 +39,7 @@ def make_completions(
     within the snippet's run, the first whose predecessor the lake holds, and each in which the API is new, about to
     go or modified. Without its predecessor nobody knows whether an API is new in a version.
     """
-    made: Made[CompletionRow] = Made()
+    candidates: Candidates[CompletionRow] = Candidates()
     documented: dict[str, str | None] = {}
     for snippet, source in programs:
         documented[snippet["id"]] = snippet["path"]
@@ -47,20 +47,20 @@ def make_completions(
         if change is not None:
             uses = [use for use in uses if _bears(change, use)] or uses
         examples, unfit = core_usages(uses, rules)
-        made.notes += unfit
+        candidates.notes += unfit
         suitable = [usage for usage in examples if _is_example(snippet, usage["path"])]
         every = usages.get(snippet["id"], ())
         work = partial(_of_usage, snippet, source, uses=every, history=history, rules=rules, change=change)
         for result in guarded(suitable, _candidate, work):
-            made.add(result)
-    made.rows, surplus = within_quota(
-        made.rows,
+            candidates.add(result)
+    candidates.rows, surplus = within_quota(
+        candidates.rows,
         kind_of=lambda row: (row["path"], row["version"], row["granularity"]),
         rank_of=lambda row: (documented[row["snippet_id"]] != row["path"], row["id"], row["usage_id"]),
         limit=rules.max_per_path_and_version,
     )
-    made.rejects += surplus
-    return made
+    candidates.rejects += surplus
+    return candidates
 
 
 def _is_example(snippet: SnippetRow, path: str) -> bool:

@@ -13,7 +13,7 @@ from pipeline.lake.stage import Reject
 
 
 @dataclass(slots=True)
-class Made(Generic[R]):
+class Candidates(Generic[R]):
     """Rows that were made, candidates that were refused, and notes on what never became a candidate."""
 
     rows: list[R] = field(default_factory=list)
@@ -28,14 +28,14 @@ class Made(Generic[R]):
             self.rows.append(result)
 
 
-class MadeFrom(TypedDict):
+class SourceSnippet(TypedDict):
     """What of a row of `snippets` an instance holds."""
 
     id: str
     library: str
 
 
-def head(id_: str, snippet: MadeFrom, path: str, version: str, tags: Tagging, history: History) -> InstanceHead:
+def head(id_: str, snippet: SourceSnippet, path: str, version: str, tags: Tagging, history: History) -> InstanceHead:
     """Return the columns that every instance table begins with."""
     change = history.change_behind(path, version, tags)
     return {
@@ -71,17 +71,17 @@ def within_quota(
 
     All rows of a kind have the same limit.
     """
-    taken: dict[Hashable, int] = {}
-    kept: dict[str, R] = {}
+    counts: dict[Hashable, int] = {}
+    by_id: dict[str, R] = {}
     rejects: list[Reject] = []
     for row in sorted(rows, key=rank_of):
         kind, most = kind_of(row), limit if isinstance(limit, int) else limit(row)
         key = " ".join(str(row[column]) for column in ("id", "usage_id", "target_snippet_id", "basis") if column in row)
-        if row["id"] in kept:
+        if row["id"] in by_id:
             rejects.append(Reject(key, RejectReason.DUPLICATE, "another candidate has the same code, API and versions"))
-        elif taken.get(kind, 0) >= most:
+        elif counts.get(kind, 0) >= most:
             rejects.append(Reject(key, RejectReason.OVER_QUOTA, f"the rule takes {most} of {row['path']}"))
         else:
-            taken[kind] = taken.get(kind, 0) + 1
-            kept[row["id"]] = row
-    return list(kept.values()), rejects
+            counts[kind] = counts.get(kind, 0) + 1
+            by_id[row["id"]] = row
+    return list(by_id.values()), rejects

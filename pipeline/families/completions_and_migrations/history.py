@@ -169,8 +169,8 @@ class History:
             LibEvolutionEvalTag.MODIFIED: self._changing,
         }[tag]
         names = self._names(path, version, with_parents=tag != LibEvolutionEvalTag.MODIFIED)
-        found = (change for name in names for change in table.get((name, version), ()))
-        return next(found, None)
+        changes = (change for name in names for change in table.get((name, version), ()))
+        return next(changes, None)
 
     def _names(self, path: str, version: str, *, with_parents: bool) -> Iterator[str]:
         while path:

@@ -109,8 +109,8 @@ def readable(masked_code: str, name: str, *, ignore_case: bool) -> str | None:
     if text.isascii() and name.isascii() and name.lower() not in text.lower():
         # True of nearly all: no other letters are taken for these, so that no expression has to be compiled.
         return None
-    found = _word(name, re.IGNORECASE if ignore_case else 0).search(unicodedata.normalize("NFKC", text))
-    return found[0] if found else None
+    match = _word(name, re.IGNORECASE if ignore_case else 0).search(unicodedata.normalize("NFKC", text))
+    return match[0] if match else None
 
 
 def without_masks(masked_code: str) -> str:
@@ -205,8 +205,8 @@ def _occurrences(source: Source, name: str, *, of_argument: bool) -> list[Span]:
     spans = [span for span in source.names.get(name, ()) if span not in others]
     for token in source.texts:
         if name in token.text:
-            for found in _word(name).finditer(token.text):
-                start = token.span[0] + len(token.text[: found.start()].encode())
+            for match in _word(name).finditer(token.text):
+                start = token.span[0] + len(token.text[: match.start()].encode())
                 spans.append((start, start + len(name.encode())))
     return spans
 

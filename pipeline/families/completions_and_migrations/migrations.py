@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pipeline.core.vocabularies.samples import Direction, MigrationBasis, VersionPattern
-from pipeline.families.completions_and_migrations.head import Made, head, tags_of, within_quota
+from pipeline.families.completions_and_migrations.head import Candidates, head, tags_of, within_quota
 from pipeline.families.completions_and_migrations.history import History, is_major
 from pipeline.families.completions_and_migrations.pairs import Corpus, Pair, Side, changed_examples, connected_examples
 from pipeline.families.completions_and_migrations.rules import MigrationRules
@@ -27,7 +27,7 @@ def make_migrations(
     rewritten: Iterable[Pair | Reject] = (),
     max_rewritten: int = 0,
     tested: Iterable[Pair | Reject] = (),
-) -> tuple[Made[MigrationRow], list[RewriteRow]]:
+) -> tuple[Candidates[MigrationRow], list[RewriteRow]]:
     """Make the migration instances of a library, and the rows of `rewrites` that they need.
 
     `usages` are keyed by snippet id; `rewritten` are pairs of which a codemod wrote one side. They have a quota of
@@ -35,7 +35,7 @@ def make_migrations(
     runs show that they discriminate. A candidate is a pair of snippets in one direction; a snippet or a change that
     finds no pair is one candidate.
     """
-    made: Made[MigrationRow] = Made()
+    candidates: Candidates[MigrationRow] = Candidates()
     changes = list(changes)
     corpus = Corpus(snippets, usages, changes, history)
     examples = (*connected_examples(corpus, changes, lifecycles, rules), *changed_examples(corpus, rules))
@@ -43,14 +43,14 @@ def make_migrations(
     ranks: dict[str, tuple[int, bool, float]] = {}
     for pair in pairs:
         if isinstance(pair, Reject):
-            made.add(pair)
+            candidates.add(pair)
             continue
         for result in guarded([pair], _candidate, lambda pair: both_directions(pair, history)):
-            made.add(result)
+            candidates.add(result)
             if not isinstance(result, Reject):
                 ranks[result["id"]] = min(_rank(pair), ranks.get(result["id"], _rank(pair)))
-    made.rows, surplus = within_quota(
-        made.rows,
+    candidates.rows, surplus = within_quota(
+        candidates.rows,
         kind_of=lambda row: (
             _is_rewritten(row),
             *(row["path"], row["target_path"], row["version"], row["target_version"]),
@@ -58,8 +58,8 @@ def make_migrations(
         rank_of=lambda row: (*ranks[row["id"]], row["id"], _BASES.index(MigrationBasis(row["basis"]))),
         limit=lambda row: max_rewritten if _is_rewritten(row) else rules.max_per_paths_and_versions,
     )
-    made.rejects += surplus
-    return made, _rewrites(pairs, made.rows)
+    candidates.rejects += surplus
+    return candidates, _rewrites(pairs, candidates.rows)
 
 
 def _candidate(pair: Pair) -> str:
@@ -98,8 +98,8 @@ def _instance(source: Side, target: Side, direction: Direction, pair: Pair, hist
     tags = tags_of(key, source.path, source.version, history)
     if isinstance(tags, Reject):
         return tags
-    made_of = source.version, target.version, source.path, target.path, source.code, target.code
-    id_ = content_id("migration", source.snippet["library"], *made_of)
+    identity = source.version, target.version, source.path, target.path, source.code, target.code
+    id_ = content_id("migration", source.snippet["library"], *identity)
     common = head(id_, source.snippet, source.path, source.version, tags, history)
     return {
         **common,

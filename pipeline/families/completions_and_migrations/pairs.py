@@ -88,13 +88,13 @@ class Corpus:
 
     def using(self, path: str, version: str) -> list[SnippetRow]:
         """Return the snippets that hold in a version and use a path; only those that document it, if there are any."""
-        found = [
+        rows = [
             row
             for row in self.snippets
             if path in self.paths.get(row["id"], ())
             and self.history.within(version, row["version"], row["last_version"])
         ]
-        return [row for row in found if row["path"] == path] or found
+        return [row for row in rows if row["path"] == path] or rows
 
 
 def changed_tests(
@@ -223,13 +223,13 @@ def connected_examples(
     corpus: Corpus, changes: Iterable[ChangeRow], lifecycles: Iterable[LifecycleRow], rules: MigrationRules
 ) -> Iterator[Pair | Reject]:
     """Yield the pairs, or a reject, for each rename, move, and removal or deprecation with a stated replacement."""
-    stated = {row["path"]: row["replacement"] for row in lifecycles if row["replacement"]}
+    replacements = {row["path"]: row["replacement"] for row in lifecycles if row["replacement"]}
 
     def of_change(change: ChangeRow) -> Iterator[Pair | Reject]:
         kind = change["kind"]
         if kind in RELOCATED:
             yield from _connect(corpus, change, str(change["new"]), MigrationBasis.RENAMED, rules)
-        elif kind in REPLACEABLE_APIS and (words := change["replacement"] or stated.get(change["path"])):
+        elif kind in REPLACEABLE_APIS and (words := change["replacement"] or replacements.get(change["path"])):
             new_path = resolve(words, change["path"], change["new_version"], corpus.history)
             if new_path is None:
                 detail = f"{words!r}, said to replace {change['path']}, is no public path of {change['new_version']}"

@@ -19,4 +19,4 @@ def resolve(words: str, path: str, version: str, history: History) -> str | None
     name = named[0].rstrip(".")
     parents = path.split(".")[:-1]
     tries = [".".join([*parents[:depth], name]) for depth in range(len(parents), -1, -1)]
-    return next((found for found in tries if found != path and history.is_public(found, version)), None)
+    return next((candidate for candidate in tries if candidate != path and history.is_public(candidate, version)), None)

@@ -73,7 +73,7 @@ class _Users:
 
     def of(self, transition: Transition, rules: CodemodRules) -> list[tuple[SnippetRow, Transition]]:
         """Return the snippets that a transition may touch, by id, each with the transition from its own release."""
-        found: dict[tuple[str, str, str], tuple[SnippetRow, Transition]] = {}
+        by_ends: dict[tuple[str, str, str], tuple[SnippetRow, Transition]] = {}
         for path, usage in self.first_use.items():
             step = transition.step(usage)
             if step is None:
@@ -85,8 +85,8 @@ class _Users:
                 ends = [(source, transition.target)]
                 if rules.majors and step.breaking and transition.direction == Direction.OLD_TO_NEW:
                     ends += _majors(snippet, step, source, transition)
-                found |= {(key, *pair): (snippet, transition.between(*pair)) for pair in ends}
-        return [found[key] for key in sorted(found)]
+                by_ends |= {(key, *pair): (snippet, transition.between(*pair)) for pair in ends}
+        return [by_ends[key] for key in sorted(by_ends)]
 
 
 def _majors(snippet: SnippetRow, step: Step, source: str, transition: Transition) -> Iterator[tuple[str, str]]:

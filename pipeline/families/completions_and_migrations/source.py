@@ -69,11 +69,11 @@ class Source:
     @functools.cached_property
     def names(self) -> Mapping[str, Sequence[Span]]:
         """Where each identifier stands."""
-        found: dict[str, list[Span]] = defaultdict(list)
+        spans: dict[str, list[Span]] = defaultdict(list)
         for token in self.tokens:
             if token.kind == tokenize.NAME:
-                found[token.text].append(token.span)
-        return found
+                spans[token.text].append(token.span)
+        return spans
 
     @functools.cached_property
     def keywords(self) -> frozenset[Span]:
@@ -124,12 +124,12 @@ class Source:
 
     def around(self, at: int) -> list[Statement]:
         """Return the statements that hold a byte, outermost first."""
-        found: list[Statement] = []
+        statements: list[Statement] = []
         inner: Sequence[Statement] = self.body
         while holding := next((one for one in inner if one.span[0] <= at < one.span[1]), None):
-            found.append(holding)
+            statements.append(holding)
             inner = holding.held
-        return found
+        return statements
 
     def start_of(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> int:
         """Return the first byte of a node, decorators aside."""

@@ -58,7 +58,7 @@ def instances_stage(
     )
     blocks = make_blocks(tables["snippets"], foreign, rules.block)
     rejects = [*broken, *completions.rejects, *migrations.rejects, *blocks.rejects]
-    made = len(completions.rows) + len(migrations.rows) + len(blocks.rows)
+    row_count = len(completions.rows) + len(migrations.rows) + len(blocks.rows)
     return Output(
         tables={
             "completions": _by_id(completions.rows),
@@ -66,8 +66,8 @@ def instances_stage(
             "block_completions": _by_id(blocks.rows),
             "rewrites": rewrites,
         },
-        seen=made + len(rejects),
-        made=made,
+        seen=row_count + len(rejects),
+        made=row_count,
         rejects=sorted(rejects, key=lambda reject: (reject.key, reject.reason, reject.detail)),
         notes=completions.notes,
     )

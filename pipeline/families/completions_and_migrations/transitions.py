@@ -59,7 +59,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class Replacements:
     """What the library has said before it took something away: replacements by path, and by path and parameter.
 
     Of parameters only other names of the same one count: what replaces a parameter need not take the same values.
@@ -69,7 +69,7 @@ class Stated:
     parameters: Mapping[tuple[str, str | None], str | None]
 
     @classmethod
-    def of(cls, changes: Iterable[ChangeRow], lifecycles: Iterable[LifecycleRow]) -> Stated:
+    def of(cls, changes: Iterable[ChangeRow], lifecycles: Iterable[LifecycleRow]) -> Replacements:
         """Collect them."""
         names = {
             (row["path"], row["parameter"]): row["replacement"] or row["new"]
@@ -86,7 +86,9 @@ class Transition:
     `failed` are the rejects of changes at which an exception was raised.
     """
 
-    def __init__(self, changes: Sequence[ChangeRow], stated: Stated, history: History, direction: Direction) -> None:
+    def __init__(
+        self, changes: Sequence[ChangeRow], replacements: Replacements, history: History, direction: Direction
+    ) -> None:
         self.history = history
         self.direction = direction
         up = direction == Direction.OLD_TO_NEW
@@ -98,7 +100,7 @@ class Transition:
         self._calls: dict[str, Called] = {}
         self.failed: list[Reject] = []
         for change in changes:
-            if failed := attempt(f"{change['id']} {direction}", self._enter, change, stated):
+            if failed := attempt(f"{change['id']} {direction}", self._enter, change, replacements):
                 self.failed.append(failed)
 
     def between(self, source: str, target: str) -> Transition:
@@ -109,14 +111,14 @@ class Transition:
         other.source, other.target = source, target
         return other
 
-    def _enter(self, change: ChangeRow, stated: Stated) -> None:
+    def _enter(self, change: ChangeRow, replacements: Replacements) -> None:
         if change["kind"] in CALLED_OTHERWISE:
-            self._enter_call(change, stated)
+            self._enter_call(change, replacements)
             return
-        found = destination(change, stated.paths, self.history)
-        if found is None:
+        successor = destination(change, replacements.paths, self.history)
+        if successor is None:
             return
-        path, basis = found
+        path, basis = successor
         # a new path that the older release has as well is right there, and nothing has to be undone
         new_is_old = self.history.is_public(path, change["old_version"])
         if self.direction == Direction.OLD_TO_NEW:
@@ -126,9 +128,9 @@ class Transition:
         elif self.history.is_public(path, change["new_version"]) and not new_is_old:
             self._moves.setdefault(path, Followed(change["path"], basis, change["id"], True))
 
-    def _enter_call(self, change: ChangeRow, stated: Stated) -> None:
+    def _enter_call(self, change: ChangeRow, replacements: Replacements) -> None:
         path, parameter = change["path"], change["parameter"]
-        new = stated.parameters.get((path, parameter))
+        new = replacements.parameters.get((path, parameter))
         for place in (change["path"], change["canonical_path"]):
             called = self._calls.setdefault(place, Called())
             called.change_ids.append(change["id"])
@@ -155,8 +157,8 @@ class Transition:
     def _moved(self, path: str) -> tuple[str, Followed] | None:
         """Return the part of a path that has moved, and where it is; a second path of the same definition too."""
         for part in _prefixes(path):
-            if found := self._moves.get(part):
-                return part, found
+            if followed := self._moves.get(part):
+                return part, followed
             state = self.history.definition(part, self.source)
             other = self._definitions.get(state["canonical_path"]) if state else None
             if other is not None and not self.history.is_public(part, self.target):
@@ -167,8 +169,8 @@ class Transition:
         """Say why code cannot use the new path in place of the old one, as far as the surface of the target tells."""
         after = self.history.definition(new, self.target)
         if after is None:
-            known = self.history.is_root(new.partition(".")[0])
-            return f"{new} is no public path of {self.target}" if known else None
+            is_of_library = self.history.is_root(new.partition(".")[0])
+            return f"{new} is no public path of {self.target}" if is_of_library else None
         of_object = after["kind"] == SymbolKind.METHOD and not {"classmethod", "staticmethod"} & set(after["labels"])
         if of_object and before["kind"] != SymbolKind.METHOD:
             return f"{new} is a method, and nothing tells of which object"
@@ -201,30 +203,32 @@ def _prefixes(path: str) -> Iterator[str]:
         path = path.rpartition(".")[0]
 
 
-def destination(change: ChangeRow, stated: Mapping[str, str], history: History) -> tuple[str, MigrationBasis] | None:
+def destination(
+    change: ChangeRow, replacements: Mapping[str, str], history: History
+) -> tuple[str, MigrationBasis] | None:
     """Return where an API lives on after a change, and what says so; None where nothing does.
 
-    `stated` are replacements by path that an earlier mark stated. One in another distribution counts where it is
+    `replacements` are those by path that an earlier mark stated. One in another distribution counts where it is
     written as a whole path, as Flask's `markupsafe.escape`.
     """
     kind = change["kind"]
     if kind in RELOCATED:
         return str(change["new"]), MigrationBasis.RENAMED
-    words = change["replacement"] or stated.get(change["path"])
+    words = change["replacement"] or replacements.get(change["path"])
     if kind not in REPLACEABLE_APIS or not words:
         return None
-    path = _stated_path(words, change["path"], change["new_version"], history)
+    path = _replacement_path(words, change["path"], change["new_version"], history)
     return (path, MigrationBasis.REPLACEMENT) if path else None
 
 
-def _stated_path(words: str, path: str, version: str, history: History) -> str | None:
+def _replacement_path(words: str, path: str, version: str, history: History) -> str | None:
     """Return the path that words mean: `np.isin` begins with the name under which everybody imports the library."""
     first, _, rest = words.partition(".")
-    found = resolve(words, path, version, history)
-    if found is None and rest and first not in sys.stdlib_module_names:
-        found = resolve(rest, path, version, history)
+    resolution = resolve(words, path, version, history)
+    if resolution is None and rest and first not in sys.stdlib_module_names:
+        resolution = resolve(rest, path, version, history)
     foreign = _PATH.fullmatch(words) is not None and not history.is_root(first)
-    return words if found is None and foreign else found
+    return words if resolution is None and foreign else resolution
 
 
 def transitions(
@@ -232,11 +236,11 @@ def transitions(
 ) -> Iterator[Transition]:
     """Yield both directions between each pair of releases in which something changed that code can follow."""
     ordered = sorted(changes, key=lambda row: row["id"])
-    stated = Stated.of(ordered, lifecycles)
+    replacements = Replacements.of(ordered, lifecycles)
     by_release: dict[str, list[ChangeRow]] = {}
     for change in ordered:
         if change["kind"] in RELOCATED | REPLACEABLE_APIS | CALLED_OTHERWISE:
             by_release.setdefault(change["new_version"], []).append(change)
     for version in sorted(by_release, key=history.rank):
         for direction in Direction:
-            yield Transition(by_release[version], stated, history, direction)
+            yield Transition(by_release[version], replacements, history, direction)

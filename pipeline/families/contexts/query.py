@@ -28,7 +28,7 @@ def query_request(
     return Request(subject, DraftField.QUERY, hidden, tuple(texts), code)
 
 
-def says_too_little(query: Text, rules: QueryRules) -> bool:
+def is_too_vague(query: Text, rules: QueryRules) -> bool:
     """Say whether fewer content words than rules ask for are left of a query from which names were cut out."""
     # What stands for a name is not counted.
     words = re.findall(r"[^\W\d_]+", re.sub(r"\[\w+\]", " ", query.text))

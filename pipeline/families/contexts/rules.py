@@ -15,8 +15,8 @@ def _holding(*names: str) -> AfterValidator:
     """Ask that a template has these fields and no others."""
 
     def check(template: str) -> str:
-        found = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
-        if found != set(names):
+        fields = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
+        if fields != set(names):
             raise ValueError(f"the fields must be {', '.join(f'{{{name}}}' for name in names)}")
         return template
 

@@ -16,7 +16,7 @@ from pipeline.families.completions_and_migrations.source import Source, parse_so
 from pipeline.families.contexts.documents import Documentation, searched_text
 from pipeline.families.contexts.expression import expression_at
 from pipeline.families.contexts.inline import Inline, around, occurrences
-from pipeline.families.contexts.query import query_request, says_too_little
+from pipeline.families.contexts.query import is_too_vague, query_request
 from pipeline.families.contexts.retrieval import Retriever
 from pipeline.families.contexts.rules import ContextRules
 from pipeline.lake.guard import attempt, guarded, parted
@@ -128,7 +128,7 @@ class _Place:
     """A completion in its program, with the document of its API, and the request for its query."""
 
     completion: PublishedCompletionRow
-    shown: Inline
+    inline: Inline
     document: ApiDocumentRow | None
     request: Request
 
@@ -190,7 +190,7 @@ class _Library:
         """Make the context of a completion."""
         if written.text is None:
             return missing_text(place.key, written, "no document tells what the expression does")
-        if says_too_little(written.text, self._rules.query):
+        if is_too_vague(written.text, self._rules.query):
             return Reject(place.key, RejectReason.NO_TEXT, f"without the names only {written.text.text!r} is left")
         row = self._row(place, written.text)
         return self._leak(place, {"query": row["query"]}) or row
@@ -204,7 +204,7 @@ class _Library:
 
     def _views(self, place: _Place) -> _Views:
         """Return the context of an instance without its query."""
-        completion, inline = place.completion, place.shown
+        completion, inline = place.completion, place.inline
         return {
             "imports": inline.imports,
             "left_context": inline.left,
@@ -219,7 +219,7 @@ class _Library:
         return self._parsed[1]
 
     def _row(self, place: _Place, query: Text) -> PublishedContextRow:
-        completion, inline, document = place.completion, place.shown, place.document
+        completion, inline, document = place.completion, place.inline, place.document
         rules = self._rules.inline
         few = "".join(inline.right.splitlines(keepends=True)[: rules.few_lines])
         return {
@@ -256,8 +256,10 @@ def _retrieved(
         contexts = by_version[version]
         documents = documentation.collection(version)
         texts = [searched_text(row, rules.retrieval.searched) for row in documents]
-        found = retriever.best(texts, [context["query"] or "" for context in contexts], rules.retrieval.documents)
-        for context, hits in zip(contexts, found, strict=True):
+        hits_by_query = retriever.best(
+            texts, [context["query"] or "" for context in contexts], rules.retrieval.documents
+        )
+        for context, hits in zip(contexts, hits_by_query, strict=True):
             for rank, hit in enumerate(hits, 1):
                 yield {
                     "completion_id": context["completion_id"],

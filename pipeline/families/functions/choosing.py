@@ -13,7 +13,7 @@ from pipeline.corpus.usages.uses import Use
 from pipeline.families.completions_and_migrations.history import Tagging
 from pipeline.families.functions.function import Function
 from pipeline.families.functions.rules import FunctionRules
-from pipeline.families.problems.candidates import Candidate, Candidates, Shown
+from pipeline.families.problems.candidates import Candidate, Candidates, ExampleTask
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.program import Written, rewrite, write
 from pipeline.families.problems.rules import ProblemRules
@@ -32,7 +32,7 @@ class Choice:
     `use` is the use of the core API in the program that is masked.
     """
 
-    shown: Shown
+    example: ExampleTask
     written: Written
     function: Function
     tags: Tagging
@@ -42,7 +42,7 @@ class Choice:
     @property
     def key(self) -> str:
         """What a reject of it is called."""
-        return f"{self.shown.key} {self.function.version}"
+        return f"{self.example.key} {self.function.version}"
 
     @property
     def other_program(self) -> str | None:
@@ -60,9 +60,9 @@ class Choice:
     @property
     def rank(self) -> tuple[object, ...]:
         """The order of choice."""
-        task, apart = self.shown.task, self.apart
-        order = apart is None, apart is None or apart.other is None, apart is None or not apart.known_apart
-        return (*order, -len(task.cases), len(task.body), len(task.variables), self.function.version, self.shown.key)
+        task, apart = self.example.task, self.apart
+        order = apart is None, apart is None or apart.other is None, apart is None or not apart.differs_in_runs
+        return (*order, -len(task.cases), len(task.body), len(task.variables), self.function.version, self.example.key)
 
 
 class Choices:
@@ -74,7 +74,7 @@ class Choices:
         self.rules: ProblemRules = finder.rules
         self.min_name_length = min_name_length
 
-    def of(self, example: Shown) -> Iterator[Choice | Reject]:
+    def of(self, example: ExampleTask) -> Iterator[Choice | Reject]:
         """Yield the task in each version that sets it apart, then in the first and the last that have the example.
 
         Rejects: NO_PREDECESSOR where no version can be compared with the one before, UNFIT_NAME where the core API
@@ -92,7 +92,7 @@ class Choices:
         for version in dict.fromkeys([*apart, compared[0], compared[-1]]):
             yield self._choice(example, written, version, apart.get(version))
 
-    def _choice(self, example: Shown, written: Written, version: str, apart: Candidate | None) -> Choice | Reject:
+    def _choice(self, example: ExampleTask, written: Written, version: str, apart: Candidate | None) -> Choice | Reject:
         history, key = self.library.history, f"{example.key} {version}"
         uses = self.library.uses(written.program, version)
         own = [use for use in uses if use.name == use.path.rpartition(".")[2] and history.tags(use.path, version)]
@@ -104,7 +104,7 @@ class Choices:
             return Reject(key, RejectReason.UNFIT_NAME, f"it uses {matching}")
         return Choice(example, written, self._function(example, written, version, use), tags, use, apart)
 
-    def _function(self, example: Shown, written: Written, version: str, use: Use) -> Function:
+    def _function(self, example: ExampleTask, written: Written, version: str, use: Use) -> Function:
         changed = self.library.changed_parameters(use.path, version)
         return Function(
             library=example.snippet["library"],
@@ -139,7 +139,7 @@ def within_quota(choices: Iterable[Choice], rules: FunctionRules) -> tuple[list[
             rejects.append(Reject(each.key, RejectReason.DUPLICATE, detail))
             continue
         kinds = {
-            ("task", each.shown.key): rules.max_versions_per_task,
+            ("task", each.example.key): rules.max_versions_per_task,
             ("path", function.path, function.version): rules.max_per_path_and_version,
             ("library",): rules.max_per_library,
         }

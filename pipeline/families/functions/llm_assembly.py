@@ -38,15 +38,15 @@ def body_problem(test: FunctionTest, function: Untested, rules: FunctionTestsRul
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     if function.function not in names:
         return f"it does not call {function.function}"
-    if found := sorted(set(_imported(tree)) & rules.not_imported):
-        return f"it imports {', '.join(found)}, which looks at the program and not at what it gives"
-    if found := sorted(names_used(tree) & rules.not_used):
-        return f"it uses {', '.join(found)}, which looks at the program and not at what it gives"
+    if names_refused := sorted(set(_imported(tree)) & rules.not_imported):
+        return f"it imports {', '.join(names_refused)}, which looks at the program and not at what it gives"
+    if names_refused := sorted(names_used(tree) & rules.not_used):
+        return f"it uses {', '.join(names_refused)}, which looks at the program and not at what it gives"
     if function.module in _imported(tree):
         imported = f"only {function.function} is sure to be there, and that is imported already"
         return f"it imports {function.module}, of which {imported}"
-    if found := sorted(set(_identifiers(tree)) & set(function.hidden)):
-        return f"it uses {', '.join(found)}, which is what the function is to find: state the result instead"
+    if names_refused := sorted(set(_identifiers(tree)) & set(function.hidden)):
+        return f"it uses {', '.join(names_refused)}, which is what the function is to find: state the result instead"
     if test.kind is TestKind.RETURN_TYPE and not names & _TYPE_CHECKS:
         return "it looks at no type: use isinstance or type"
     return None

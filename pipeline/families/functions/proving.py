@@ -120,21 +120,21 @@ class Checked:
         choice, evidence = self.choice, self.evidence
         inputs = [case.arguments for case in evidence.all]
         if example_cases_only:
-            evidence = Evidence(evidence.stated, (), (), None, evidence.killing)
-        task, written, module = choice.shown.task, choice.written, choice.function.module
+            evidence = Evidence(evidence.documented, (), (), None, evidence.killing)
+        task, written, module = choice.example.task, choice.written, choice.function.module
         api = choice.function.path if wants_api else None
         tests = write_tests(task, written, evidence, rules, module, roots, api)
         cases = [case for of_kind in tested_cases(evidence, rules).values() for case in of_kind]
         program, role = choice.other_program, choice.other_role
         return Trial(
             function=choice.function,
-            snippet=choice.shown.snippet,
+            snippet=choice.example.snippet,
             tags=choice.tags,
             use=choice.use,
             tests=tests,
             other_version=choice.apart.other_version if choice.apart is not None else None,
             other=OtherProgram(role, program) if role is not None and program is not None else None,
-            recorded_tests=len(tests.kinds) - len(set(cases) & set(evidence.stated)),
+            recorded_tests=len(tests.kinds) - len(set(cases) & set(evidence.documented)),
             score=score_of(cases, inputs, evidence.killing, mutation.min_further_inputs),
         )
 
@@ -159,10 +159,10 @@ def ask_references(
             yield from (Reject(each.key, RejectReason.NO_ENVIRONMENT, f"{version}: not built") for each in group)
             continue
         requests, failed = parted(
-            guarded(group, lambda each: each.key, lambda each: [(each, inputs_of(each.shown.task, rules))])
+            guarded(group, lambda each: each.key, lambda each: [(each, inputs_of(each.example.task, rules))])
         )
         yield from failed
-        tried = [Tried(each.function.id, each.shown.task, each.written, inputs.all) for each, inputs in requests]
+        tried = [Tried(each.function.id, each.example.task, each.written, inputs.all) for each, inputs in requests]
         results = record(tried, places[version], runner)
         answered = [(each, inputs, result) for (each, inputs), result in zip(requests, results, strict=True)]
         checked, refused = parted(guarded(answered, lambda one: one[0].key, lambda one: [_checked(*one, rules)]))
@@ -170,7 +170,7 @@ def ask_references(
         mutated = [
             Mutated(
                 reference.choice.function.id,
-                reference.choice.shown.task,
+                reference.choice.example.task,
                 reference.choice.written,
                 reference.evidence.all,
             )
@@ -183,15 +183,15 @@ def ask_references(
 
 def _checked(choice: Choice, inputs: Inputs, result: Result, rules: FunctionRules) -> Checked | Reject:
     recorded = read_records(result.output, inputs.all, rules.max_recorded_characters)
-    evidence = evidence_of(choice.shown.task, inputs, recorded, rules)
+    evidence = evidence_of(choice.example.task, inputs, recorded, rules)
     constant = constant_parameters(evidence.all, choice.written.parameters)
     if evidence.values and constant:
         detail = unused(choice.function.version, constant, len(evidence.all))
         return Reject(choice.key, RejectReason.INPUT_UNUSED, detail)
     if evidence.values:
         return Checked(choice, evidence)
-    said = result.detail or "the reference gives none of the stated values where it is called alone"
-    return Reject(choice.key, RejectReason.NOT_PROVEN, f"{choice.function.version}: {result.outcome}: {said}")
+    problem = result.detail or "the reference gives none of the stated values where it is called alone"
+    return Reject(choice.key, RejectReason.NOT_PROVEN, f"{choice.function.version}: {result.outcome}: {problem}")
 
 
 def prove(trials: Sequence[Trial], places: Mapping[str, Place], runner: Runner) -> None:

@@ -62,11 +62,11 @@ def functions_stage(
         tagging,
         usage,
     )
-    shown, untaken = parted(show(tables["snippets"], library, of_problems))
-    finder = Choices(Candidates(shown, tables["rewrites"], library, of_problems), min_name_length)
-    choices, unfit = parted(guarded(shown, lambda each: each.key, finder.of))
+    example_tasks, untaken = parted(show(tables["snippets"], library, of_problems))
+    finder = Choices(Candidates(example_tasks, tables["rewrites"], library, of_problems), min_name_length)
+    choices, unfit = parted(guarded(example_tasks, lambda each: each.key, finder.of))
     chosen, surplus = within_quota(choices, rules)
-    tasks = [each.snippet for each in shown]
+    tasks = [each.snippet for each in example_tasks]
     examples = (
         untaken_examples(untaken, tasks, tables["snippets"], library, writers.functions.rules, min_name_length)
         if writers

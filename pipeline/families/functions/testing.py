@@ -21,14 +21,14 @@ from pipeline.families.problems.tasks import CaseOf, Task
 class Inputs:
     """Inputs for the reference: those of the example, boundary ones, and ordinary ones."""
 
-    stated: tuple[tuple[str, ...], ...]
+    documented: tuple[tuple[str, ...], ...]
     boundary: tuple[tuple[str, ...], ...]
     others: tuple[tuple[str, ...], ...]
 
     @property
     def all(self) -> tuple[tuple[str, ...], ...]:
         """All of them, in this order."""
-        return (*self.stated, *self.boundary, *self.others)
+        return (*self.documented, *self.boundary, *self.others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Evidence:
     nothing gives it too. `killing` has for each mutant of the function the inputs for which it gives something else.
     """
 
-    stated: tuple[CaseOf, ...]
+    documented: tuple[CaseOf, ...]
     boundary: tuple[CaseOf, ...]
     others: tuple[CaseOf, ...]
     type: str | None
@@ -48,12 +48,12 @@ class Evidence:
     @property
     def all(self) -> tuple[CaseOf, ...]:
         """All cases, each input once."""
-        return tuple({case.arguments: case for case in (*self.others, *self.boundary, *self.stated)}.values())
+        return tuple({case.arguments: case for case in (*self.others, *self.boundary, *self.documented)}.values())
 
     @property
     def values(self) -> tuple[CaseOf, ...]:
         """The cases of the example with a value."""
-        return tuple(case for case in self.stated if not case.outcome.raises)
+        return tuple(case for case in self.documented if not case.outcome.raises)
 
 
 def inputs_of(task: Task, rules: FunctionRules) -> Inputs:
@@ -94,7 +94,7 @@ def _usable(
 
 
 def _is_conclusive(case: CaseOf) -> bool:
-    return "None" not in (case.outcome.value, case.outcome.shown)
+    return "None" not in (case.outcome.value, case.outcome.representation)
 
 
 def write_tests(
@@ -135,7 +135,7 @@ def tested_cases(evidence: Evidence, rules: FunctionRules) -> Mapping[TestKind, 
 
     Of functionality there are more than the rules take where parameters would not be varied otherwise.
     """
-    expected, values = list(evidence.stated), evidence.values
+    expected, values = list(evidence.documented), evidence.values
     normal = list(values[:1])[: rules.tests[TestKind.NORMAL_INPUT]]
     raising = [case for case in expected if case.outcome.raises]
     edges = [*raising, *choose(evidence.boundary, expected, rules.max_tried)]

@@ -74,13 +74,13 @@ class Improved:
         now = (self.settled.get(reject.key, reject) for reject in rejects)
         return [reject for reject in now if reject is not None]
 
-    def enter(self, key: str, row: RefusedOf, refusal: Refusal, *, stands: bool) -> None:
-        """Record a refusal; `stands`: there is a function nevertheless."""
+    def enter(self, key: str, row: RefusedOf, refusal: Refusal, *, has_function: bool) -> None:
+        """Record a refusal; `has_function`: there is a function nevertheless."""
         waiting = Reject(key, RejectReason.DRAFT_WAITING, refusal.problem)
         if not refusal.waiting:
             self.notes.append(Reject(key, RejectReason.DRAFT_REFUSED, refusal.problem))
             self.refused.append(_refused(refusal, row))
-        elif stands:
+        elif has_function:
             self.notes.append(waiting)
         else:
             self.settled[key] = waiting
@@ -164,7 +164,7 @@ def _worse(new: Trial, old: Trial) -> str | None:
 def _enter_tests(trial: Trial, refusal: Refusal, keys: Mapping[str, str], improved: Improved) -> None:
     name = trial.function.id
     row = _of_version(trial.snippet, trial.function.version, DraftKind.FUNCTION_TESTS, name)
-    improved.enter(keys.get(name, f"{name} tests"), row, refusal, stands=name not in keys)
+    improved.enter(keys.get(name, f"{name} tests"), row, refusal, has_function=name not in keys)
 
 
 def _settle(fresh: Mapping[str, tuple[str, WrittenFunction]], better: Mapping[str, Trial], improved: Improved) -> None:
@@ -175,7 +175,7 @@ def _settle(fresh: Mapping[str, tuple[str, WrittenFunction]], better: Mapping[st
             improved.settled[key] = None
         elif key not in improved.settled:
             row = _of_version(trials[name].snippet, trials[name].function.version, DraftKind.TASK_FUNCTION, None)
-            improved.enter(key, row, _abandoned(written, "no tests of it were accepted"), stands=False)
+            improved.enter(key, row, _abandoned(written, "no tests of it were accepted"), has_function=False)
 
 
 def missing_tests(
@@ -208,17 +208,17 @@ def _write_functions(
 ) -> dict[str, tuple[str, WrittenFunction]]:
     """Add functions of examples, without tests as yet; return them by id with the keys of their examples' rejects."""
     here = [example for example in examples if example.version in places]
-    known_ids = {trial.function.id for trial in improved.trials}
+    used_ids = {trial.function.id for trial in improved.trials}
     fresh: dict[str, tuple[str, WrittenFunction]] = {}
     requests = [_example(example, library, places[example.version]) for example in here]
     for example, written in zip(here, writer.write(requests), strict=True):
-        made = written if isinstance(written, Refusal) else _new(example, written, library, {*known_ids, *fresh})
-        if isinstance(made, Trial) and isinstance(written, WrittenFunction):
-            improved.trials.append(made)
-            fresh[made.function.id] = example.reject.key, written
-        elif isinstance(made, Refusal):
+        outcome = written if isinstance(written, Refusal) else _new(example, written, library, {*used_ids, *fresh})
+        if isinstance(outcome, Trial) and isinstance(written, WrittenFunction):
+            improved.trials.append(outcome)
+            fresh[outcome.function.id] = example.reject.key, written
+        elif isinstance(outcome, Refusal):
             row = _of_version(example.snippet, example.version, DraftKind.TASK_FUNCTION, None)
-            improved.enter(example.reject.key, row, made, stands=False)
+            improved.enter(example.reject.key, row, outcome, has_function=False)
     return fresh
 
 
@@ -228,9 +228,9 @@ def _abandoned(written: WrittenFunction | WrittenTests, problem: str) -> Refusal
     return Refusal(problem, False, written.model, written.prompt_sha256, written.tries, *spent)
 
 
-def _new(example: Untaken, written: WrittenFunction, library: Library, known_ids: Collection[str]) -> Trial | Refusal:
+def _new(example: Untaken, written: WrittenFunction, library: Library, used_ids: Collection[str]) -> Trial | Refusal:
     trial = _trial(example, written, library)
-    if isinstance(trial, Trial) and trial.function.id in known_ids:
+    if isinstance(trial, Trial) and trial.function.id in used_ids:
         return _abandoned(written, "it is the same program as another function")
     return trial
 

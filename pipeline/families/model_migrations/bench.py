@@ -34,18 +34,18 @@ class Bench:
         """Say whether code can be run in a version."""
         return version in self._built and version in self._releases
 
-    def run(self, wanted: Sequence[tuple[SnippetRow | RewriteRow, str]]) -> list[VerdictRow]:
+    def run(self, requests: Sequence[tuple[SnippetRow | RewriteRow, str]]) -> list[VerdictRow]:
         """Return the verdict on each row of `snippets` or `rewrites` in a version, in their order.
 
         Each runs once, through each environment together.
         """
-        missing = {(row["id"], version): row for row, version in wanted if (row["id"], version) not in self._verdicts}
+        missing = {(row["id"], version): row for row, version in requests if (row["id"], version) not in self._verdicts}
         by_version: Mapping[str, list[SnippetRow | RewriteRow]] = defaultdict(list)
         for (_, version), row in missing.items():
             by_version[version].append(row)
         for version in sorted(by_version, key=Version):
             self._run(version, by_version[version])
-        return [self._verdicts[row["id"], version] for row, version in wanted]
+        return [self._verdicts[row["id"], version] for row, version in requests]
 
     def _run(self, version: str, rows: Sequence[SnippetRow | RewriteRow]) -> None:
         environment = self._built[version]

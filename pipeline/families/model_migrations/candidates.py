@@ -63,13 +63,13 @@ def candidates(
     """
     users = _Users(snippets, usages, history, rules)
     paired = _paired(migrations)
-    found: dict[str, Candidate] = {}
+    by_key: dict[str, Candidate] = {}
     for change in changes:
         for one in users.concerned_by(change):
-            known = (one.snippet["id"], frozenset((one.source, one.target))) in paired
-            if not known and (one.key not in found or one.rank < found[one.key].rank):
-                found[one.key] = one
-    return sorted(found.values(), key=lambda one: one.rank)
+            is_paired = (one.snippet["id"], frozenset((one.source, one.target))) in paired
+            if not is_paired and (one.key not in by_key or one.rank < by_key[one.key].rank):
+                by_key[one.key] = one
+    return sorted(by_key.values(), key=lambda one: one.rank)
 
 
 def open_candidates(
@@ -84,14 +84,14 @@ def open_candidates(
     places = sorted({place for usage in usages for place in _parents(usage["path"])})
     symbols = lake.read("symbols", library, one_of("path", places) | one_of("canonical_path", places), COLUMNS)
     history = History(lake.read("releases", library), symbols, changes, lambda path, version: None)
-    found = candidates(snippets, usages, changes, lake.read("migrations", library), history, rules)
+    unproven = candidates(snippets, usages, changes, lake.read("migrations", library), history, rules)
     passed = pc.field("outcome") == Outcome.PASSED
     passes = {
         (row["subject_id"], row["version"])
         for row in lake.read("verdicts", library, passed, ("subject_id", "version", "outcome"))
     }
-    kept = [one for one in found if (one.snippet["id"], one.target) not in passes]
-    return within_quota(kept, rules)[0]
+    remaining = [one for one in unproven if (one.snippet["id"], one.target) not in passes]
+    return within_quota(remaining, rules)[0]
 
 
 def _parents(path: str) -> Iterator[str]:
@@ -101,20 +101,20 @@ def _parents(path: str) -> Iterator[str]:
         path = path.rpartition(".")[0]
 
 
-def within_quota(found: Iterable[Candidate], rules: MigratedCodeRules) -> tuple[list[Candidate], list[Reject]]:
+def within_quota(candidates: Iterable[Candidate], rules: MigratedCodeRules) -> tuple[list[Candidate], list[Reject]]:
     """Keep as many candidates as are to be run, some of each API and pair of releases; refuse the others."""
-    taken: Counter[tuple[str, str, str]] = Counter()
-    kept: list[Candidate] = []
+    counts: Counter[tuple[str, str, str]] = Counter()
+    accepted: list[Candidate] = []
     rejects: list[Reject] = []
-    for one in found:
+    for one in candidates:
         kind = one.path, one.source, one.target
-        if taken[kind] >= rules.max_per_path or len(kept) >= rules.max_run:
+        if counts[kind] >= rules.max_per_path or len(accepted) >= rules.max_run:
             detail = f"the rule takes {rules.max_per_path} of {one.path}, {rules.max_run} of a library"
             rejects.append(Reject(one.key, RejectReason.OVER_QUOTA, detail))
         else:
-            taken[kind] += 1
-            kept.append(one)
-    return kept, rejects
+            counts[kind] += 1
+            accepted.append(one)
+    return accepted, rejects
 
 
 def _paired(migrations: Iterable[MigrationRow]) -> Set[tuple[str, Set[str]]]:

@@ -62,9 +62,9 @@ class ModelMigrations:
     drafting: DraftingRules
     uses: Callable[[str, str], Sequence[Use]]
 
-    def write(self, wanted: Sequence[Unmigrated], run: Run) -> list[tuple[Attempt | None, Drafted[MigratedCode]]]:
+    def write(self, requests: Sequence[Unmigrated], run: Run) -> list[tuple[Attempt | None, Drafted[MigratedCode]]]:
         """Return what came of each example, in their order; no attempt where none was accepted."""
-        by_id = {one.id: one for one in wanted}
+        by_id = {one.id: one for one in requests}
 
         def judge(drafts: Sequence[tuple[Subject, MigratedCode]]) -> list[str | None]:
             read = [self._read(form, by_id[subject.id]) for subject, form in drafts]
@@ -72,7 +72,7 @@ class ModelMigrations:
             results = deque(run(attempts) if attempts else ())
             return [results.popleft() if isinstance(one, Attempt) else one for one in read]
 
-        drafted = draft([Subject(one.id, one.data) for one in wanted], MigratedCode, self.rules, self.drafter, judge)
+        drafted = draft([Subject(one.id, one.data) for one in requests], MigratedCode, self.rules, self.drafter, judge)
         return [(self._attempt(one, by_id), one) for one in drafted]
 
     def _attempt(self, one: Drafted[MigratedCode], by_id: Mapping[str, Unmigrated]) -> Attempt | None:
@@ -106,8 +106,8 @@ class ModelMigrations:
 
     def _wrong_words(self, form: MigratedCode, of: Unmigrated) -> str | None:
         text, most = form.description, self.drafting.max_chars * self.drafting.max_sentences
-        if given := find_names(text, {of.path.rpartition(".")[2], form.core_name}, self.drafting):
-            return f"the description gives a hidden name away: {text[slice(*given[0])]!r}"
+        if spans := find_names(text, {of.path.rpartition(".")[2], form.core_name}, self.drafting):
+            return f"the description gives a hidden name away: {text[slice(*spans[0])]!r}"
         if len(text.split()) < self.drafting.min_words:
             return f"the description has fewer than {self.drafting.min_words} words"
         return f"the description is longer than {most} characters" if len(text) > most else None

@@ -55,14 +55,14 @@ def read_steps(preamble: str, written: Sequence[str], snippet: SnippetRow, rules
 
     Errors: BadProgram where it is too long, does not parse, or does not have a statement for each of the example's.
     """
-    wanted = statements_of(snippet)
-    if len(written) != len(wanted):
-        raise BadProgram(f"statements must be {len(wanted)}, one for each of the example's, and are {len(written)}")
+    statements = statements_of(snippet)
+    if len(written) != len(statements):
+        raise BadProgram(f"statements must be {len(statements)}, one for each of the example's, and are {len(written)}")
     if sum(map(len, (preamble, *written))) > rules.max_written:
         raise BadProgram(f"the code is longer than {rules.max_written} characters")
     head = "".join(_parsed(preamble, "preamble", rules))
     steps = []
-    for number, (was, text) in enumerate(zip(wanted, written, strict=True), start=1):
+    for number, (was, text) in enumerate(zip(statements, written, strict=True), start=1):
         steps.append(tuple(_parsed(text, f"statement {number}", rules)))
         if was["output"] is not None and not steps[-1]:
             raise BadProgram(f"statement {number} must give an output, and is empty")
@@ -97,7 +97,7 @@ def problem_of(steps: Steps, snippet: SnippetRow, rules: MigratedCodeRules) -> s
     foreign = sorted(name for name in _names(new) - _names(old) if name in rules.not_used or _is_private(name))
     if foreign:
         return f"it uses {', '.join(foreign)}, which the example does not use: use the library's public API"
-    return _stated(steps, old, snippet)
+    return _copied_output(steps, old, snippet)
 
 
 def _count(tree: ast.AST, kinds: tuple[type[ast.AST], ...]) -> int:
@@ -110,29 +110,29 @@ def _is_private(name: str) -> bool:
 
 def _names(tree: ast.AST) -> Set[str]:
     """Return the names that a program uses, its imports' and attributes' among them."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name)):
-                found.add(name)
+                names.add(name)
             case ast.alias(name=name):
-                found.update(name.split("."))
+                names.update(name.split("."))
             case ast.ImportFrom(module=str(name)):
-                found.update(name.split("."))
-    return found
+                names.update(name.split("."))
+    return names
 
 
-def _stated(steps: Steps, old: ast.AST, snippet: SnippetRow) -> str | None:
+def _copied_output(steps: Steps, old: ast.AST, snippet: SnippetRow) -> str | None:
     """Say which output stands in the program, where it should be computed and the example does not have it."""
-    known = {text for node in ast.walk(old) for text in _texts(node)}
+    old_texts = {text for node in ast.walk(old) for text in _texts(node)}
     new = ast.parse(steps.preamble + steps.code)
     everywhere = {text for node in ast.walk(new) for text in _texts(node) if _is_distinctive(text)}
     for check, became in zip(snippet["checks"], steps.statements, strict=True):
         if check["expected"] is None:
             continue
         output = _normal(check["expected"])
-        shown = {text for node in ast.parse(became[-1]).body for text in _texts(_value(node))}
-        if output in (everywhere | shown) - known:
+        last_texts = {text for node in ast.parse(became[-1]).body for text in _texts(_value(node))}
+        if output in (everywhere | last_texts) - old_texts:
             return f"it holds the output {output[:80]!r} instead of computing it"
     return None
 

@@ -47,8 +47,8 @@ class Teller:
             "preamble": snippet["preamble"],
             "statements": statements_of(snippet),
             "failure": f"{failure['outcome']}: {failure['detail'] or ''}"[-rules.max_context_characters :],
-            "here": self._told(one.path, one.source),
-            "there": self._told(other, one.target),
+            "here": self._definition(one.path, one.source),
+            "there": self._definition(other, one.target),
             "beside": self._beside(other, one),
             "hidden": sorted({one.path.rpartition(".")[2], other.rpartition(".")[2]}),
         }
@@ -57,10 +57,10 @@ class Teller:
     def _other_path(self, one: Candidate) -> str:
         """Return where the API is in the other release, as far as the change tells; else its own path."""
         gone = self._history.definition(one.path, one.target) is None
-        known = one.change["kind"] in RELOCATED and one.path == one.change["path"]
-        return str(one.change["new"]) if gone and known else one.path
+        is_relocated = one.change["kind"] in RELOCATED and one.path == one.change["path"]
+        return str(one.change["new"]) if gone and is_relocated else one.path
 
-    def _told(self, path: str, version: str) -> Mapping[str, Any] | None:
+    def _definition(self, path: str, version: str) -> Mapping[str, Any] | None:
         state = self._history.definition(path, version)
         if state is None:
             return None
@@ -77,5 +77,5 @@ class Teller:
         """Return the names that stand next to a path in the other release, those that it alone has first."""
         parent = path.rpartition(".")[0]
         names = self._history.beside(path, one.target)
-        came = [name for name in names if self._history.definition(f"{parent}.{name}", one.source) is None]
-        return [*came, *(name for name in names if name not in set(came))][:_MOST_BESIDE]
+        added = [name for name in names if self._history.definition(f"{parent}.{name}", one.source) is None]
+        return [*added, *(name for name in names if name not in set(added))][:_MOST_BESIDE]

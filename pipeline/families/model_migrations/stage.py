@@ -82,15 +82,15 @@ def drafted_migrations_stage(
     )
     history = library.history
     alone = [row for row in tables["snippets"] if row["source"] in migrating.executable_sources]
-    found = candidates(alone, tables["usages"], tables["changes"], tables["migrations"], history, rules)
-    chosen, surplus = within_quota(found, rules)
+    possible = candidates(alone, tables["usages"], tables["changes"], tables["migrations"], history, rules)
+    chosen, surplus = within_quota(possible, rules)
     bench = Bench(tables["releases"], tables["environments"], tables["verdicts"], migrating.runner)
     failing, refused = _failing(chosen, bench, migrating.fails)
     requests, more = failing[: rules.max_requests], failing[rules.max_requests :]
     rejects = [*surplus, *refused, *(_surplus(one, rules) for one in more)]
-    made = _Made({row["id"] for row in tables["migrations"]}, rejects)
+    results = _Results({row["id"] for row in tables["migrations"]}, rejects)
     teller = Teller(tables["documents"], tables["usages"], history, rules)
-    shown, failed = parted(
+    prompted, failed = parted(
         guarded(
             requests,
             lambda one: one.key,
@@ -98,22 +98,22 @@ def drafted_migrations_stage(
         )
     )
     rejects += failed
-    requests, drafts = [one for one, _ in shown], [unwritten for _, unwritten in shown]
+    requests, drafts = [one for one, _ in prompted], [unwritten for _, unwritten in prompted]
     by_key = {one.key: one for one in requests}
     writer = ModelMigrations(migrating.drafter, rules, migrating.drafting, library.uses)
     written = writer.write(drafts, lambda attempts: _judge(attempts, by_key, bench))
     for one, (result, drafted) in zip(requests, written, strict=True):
-        if broken := attempt(one.key, made.add, one, result, drafted, history):
+        if broken := attempt(one.key, results.add, one, result, drafted, history):
             rejects.append(broken)
-    subjects = {one.snippet["id"] for one in requests} | made.rewrites.keys()
-    return made.output(len(found), [row for row in bench.fresh.values() if row["subject_id"] in subjects])
+    subjects = {one.snippet["id"] for one in requests} | results.rewrites.keys()
+    return results.output(len(possible), [row for row in bench.fresh.values() if row["subject_id"] in subjects])
 
 
 @dataclass
-class _Made:
-    """Rows that came of candidates, those that were refused, and notes; `known` are ids of instances that are there."""
+class _Results:
+    """Rows that came of candidates, those that were refused, and notes; `existing` are ids of other instances."""
 
-    known: Set[str]
+    existing: Set[str]
     rejects: list[Reject]
     notes: list[Reject] = field(default_factory=list)
     rewrites: dict[str, DraftedRewriteRow] = field(default_factory=dict)
@@ -135,7 +135,7 @@ class _Made:
         for result in both_directions(_pair(one, attempt, rewrite), history):
             if isinstance(result, Reject):
                 self.notes.append(result)
-            elif result["id"] in self.known or result["id"] in self.instances:
+            elif result["id"] in self.existing or result["id"] in self.instances:
                 self.notes.append(
                     Reject(one.key, RejectReason.DUPLICATE, "the same code in the same versions is there")
                 )
@@ -143,7 +143,7 @@ class _Made:
                 self.instances[result["id"]] = result
                 self.descriptions[result["id"]] = description_row(result, attempt, drafted)
 
-    def output(self, seen: int, verdicts: Iterable[VerdictRow]) -> Output:
+    def output(self, unit_count: int, verdicts: Iterable[VerdictRow]) -> Output:
         """Return it as the output of the stage."""
         return Output(
             {
@@ -153,8 +153,8 @@ class _Made:
                 "drafted_descriptions": _by_id(self.descriptions.values()),
                 "refused_migrations": _by_id(self.refused),
             },
-            seen=seen,
-            made=seen - len(self.rejects),
+            seen=unit_count,
+            made=unit_count - len(self.rejects),
             rejects=sorted(self.rejects, key=lambda reject: (reject.key, reject.reason)),
             notes=self.notes,
         )

@@ -35,7 +35,7 @@ _CATEGORIES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ExampleTask:
     """A task that an example shows; `number` counts the tasks of the example."""
 
     snippet: SnippetRow
@@ -63,7 +63,7 @@ class Candidate:
     `other` is what is right for the other version, if that is known.
     """
 
-    shown: Shown
+    example: ExampleTask
     version: str
     path: str
     tags: Tagging
@@ -72,12 +72,12 @@ class Candidate:
     other_version: str | None
     other: Other | None
     uses: tuple[Use, ...]
-    known_apart: bool
+    differs_in_runs: bool
 
     @property
     def task(self) -> Task:
         """The task itself."""
-        return self.shown.task
+        return self.example.task
 
     @property
     def api_calls(self) -> tuple[str, ...]:
@@ -99,20 +99,27 @@ class Candidate:
     def rank(self) -> tuple[object, ...]:
         """What goes first where the rules take only some."""
         size = len(self.task.body), len(self.task.variables)
-        return (not self.known_apart, self.other is None, -len(self.task.cases), size, self.version, self.shown.key)
+        return (
+            not self.differs_in_runs,
+            self.other is None,
+            -len(self.task.cases),
+            size,
+            self.version,
+            self.example.key,
+        )
 
 
-def show(snippets: Iterable[SnippetRow], library: Library, rules: ProblemRules) -> Iterator[Shown | Reject]:
+def show(snippets: Iterable[SnippetRow], library: Library, rules: ProblemRules) -> Iterator[ExampleTask | Reject]:
     """Yield the tasks of the examples that the rules take, and what makes none."""
     samples = [row for row in snippets if row["source"] in rules.sources and row["language"] == Language.PYTHON]
 
-    def tasks(snippet: SnippetRow) -> Iterator[Shown | Reject]:
+    def tasks(snippet: SnippetRow) -> Iterator[ExampleTask | Reject]:
         parts = tasks_of(snippet, library.roots(snippet["version"]))
         if not parts.tasks:
             detail = parts.unfit[0] if parts.unfit else "no use of the library has a stated output to compare"
             yield Reject(snippet["id"], RejectReason.NO_CHECK, detail)
         for number, task in enumerate(parts.tasks, 1):
-            example = Shown(snippet, number, task)
+            example = ExampleTask(snippet, number, task)
             yield _unfit(example, rules) or example
 
     yield from guarded(sorted(samples, key=_id), _id, tasks)
@@ -122,7 +129,7 @@ def _id(row: Row) -> str:
     return str(row["id"])
 
 
-def _unfit(example: Shown, rules: ProblemRules) -> Reject | None:
+def _unfit(example: ExampleTask, rules: ProblemRules) -> Reject | None:
     task = example.task
     statements = len(task.body) + 1
     if not task.variables:
@@ -139,19 +146,19 @@ class Candidates:
     """Finds the versions in which tasks say something, by the tags of what they use and by what other examples say."""
 
     def __init__(
-        self, examples: Sequence[Shown], rewrites: Iterable[RewriteRow], library: Library, rules: ProblemRules
+        self, examples: Sequence[ExampleTask], rewrites: Iterable[RewriteRow], library: Library, rules: ProblemRules
     ) -> None:
         self.library = library
         self.rules = rules
         self._rewrites: Mapping[tuple[str, str], list[RewriteRow]] = defaultdict(list)
         for rewrite in sorted(rewrites, key=lambda row: str(row["id"])):
             self._rewrites[rewrite["snippet_id"], rewrite["version"]].append(rewrite)
-        self._stating: Mapping[CaseOf, list[Shown]] = defaultdict(list)
+        self._stating: Mapping[CaseOf, list[ExampleTask]] = defaultdict(list)
         for each in examples:
             for case in each.task.cases:
                 self._stating[case].append(each)
 
-    def of(self, example: Shown) -> Iterator[Candidate]:
+    def of(self, example: ExampleTask) -> Iterator[Candidate]:
         """Yield a candidate for each version of the example's run where one of two neighbours is set apart."""
         program = write(example.task, (), self.rules).program
         for version in self._versions(example, program):
@@ -164,7 +171,7 @@ class Candidates:
             if candidates is not None:
                 yield candidates
 
-    def _versions(self, example: Shown, program: str) -> Iterator[str]:
+    def _versions(self, example: ExampleTask, program: str) -> Iterator[str]:
         """Yield the versions of the run that may say something, so that uses are looked for in those alone."""
         history, snippet = self.library.history, example.snippet
         run = history.between(snippet["version"], snippet["last_version"])
@@ -178,7 +185,7 @@ class Candidates:
             ):
                 yield version
 
-    def _by_tags(self, example: Shown, version: str, uses: tuple[Use, ...]) -> Candidate | None:
+    def _by_tags(self, example: ExampleTask, version: str, uses: tuple[Use, ...]) -> Candidate | None:
         """Return the candidate of the API that changed, best the one that the example documents."""
         history = self.library.history
         changed: dict[str, Tagging] = {}
@@ -195,13 +202,13 @@ class Candidates:
         change = history.change_behind(path, version, tags)
         gone = tags[1] == LibEvolutionEvalTag.DEPRECATED
         neighbour = history.next(version) if gone else history.previous(version)
-        stated = change["gitchameleon_category"] if change else None
-        category = GitChameleonCategory(stated) if stated else _CATEGORIES[tags[1]]
+        category_name = change["gitchameleon_category"] if change else None
+        category = GitChameleonCategory(category_name) if category_name else _CATEGORIES[tags[1]]
         if neighbour is not None and history.old_name(path, version, neighbour):
             category = GitChameleonCategory.NAME
         return self._candidate(example, version, _Target(path, tags, change, category), neighbour, uses)
 
-    def _by_runs(self, example: Shown, version: str, uses: tuple[Use, ...]) -> Candidate | None:
+    def _by_runs(self, example: ExampleTask, version: str, uses: tuple[Use, ...]) -> Candidate | None:
         """Return the candidate of an API whose own example a neighbouring release does not fulfil, as it ran."""
         path = example.snippet["path"]
         if path not in {use.path for use in uses if use.name == use.path.rpartition(".")[2]}:
@@ -213,7 +220,7 @@ class Candidates:
         target = _Target(path, PLAIN, None, GitChameleonCategory.SEMANTICS)
         return self._candidate(example, version, target, neighbour, uses)
 
-    def _by_rewrites(self, example: Shown, version: str, uses: tuple[Use, ...]) -> Candidate | None:
+    def _by_rewrites(self, example: ExampleTask, version: str, uses: tuple[Use, ...]) -> Candidate | None:
         """Return the candidate of an API that codemods write otherwise for the release after."""
         history = self.library.history
         following = history.next(version)
@@ -233,7 +240,7 @@ class Candidates:
         return None
 
     def _candidate(
-        self, example: Shown, version: str, target: _Target, neighbour: str | None, uses: tuple[Use, ...]
+        self, example: ExampleTask, version: str, target: _Target, neighbour: str | None, uses: tuple[Use, ...]
     ) -> Candidate:
         paths = {example.snippet["path"], target.path, *_counterparts(target.change)}
         other = None
@@ -247,7 +254,7 @@ class Candidates:
         apart = outcome not in (None, Outcome.PASSED)
         return Candidate(example, version, *target, neighbour, other, uses, apart)
 
-    def _rewritten(self, example: Shown, neighbour: str) -> Other | None:
+    def _rewritten(self, example: ExampleTask, neighbour: str) -> Other | None:
         """Return what a codemod made of the task for the neighbour."""
         for rewrite in self._rewrites.get((example.snippet["id"], neighbour), []):
             for task in tasks_of(rewrite, self.library.roots(neighbour)).tasks:
@@ -255,12 +262,14 @@ class Candidates:
                     return Other(task, ProblemRun.OTHER_CODEMOD)
         return None
 
-    def _under_old_name(self, example: Shown, path: str, version: str, neighbour: str) -> Other | None:
+    def _under_old_name(self, example: ExampleTask, path: str, version: str, neighbour: str) -> Other | None:
         """Return the task under the name that the neighbour has, if the new one is but another for the same."""
         names = self.library.history.old_name(path, version, neighbour)
         return Other(renamed(example.task, *names), ProblemRun.OTHER_CODEMOD) if names else None
 
-    def _example(self, example: Shown, version: str, neighbour: str, paths: Collection[str | None]) -> Other | None:
+    def _example(
+        self, example: ExampleTask, version: str, neighbour: str, paths: Collection[str | None]
+    ) -> Other | None:
         """Return what an example of the neighbour writes for one of the same inputs and results, and no example here.
 
         It is an example of one of the paths, or calls something of the core API's name.
@@ -279,7 +288,7 @@ class Candidates:
         """Say whether an example of a version writes the same."""
         return any(each.task.code == task.code and self._holds(each, version) for each in self._stating[task.cases[0]])
 
-    def _holds(self, example: Shown, version: str) -> bool:
+    def _holds(self, example: ExampleTask, version: str) -> bool:
         return self.library.history.within(version, example.snippet["version"], example.snippet["last_version"])
 
 

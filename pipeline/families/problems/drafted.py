@@ -179,7 +179,7 @@ def drafted_row(
     uses = request.uses(text.program)
     calls = list(dict.fromkeys(use.path for use in uses if use.form == UsageForm.CALL))
     paths = list(dict.fromkeys([changed.path, *calls]))
-    documents = [(path, found) for path in paths if (found := library.document(path, changed.version))]
+    documents = [(path, row) for path in paths if (row := library.document(path, changed.version))]
     tests = present(text.tests(request.roots))
     texts = [text.program, text.visible, tests]
     pins = additional_dependencies(texts, request.roots | {MODULE}, place.row["lock"] or "", place.environment)

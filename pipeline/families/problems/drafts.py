@@ -60,7 +60,7 @@ class Draft:
         return str(self.row["id"])
 
     @property
-    def stated(self) -> tuple[CaseOf, ...]:
+    def documented(self) -> tuple[CaseOf, ...]:
         """The cases that the example states."""
         return self.candidate.task.cases
 
@@ -79,7 +79,7 @@ def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting:
     task, version = candidate.task, candidate.version
     keywords = {keyword for use in candidate.uses if use.path == candidate.path for keyword in use.keywords}
     hidden = (candidate.name, *sorted(keywords & library.changed_parameters(candidate.path, version)))
-    key = f"{candidate.shown.key} {version}"
+    key = f"{candidate.example.key} {version}"
     written = write(task, hidden, rules)
     if names := names_revealed([_without_library(written, library.roots(version))], hidden, drafting):
         return Reject(key, RejectReason.LEAKS_ANSWER, f"the starting code has {names[0]!r}")
@@ -90,14 +90,14 @@ def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting:
     if describe(source, drafting) is None:
         detail = f"none of {len(docstrings)} docstrings has a sentence that describes the task"
         return Reject(key, RejectReason.NO_TEXT, detail)
-    made = candidate.shown.snippet["library"], version, candidate.path, written.starting_code, written.solution
+    identity = candidate.example.snippet["library"], version, candidate.path, written.starting_code, written.solution
     documented = [path for path in _documented_paths(candidate) if library.document(path, version)]
     documents = [document for path in documented if (document := library.document(path, version))]
-    id_ = content_id("problem", *made)
+    id_ = content_id("problem", *identity)
     row: ProblemDraft = {
         **head(
             id_,
-            candidate.shown.snippet,
+            candidate.example.snippet,
             candidate.path,
             version,
             candidate.tags,

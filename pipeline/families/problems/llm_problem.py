@@ -49,20 +49,20 @@ class ModelProblems:
 class _Court:
     """Judges drafts of problems; `runs` are those of the last draft of each that came so far.
 
-    `taken` are the problems that were accepted, by their id, which is that of the program.
+    `accepted` are problems by their id, which is that of the program.
     """
 
     kind: ModelProblems
-    wanted: Mapping[str, Unwritten]
+    by_key: Mapping[str, Unwritten]
     places: Mapping[str, Place]
     runs: dict[str, Sequence[ProblemRunRow]] = field(default_factory=dict)
-    taken: dict[str, Tested] = field(default_factory=dict)
+    accepted: dict[str, Tested] = field(default_factory=dict)
 
     def judge(self, drafts: Sequence[tuple[Subject, ProblemText]]) -> list[str | None]:
         """Say what is wrong with each: by reading it, by what its tests tell, by whether the solution needs the core
         API, the library and each parameter, and by what both releases make of it."""
         problems: dict[str, str | None] = {}
-        texts = [(self.wanted[subject.id], text_of(one)) for subject, one in drafts]
+        texts = [(self.by_key[subject.id], text_of(one)) for subject, one in drafts]
         for judged in (self._read, self._try, self._need, self._vary, self._prove):
             problems |= judged([(request, text) for request, text in texts if problems.get(request.id) is None])
         return [problems[subject.id] for subject, _ in drafts]
@@ -134,7 +134,7 @@ class _Court:
 
     def _prove(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
         problems = {request.id: tested(request, text) for request, text in drafts}
-        first = dict(self.taken)
+        first = dict(self.accepted)
         for problem in problems.values():
             first.setdefault(problem.id, problem)
         # Of the same program with other tests the runs would be those of another problem.
@@ -142,7 +142,7 @@ class _Court:
         runs = run_tested({problem.id: problem for problem in same.values()}.values(), self.places, self.kind.runner)
         self.runs |= {key: runs[problem.id] for key, problem in same.items()}
         proven = {key: self._unproven(self.runs[key], problem.other_version) for key, problem in same.items()}
-        self.taken |= {problem.id: problem for key, problem in same.items() if proven[key] is None}
+        self.accepted |= {problem.id: problem for key, problem in same.items() if proven[key] is None}
         return {key: proven[key] if key in same else _TWICE for key in problems}
 
     def _unproven(self, rows: Sequence[Row], other_version: str | None) -> str | None:

@@ -175,7 +175,7 @@ def asserts(written: Written, case: CaseOf) -> list[str]:
         return [f"assert {called} is {outcome.value}"]
     if outcome.value is not None:
         return [f"assert {called} == {outcome.value}"]
-    return [f"assert repr({called}).split() == {outcome.shown!r}.split()"]
+    return [f"assert repr({called}).split() == {outcome.representation!r}.split()"]
 
 
 def _names_of(task: Task) -> set[str]:

@@ -36,14 +36,14 @@ from pipeline.lake.stage import Reject
 class Trial:
     """A draft on its way: its tests as they came to be, and the runs that it has had.
 
-    `shown` is the case of the visible test; `stated` and `recorded` are those of the hidden ones. `cases` are all
-    inputs for which the reference was run; `killing` has for each mutant those for which it gives something else.
+    `visible_case` is that of the visible test; `documented` and `recorded` are those of the hidden ones. `cases` are
+    all inputs for which the reference was run; `killing` has for each mutant those for which it gives something else.
     """
 
     draft: Draft
     roots: frozenset[str]
-    shown: CaseOf
-    stated: tuple[CaseOf, ...]
+    visible_case: CaseOf
+    documented: tuple[CaseOf, ...]
     cases: tuple[CaseOf, ...]
     recorded: tuple[CaseOf, ...] = ()
     killing: Sequence[frozenset[Arguments]] = ()
@@ -67,24 +67,24 @@ class Trial:
     @property
     def hideable(self) -> tuple[CaseOf, ...]:
         """The cases that a hidden test may have: all but that of the visible one."""
-        return tuple(case for case in self.cases if case != self.shown)
+        return tuple(case for case in self.cases if case != self.visible_case)
 
     @property
     def visible(self) -> str:
         """The visible test."""
-        return visible_test(self.draft.candidate.task, self.draft.written, self.shown)
+        return visible_test(self.draft.candidate.task, self.draft.written, self.visible_case)
 
     @property
     def hidden(self) -> str:
         """The hidden tests."""
-        candidate, cases = self.draft.candidate, (self.stated, self.recorded)
+        candidate, cases = self.draft.candidate, (self.documented, self.recorded)
         written = self.draft.written
         return hidden_tests(candidate.task, written, *cases, self.module, self.roots, candidate.introduced)
 
     def score(self, rules: MutationRules) -> MutationScore:
         """Return which mutants the hidden tests kill."""
         inputs = [case.arguments for case in self.cases]
-        return score_of([*self.stated, *self.recorded], inputs, self.killing, rules.min_further_inputs)
+        return score_of([*self.documented, *self.recorded], inputs, self.killing, rules.min_further_inputs)
 
     @property
     def tested(self) -> Tested:
@@ -147,10 +147,12 @@ def _record(drafts: Sequence[Draft], place: Place, runner: Runner, rules: Proble
         draft, tried, result = one
         recorded = read_recorded(result.output, tried, rules)
         outcomes = {case.arguments: case.outcome for case in recorded}
-        documented = [case for case in draft.stated if case.outcome.raises or gives(outcomes.get(case.arguments), case)]
+        documented = [
+            case for case in draft.documented if case.outcome.raises or gives(outcomes.get(case.arguments), case)
+        ]
         example = next((case for case in documented if not case.outcome.raises), None)
         if example is not None:
-            covered = {case.arguments for case in draft.stated}
+            covered = {case.arguments for case in draft.documented}
             cases = [*documented, *(case for case in recorded if case.arguments not in covered)]
             yield Trial(
                 draft, place.roots, example, tuple(case for case in documented if case != example), tuple(cases)
@@ -164,7 +166,7 @@ def _record(drafts: Sequence[Draft], place: Place, runner: Runner, rules: Proble
 
 
 def _inputs(draft: Draft, rules: ProblemRules) -> list[Arguments]:
-    documented = [case.arguments for case in draft.stated]
+    documented = [case.arguments for case in draft.documented]
     return [*documented, *further_inputs(documented, rules.changes, rules.max_tried)]
 
 
@@ -178,9 +180,9 @@ def _select(
             yield Reject(trial.draft.id, RejectReason.INPUT_UNUSED, unused)
     mutated = [Mutated(trial.draft.id, trial.draft.candidate.task, trial.draft.written, trial.cases) for trial in able]
     for trial, killing in zip(able, kills_of(mutated, Family.PROBLEM, place, runner, mutation), strict=True):
-        others = choose(trial.hideable, [*trial.stated, trial.shown], len(trial.cases))
+        others = choose(trial.hideable, [*trial.documented, trial.visible_case], len(trial.cases))
         trial.killing = killing
-        trial.recorded = tuple(select_cases(trial.stated, others, killing, rules.max_recorded))
+        trial.recorded = tuple(select_cases(trial.documented, others, killing, rules.max_recorded))
         yield trial
 
 

@@ -113,8 +113,8 @@ def gives(outcome: Outcome | None, case: CaseOf) -> bool:
         return outcome.raises == case.outcome.raises
     if case.outcome.value is not None and outcome.value is not None:
         return bool(ast.literal_eval(case.outcome.value) == ast.literal_eval(outcome.value))
-    expected = case.outcome.shown or case.outcome.value or ""
-    return (outcome.shown or outcome.value or "").split() == expected.split()
+    expected = case.outcome.representation or case.outcome.value or ""
+    return (outcome.representation or outcome.value or "").split() == expected.split()
 
 
 def choose(recorded: Sequence[CaseOf], documented: Sequence[CaseOf], limit: int) -> list[CaseOf]:
@@ -157,4 +157,4 @@ def _type(record: Mapping[str, Any]) -> str | None:
 
 def _outcome_of(text: str) -> Outcome | None:
     vague = not text or text.startswith("<") or "0x" in text or "…" in text
-    return None if vague else Outcome(shown=text)
+    return None if vague else Outcome(representation=text)

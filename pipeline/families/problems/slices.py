@@ -89,13 +89,13 @@ def _imports(node: ast.stmt, roots: Collection[str]) -> bool:
 class Slice:
     """The steps that an expression needs, by what becomes of them, each a list of positions in the program.
 
-    `imports` bring names; `given` define helpers that have nothing to do with the library; `own` are definitions that
+    `imports` bring names; `helpers` define what has nothing to do with the library; `own` are definitions that
     use the library; `body` are the statements that lead to the expression; `data` are assignments of values without
     the library, by name.
     """
 
     imports: set[int] = field(default_factory=set)
-    given: set[int] = field(default_factory=set)
+    helpers: set[int] = field(default_factory=set)
     own: set[int] = field(default_factory=set)
     body: set[int] = field(default_factory=set)
     data: dict[str, int] = field(default_factory=dict)
@@ -143,7 +143,7 @@ def _enter(needed_steps: Slice, name: str, position: int, step: Step) -> None:
     if step.is_import:
         needed_steps.imports.add(position)
     elif step.is_definition:
-        (needed_steps.own if step.of_library else needed_steps.given).add(position)
+        (needed_steps.own if step.of_library else needed_steps.helpers).add(position)
     elif not _is_assignment(step.node):
         raise Unfit(f"{name} is made by a statement of several parts")
     elif step.of_library or not _of_one_name(step.node):

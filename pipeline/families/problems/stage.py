@@ -13,7 +13,7 @@ from pipeline.core.vocabularies.samples import Drafter
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.validation.stage import Runner
-from pipeline.families.problems.candidates import Candidate, Candidates, Shown, show
+from pipeline.families.problems.candidates import Candidate, Candidates, ExampleTask, show
 from pipeline.families.problems.drafted import ProblemWriter
 from pipeline.families.problems.drafts import Draft, additional_dependencies, draft
 from pipeline.families.problems.library import Library
@@ -64,7 +64,7 @@ def problems_stage(
     drafts, undrafted = parted(
         guarded(
             chosen,
-            lambda candidate: f"{candidate.shown.key} {candidate.version}",
+            lambda candidate: f"{candidate.example.key} {candidate.version}",
             lambda candidate: [draft(candidate, library, rules, drafting)],
         )
     )
@@ -74,7 +74,7 @@ def problems_stage(
     places, closed = places_of(rows, runner)
     trials, unproven = parted(prove(drafts, places, runner, rules, mutation))
     refused = [*rejects, *unchanged, *surplus, *undrafted, *twice, *unproven]
-    made, failed = parted(
+    results, failed = parted(
         guarded(
             trials,
             lambda trial: trial.draft.id,
@@ -82,8 +82,8 @@ def problems_stage(
         )
     )
     refused += failed
-    problems = [row for row, _ in made]
-    proven = [row for row, trial in made if trial.passed]
+    problems = [row for row, _ in results]
+    proven = [row for row, trial in results if trial.passed]
     written = WrittenRows()
     if writer is not None:
         written = write_problems(library, tables["snippets"], proven, places, rules, mutation, writer, runner)
@@ -91,7 +91,7 @@ def problems_stage(
     refused += written.rejects
     # What could not be built is tried again for what a writer wants there.
     environments = {row["version"]: row for row in [*rows, *written.environments]}
-    runs = [*(run for _, trial in made for run in trial.runs), *written.runs]
+    runs = [*(run for _, trial in results for run in trial.runs), *written.runs]
     return Output(
         {
             "problems": sorted(problems, key=_id),
@@ -120,7 +120,7 @@ def _problem(
 ) -> ProblemRow:
     """Return the row of a problem whose tests are known."""
     draft = trial.draft
-    statement = state(draft.candidate.task, draft.written, trial.shown, draft.source, rules.statement, drafting)
+    statement = state(draft.candidate.task, draft.written, trial.visible_case, draft.source, rules.statement, drafting)
     texts = [draft.written.program, trial.visible, trial.hidden]
     own = library.roots(trial.version) | {trial.module}
     pins = additional_dependencies(texts, own, place.row["lock"] or "", place.environment)
@@ -136,7 +136,7 @@ def _problem(
         "test": trial.visible,
         "hidden_tests": trial.hidden,
         "module": trial.module,
-        "stated_tests": len(trial.stated),
+        "stated_tests": len(trial.documented),
         "recorded_tests": len(trial.recorded),
         "drafted_tests": 0,
         "additional_dependencies": pins,
@@ -144,8 +144,8 @@ def _problem(
     }
 
 
-def _candidates(finder: Candidates, examples: Iterable[Shown]) -> tuple[list[Candidate], list[Reject]]:
-    def of_task(each: Shown) -> Iterable[Candidate | Reject]:
+def _candidates(finder: Candidates, examples: Iterable[ExampleTask]) -> tuple[list[Candidate], list[Reject]]:
+    def of_task(each: ExampleTask) -> Iterable[Candidate | Reject]:
         run = f"{each.snippet['version']} to {each.snippet['last_version']}"
         return list(finder.of(each)) or [Reject(each.key, RejectReason.UNCHANGED, f"{run}: {each.task.returned}")]
 
@@ -160,13 +160,13 @@ def _within_quota(candidates: Iterable[Candidate], rules: ProblemRules) -> tuple
     for each in sorted(candidates, key=lambda candidate: candidate.rank):
         kinds = {
             ("path", each.path, each.version): rules.max_per_path_and_version,
-            ("snippet", each.shown.snippet["id"], each.version): rules.max_per_snippet_and_version,
+            ("snippet", each.example.snippet["id"], each.version): rules.max_per_snippet_and_version,
             ("library",): rules.max_per_library,
         }
         full = next((kind for kind, limit in kinds.items() if counts[kind] >= limit), None)
         if full is not None:
             detail = f"the rule takes {kinds[full]} of {' '.join(full)}"
-            rejects.append(Reject(f"{each.shown.key} {each.version}", RejectReason.OVER_QUOTA, detail))
+            rejects.append(Reject(f"{each.example.key} {each.version}", RejectReason.OVER_QUOTA, detail))
         else:
             counts.update(kinds.keys())
             chosen.append(each)
@@ -179,8 +179,8 @@ def _distinct(drafts: Iterable[Draft]) -> tuple[list[Draft], list[Reject]]:
     rejects: list[Reject] = []
     for each in drafts:
         if each.id in by_content:
-            detail = f"the same program as {by_content[each.id].candidate.shown.key}"
-            key = f"{each.candidate.shown.key} {each.row['version']}"
+            detail = f"the same program as {by_content[each.id].candidate.example.key}"
+            key = f"{each.candidate.example.key} {each.row['version']}"
             rejects.append(Reject(key, RejectReason.DUPLICATE, detail))
         by_content.setdefault(each.id, each)
     return list(by_content.values()), rejects

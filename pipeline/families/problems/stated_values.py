@@ -18,24 +18,24 @@ _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+|\b0x[0-9a-f]{6,}")
 class Outcome:
     """What evaluating an expression comes to; exactly one of the three is set.
 
-    `value` is Python source that makes an equal value, `shown` the representation of what no literal makes, to be
-    compared but for white space, `raises` the name of a builtin exception.
+    `value` is Python source that makes an equal value, `representation` is that of what no literal makes, to be
+    compared but for white space, `raises` is the name of a builtin exception.
     """
 
     value: str | None = None
-    shown: str | None = None
+    representation: str | None = None
     raises: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class ExpectedResult:
     """An expression, and what the example states of it."""
 
     expression: ast.expr
     outcome: Outcome
 
 
-def stated_by(step: Step) -> Stated | None:
+def expected_result(step: Step) -> ExpectedResult | None:
     """Return what a step states, or None where it states nothing that a test could compare."""
     if isinstance(step.node, ast.Assert):
         return _of_comparison(step.node.test)
@@ -47,9 +47,9 @@ def stated_by(step: Step) -> Stated | None:
     if _is_print(step.node.value):
         printed = _printed(step.node.value)
         returned = None if _is_vague(expected) or _raised(expected) else Outcome(value=repr(expected))
-        return Stated(printed, returned) if printed and returned else None
+        return ExpectedResult(printed, returned) if printed and returned else None
     outcome = _outcome(expected)
-    return Stated(step.node.value, outcome) if outcome else None
+    return ExpectedResult(step.node.value, outcome) if outcome else None
 
 
 def outcome_of_literal(text: str) -> Outcome | None:
@@ -75,17 +75,17 @@ def _outcome(expected: str) -> Outcome | None:
         return Outcome(raises=name) if is_builtin_exception(name) else None
     if _is_vague(expected):
         return None
-    return outcome_of_literal(expected) or (Outcome(shown=expected) if _is_representation(expected) else None)
+    return outcome_of_literal(expected) or (Outcome(representation=expected) if _is_representation(expected) else None)
 
 
-def _of_comparison(expression: ast.expr) -> Stated | None:
+def _of_comparison(expression: ast.expr) -> ExpectedResult | None:
     """Read `call(…) == literal` and `call(…) is None`, of which only the call is to be written."""
     if not isinstance(expression, ast.Compare) or len(expression.ops) != 1:
         return None
     right = ast.unparse(expression.comparators[0])
     is_none = isinstance(expression.ops[0], ast.Is) and right == "None"
     value = outcome_of_literal(right) if is_none or isinstance(expression.ops[0], ast.Eq) else None
-    return Stated(expression.left, value) if value else None
+    return ExpectedResult(expression.left, value) if value else None
 
 
 def _is_print(expression: ast.expr) -> bool:

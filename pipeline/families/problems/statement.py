@@ -44,7 +44,7 @@ class Statement:
 def state(
     task: Task, written: Written, example: CaseOf, source: Source, rules: StatementRules, drafting: DraftingRules
 ) -> Statement:
-    """Write the statement of a task that `describe` has a sentence for; `shown` is the case that it may show.
+    """Write the statement of a task that `describe` has a sentence for; `example` is the case that it may show.
 
     Errors: ValueError where the documentation has no sentence that describes anything.
     """
@@ -107,14 +107,14 @@ def _last_name(node: ast.expr) -> str:
 
 
 def _result(
-    written: Written, shown: CaseOf, source: Source, rules: StatementRules, drafting: DraftingRules
+    written: Written, example_case: CaseOf, source: Source, rules: StatementRules, drafting: DraftingRules
 ) -> Iterator[str]:
     """Yield what comes out: the type of a literal, and the stated case as long as it names nothing hidden."""
-    if shown.outcome.value is not None and shown.outcome.value != "None":
-        yield rules.returns.format(type=type(ast.literal_eval(shown.outcome.value)).__name__)
+    if example_case.outcome.value is not None and example_case.outcome.value != "None":
+        yield rules.returns.format(type=type(ast.literal_eval(example_case.outcome.value)).__name__)
     # Blanks within a literal are part of the value.
-    result = shown.outcome.value or " ".join((shown.outcome.shown or "").split())
-    example = rules.example.format(call=call(written, shown), result=result)
+    result = example_case.outcome.value or " ".join((example_case.outcome.representation or "").split())
+    example = rules.example.format(call=call(written, example_case), result=result)
     if len(example) <= rules.max_example_characters and not find_names(example, source.hidden, drafting):
         yield example
 

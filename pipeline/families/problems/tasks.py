@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.families.problems.lifting import Lifted, lift
 from pipeline.families.problems.slices import Program, Slice, Step, Unfit, names_in, program_of, slice_of
-from pipeline.families.problems.stated_values import Outcome, stated_by
+from pipeline.families.problems.stated_values import Outcome, expected_result
 from pipeline.lake.rows import RewriteRow, SnippetRow
 
 
@@ -60,7 +60,7 @@ def tasks_of(snippet: SnippetRow | RewriteRow, roots: Collection[str]) -> Snippe
     groups: dict[tuple[object, ...], list[tuple[Slice, Lifted, Outcome]]] = {}
     unfit: list[str] = []
     for position, step in enumerate(program.steps):
-        outcome = stated_by(step) if step.of_library else None
+        outcome = expected_result(step) if step.of_library else None
         if outcome is None:
             continue
         try:
@@ -91,10 +91,10 @@ def _task(program: Program, group: Sequence[tuple[Slice, Lifted, Outcome]]) -> T
     needed, first, _ = group[0]
     free = {name for _, lifted, _ in group for name in lifted.free}
     steps = {position for each, _, _ in group for position in each.imports}
-    given = {position for each, _, _ in group for position in each.given}
+    helper_positions = {position for each, _, _ in group for position in each.helpers}
     own = [ast.unparse(program.steps[position].node) for position in sorted(needed.own)]
     code = names_in(ast.parse("\n".join([*own, *first.body, first.returned])))
-    helpers = [program.steps[position] for position in sorted(given)]
+    helpers = [program.steps[position] for position in sorted(helper_positions)]
     used = code | {name for step in helpers for name in step.needs}
     imported = [program.steps[position] for position in sorted(steps)]
     return Task(

@@ -88,8 +88,8 @@ def _dependents(samples: Sequence[CodeSampleRow], rules: RepositoryRules) -> Ite
     for row in samples:
         if row["source"] == SnippetSource.DOWNSTREAM and row["place"].startswith(_PURL):
             name, _, version = row["place"].removeprefix(_PURL).rpartition("@")
-            newest_known = newest.get(name)
-            if newest_known is None or Version(version) > Version(newest_known.version):
+            newest_project = newest.get(name)
+            if newest_project is None or Version(version) > Version(newest_project.version):
                 licence, attribution = row["licence"], row["attribution"]
                 newest[name] = Chosen(
                     row["library"], name, version, row["created_time"], licence=licence, attribution=attribution

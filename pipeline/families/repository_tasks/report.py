@@ -41,7 +41,7 @@ class RunReport:
     chosen: list[str] = field(default_factory=list)
     outcomes: Mapping[str, TestOutcome] = field(default_factory=dict)
     broken: list[str] = field(default_factory=list)
-    said: Mapping[str, str] = field(default_factory=dict)
+    messages: Mapping[str, str] = field(default_factory=dict)
     trace: Mapping[str, TestTrace] | None = None
 
 

@@ -60,12 +60,12 @@ def _requirement(node: ast.FunctionDef | ast.AsyncFunctionDef, content: Content)
     texts = [line for line in announced(node) if line not in named]
     lines = [*_parameters(node, content), *_results(node, content), *raised, *texts]
     # Of an example that was cut out its prompt may be left, alone or with a comment.
-    kept_lines = [
+    lines_outside_examples = [
         line
         for line in content.description.split("\n")
         if not line.strip() or (any(map(str.isalnum, line)) and not line.lstrip().startswith(_PROMPT))
     ]
-    functionality = "\n".join(kept_lines).strip()
+    functionality = "\n".join(lines_outside_examples).strip()
     # Code without a prompt may be the body itself ("roughly equivalent to").
     examples = [textwrap.indent(example, _INDENT) for example in content.examples if example.startswith(_PROMPT)]
     if functionality and examples:

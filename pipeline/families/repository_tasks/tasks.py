@@ -98,13 +98,17 @@ def repository_tasks_stage(
     by_function: dict[str, dict[str, frozenset[int]]] = defaultdict(dict)
     for reach in tables["reaches"]:
         by_function[reach["function_id"]][reach["test"]] = frozenset(reach["lines"])
-    shown = [(row, files[row["project_id"], row["path"]], by_function[row["id"]]) for row in tables["traced_functions"]]
-    made = list(guarded(shown, lambda one: str(one[0]["id"]), lambda one: [candidate(*one, workshop.rules)]))
+    traced = [
+        (row, files[row["project_id"], row["path"]], by_function[row["id"]]) for row in tables["traced_functions"]
+    ]
+    results = list(guarded(traced, lambda one: str(one[0]["id"]), lambda one: [candidate(*one, workshop.rules)]))
     silent = (
-        [drawn for drawn, requirement in zip(shown, made, strict=True) if _is_silent(requirement)] if writer else []
+        [drawn for drawn, requirement in zip(traced, results, strict=True) if _is_silent(requirement)] if writer else []
     )
-    drafted = _drafted(silent, sum(isinstance(drawn, Candidate) for drawn in made), workshop.rules, writer)
-    detail = [drafted.made.get(row["id"], drawn) for row, drawn in zip(tables["traced_functions"], made, strict=True)]
+    drafted = _drafted(silent, sum(isinstance(drawn, Candidate) for drawn in results), workshop.rules, writer)
+    detail = [
+        drafted.results.get(row["id"], drawn) for row, drawn in zip(tables["traced_functions"], results, strict=True)
+    ]
     candidates = sorted((drawn for drawn in detail if isinstance(drawn, Candidate)), key=lambda one: one.id)
     rows: list[RepositoryTaskRow] = []
     rejects = [drawn for drawn in detail if isinstance(drawn, Reject)]
@@ -182,7 +186,7 @@ def _is_silent(result: Candidate | Reject) -> bool:
 class _Drafted:
     """What asking for requirements came to: by function, what stands in the place of its refusal; and notes."""
 
-    made: Mapping[str, Candidate | Reject]
+    results: Mapping[str, Candidate | Reject]
     notes: Sequence[Reject]
 
 

@@ -177,7 +177,7 @@ def _test_run(variant: Variant, report: RunReport, duration_s: float) -> TestRun
     outcomes = outcomes_by_test | {
         test: outcome for test, outcome in ran.items() if not outcomes_by_test or test in outcomes_by_test
     }
-    details = [*report.broken, *(f"{test}: {report.said[test]}" for test in outcomes if test in report.said)]
+    details = [*report.broken, *(f"{test}: {report.messages[test]}" for test in outcomes if test in report.messages)]
     detail = "; ".join(details)[:_DETAIL] or None
     return TestRun(variant.id, Outcome.PASSED, detail, outcomes, report.collected, report.trace, duration_s)
 

@@ -29,7 +29,7 @@ def ask(
     days = [final.uploaded.date() for final, _ in files]
     return Fact(
         library=library,
-        asked=today,
+        observed=today,
         since=since,
         releases=sum(day >= since for day in days),
         all_releases=len(files),

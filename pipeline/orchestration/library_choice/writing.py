@@ -35,7 +35,7 @@ def considered_text(considered: Sequence[Considered]) -> str:
     writer.writerow(COLUMNS)
     for one in considered:
         fact = one.fact
-        columns = (fact.asked, fact.releases, fact.pure, fact.licence) if fact else ("", "", "", "")
+        columns = (fact.observed, fact.releases, fact.pure, fact.licence) if fact else ("", "", "", "")
         verdict = str(one.reason) if one.reason else "chosen"
         writer.writerow((one.ranked.rank, one.ranked.library, verdict, one.detail, *columns))
     return text.getvalue()

@@ -137,15 +137,15 @@ def place_refresh(refresh: Refresh, signature: Signature | None = None) -> Publi
 
 
 def end_unsigned(
-    refresh: Refresh, asked: str, signature: Signature | None, newer: str | None = None
+    refresh: Refresh, manifest_sha256: str, signature: Signature | None, newer: str | None = None
 ) -> Publication | None:
     """Note that a person refused to sign, or that nobody answered: in time, or before a `newer` run took its place.
 
-    Return how the publication stands then, None where it never began. Where the draft that was `asked` about (sha256
-    of its manifest) is not the one that waits, nothing changes: another question is still open.
+    Return how the publication stands then, None where it never began. Where the draft with `manifest_sha256` is not the
+    one that waits, nothing changes: another question is still open.
     """
     publication = publication_of(refresh)
-    if publication is None or not publication.asks or not publication.is_about(asked):
+    if publication is None or not publication.asks or not publication.is_about(manifest_sha256):
         return publication
     if signature and signature.approved:
         return publication

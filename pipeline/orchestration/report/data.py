@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pipeline.core.vocabularies.drafts import DraftKind, DraftStanding
+from pipeline.core.vocabularies.drafts import DraftKind, DraftStatus
 from pipeline.core.vocabularies.review import ReviewStatus
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.families.all_families import INSTANCE_TABLES
@@ -18,7 +18,7 @@ from pipeline.llm.summary import Spent
 from pipeline.orchestration.failures import Failure, InternalError
 from pipeline.orchestration.report.failures import Trouble, troubles_of
 from pipeline.orchestration.report.figures import SURVIVES, Bar, Figure, snapshot_figures
-from pipeline.orchestration.report.reviewing import ReviewTold
+from pipeline.orchestration.report.reviewing import ReviewSummary
 from pipeline.orchestration.report.shares import ShareLine, share_lines
 from pipeline.orchestration.report.work import StageLine, seconds_by_library, seconds_by_stage, stage_lines
 from pipeline.orchestration.stages.empty_families import EmptyFamilies
@@ -44,12 +44,12 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
-class DraftsTold:
+class DraftsSummary:
     """Drafts: what was asked by kind and what that cost, the ledger, and how rows stand with a model by kind."""
 
     asked: Mapping[DraftKind, Tally]
     spent: Spent
-    standing: Mapping[DraftKind, Mapping[DraftStanding, int]]
+    standing: Mapping[DraftKind, Mapping[DraftStatus, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +77,11 @@ class Report:
     seconds: Sequence[Figure]
     publication: Publication | None
     shares: Sequence[ShareLine]
-    review: ReviewTold | None
+    review: ReviewSummary | None
     spent_before: int | None
     tables: Sequence[TableLine]
     figures: Sequence[Figure]
-    drafts: DraftsTold | None
+    drafts: DraftsSummary | None
     left_out: Mapping[str, str]
     empty: Sequence[EmptyFamilies]
 
@@ -98,9 +98,9 @@ def report_of(
     snapshot: Path | None,
     before: Ran | None,
     snapshot_before: Path | None,
-    drafts: DraftsTold | None,
+    drafts: DraftsSummary | None,
     left_out: Mapping[str, str],
-    review: ReviewTold | None = None,
+    review: ReviewSummary | None = None,
     empty: Sequence[EmptyFamilies] = (),
     errors: Sequence[InternalError] = (),
 ) -> Report:
@@ -178,7 +178,7 @@ def _rows(manifest: Manifest) -> dict[str, int]:
 
 
 def _headlines(
-    ran: Ran | None, named: Mapping[str, Figure], drafts: DraftsTold | None, review: ReviewTold | None
+    ran: Ran | None, named: Mapping[str, Figure], drafts: DraftsSummary | None, review: ReviewSummary | None
 ) -> dict[str, str]:
     """Return the few numbers that say how it went."""
     headlines: dict[str, str] = {}

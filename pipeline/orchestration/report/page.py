@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from pipeline.core.vocabularies.drafts import DraftStanding
+from pipeline.core.vocabularies.drafts import DraftStatus
 from pipeline.core.vocabularies.gates import CheckStatus
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.llm.client.tally import usd
@@ -117,7 +117,7 @@ _templates.filters |= {"number": _number, "percent": _percent, "when": _when, "u
 _templates.globals |= {
     "change": _change,
     "points": _points,
-    "standings": list(DraftStanding),
+    "standings": list(DraftStatus),
     "families": INSTANCE_TABLES,
     "passed": (CheckStatus.PASSED, CheckStatus.NOT_MEASURED),
 }

@@ -12,7 +12,7 @@ from pipeline.quality.annotation_rules import AnnotationRules
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewTold:
+class ReviewSummary:
     """The review database of now. `trouble` says why it could not be asked; then nothing else is known.
 
     `decisions` and `median_s` are of the last 30 days; `kappa` is None where nobody has judged what another judged.
@@ -28,7 +28,7 @@ class ReviewTold:
     pairs: int = 0
 
 
-def review_figures(settings: Settings, rules: AnnotationRules) -> ReviewTold | None:
+def review_figures(settings: Settings, rules: AnnotationRules) -> ReviewSummary | None:
     """Return how the review goes, None where there is no review database yet."""
     if settings.reviews is None and not settings.reviews_file.is_file():
         return None
@@ -40,10 +40,10 @@ def review_figures(settings: Settings, rules: AnnotationRules) -> ReviewTold | N
     try:
         return _figures(settings, rules)
     except (SQLAlchemyError, StoreError, OSError) as error:
-        return ReviewTold(f"the review database did not answer: {type(error).__name__}; see DRIFTLINE_REVIEWS")
+        return ReviewSummary(f"the review database did not answer: {type(error).__name__}; see DRIFTLINE_REVIEWS")
 
 
-def _figures(settings: Settings, rules: AnnotationRules) -> ReviewTold:
+def _figures(settings: Settings, rules: AnnotationRules) -> ReviewSummary:
     from pipeline.quality.annotation.agreement import agreement
     from pipeline.quality.annotation.pace import pace
     from pipeline.quality.annotation.queue import OPEN, Filter, choices, progress
@@ -62,7 +62,7 @@ def _figures(settings: Settings, rules: AnnotationRules) -> ReviewTold:
         Figure("queue", "Review queue by family", note, statuses, [bar for bar in families if bar.total]),
         Figure("queue_flags", "Review queue by flag", f"{note} One may have several.", statuses, flags),
     ]
-    return ReviewTold(
+    return ReviewSummary(
         trouble=None,
         figures=[figure for figure in figures if figure.bars],
         samples=sum(of_all.values()),

@@ -24,7 +24,7 @@ from pipeline.orchestration.draftable import counted, draftable
 from pipeline.orchestration.failures import failures_of, internal_errors
 from pipeline.orchestration.publishing.publish_snapshot import publication_of, published_of
 from pipeline.orchestration.refresh import Refresh, counts_of, empty_of, sources_left_out, totals
-from pipeline.orchestration.report.data import DraftsTold, Ran, Report, report_of
+from pipeline.orchestration.report.data import DraftsSummary, Ran, Report, report_of
 from pipeline.orchestration.report.page import page_of
 from pipeline.orchestration.report.reviewing import review_figures
 from pipeline.quality.all_rules import CurationRules
@@ -190,8 +190,8 @@ def _order(snapshot: Path) -> tuple[str, int]:
     return re.sub(r"^.*?(\d{4}-\d{2}-\d{2})$", r"\1", name), int(revision) if revision.isdecimal() else 1
 
 
-def _drafts(record: RunRecord) -> DraftsTold:
+def _drafts(record: RunRecord) -> DraftsSummary:
     rules = CurationRules.read()
     numbers = counted(draftable(Lake(settings().lake_root), record.libraries, rules))
     folder = _refresh(record).folder
-    return DraftsTold(tallies_of(folder), spent_by(settings().answers, rules.models, record.run), numbers)
+    return DraftsSummary(tallies_of(folder), spent_by(settings().answers, rules.models, record.run), numbers)

@@ -37,7 +37,7 @@ class StageLine:
         return sum(self.rejected.values())
 
     @property
-    def made_before(self) -> int | None:
+    def produced_before(self) -> int | None:
         """What came out of the stage in the run before, None where that had none."""
         return self.before.made + self.before.made_before if self.before else None
 

@@ -69,7 +69,7 @@ class CodeSources:
     artifacts: ArtifactStore
     profile: Profile
 
-    def wanted(self) -> list[CodeSource]:
+    def configured(self) -> list[CodeSource]:
         """Return the sources of the profile; one to which there is no way at all is said to be left out, at once."""
         return [
             OutOfReach(SnippetSource(name), why) if (why := self._no_way_to(name)) else self._makers[name].make()

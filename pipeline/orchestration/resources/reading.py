@@ -26,11 +26,11 @@ def crawl(resources: Resources, lake: Lake, library: str, progress: Any) -> Outp
         # Of other languages there are posts only.
         return Output({"releases": []}, 0, 0)
     rule = resources.profile.rule_of(library)
-    wanted = ReleaseRequest(library, SpecifierSet(rule.versions), rule.latest, resources.period)
-    known = with_deferred(lake, "releases", library)
+    request = ReleaseRequest(library, SpecifierSet(rule.versions), rule.latest, resources.period)
+    stored = with_deferred(lake, "releases", library)
     output = releases_stage(
-        wanted,
-        known,
+        request,
+        stored,
         index_url(),
         resources.artifacts,
         resources.rules.licences,
@@ -38,25 +38,25 @@ def crawl(resources: Resources, lake: Lake, library: str, progress: Any) -> Outp
         resources.needed_sources,
         progress,
     )
-    defer(lake, "releases", library, known, output.tables["releases"])
+    defer(lake, "releases", library, stored, output.tables["releases"])
     return output
 
 
 def gather(resources: Resources, lake: Lake, library: str, progress: Any) -> Output:
     """Run the gather stage for a library, beside what was found before."""
-    releases, known = lake.read("releases", library), with_deferred(lake, "code_samples", library)
-    sources = resources.code_sources.wanted()
-    output = gather_stage(library, releases, known, sources, resources.code_period, progress, resources.period.until)
-    defer(lake, "code_samples", library, known, output.tables["code_samples"])
+    releases, stored = lake.read("releases", library), with_deferred(lake, "code_samples", library)
+    sources = resources.code_sources.configured()
+    output = gather_stage(library, releases, stored, sources, resources.code_period, progress, resources.period.until)
+    defer(lake, "code_samples", library, stored, output.tables["code_samples"])
     return output
 
 
 def read_sites(resources: Resources, lake: Lake, library: str, progress: Any) -> Output:
     """Run the sites stage for a library, beside what its sites said before."""
-    releases, known = lake.read("releases", library), with_deferred(lake, "site_documents", library)
+    releases, stored = lake.read("releases", library), with_deferred(lake, "site_documents", library)
     sites, end = resources.code_sources.sites(), resources.period.until
-    output = sites_stage(library, releases, known, sites, resources.code_period, progress, end)
-    defer(lake, "site_documents", library, known, output.tables["site_documents"])
+    output = sites_stage(library, releases, stored, sites, resources.code_period, progress, end)
+    defer(lake, "site_documents", library, stored, output.tables["site_documents"])
     return output
 
 

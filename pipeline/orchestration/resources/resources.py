@@ -163,10 +163,10 @@ class Resources:
         if release["library"] not in self.rules.inspection.libraries:
             return {}
         cache = self.settings.cache / "inspections"
-        seen = inspect_release(release, list(compiled), self.environments, cache)
+        inspected = inspect_release(release, list(compiled), self.environments, cache)
         return {
             name: record_of(name, compiled[name], record)
-            for name, record in seen.items()
+            for name, record in inspected.items()
             if NOT_INSPECTED not in record
         }
 

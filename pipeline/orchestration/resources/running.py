@@ -40,9 +40,9 @@ IN_ENVIRONMENTS = (
 def build_environments(resources: Resources, lake: Lake, library: str, progress: Any) -> Output:
     """Run the environments stage for the releases in which something is to be run."""
     tables: Mapping[str, Any] = LakeTables(lake, library, IN_ENVIRONMENTS, {"symbols": SYMBOLS, "snippets": EXAMPLES})
-    wanted = required_versions(**tables, executable_sources=resources.rules.validation.executable_sources)
-    known = lake.read("environments", library) if progress else ()
-    return environments_stage(tables["releases"], wanted, resources.environments, known, progress)
+    requested = required_versions(**tables, executable_sources=resources.rules.validation.executable_sources)
+    stored = lake.read("environments", library) if progress else ()
+    return environments_stage(tables["releases"], requested, resources.environments, stored, progress)
 
 
 def validate(resources: Resources, tables: Tables) -> Output:

@@ -50,7 +50,7 @@ def _bound_elsewhere(change: ChangeRow, runs: Runs) -> bool:
 
     `import a.b` needs a module that is called so; `from a import b` takes either.
     """
-    observations = [runs.seen(change["path"], change[side]) for side in ("old_version", "new_version")]
+    observations = [runs.probe_result(change["path"], change[side]) for side in ("old_version", "new_version")]
     names = {each.name for each in observations if each is not None and each.kind == "module"}
     return len(names) > 1
 
@@ -58,7 +58,7 @@ def _bound_elsewhere(change: ChangeRow, runs: Runs) -> bool:
 def _differs(change: ChangeRow, runs: Runs) -> PublishedChangeRow | Reject:
     if change["kind"] not in PROBED:
         return _published(change, [None, None], Finding(None))
-    old, new = (runs.seen(change["path"], change[side]) for side in ("old_version", "new_version"))
+    old, new = (runs.probe_result(change["path"], change[side]) for side in ("old_version", "new_version"))
     finding = judge(old, new, change) if old and new else Finding(None)
     if old and new and finding.held is False:
         return _refuted(

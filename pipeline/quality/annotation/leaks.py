@@ -21,7 +21,7 @@ def leak_of(family: Family, row: Row, changed: Mapping[str, str], rules: Curatio
     if hidden is None:
         return None
     name = row[hidden.column]
-    for field in _among(changed, [column for column in hidden.shown if column not in _PROSE]):
+    for field in _among(changed, [column for column in hidden.readable_columns if column not in _PROSE]):
         if leaked := readable(changed[field], name, ignore_case=rules.masking.ignore_case):
             return f"{field}: {leaked!r} can be read, and it is what is asked for: write {MASKS[Granularity.TOKEN]}"
     for field in _among(changed, _PROSE):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.core.vocabularies.samples import Drafter
-from pipeline.families.contexts.query import query_request, says_too_little
+from pipeline.families.contexts.query import is_too_vague, query_request
 from pipeline.llm.names import find_names, redact
 from pipeline.llm.writers import Text
 from tests.families.contexts.rows import CONTEXTS, WRITER
@@ -69,7 +69,7 @@ LEFT = {
 def test_a_query_that_says_nothing_without_the_names_is_none(sentence: str) -> None:
     clean = sentence == "Return text."
     text = Text(redact(sentence, ["json_encoder", "json"], WRITER.rules), not clean, Drafter.OFFLINE, None, "")
-    assert says_too_little(text, CONTEXTS.query) is LEFT[sentence]
+    assert is_too_vague(text, CONTEXTS.query) is LEFT[sentence]
 
 
 WORDS = st.lists(

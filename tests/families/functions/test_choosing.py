@@ -11,7 +11,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.families.functions.choosing import Choice, Choices, within_quota
 from pipeline.families.functions.rules import FunctionRules
-from pipeline.families.problems.candidates import Candidates, Shown, show
+from pipeline.families.problems.candidates import Candidates, ExampleTask, show
 from pipeline.families.problems.library import Library
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
@@ -33,7 +33,7 @@ STEADY: dict[str, list[Row]] = {
 def chosen(snippets: list[Row], min_name_length: int = 2, **changed: list[Row]) -> list[Choice | Reject]:
     tables = {name: rows for name, rows in (TABLES | changed).items() if name not in ("snippets", "rewrites")}
     library = Library(**tables, tagging=TAGGING, usage=USAGE)
-    shown = [each for each in show(snippets, library, RULES_OF_PROBLEMS) if isinstance(each, Shown)]
+    shown = [each for each in show(snippets, library, RULES_OF_PROBLEMS) if isinstance(each, ExampleTask)]
     finder = Choices(Candidates(shown, [], library, RULES_OF_PROBLEMS), min_name_length)
     return [choice for each in shown for choice in finder.of(each)]
 

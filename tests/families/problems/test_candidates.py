@@ -14,7 +14,7 @@ from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.execution.sandbox.environment import bare_environment
-from pipeline.families.problems.candidates import Candidate, Candidates, Shown, show
+from pipeline.families.problems.candidates import Candidate, Candidates, ExampleTask, show
 from pipeline.families.problems.drafts import Draft, additional_dependencies, draft
 from pipeline.families.problems.library import Library
 from pipeline.lake.schema import Row
@@ -35,7 +35,7 @@ def known(**changed: list[Row]) -> Library:
 
 def found(snippets: list[Row], rewrites: list[Row] | None = None, **changed: list[Row]) -> list[Candidate]:
     library = known(**changed)
-    shown = [each for each in show(snippets, library, RULES_OF_PROBLEMS) if isinstance(each, Shown)]
+    shown = [each for each in show(snippets, library, RULES_OF_PROBLEMS) if isinstance(each, ExampleTask)]
     finder = Candidates(shown, rewrites or [], library, RULES_OF_PROBLEMS)
     return [candidate for each in shown for candidate in finder.of(each)]
 

@@ -87,8 +87,8 @@ def test_a_recorder_says_what_the_program_gives() -> None:
     with contextlib.redirect_stdout(printed):
         exec(written.program + recorder(task, written, inputs), {})
     assert read_recorded(printed.getvalue(), inputs, RULES_OF_PROBLEMS) == [
-        CaseOf(("'1/3'",), Outcome(shown="Fraction(1, 3)")),
-        CaseOf(("4",), Outcome(shown="Fraction(4, 1)")),
+        CaseOf(("'1/3'",), Outcome(representation="Fraction(1, 3)")),
+        CaseOf(("4",), Outcome(representation="Fraction(4, 1)")),
     ]
 
 
@@ -106,7 +106,7 @@ def test_an_argument_that_cannot_be_made_is_no_result_of_the_function() -> None:
 
 PRINTED = {
     "a literal": ('{"number": 0, "shown": "[1]", "is_literal": true}', Outcome(value="[1]")),
-    "what equals no literal": ('{"number": 0, "shown": "[1]", "is_literal": false}', Outcome(shown="[1]")),
+    "what equals no literal": ('{"number": 0, "shown": "[1]", "is_literal": false}', Outcome(representation="[1]")),
     "an address": ('{"number": 0, "shown": "X(at 0x7f)", "is_literal": false}', None),
     "what it is": ('{"number": 0, "shown": "<X>", "is_literal": false}', None),
     "too long": ('{"number": 0, "shown": "%s", "is_literal": false}' % ("x" * 500), None),

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.families.problems.slices import Step
-from pipeline.families.problems.stated_values import Outcome, outcome_of_literal, stated_by
+from pipeline.families.problems.stated_values import Outcome, expected_result, outcome_of_literal
 
 STATED = {
     "a literal": ("f(1)", "[1, 2]\n", "f(1)", Outcome(value="[1, 2]")),
     "a text of Python 2": ("f(1)", "u'a'\n", "f(1)", Outcome(value="'a'")),
     "several lines": ("f(1)", "[1,\n 2]\n", "f(1)", Outcome(value="[1, 2]")),
-    "a representation": ("f(1)", "Markup('a')\n", "f(1)", Outcome(shown="Markup('a')")),
+    "a representation": ("f(1)", "Markup('a')\n", "f(1)", Outcome(representation="Markup('a')")),
     "a comparison": ("f(1) == [2]", "True\n", "f(1)", Outcome(value="[2]")),
     "is None": ("f(1) is None", "True\n", "f(1)", Outcome(value="None")),
     "a comparison that fails": ("f(1) == 2", "False\n", "f(1) == 2", Outcome(value="False")),
@@ -46,18 +46,18 @@ def step(statement: str, expected: str | None) -> Step:
 @pytest.mark.parametrize("case", STATED)
 def test_what_is_stated(case: str) -> None:
     statement, expected, expression, outcome = STATED[case]
-    stated = stated_by(step(statement, expected))
+    stated = expected_result(step(statement, expected))
     assert stated is not None
     assert (ast.unparse(stated.expression), stated.outcome) == (expression, outcome)
 
 
 @pytest.mark.parametrize("case", VAGUE)
 def test_what_no_test_could_compare(case: str) -> None:
-    assert stated_by(step(*VAGUE[case])) is None
+    assert expected_result(step(*VAGUE[case])) is None
 
 
 def test_an_assertion_states_its_value() -> None:
-    stated = stated_by(step("assert f(1) == {'a': 2}", None))
+    stated = expected_result(step("assert f(1) == {'a': 2}", None))
     assert stated is not None
     assert stated.outcome == Outcome(value="{'a': 2}")
 
@@ -84,7 +84,7 @@ def test_a_literal_comes_back(value: object) -> None:
 
 @given(st.text(max_size=60))
 def test_any_output_is_read_or_left(text: str) -> None:
-    stated = stated_by(step("f(1)", text))
+    stated = expected_result(step("f(1)", text))
     if stated is not None:
-        chosen = (stated.outcome.value, stated.outcome.shown, stated.outcome.raises)
+        chosen = (stated.outcome.value, stated.outcome.representation, stated.outcome.raises)
         assert sum(each is not None for each in chosen) == 1

@@ -33,7 +33,7 @@ def test_final_releases_are_counted_and_dated(lib: Index) -> None:
     lib.infos["lib"] = {"license_expression": "BSD-3-Clause"}
     found = asked(lib, "lib")
     assert found
-    days = (found.asked, found.since, found.first, found.last)
+    days = (found.observed, found.since, found.first, found.last)
     assert days == (TODAY, SINCE, date(2019, 5, 1), date(2022, 2, 1))
     assert (found.releases, found.all_releases, found.pure) == (2, 3, True)
     assert (found.licence, found.licence_of) == ("BSD-3-Clause", "2.0")

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from pipeline.core.vocabularies.drafts import DraftKind, DraftStanding
+from pipeline.core.vocabularies.drafts import DraftKind, DraftStatus
 from pipeline.core.vocabularies.gates import CheckKind, CheckStatus, PublicationState
 from pipeline.lake.run_records import RunRecord
 from pipeline.lake.runner import Count
 from pipeline.llm.client.tally import Tally
 from pipeline.llm.summary import Spent
 from pipeline.orchestration.failures import Failure, InternalError
-from pipeline.orchestration.report.data import DraftsTold, Ran, Report, report_of
+from pipeline.orchestration.report.data import DraftsSummary, Ran, Report, report_of
 from pipeline.orchestration.report.figures import Bar, Figure
 from pipeline.orchestration.report.page import page_of, pieces
 from pipeline.snapshots.publication import Publication, Signature
@@ -24,10 +24,10 @@ from pipeline.snapshots.release_checks.release_checks import CheckResult
 
 HOSTILE = "<script>alert(1)</script>\u202e\"'&{{ 7*7 }}"
 RECORD = RunRecord("now", "starter", ("a", HOSTILE), ("crawl", "gate"), None, "2026-11-16", "2026-11-20T10:00:00+00:00")
-DRAFTS = DraftsTold(
+DRAFTS = DraftsSummary(
     {DraftKind.DESCRIPTION: Tally(12, 1, 8, 2, 1, 4_000_000, "the month has cost 20")},
     Spent(5_000_000, 2_000_000_000, 7_000_000, 20_000_000_000),
-    {DraftKind.INSTRUCTION: {DraftStanding.REDACTED: 41}},
+    {DraftKind.INSTRUCTION: {DraftStatus.REDACTED: 41}},
 )
 
 

@@ -50,7 +50,7 @@ def test_a_library_that_others_cap_is_resolved_with_them(
     index.add("caps", "1.0", wheel("caps", "1.0", {"caps.py": ""}, Requires_Dist="demo<1.1"), "2021-01-15T00:00:00Z")
     files = {"user.py": "import demo\n", "setup.py": "setup(install_requires=['demo', 'caps'])"}
     index.add("user", "3.0", sdist("user", "3.0", files), "2021-03-01T00:00:00Z")
-    (source,) = made(index, monkeypatch, ExternalSource.DOWNSTREAM, capped=capped).wanted()
+    (source,) = made(index, monkeypatch, ExternalSource.DOWNSTREAM, capped=capped).configured()
     (piece,) = source.find("demo", [release(number) for number in VERSIONS], Period())
     assert isinstance(piece, CodeSample)
     assert piece.version == version
@@ -61,7 +61,7 @@ def test_what_cannot_be_reached_is_left_out_and_finds_nothing(
     index: Index, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sources = made(index, monkeypatch, ExternalSource.STACK_OVERFLOW, ExternalSource.DOCUMENTATION)
-    for source in sources.wanted():
+    for source in sources.configured():
         assert "no way to http://127.0.0.1:1" in (source.unavailable() or "")
         assert list(source.find("demo", [], Period())) == []
     assert sources.sites() is None
@@ -78,5 +78,5 @@ def test_an_index_that_is_silent_while_resolving_is_told(
 
 
 def test_every_source_that_is_offered_can_be_had(index: Index, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sources = made(index, monkeypatch, *ExternalSource).wanted()
+    sources = made(index, monkeypatch, *ExternalSource).configured()
     assert [str(source.name) for source in sources] == [str(source) for source in ExternalSource]

@@ -191,7 +191,7 @@ def _adds(template: str | None, pieces: Mapping[str, str]) -> ast.arguments | No
     """Return the signature of what is added; ValueError where a piece of it is not given, or does not fit."""
     if template is None:
         return None
-    text = _PIECE.sub(lambda found: pieces.get(found[1], found[2] or ""), template)
+    text = _PIECE.sub(lambda match: pieces.get(match[1], match[2] or ""), template)
     try:
         (function,) = ast.parse(f"def _({text}): ...").body
     except SyntaxError:

@@ -137,8 +137,8 @@ def _documented(docstring: str | None, declared: Collection[str], catch_all: str
     return [name for name in names if not _OF_ALL.search(name)]
 
 
-def _parameter(name: str, default: str | None, known_from: ParameterSource) -> Parameter:
-    return parameter_row(name, ParameterKind.KEYWORD_ONLY, default, known_from=known_from)
+def _parameter(name: str, default: str | None, source: ParameterSource) -> Parameter:
+    return parameter_row(name, ParameterKind.KEYWORD_ONLY, default, source=source)
 
 
 @functools.lru_cache(maxsize=256)

@@ -26,7 +26,7 @@ def with_unpacked(called: list[Parameter], body: Body) -> list[Parameter]:
     if unpacked is None or names & {*unpacked[0]}:
         return called
     positional = [
-        parameter_row(name, ParameterKind.POSITIONAL_ONLY, known_from=ParameterSource.ARGS) for name in unpacked[0]
+        parameter_row(name, ParameterKind.POSITIONAL_ONLY, source=ParameterSource.ARGS) for name in unpacked[0]
     ]
     before = [p | {"kind": ParameterKind.POSITIONAL_ONLY} for p in called[:place]] if positional else called[:place]
     return [*before, *positional, *called[place + (not unpacked[1]) :]]

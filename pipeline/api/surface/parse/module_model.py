@@ -50,7 +50,7 @@ def parameter_row(
     kind: ParameterKind,
     default: str | None = None,
     annotation: str | None = None,
-    known_from: ParameterSource = ParameterSource.SIGNATURE,
+    source: ParameterSource = ParameterSource.SIGNATURE,
     deprecation: ParameterMark | None = None,
 ) -> Parameter:
     """Return a parameter as the column `parameters` has it."""
@@ -59,7 +59,7 @@ def parameter_row(
         "kind": kind,
         "default": default,
         "annotation": annotation,
-        "known_from": known_from,
+        "known_from": source,
         "deprecation": deprecation,
     }
 
@@ -161,15 +161,15 @@ class ModuleRecord(msgspec.Struct, omit_defaults=True):
     """One source file, read.
 
     `dynamic` if it may bind names in ways that cannot be read, `binds_more` if it does; `answers_any` if its
-    `__getattr__` answers names that cannot be told; `made_modules` are submodules that no file stands for, by the name
-    below this one, with the absolute path of each name in them; `deleted` are names that it deletes after all its star
-    imports; `parts` are the names that a package imports from itself, which bind none but the submodule's; `problem`
-    says why the file does not parse, and then nothing is known of it; `failed` that an exception was raised at it;
-    `left_out` names statements that are not read; `skeleton` is a hash of what decides where its names lead; `lines`
-    are first lines of docstrings by dotted name, where they are not 1: definitions do not tell them, so that they are
-    equal wherever they stand. `unread` are names of methods that have no definition here, since as a rule nobody
-    outside of their class calls them; `asks` are names of methods of which something here is given the value, so that
-    they are asked for all the same. `deprecators` are names of decorators that deprecate.
+    `__getattr__` answers names that cannot be told; `virtual_modules` are submodules that no file stands for, by the
+    name below this one, with the absolute path of each name in them; `deleted` are names that it deletes after all
+    its star imports; `parts` are the names that a package imports from itself, which bind none but the submodule's;
+    `problem` says why the file does not parse, and then nothing is known of it; `failed` that an exception was raised
+    at it; `left_out` names statements that are not read; `skeleton` is a hash of what decides where its names lead;
+    `lines` are first lines of docstrings by dotted name, where they are not 1: definitions do not tell them, so that
+    they are equal wherever they stand. `unread` are names of methods that have no definition here, since as a rule
+    nobody outside of their class calls them; `asks` are names of methods of which something here is given the value,
+    so that they are asked for all the same. `deprecators` are names of decorators that deprecate.
     """
 
     name: str
@@ -185,7 +185,7 @@ class ModuleRecord(msgspec.Struct, omit_defaults=True):
     binds_more: bool = False
     answers_any: bool = False
     lazy: dict[str, LazyName] = msgspec.field(default_factory=dict)
-    made_modules: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
+    virtual_modules: dict[str, dict[str, str]] = msgspec.field(default_factory=dict, name="made_modules")
     docstring: str | None = None
     docstring_line: int = 1
     deprecation: Mark | None = None

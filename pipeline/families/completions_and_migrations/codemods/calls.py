@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from pipeline.core.vocabularies.samples import Codemod
-from pipeline.families.completions_and_migrations.codemods.signatures import Given, Passed
+from pipeline.families.completions_and_migrations.codemods.signatures import Passed, WrittenArgument
 
 _NO_SPACE = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
 _COMMA = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
@@ -30,10 +30,10 @@ def code_of(node: cst.CSTNode) -> str:
     return _PLAIN.code_for_node(node)
 
 
-def given_by(call: cst.Call) -> list[Given]:
+def written_arguments(call: cst.Call) -> list[WrittenArgument]:
     """Return the arguments of a call as written."""
     return [
-        Given(code_of(argument.value), argument.keyword.value if argument.keyword else None, argument.star)
+        WrittenArgument(code_of(argument.value), argument.keyword.value if argument.keyword else None, argument.star)
         for argument in call.args
     ]
 
@@ -62,23 +62,23 @@ def _argument(call: cst.Call, passed: Passed, *, alone: bool) -> cst.Arg:
     if passed.source is None:
         value = cst.parse_expression(passed.value)
         return cst.Arg(value, keyword, _NO_SPACE if keyword else cst.MaybeSentinel.DEFAULT)
-    given = call.args[passed.source]
-    if (given.keyword.value if given.keyword else None) == passed.keyword and alone == (len(call.args) == 1):
-        return given
-    value = given.value
+    argument = call.args[passed.source]
+    if (argument.keyword.value if argument.keyword else None) == passed.keyword and alone == (len(call.args) == 1):
+        return argument
+    value = argument.value
     if isinstance(value, cst.GeneratorExp) and not value.lpar:
         value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-    equal = given.equal if given.keyword and keyword else _NO_SPACE if keyword else cst.MaybeSentinel.DEFAULT
-    return given.with_changes(keyword=keyword, equal=equal, value=value)
+    equal = argument.equal if argument.keyword and keyword else _NO_SPACE if keyword else cst.MaybeSentinel.DEFAULT
+    return argument.with_changes(keyword=keyword, equal=equal, value=value)
 
 
 def edits_of(call: cst.Call, bound: Sequence[str], passed: Sequence[Passed]) -> list[ArgumentEdit]:
     """Return what distinguishes two ways of giving the arguments of a call; `bound` are their parameters before."""
     edits = []
     texts = [code_of(argument.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for argument in call.args]
-    kept = {each.source: each for each in passed if each.source is not None}
+    sources = {each.source: each for each in passed if each.source is not None}
     for at, argument in enumerate(call.args):
-        now = kept.get(at)
+        now = sources.get(at)
         keyword = argument.keyword.value if argument.keyword else None
         if now is None:
             edits.append(ArgumentEdit(Codemod.LEFT_OUT, bound[at], texts[at], None))
@@ -86,7 +86,7 @@ def edits_of(call: cst.Call, bound: Sequence[str], passed: Sequence[Passed]) -> 
             new = f"{now.keyword}={code_of(argument.value)}" if now.keyword else code_of(argument.value)
             edits.append(ArgumentEdit(_codemod(keyword, now.keyword), bound[at], texts[at], new))
     added = (each for each in passed if each.source is None)
-    edits += [ArgumentEdit(Codemod.ADDED, each.parameter, None, _shown(each)) for each in added]
+    edits += [ArgumentEdit(Codemod.ADDED, each.parameter, None, _argument_text(each)) for each in added]
     return edits
 
 
@@ -96,5 +96,5 @@ def _codemod(before: str | None, after: str | None) -> Codemod:
     return Codemod.BY_POSITION if after is None else Codemod.KEYWORD
 
 
-def _shown(passed: Passed) -> str:
+def _argument_text(passed: Passed) -> str:
     return f"{passed.keyword}={passed.value}" if passed.keyword else passed.value

@@ -23,25 +23,25 @@ class Reach:
 
 
 def reach(
-    path: str, module: str, bound: Mapping[str, str], taken: frozenset[str], *, first: str = "", by_module: bool = False
+    path: str, module: str, bound: Mapping[str, str], used: frozenset[str], *, first: str = "", by_module: bool = False
 ) -> Reach:
     """Say how a program can write a path that lies in a module; `first` is the name that it prefers to start at.
 
-    `bound` are the names that it imports, `taken` all that it uses. Where it has to import something, that is the
+    `bound` are the names that it imports, `used` all that it uses. Where it has to import something, that is the
     module (`by_module`) or what stands in it, or else the other. Errors: Unfit where both names are taken.
     """
-    known = [
+    imported = [
         (name != first, -len(place), name)
         for name, place in bound.items()
         if f"{path}.".startswith(f"{place}.") and len(place) >= len(module)
     ]
-    if known:
-        name = min(known)[2]
+    if imported:
+        name = min(imported)[2]
         return Reach(name + path[len(bound[name]) :])
     rest = path.removeprefix(f"{module}.")
     package, _, last = module.rpartition(".")
     ways = [Reach(rest, (module, rest.partition(".")[0])), Reach(f"{last}.{rest}", (package, last))]
-    free = [way for way in (reversed(ways) if by_module else ways) if way.missing and way.missing[1] not in taken]
+    free = [way for way in (reversed(ways) if by_module else ways) if way.missing and way.missing[1] not in used]
     if not free:
         raise Unfit(f"{rest.partition('.')[0]} and {last} mean something else in the program")
     return free[0]
@@ -52,12 +52,12 @@ class ImportPlan:
     """What is to become of a program's imports.
 
     `replaced` are local names of `from` imports whose place is taken by (module, name), under the old local name where
-    `kept` has it; `gone` are local names that nothing needs any more; `moved` are modules, old path to new; `added` are
-    imported anew.
+    `aliased` has it; `gone` are local names that nothing needs any more; `moved` are modules, old path to new;
+    `added` are imported anew.
     """
 
     replaced: dict[str, tuple[str, str]] = field(default_factory=dict)
-    kept: set[str] = field(default_factory=set)
+    aliased: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
     moved: dict[str, str] = field(default_factory=dict)
     added: set[tuple[str, str]] = field(default_factory=set)
@@ -115,11 +115,11 @@ class ImportEditor(cst.CSTTransformer):
                 continue
             if target is None:
                 staying.append(alias)
-            elif target not in self.used or local in plan.kept:
+            elif target not in self.used or local in plan.aliased:
                 self.used.add(target)
-                kept = local if local in plan.kept and local != target[1] else None
+                alias_name = local if local in plan.aliased and local != target[1] else None
                 there = staying if target[0] == place else leaving.setdefault(target[0], [])
-                there.append(_renamed(alias, target[1], kept))
+                there.append(_renamed(alias, target[1], alias_name))
         if place == module and staying == list(node.names) and not leaving:
             return None
         first = [_from_import(node, place, staying)] if staying else []
@@ -146,8 +146,8 @@ class ImportEditor(cst.CSTTransformer):
 _PLAIN = cst.Module([])
 
 
-def _renamed(alias: cst.ImportAlias, name: str, kept: str | None) -> cst.ImportAlias:
-    return alias.with_changes(name=cst.Name(name), asname=cst.AsName(cst.Name(kept)) if kept else None)
+def _renamed(alias: cst.ImportAlias, name: str, alias_name: str | None) -> cst.ImportAlias:
+    return alias.with_changes(name=cst.Name(name), asname=cst.AsName(cst.Name(alias_name)) if alias_name else None)
 
 
 def _from_import(node: cst.ImportFrom | None, module: str, aliases: Sequence[cst.ImportAlias]) -> cst.ImportFrom:

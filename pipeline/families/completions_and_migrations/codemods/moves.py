@@ -33,7 +33,7 @@ class Mover:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.taken = frozenset(program.used | program.bound.keys())
+        self.used_names = frozenset(program.used | program.bound.keys())
         self.texts: dict[Span, str] = {}
         self.attributes: dict[Span, str] = {}
         self.imports = ImportPlan()
@@ -114,15 +114,15 @@ class Mover:
             self.imports.moved[move.old] = move.new
             return
         others = {name: place for name, place in bound.items() if name != local}
-        found = reach(move.new, move.module, others, self.taken - {local})
-        text = found.text
-        if found.missing is not None and not found.missing[0]:
-            self.imports.added.add(found.missing)
-        elif found.missing is not None:
-            self.imports.replaced[local] = found.missing
+        reached = reach(move.new, move.module, others, self.used_names - {local})
+        text = reached.text
+        if reached.missing is not None and not reached.missing[0]:
+            self.imports.added.add(reached.missing)
+        elif reached.missing is not None:
+            self.imports.replaced[local] = reached.missing
             if local != _name(bound[local]):
-                self.imports.kept.add(local)
-                text = local + found.text.removeprefix(found.missing[1])
+                self.imports.aliased.add(local)
+                text = local + reached.text.removeprefix(reached.missing[1])
         if text != local:
             self.texts[self.program.span(node)] = text
 
@@ -137,10 +137,10 @@ class Mover:
         elif move.is_module and f"{move.new}.".startswith(f"{root}."):
             text = first + move.new[len(root) :]
         else:
-            found = reach(move.new, move.module, self.program.bound, self.taken, first=first, by_module=True)
-            text = found.text
-            if found.missing is not None:
-                self.imports.added.add(found.missing)
+            reached = reach(move.new, move.module, self.program.bound, self.used_names, first=first, by_module=True)
+            text = reached.text
+            if reached.missing is not None:
+                self.imports.added.add(reached.missing)
         if move.is_module:
             self.imports.moved[move.old] = move.new
         self.texts[self.program.span(node)] = text

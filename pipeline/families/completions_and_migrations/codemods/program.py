@@ -61,8 +61,8 @@ class Program:
 
     def span(self, node: cst.CSTNode) -> Span:
         """Return the bytes of a node, without parentheses around it."""
-        found = self._bytes[node]
-        return found.start, found.start + found.length
+        place = self._bytes[node]
+        return place.start, place.start + place.length
 
     def line(self, node: cst.CSTNode) -> int:
         """Return the line on which a node starts, from 1."""
@@ -134,14 +134,14 @@ class _Reader(cst.CSTVisitor):
 
 def names_of(code: str) -> frozenset[str]:
     """Return the names that a program uses or binds, but those of its imports."""
-    found: set[str] = set()
+    used_names: set[str] = set()
     for node in ast.walk(ast.parse(code)):
         match node:
             case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
+                used_names.add(name)
             case ast.Global(names=names) | ast.Nonlocal(names=names):
-                found.update(names)
-    return frozenset(found)
+                used_names.update(names)
+    return frozenset(used_names)
 
 
 def dotted(node: cst.BaseExpression) -> str:

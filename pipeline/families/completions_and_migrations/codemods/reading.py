@@ -13,7 +13,13 @@ from pipeline.core.vocabularies.samples import Codemod, UsageForm
 from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.codemods.reached import unreached_lines
 from pipeline.families.completions_and_migrations.codemods.rewrite import Task
-from pipeline.families.completions_and_migrations.codemods.signatures import Given, Unfit, adapt, bind, is_as_given
+from pipeline.families.completions_and_migrations.codemods.signatures import (
+    Unfit,
+    WrittenArgument,
+    adapt,
+    bind,
+    is_unchanged,
+)
 from pipeline.lake.rows import RewriteEdit, SnippetRow
 
 Span = tuple[int, int]
@@ -54,19 +60,21 @@ class Reading:
             return bool(task.usage["form"] != UsageForm.CALL)
         if recall is None:
             return True
-        given = self._given(call)
+        arguments = self._arguments(call)
         try:
-            bind(given, recall.before)
-            return is_as_given(given, adapt(given, recall.before, recall.after, recall.renamed))
+            bind(arguments, recall.before)
+            return is_unchanged(arguments, adapt(arguments, recall.before, recall.after, recall.renamed))
         except Unfit:
             return False
 
-    def _given(self, call: ast.Call) -> list[Given]:
+    def _arguments(self, call: ast.Call) -> list[WrittenArgument]:
         """Return the arguments of a call as written; what is unpacked comes first or last, and fits nothing anyway."""
         by_position = [
-            Given(self._text(node), None, "*" if isinstance(node, ast.Starred) else "") for node in call.args
+            WrittenArgument(self._text(node), None, "*" if isinstance(node, ast.Starred) else "") for node in call.args
         ]
-        by_name = [Given(self._text(each.value), each.arg, "" if each.arg else "**") for each in call.keywords]
+        by_name = [
+            WrittenArgument(self._text(each.value), each.arg, "" if each.arg else "**") for each in call.keywords
+        ]
         return [*by_position, *by_name]
 
     def _text(self, node: ast.expr) -> str:

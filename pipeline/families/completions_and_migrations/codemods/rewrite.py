@@ -9,11 +9,16 @@ from dataclasses import dataclass
 import libcst as cst
 
 from pipeline.core.vocabularies.samples import Codemod
-from pipeline.families.completions_and_migrations.codemods.calls import ArgumentEdit, edits_of, given_by, written
+from pipeline.families.completions_and_migrations.codemods.calls import (
+    ArgumentEdit,
+    edits_of,
+    written,
+    written_arguments,
+)
 from pipeline.families.completions_and_migrations.codemods.imports import ImportEditor
 from pipeline.families.completions_and_migrations.codemods.moves import Move, Mover
 from pipeline.families.completions_and_migrations.codemods.program import Pieces, Program, Span, Statement, names_of
-from pipeline.families.completions_and_migrations.codemods.signatures import Parameter, Unfit, adapt, bind, is_as_given
+from pipeline.families.completions_and_migrations.codemods.signatures import Parameter, Unfit, adapt, bind, is_unchanged
 from pipeline.lake.rows import RewriteEdit, UsageRow
 
 
@@ -82,7 +87,7 @@ def _plan_imports(mover: Mover, bodies: Sequence[Sequence[Statement]]) -> None:
     program, plan = mover.program, mover.imports
     still_used = names_of("".join(program.module.code_for_node(node) for body in bodies for node in body))
     for local, (_, name) in plan.replaced.items():
-        if local in still_used and local not in plan.kept and local != name:
+        if local in still_used and local not in plan.aliased and local != name:
             raise Unfit(f"{local} is used in a way that cannot be followed")
     plan.gone |= (program.bound.keys() & (program.used - still_used)) - plan.replaced.keys()
 
@@ -149,15 +154,15 @@ class _UseEditor(cst.CSTTransformer):
         task = self.tasks.get(self.program.span(original_node.func))
         if task is None or task.recall is None:
             return updated_node
-        recall, given = task.recall, given_by(original_node)
+        recall, arguments = task.recall, written_arguments(original_node)
         try:
-            bound = bind(given, recall.before)
-            passed = adapt(given, recall.before, recall.after, recall.renamed)
+            bound = bind(arguments, recall.before)
+            passed = adapt(arguments, recall.before, recall.after, recall.renamed)
         except Unfit:
-            if recall.may_keep and not any(argument.keyword or argument.star for argument in given):
+            if recall.may_keep and not any(argument.keyword or argument.star for argument in arguments):
                 return updated_node
             raise
-        if is_as_given(given, passed):
+        if is_unchanged(arguments, passed):
             return updated_node
         self._note_arguments(original_node, task, edits_of(original_node, bound, passed))
         return written(updated_node, passed)

@@ -28,7 +28,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class WrittenArgument:
     """An argument of a call as written; `star` is empty, `*` or `**`."""
 
     value: str
@@ -69,7 +69,7 @@ def _current_kind(parameter: SymbolParameter) -> str:
     return ParameterKind.KEYWORD_ONLY if by_name else str(parameter["kind"])
 
 
-def bind(given: Sequence[Given], signature: Sequence[Parameter]) -> list[str]:
+def bind(arguments: Sequence[WrittenArgument], signature: Sequence[Parameter]) -> list[str]:
     """Return the parameter that takes each argument, `*` or `**` where it is collected.
 
     Errors: Unfit where the call does not fit, or unpacks what only running shows.
@@ -78,7 +78,7 @@ def bind(given: Sequence[Given], signature: Sequence[Parameter]) -> list[str]:
     names = {p.name for p in signature if p.kind in _BY_NAME}
     kinds = {p.kind for p in signature}
     bound: list[str] = []
-    for at, argument in enumerate(given):
+    for at, argument in enumerate(arguments):
         if argument.star:
             raise Unfit(f"unpacks {argument.value}: only running shows what it gives")
         if argument.keyword is None:
@@ -100,7 +100,10 @@ def _collected(stars: str, kind: ParameterKind, kinds: set[str], name: str = "so
 
 
 def adapt(
-    given: Sequence[Given], before: Sequence[Parameter], after: Sequence[Parameter], renamed: Mapping[str, str]
+    arguments: Sequence[WrittenArgument],
+    before: Sequence[Parameter],
+    after: Sequence[Parameter],
+    renamed: Mapping[str, str],
 ) -> list[Passed]:
     """Write the arguments of a call that is right for `before` for `after`; `renamed` are new names of parameters.
 
@@ -109,11 +112,11 @@ def adapt(
 
     Errors: Unfit.
     """
-    bound = bind(given, before)
+    bound = bind(arguments, before)
     target = _Target(after)
-    values = dict(_kept(given, bound, before, target, renamed))
+    values = dict(_passed_on(arguments, bound, before, target, renamed))
     values |= dict(_missing(values, before, after, renamed))
-    by_position = list(_by_position(values, given, target))
+    by_position = list(_by_position(values, arguments, target))
     rest = [at for at, name in enumerate(bound) if name == "*"]
     if rest and (len(by_position) < len(target.places) or ParameterKind.VAR_POSITIONAL not in target.kinds):
         raise Unfit("further arguments by position have no place")
@@ -123,7 +126,7 @@ def adapt(
         if passed.parameter in target.only_by_position:
             raise Unfit(f"{passed.parameter} can be given by position only, and what stands before it is not given")
     collected = [
-        Passed(given[at].keyword or "", given[at].keyword, at) for at, name in enumerate(bound) if name == "**"
+        Passed(arguments[at].keyword or "", arguments[at].keyword, at) for at, name in enumerate(bound) if name == "**"
     ]
     named = sorted([*by_name, *collected], key=lambda p: (p.source is None, p.source or 0))
     if len({passed.keyword for passed in named}) < len(named):
@@ -132,9 +135,9 @@ def adapt(
     return [*first, *(Passed("*", None, at) for at in rest), *named]
 
 
-def is_as_given(given: Sequence[Given], passed: Iterable[Passed]) -> bool:
+def is_unchanged(arguments: Sequence[WrittenArgument], passed: Iterable[Passed]) -> bool:
     """Say whether every argument is passed on as it was given, and no other."""
-    return {(each.source, each.keyword) for each in passed} == {(at, each.keyword) for at, each in enumerate(given)}
+    return {(each.source, each.keyword) for each in passed} == {(at, each.keyword) for at, each in enumerate(arguments)}
 
 
 class _Target:
@@ -147,8 +150,8 @@ class _Target:
         self.kinds = {p.kind for p in signature}
 
 
-def _kept(
-    given: Sequence[Given],
+def _passed_on(
+    arguments: Sequence[WrittenArgument],
     bound: Sequence[str],
     before: Sequence[Parameter],
     target: _Target,
@@ -156,8 +159,8 @@ def _kept(
 ) -> Iterable[tuple[str, Passed]]:
     """Yield what each argument becomes, by the name of its parameter in the target."""
     defaults = {p.name: p.default for p in before}
-    taken: set[str] = set()
-    for at, (argument, name) in enumerate(zip(given, bound, strict=True)):
+    assigned: set[str] = set()
+    for at, (argument, name) in enumerate(zip(arguments, bound, strict=True)):
         collects = ParameterKind.VAR_KEYWORD in target.kinds
         if name == "*":
             continue
@@ -170,9 +173,9 @@ def _kept(
             if not same_value(argument.value, defaults[name]):
                 raise Unfit(f"{name} is gone, and {argument.value} is not what is taken without it")
             continue
-        if other in taken:
+        if other in assigned:
             raise Unfit(f"{other} would be given twice")
-        taken.add(other)
+        assigned.add(other)
         yield other, Passed(other, other, at)
 
 
@@ -201,13 +204,13 @@ def _certainly_other(was: str | None, is_: str) -> bool:
     return is_literal and "None" not in (was, is_) and not same_value(was, is_)
 
 
-def _by_position(values: Mapping[str, Passed], given: Sequence[Given], target: _Target) -> Iterable[str]:
+def _by_position(values: Mapping[str, Passed], arguments: Sequence[WrittenArgument], target: _Target) -> Iterable[str]:
     """Yield the parameters that are given by position: from the first place on, as they were or as they must be."""
     for name in target.places:
         passed = values.get(name)
         if passed is None:
             return
-        was_by_position = passed.source is not None and given[passed.source].keyword is None
+        was_by_position = passed.source is not None and arguments[passed.source].keyword is None
         if not was_by_position and name not in target.only_by_position:
             return
         yield name

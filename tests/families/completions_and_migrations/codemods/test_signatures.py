@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from pipeline.core.vocabularies.surface import ParameterDeprecation, ParameterKind
 from pipeline.families.completions_and_migrations.codemods.signatures import (
-    Given,
     Parameter,
     Passed,
     Unfit,
+    WrittenArgument,
     adapt,
     bind,
     signature_of,
@@ -39,14 +39,16 @@ def signature(text: str) -> tuple[Parameter, ...]:
     )
 
 
-def call(text: str) -> list[Given]:
+def call(text: str) -> list[WrittenArgument]:
     """The arguments of the call `f(text)`."""
     node = ast.parse(f"f({text})", mode="eval").body
     assert isinstance(node, ast.Call)
-    return [Given(ast.unparse(a)) for a in node.args] + [Given(ast.unparse(k.value), k.arg) for k in node.keywords]
+    return [WrittenArgument(ast.unparse(a)) for a in node.args] + [
+        WrittenArgument(ast.unparse(k.value), k.arg) for k in node.keywords
+    ]
 
 
-def text_of(arguments: Sequence[Given], passed: Sequence[Passed]) -> str:
+def text_of(arguments: Sequence[WrittenArgument], passed: Sequence[Passed]) -> str:
     """The call as source."""
     values = [each.value if each.source is None else arguments[each.source].value for each in passed]
     return ", ".join(f"{p.keyword}={v}" if p.keyword else v for p, v in zip(passed, values, strict=True))
@@ -107,7 +109,7 @@ def test_a_call_that_no_rule_writes(name: str) -> None:
 @pytest.mark.parametrize("star", ["*", "**"])
 def test_what_is_unpacked_is_not_known(star: str) -> None:
     with raises(Unfit, "running"):
-        bind([Given("x", None, star)], signature("*rest, **more"))
+        bind([WrittenArgument("x", None, star)], signature("*rest, **more"))
 
 
 def test_unknown_defaults_are_not_given() -> None:
@@ -156,7 +158,7 @@ def as_python(made: Sequence[Parameter]) -> inspect.Signature:
 
 
 @st.composite
-def calls(draw: st.DrawFn, made: Sequence[Parameter]) -> list[Given]:
+def calls(draw: st.DrawFn, made: Sequence[Parameter]) -> list[WrittenArgument]:
     """A call that fits a signature."""
     arguments, by_position = [], True
     named = []
@@ -168,13 +170,13 @@ def calls(draw: st.DrawFn, made: Sequence[Parameter]) -> list[Given]:
         assume(by_position or p.kind != ONLY)
         value = draw(st.sampled_from(["1", "2", "'x'", "y"]))
         if by_position:
-            arguments.append(Given(value))
+            arguments.append(WrittenArgument(value))
         else:
-            named.append(Given(value, p.name))
+            named.append(WrittenArgument(value, p.name))
     return arguments + draw(st.permutations(named))
 
 
-def bound(arguments: Sequence[Given], made: Sequence[Parameter]) -> dict[str, str]:
+def bound(arguments: Sequence[WrittenArgument], made: Sequence[Parameter]) -> dict[str, str]:
     """What Python itself makes of a call, defaults included."""
     positional = [argument.value for argument in arguments if argument.keyword is None]
     named = {argument.keyword: argument.value for argument in arguments if argument.keyword}
@@ -183,8 +185,8 @@ def bound(arguments: Sequence[Given], made: Sequence[Parameter]) -> dict[str, st
     return dict(found.arguments)
 
 
-def as_given(arguments: Sequence[Given], passed: Sequence[Passed]) -> list[Given]:
-    return [Given(p.value if p.source is None else arguments[p.source].value, p.keyword) for p in passed]
+def as_given(arguments: Sequence[WrittenArgument], passed: Sequence[Passed]) -> list[WrittenArgument]:
+    return [WrittenArgument(p.value if p.source is None else arguments[p.source].value, p.keyword) for p in passed]
 
 
 @given(st.data())
