@@ -77,7 +77,7 @@ def _read(content: Any, sources: int) -> RunReport:
         _list(fields.get("chosen", []), _text),
         _mapping(fields.get("outcomes", {}), lambda value: TestOutcome(_text(value))),
         _list(fields.get("broken", []), _text),
-        _mapping(fields.get("said", {}), _text),
+        _mapping(fields.get("messages", {}), _text),
         None if trace is None else _mapping(trace, lambda value: _trace(value, sources)),
     )
 

@@ -39,8 +39,8 @@ REPORTS = {
     "huge count": "    seen.collected = 10 ** 30\n",
     "text for a count": "    seen.collected = 'many'\n",
     "unknown outcome": "    seen.outcomes = dict.fromkeys(seen.chosen, 'won')\n",
-    "deep": "    deep = []\n    for _ in range(900): deep = [deep]\n    seen.said = {'a': deep}\n",
-    "bomb": "    seen.said = {'a': 'x' * ((1 << 27) + 1)}\n",
+    "deep": "    deep = []\n    for _ in range(900): deep = [deep]\n    seen.messages = {'a': deep}\n",
+    "bomb": "    seen.messages = {'a': 'x' * ((1 << 27) + 1)}\n",
     "no tracer": "    seen.tracer = 1\n",
 }
 

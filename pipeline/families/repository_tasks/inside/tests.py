@@ -40,7 +40,7 @@ class Recorder:
     # no attribute of an instance can stand before a method
     __slots__ = (
         *("spec", "folder", "tracer", "collected", "chosen", "outcomes", "broken", "running", "raised"),
-        *("before", "bodies", "helpers", "honest", "said"),
+        *("before", "bodies", "helpers", "honest", "messages"),
     )
 
     def __init__(self, spec: "dict[str, Any]", folder: str) -> None:
@@ -56,7 +56,7 @@ class Recorder:
         self.bodies: dict[str, Any] = {}
         self.helpers: dict[str, Any] = {}
         self.honest = True
-        self.said: dict[str, str] = {}
+        self.messages: dict[str, str] = {}
 
     def pytest_load_initial_conftests(self) -> None:
         """Note what decides how a test comes out: pytest has patched itself (first), its project comes in (last)."""
@@ -78,13 +78,13 @@ class Recorder:
 
     def choose(self, items: "list[Any]") -> "list[Any]":
         """Return the tests that are asked for, or of all those whose hashes are smallest, in their order."""
-        wanted, quota = self.spec["tests"], self.spec["quota"]
-        if wanted:
-            named = set(wanted)
+        requested, quota = self.spec["tests"], self.spec["quota"]
+        if requested:
+            named = set(requested)
             return [item for item in items if item.nodeid in named]
         ranked = sorted(items, key=lambda item: hashlib.sha256(item.nodeid.encode("utf-8", "replace")).hexdigest())
-        taken = {id(item) for item in ranked[:quota]}
-        return [item for item in items if id(item) in taken]
+        chosen_ids = {id(item) for item in ranked[:quota]}
+        return [item for item in items if id(item) in chosen_ids]
 
     def pytest_collection_finish(self, session: "Any") -> None:
         """Keep of the collected tests those that are to be run."""
@@ -136,7 +136,7 @@ class Recorder:
         if report.skipped:
             self.note(report.nodeid, "skipped")
         elif report.failed:
-            self.said.setdefault(report.nodeid, last_line(report.longrepr))
+            self.messages.setdefault(report.nodeid, last_line(report.longrepr))
             self.note(report.nodeid, "failed" if report.when == "call" else "error")
         elif report.when == "call":
             # A hook may have made a pass of what raised.
@@ -181,9 +181,9 @@ def changed_files(spec: "dict[str, Any]", folder: str) -> "list[str]":
             changed.append(path)
         place, name = os.path.split(path)
         # what pytest would take for a test without looking at its source, or would load beside it
-        made = glob.glob(os.path.join(glob.escape(place), "__pycache__", glob.escape(name[:-3]) + ".*-pytest-*"))
+        caches = glob.glob(os.path.join(glob.escape(place), "__pycache__", glob.escape(name[:-3]) + ".*-pytest-*"))
         beside = os.path.join(place, "conftest.py")
-        changed += [*made, *([beside] if os.path.lexists(beside) and beside not in spec_places(spec, folder) else [])]
+        changed += [*caches, *([beside] if os.path.lexists(beside) and beside not in spec_places(spec, folder) else [])]
     return changed
 
 
@@ -194,7 +194,7 @@ def spec_places(spec: "dict[str, Any]", folder: str) -> "set[str]":
 
 def run_tests(spec: "dict[str, Any]", folder: str) -> "dict[str, Any]":
     """Run the tests that are asked for; return their outcomes, and what they executed if that is asked for."""
-    seen = Recorder(spec, folder)
+    run = Recorder(spec, folder)
     started = time.monotonic()
     arguments = [*spec["files"], *_ARGUMENTS, *spec["options"]]
     for name in _PLUGINS:
@@ -202,18 +202,18 @@ def run_tests(spec: "dict[str, Any]", folder: str) -> "dict[str, Any]":
     for setting in _OVERRIDDEN:
         arguments += ["-o", setting]
     sys.argv = ["pytest"]
-    status = pytest.main(arguments, plugins=[seen])
+    status = pytest.main(arguments, plugins=[run])
     os.chdir(folder)
-    if not seen.honest:
-        seen.outcomes = {test: max(outcome, "failed", key=_RANK.index) for test, outcome in seen.outcomes.items()}
+    if not run.honest:
+        run.outcomes = {test: max(outcome, "failed", key=_RANK.index) for test, outcome in run.outcomes.items()}
     return {
         "status": int(status),
-        "collected": seen.collected,
-        "chosen": seen.chosen,
-        "outcomes": seen.outcomes,
-        "broken": sorted(seen.broken),
-        "said": seen.said,
-        "trace": seen.tracer.report() if seen.tracer else None,
+        "collected": run.collected,
+        "chosen": run.chosen,
+        "outcomes": run.outcomes,
+        "broken": sorted(run.broken),
+        "messages": run.messages,
+        "trace": run.tracer.report() if run.tracer else None,
         "seconds": time.monotonic() - started,
     }
 

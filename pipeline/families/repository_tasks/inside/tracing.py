@@ -30,7 +30,7 @@ class Tracer:
     def __init__(self, folder: str, sources: "list[str]", most: int, over: "Callable[[], None]") -> None:
         self.files = {os.path.join(folder, *path.split("/")): number for number, path in enumerate(sources)}
         self.in_thread = False
-        self.known: dict[int, tuple[Place | None, CodeType]] = {}
+        self.places: dict[int, tuple[Place | None, CodeType]] = {}
         self.lines: dict[str, dict[int, set[int]]] = {}
         self.calls: dict[str, set[tuple[Place, Place]]] = {}
         self.now: dict[int, set[int]] = {}
@@ -59,14 +59,14 @@ class Tracer:
 
     def place_of(self, code: "CodeType") -> "Place | None":
         """Return where the code of a function of the project stands, None for all other code."""
-        found = self.known.get(id(code))
-        if found is None:
+        entry = self.places.get(id(code))
+        if entry is None:
             number = self.files.get(code.co_filename)
             is_own = number is not None and code.co_flags & _OPTIMIZED
             place = (number, code.co_firstlineno) if is_own and number is not None else None
             # The code is kept, so that no other one gets its identity.
-            found = self.known[id(code)] = (place, code)
-        return found[0]
+            entry = self.places[id(code)] = (place, code)
+        return entry[0]
 
     def caller_of(self, frame: "Any") -> "Place | None":
         """Return the function of the project that called, also through a few frames of others: wrappers, properties."""
@@ -89,8 +89,8 @@ class Tracer:
     def enter(self, frame: "Any", event: str, arg: "Any") -> "Any":
         """Follow the functions of the project, and let others run untraced."""
         code = frame.f_code
-        found = self.known.get(id(code))
-        place = found[0] if found is not None else self.place_of(code)
+        entry = self.places.get(id(code))
+        place = entry[0] if entry is not None else self.place_of(code)
         if place is None:
             return None
         self.left -= 1

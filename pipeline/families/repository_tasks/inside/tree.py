@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_NOT_TAKEN = ("__pycache__", "tests", "test")
+_EXCLUDED = ("__pycache__", "tests", "test")
 
 
 def lay_out(spec: "dict[str, Any]") -> str:
@@ -72,7 +72,7 @@ def complete(package: str, installed: str) -> None:
         return
     for name in sorted(os.listdir(installed)):
         here, there = os.path.join(package, name), os.path.join(installed, name)
-        if name in _NOT_TAKEN:
+        if name in _EXCLUDED:
             continue
         if os.path.isdir(there) and os.path.isdir(here):
             complete(here, there)
