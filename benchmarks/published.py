@@ -93,7 +93,13 @@ def symbols_of(library: str, version: str) -> tuple[dict[str, Row], tuple[str, .
     resources = Resources(settings(), profile, Period())
     wanted = ReleaseRequest(library, SpecifierSet(f"=={version}"), None, Period())
     found = releases_stage(
-        wanted, [], index_url(), resources.artifacts, resources.rules.licences, 1, resources.needed_sources
+        wanted,
+        {"releases": []},
+        index_url(),
+        resources.artifacts,
+        resources.rules.licences,
+        1,
+        resources.needed_sources,
     ).tables["releases"]
     release = next((row for row in found if Version(row["version"]) == Version(version)), None)
     if release is None:

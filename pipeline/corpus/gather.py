@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, cast
@@ -14,27 +14,26 @@ from pipeline.index.reject_log import RejectLog, stopped
 from pipeline.index.release_selection import Period
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import CodeSampleRow, ReleaseRow
+from pipeline.lake.rows import CodeSampleRow, Tables
 from pipeline.lake.stage import Output, Reject
 
 
 def gather_stage(
     library: str,
-    releases: Sequence[ReleaseRow],
-    stored: Iterable[CodeSampleRow],
+    tables: Tables,
     sources: Iterable[CodeSource],
     period: Period,
     progress: Mapping[str, Any] | None = None,
     end: datetime | None = None,
 ) -> Output:
-    """Find real code that uses a library in a period, beside what is `known` from earlier runs, which stays.
+    """Find real code that uses a library in a period, beside the rows of earlier runs, which stay.
 
     With an `end` nothing is told that was written then or later.
 
     The unit is a piece of code. A source that cannot be asked, or stops answering, is a note, and the others go on;
     what it refused before stays too (`progress`).
     """
-    samples = {row["id"]: row for row in stored if end is None or row["created_time"] < end}
+    samples = {row["id"]: row for row in tables["code_samples"] if end is None or row["created_time"] < end}
     refusals = RejectLog(progress, period)
     notes: list[Reject] = []
     for source in sources:
@@ -44,7 +43,7 @@ def gather_stage(
         rejects: list[Reject] = []
         try:
             # a source guards its own units; one that fails as a whole leaves the others alone
-            failed = attempt(source.name, _take, source.find(library, releases, period), samples, rejects)
+            failed = attempt(source.name, _take, source.find(library, tables["releases"], period), samples, rejects)
             notes += [failed] if failed else []
         except Unreachable as error:
             notes.append(stopped(source.name, error))

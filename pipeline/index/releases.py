@@ -26,7 +26,7 @@ from pipeline.index.rules import CrawlRules
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import sha256_json
 from pipeline.lake.place import at_release
-from pipeline.lake.rows import ReleaseRow
+from pipeline.lake.rows import ReleaseRow, Tables
 from pipeline.lake.runner import TRANSIENT
 from pipeline.lake.stage import Output, Reject
 
@@ -43,7 +43,7 @@ _REASONS: dict[type[Exception], RejectReason] = {
 
 def releases_stage(
     request: ReleaseRequest,
-    earlier: Sequence[ReleaseRow],
+    tables: Tables,
     index_url: str,
     store: ArtifactStore,
     licences: LicenceRules,
@@ -51,13 +51,14 @@ def releases_stage(
     choose: Choose | None = None,
     progress: Mapping[str, Any] | None = None,
 ) -> Output:
-    """Read the requested releases that are new, beside the rows of `earlier` runs.
+    """Read the requested releases that are new, beside the rows of earlier runs.
 
     The table holds what this and all earlier periods (`progress`) cover as of the end of this one; later releases are
     left out. The sources that `choose` selects are in the store afterwards. The unit is a release in the requested
     range. If the index does not answer, or has no such library any more, the earlier rows until the end stay as they
     are and the library is a reject.
     """
+    earlier = tables["releases"]
     try:
         listed = project(store.fetcher, index_url, request.library)
     except (Unreachable, NotFound, BadAnswer) as error:

@@ -241,7 +241,13 @@ def profile_of(library: str) -> Profile:
 def _crawl(resources: Resources, library: str, versions: SpecifierSet, named: Iterable[Version] = ()) -> Output:
     request = ReleaseRequest(library, versions, None, Period(), frozenset(named))
     return releases_stage(
-        request, [], index_url(), resources.artifacts, resources.rules.licences, DOWNLOADS, resources.needed_sources
+        request,
+        {"releases": []},
+        index_url(),
+        resources.artifacts,
+        resources.rules.licences,
+        DOWNLOADS,
+        resources.needed_sources,
     )
 
 

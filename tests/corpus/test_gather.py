@@ -12,9 +12,11 @@ from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.gather import gather_stage
 from pipeline.index.http import Unreachable
 from pipeline.index.release_selection import Period
+from pipeline.lake.rows import Tables
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Reject
 
+EMPTY: Tables = {"releases": [], "code_samples": []}
 PIECE = CodeSample(
     source=SnippetSource.DOWNSTREAM,
     library="demo",
@@ -63,7 +65,7 @@ def test_the_others_go_on() -> None:
         Source(SnippetSource.DOCUMENTATION, [replace(PIECE, file="b.py"), Unreachable("it is gone"), later]),
         Source(SnippetSource.DOWNSTREAM, [PIECE, REJECT, PIECE]),
     ]
-    output = gather_stage("demo", [], [], sources, Period())
+    output = gather_stage("demo", EMPTY, sources, Period())
     for row in output.tables["code_samples"]:
         table("code_samples").check(row)
     assert [row["file"] for row in sorted(output.tables["code_samples"], key=lambda row: row["file"])] == [
@@ -81,11 +83,11 @@ def test_the_others_go_on() -> None:
 
 
 def test_stored_samples_stay() -> None:
-    first = gather_stage("demo", [], [], [Source(SnippetSource.DOWNSTREAM, [PIECE])], Period())
+    first = gather_stage("demo", EMPTY, [Source(SnippetSource.DOWNSTREAM, [PIECE])], Period())
     new = Source(SnippetSource.DOWNSTREAM, [replace(PIECE, version="1.1")])
-    both = gather_stage("demo", [], first.tables["code_samples"], [new], Period())
+    both = gather_stage("demo", {"releases": [], "code_samples": first.tables["code_samples"]}, [new], Period())
     assert sorted(row["version"] for row in both.tables["code_samples"]) == ["1.0", "1.1"]
-    assert both == gather_stage("demo", [], both.tables["code_samples"], [new], Period())
+    assert both == gather_stage("demo", {"releases": [], "code_samples": both.tables["code_samples"]}, [new], Period())
 
 
 def test_a_profile_narrows_the_period_of_a_refresh() -> None:
@@ -102,12 +104,12 @@ def test_a_profile_narrows_the_period_of_a_refresh() -> None:
 def test_earlier_rejects_of_a_silent_source_stay() -> None:
     day, later = Period(None, datetime(2021, 2, 1, tzinfo=UTC)), Period(datetime(2021, 2, 1, tzinfo=UTC), None)
     other = Reject("user 2.0", RejectReason.YANKED, "withdrawn")
-    first = gather_stage("demo", [], [], [Source(SnippetSource.GITHUB, [REJECT])], day)
+    first = gather_stage("demo", EMPTY, [Source(SnippetSource.GITHUB, [REJECT])], day)
     assert list(first.rejects) == [REJECT]
     progress = first.progress
-    second = gather_stage("demo", [], [], [Source(SnippetSource.GITHUB, [other])], later, progress)
+    second = gather_stage("demo", EMPTY, [Source(SnippetSource.GITHUB, [other])], later, progress)
     assert list(second.rejects) == [REJECT, other], "of another period"
-    silent = gather_stage("demo", [], [], [Source(SnippetSource.GITHUB, [], why="no token")], later, second.progress)
+    silent = gather_stage("demo", EMPTY, [Source(SnippetSource.GITHUB, [], why="no token")], later, second.progress)
     assert list(silent.rejects) == [REJECT, other]
-    again = gather_stage("demo", [], [], [Source(SnippetSource.GITHUB, [PIECE])], day, second.progress)
+    again = gather_stage("demo", EMPTY, [Source(SnippetSource.GITHUB, [PIECE])], day, second.progress)
     assert list(again.rejects) == [other], "of that period it says something else now"

@@ -50,7 +50,7 @@ def crawl(
 ) -> Output:
     store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=timeout_s, retries=2, backoff_s=0.01), rules)
     wanted = ReleaseRequest("demo", SpecifierSet(versions), latest, period or Period(), frozenset(map(Version, named)))
-    output = releases_stage(wanted, known or [], index.simple, store, LICENCES, 2, choose, progress)
+    output = releases_stage(wanted, {"releases": known or []}, index.simple, store, LICENCES, 2, choose, progress)
     for row in output.tables["releases"]:
         table("releases").check(row)
     return output

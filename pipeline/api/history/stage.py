@@ -27,14 +27,13 @@ def lifecycle_stage(
     tables: Tables,
     rules: LifecycleRules,
     progress: dict[str, Any] | None = None,
-    lifetimes: Sequence[LifecycleRow] = (),
 ) -> Output:
     """Make the `changes` and `lifecycles` rows of a library out of its interval-coded symbols.
 
     The unit counted is a release. One whose predecessor is not in the lake cannot be compared and is rejected; the
     first release of all has none to be compared with, and everything is just there; so it is in a release whose
     comparison raised an exception, or that comes after one of which nothing was read. With the `progress` of an earlier
-    output whose releases are the first of these, and the `lives` it left in the lake, only the later ones are
+    output whose releases are the first of these, and the `lifecycles` it left in the lake, only the later ones are
     compared; then only rows of symbols that hold in the last of those or later need be given.
     """
     ordered = in_order(tables["releases"])
@@ -44,7 +43,9 @@ def lifecycle_stage(
         done = 0
     followed = Lifetimes(library, rules)
     changes: list[ChangeRow] = []
-    unfinished = _unfinished(lifetimes, ordered[:done], progress["out_of_sight"]) if progress and done else []
+    unfinished = (
+        _unfinished(tables["lifecycles"], ordered[:done], progress["out_of_sight"]) if progress and done else []
+    )
     if done:
         followed.resume(
             unfinished, _index_at(ordered[done - 1]["version"], tables["symbols"], tables["importable_names"])

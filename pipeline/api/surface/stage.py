@@ -16,7 +16,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake.collector import without_collector
 from pipeline.lake.guard import attempt
 from pipeline.lake.intervals import Intervals
-from pipeline.lake.rows import ReleaseRow
+from pipeline.lake.rows import ReleaseRow, Tables
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject, Update, as_tables
 
@@ -69,7 +69,7 @@ def in_order(releases: Sequence[ReleaseRow]) -> list[ReleaseRow]:
 
 @without_collector()
 def surface_stage(
-    releases: Sequence[ReleaseRow],
+    tables: Tables,
     surface_of: Callable[[ReleaseRow], Surface],
     progress: list[list[Any]] | None = None,
     since: Since = lambda _: {},
@@ -83,15 +83,15 @@ def surface_stage(
     With the `progress` of an earlier output whose releases are the first of these, only the later ones are read.
     `at_gap` is called before a release whose predecessor is not the one before: all its rows begin in it.
     """
-    ordered = in_order(releases)
+    ordered = in_order(tables["releases"])
     done = Done.of(progress, ordered)
-    tables = {name: Intervals(_same) for name in TABLES}
+    intervals = {name: Intervals(_same) for name in TABLES}
     library = ordered[0]["library"] if ordered else ""
     resumed = bool(done.lines)
     last = ordered[len(done.lines) - 1] if resumed else None
     if last is not None:
         for name, states in _states(surface_of(last)).items():
-            tables[name].resume(last["version"], states, since(name))
+            intervals[name].resume(last["version"], states, since(name))
     for release in ordered[len(done.lines) :]:
         follows = last is None or release["predecessor"] == last["version"]
         if not follows:
@@ -99,17 +99,17 @@ def surface_stage(
         surface = attempt(release["version"], surface_of, release)
         if isinstance(surface, Reject):
             at_gap()
-            for table in tables.values():
+            for table in intervals.values():
                 table.gap()
             done.fail(release, surface)
             continue
         for name, states in _states(surface).items():
             if not follows:
-                tables[name].gap()
-            tables[name].advance(release["version"], states)
+                intervals[name].gap()
+            intervals[name].advance(release["version"], states)
         done.add(release, surface)
         last = release
-    return _output(tables, done, library, resumed=resumed)
+    return _output(intervals, done, library, resumed=resumed)
 
 
 def _states(surface: Surface) -> dict[str, Mapping[str, Row]]:

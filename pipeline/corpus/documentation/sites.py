@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -13,26 +13,26 @@ from pipeline.index.http import Unreachable
 from pipeline.index.reject_log import RejectLog, stopped
 from pipeline.index.release_selection import Period
 from pipeline.lake.guard import attempt
-from pipeline.lake.rows import ReleaseRow, SiteDocumentRow
+from pipeline.lake.rows import Tables
 from pipeline.lake.stage import Output, Reject
 
 
 def sites_stage(
     library: str,
-    releases: Sequence[ReleaseRow],
-    stored: Iterable[SiteDocumentRow],
+    tables: Tables,
     source: Documentation | None,
     period: Period,
     progress: Mapping[str, Any] | None = None,
     end: datetime | None = None,
 ) -> Output:
-    """Read the documentation sites of a library's releases in a period, beside what is `known` of earlier runs.
+    """Read the documentation sites of a library's releases in a period, beside the rows of earlier runs.
 
-    What is known of releases other than these is left out, and so is what was refused in periods after `end`.
+    Rows of releases other than these are left out, and so is what was refused in periods after `end`.
 
     The unit is an API that an inventory lists. Where no site can be asked, or one stops answering, that is a note, and
     what was refused before stays too (`progress`); without a `source` that is all.
     """
+    releases, stored = tables["releases"], tables["site_documents"]
     versions = {release["version"] for release in releases}
     rows = {(row["path"], row["first_version"]): row for row in stored if row["first_version"] in versions}
     refusals = RejectLog(progress, period)

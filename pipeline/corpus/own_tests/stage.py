@@ -23,7 +23,7 @@ from pipeline.lake.collector import without_collector
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import chains, encode, holding_at
-from pipeline.lake.rows import OwnTestRow, ReleaseRow, SymbolRow
+from pipeline.lake.rows import OwnTestRow, ReleaseRow, Tables
 from pipeline.lake.stage import Output, Reject
 
 _STATE = ("preamble", "code", "reason", "detail")
@@ -56,8 +56,7 @@ class _Lasting(_State):
 
 
 def own_tests_stage(
-    releases: Sequence[ReleaseRow],
-    symbols: Sequence[SymbolRow],
+    tables: Tables,
     sdists: ReleaseSdists,
     rules: OwnTestRules,
     usage: UsageRules,
@@ -71,6 +70,7 @@ def own_tests_stage(
     """
     if not rules.enabled:
         return Output({"own_tests": []}, 0, 0)
+    releases = tables["releases"]
     states: dict[str, dict[str, _State]] = {}
     notes: list[Reject] = []
     reader = _Reader(sdists, rules, redactions)
@@ -94,7 +94,7 @@ def own_tests_stage(
         for state in encode(readable, states, lambda row: tuple(row[name] for name in _STATE)):
             version = state["first_version"]
             if state["reason"] is None and version not in apis:
-                at = {row["path"]: row for row in holding_at(symbols, version)}
+                at = {row["path"]: row for row in holding_at(tables["symbols"], version)}
                 apis = {version: Api(at, by_version[version]["import_names"], usage.returns_of(releases[0]["library"]))}
             key = f"{state['key']} {version}"
             outcome = (

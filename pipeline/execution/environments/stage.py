@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 
@@ -17,7 +17,7 @@ from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.lake.guard import attempt, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.place import at_release
-from pipeline.lake.rows import EnvironmentRow, ReleaseRow
+from pipeline.lake.rows import EnvironmentRow, ReleaseRow, Tables
 from pipeline.lake.stage import Output, Reject
 
 _ANOTHER_TRY = frozenset({EnvironmentOutcome.NO_SPACE, EnvironmentOutcome.TIMED_OUT})
@@ -25,28 +25,28 @@ _ANOTHER_TRY = frozenset({EnvironmentOutcome.NO_SPACE, EnvironmentOutcome.TIMED_
 
 
 def environments_stage(
-    releases: Iterable[ReleaseRow],
+    tables: Tables,
     requested: Collection[str],
     store: EnvironmentStore,
-    earlier: Iterable[EnvironmentRow] = (),
     progress: Mapping[str, str] | None = None,
 ) -> Output:
-    """Build the environments of one library's wanted versions, some at a time; the unit is a wanted release.
+    """Build the environments of one library's requested versions, some at a time; the unit is a requested release.
 
-    Rows that are `known` from a run under the same rules stand, if the same was wanted then (`progress`): what could
-    not be built is not tried again for every new release.
+    Rows from a run under the same rules stand if the request was the same then (`progress`): what could not be built is
+    not tried again for every new release.
 
     One that cannot be built is a reject NO_ENVIRONMENT and still has its row, which says why. Where the index did
     not answer nothing is known, so there is no row. INDEX_UNREACHABLE and NO_SPACE have the stage run again.
     """
     versions = frozenset(requested)
     chosen = sorted(
-        (release for release in releases if release["version"] in versions), key=lambda row: Version(row["version"])
+        (release for release in tables["releases"] if release["version"] in versions),
+        key=lambda row: Version(row["version"]),
     )
     requests = {release["version"]: content_id(asdict(request_of(release))) for release in chosen}
     final = {
         row["version"]: row
-        for row in earlier
+        for row in tables["environments"]
         if _is_final(row) and (progress or {}).get(row["version"]) == requests.get(row["version"])
     }
 

@@ -15,6 +15,7 @@ from pipeline.corpus.gather import gather_stage
 from pipeline.index.release_selection import ReleaseRequest
 from pipeline.index.releases import releases_stage
 from pipeline.lake.deferred import defer, with_deferred
+from pipeline.lake.rows import Tables
 from pipeline.lake.stage import Output
 from pipeline.lake.tables import Lake, one_of
 from pipeline.orchestration.resources.resources import Resources
@@ -30,7 +31,7 @@ def crawl(resources: Resources, lake: Lake, library: str, progress: Any) -> Outp
     stored = with_deferred(lake, "releases", library)
     output = releases_stage(
         request,
-        stored,
+        {"releases": stored},
         index_url(),
         resources.artifacts,
         resources.rules.licences,
@@ -45,8 +46,9 @@ def crawl(resources: Resources, lake: Lake, library: str, progress: Any) -> Outp
 def gather(resources: Resources, lake: Lake, library: str, progress: Any) -> Output:
     """Run the gather stage for a library, beside what was found before."""
     releases, stored = lake.read("releases", library), with_deferred(lake, "code_samples", library)
-    sources = resources.code_sources.configured()
-    output = gather_stage(library, releases, stored, sources, resources.code_period, progress, resources.period.until)
+    sources, end = resources.code_sources.configured(), resources.period.until
+    tables: Tables = {"releases": releases, "code_samples": stored}
+    output = gather_stage(library, tables, sources, resources.code_period, progress, end)
     defer(lake, "code_samples", library, stored, output.tables["code_samples"])
     return output
 
@@ -55,7 +57,8 @@ def read_sites(resources: Resources, lake: Lake, library: str, progress: Any) ->
     """Run the sites stage for a library, beside what its sites said before."""
     releases, stored = lake.read("releases", library), with_deferred(lake, "site_documents", library)
     sites, end = resources.code_sources.sites(), resources.period.until
-    output = sites_stage(library, releases, stored, sites, resources.code_period, progress, end)
+    tables: Tables = {"releases": releases, "site_documents": stored}
+    output = sites_stage(library, tables, sites, resources.code_period, progress, end)
     defer(lake, "site_documents", library, stored, output.tables["site_documents"])
     return output
 
@@ -66,7 +69,11 @@ def read_surfaces(resources: Resources, lake: Lake, library: str, progress: Any)
     done = {line[0] for line in progress or ()}
     resources.prepare(release for release in releases if release["version"] not in done)
     return surface_stage(
-        releases, resources.surface_of, progress, lambda table: _since(lake, table, library), resources.surfaces.forget
+        {"releases": releases},
+        resources.surface_of,
+        progress,
+        lambda table: _since(lake, table, library),
+        resources.surfaces.forget,
     )
 
 
@@ -86,10 +93,9 @@ def follow_lifecycles(resources: Resources, lake: Lake, library: str, progress: 
     symbols, importable = (lake.read(table, library, where) for table in ("symbols", "importable_names"))
     lifecycles = lake.read("lifecycles", library, pc.field("removed_in").is_null()) if done else []
     return lifecycle_stage(
-        {"releases": releases, "symbols": symbols, "importable_names": importable},
+        {"releases": releases, "symbols": symbols, "importable_names": importable, "lifecycles": lifecycles},
         resources.rules.lifecycle,
         progress,
-        lifecycles,
     )
 
 

@@ -42,7 +42,9 @@ def build_environments(resources: Resources, lake: Lake, library: str, progress:
     tables: Mapping[str, Any] = LakeTables(lake, library, IN_ENVIRONMENTS, {"symbols": SYMBOLS, "snippets": EXAMPLES})
     requested = required_versions(**tables, executable_sources=resources.rules.validation.executable_sources)
     stored = lake.read("environments", library) if progress else ()
-    return environments_stage(tables["releases"], requested, resources.environments, stored, progress)
+    return environments_stage(
+        {"releases": tables["releases"], "environments": stored}, requested, resources.environments, progress
+    )
 
 
 def validate(resources: Resources, tables: Tables) -> Output:

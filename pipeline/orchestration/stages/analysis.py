@@ -83,8 +83,7 @@ def analysis(resources: Resources) -> Iterator[Stage]:
         writes="own_tests",
         depends=lambda: [rules.own_tests, rules.usage, secrets],
         run=lambda tables: own_tests_stage(
-            tables["releases"],
-            tables["symbols"],
+            tables,
             sdists=resources.release_sdists,
             rules=rules.own_tests,
             usage=rules.usage,

@@ -63,7 +63,7 @@ def history(*sources: Files, predecessor: str | None = None, gap_before: str | N
         for version, before in zip(versions, [predecessor, *versions], strict=False)
     ]
     surfaces = {version: surface(source) for version, source in zip(versions, sources, strict=True)}
-    read = surface_stage(releases, lambda row: surfaces[row["version"]])
+    read = surface_stage({"releases": releases}, lambda row: surfaces[row["version"]])
     return read, lifecycle_stage(
         {"releases": releases, "symbols": read.tables["symbols"], "importable_names": read.tables["importable_names"]},
         TAGGING,

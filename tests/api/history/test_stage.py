@@ -182,8 +182,8 @@ def goes_on_the_same(tmp_path_factory, made: Sequence[tuple[Files, bool]], done:
             raise ZeroDivisionError("planted")
         return surface(files)
 
-    symbols = surface_stage(releases, read).tables
-    earlier = surface_stage(releases[:done], read).tables
+    symbols = surface_stage({"releases": releases}, read).tables
+    earlier = surface_stage({"releases": releases[:done]}, read).tables
     whole = lifecycle_stage(
         {"releases": releases, "symbols": symbols["symbols"], "importable_names": symbols["importable_names"]}, TAGGING
     )
@@ -197,10 +197,14 @@ def goes_on_the_same(tmp_path_factory, made: Sequence[tuple[Files, bool]], done:
         fresh.write(name, "pkg", whole.tables[name])
     lives = grown.read("lifecycles", "pkg", pc.field("removed_in").is_null())
     then = lifecycle_stage(
-        {"releases": releases, "symbols": symbols["symbols"], "importable_names": symbols["importable_names"]},
+        {
+            "releases": releases,
+            "symbols": symbols["symbols"],
+            "importable_names": symbols["importable_names"],
+            "lifecycles": lives,
+        },
         TAGGING,
         first.progress,
-        lives,
     )
     for name, update in then.updates.items():
         grown.update(name, "pkg", update)
@@ -218,7 +222,7 @@ def test_what_comes_after_a_release_that_was_not_read_is_just_there(monkeypatch)
                 raise ZeroDivisionError("planted")
             return surface_of(row)
 
-        return surface_stage(rows, raising)
+        return surface_stage({"releases": rows}, raising)
 
     monkeypatch.setattr("tests.api.history.releases.surface_stage", stage_of)
     read, output = history(*sources)

@@ -52,7 +52,7 @@ def bare(rows: Iterable[Row]) -> list[Row]:
 @given(histories())
 def test_what_holds_at_a_version_is_what_was_read_from_it(history):
     releases, surfaces = history
-    output = surface_stage(releases, lambda row: surfaces[row["version"]])
+    output = surface_stage({"releases": releases}, lambda row: surfaces[row["version"]])
     for version, read in surfaces.items():
         for name in ("symbols", "importable_names", "documents"):
             held = holding_at(output.tables[name], version)
@@ -114,15 +114,15 @@ def test_going_on_from_an_earlier_run_gives_what_a_run_from_the_beginning_gives(
     releases, surfaces = history
     done = data.draw(st.integers(1, len(releases)))
     lake = Lake(tmp_path_factory.mktemp("lake"))
-    whole = surface_stage(releases, lambda row: surfaces[row["version"]])
-    first = surface_stage(releases[:done], lambda row: surfaces[row["version"]])
+    whole = surface_stage({"releases": releases}, lambda row: surfaces[row["version"]])
+    first = surface_stage({"releases": releases[:done]}, lambda row: surfaces[row["version"]])
     for name, rows in first.by_table.items():
         lake.write(name, "pkg", rows)
 
     def since(name):
         return {row["path"]: row["first_version"] for row in lake.read(name, "pkg") if row["last_version"] is None}
 
-    then = surface_stage(releases, lambda row: surfaces[row["version"]], first.progress, since)
+    then = surface_stage({"releases": releases}, lambda row: surfaces[row["version"]], first.progress, since)
     for name, update in then.updates.items():
         lake.update(name, "pkg", update)
     fresh = Lake(tmp_path_factory.mktemp("fresh"))
@@ -134,14 +134,18 @@ def test_going_on_from_an_earlier_run_gives_what_a_run_from_the_beginning_gives(
 
 def test_counts_and_rejects():
     surfaces = {"1.0": surface({"pkg/__init__.py": "", "pkg/a.py": "(", "pkg/b.py": ""}), "1.1": surface("")}
-    output = surface_stage([release("1.0", None), release("1.1", "1.0")], lambda row: surfaces[row["version"]])
+    output = surface_stage(
+        {"releases": [release("1.0", None), release("1.1", "1.0")]}, lambda row: surfaces[row["version"]]
+    )
     assert (output.seen, output.made) == (4, 3)
     assert [(r.key, str(r.reason)) for r in output.rejects] == [("1.0 pkg/a.py", "unparsed_source")]
 
 
 def test_a_state_that_holds_is_one_row_though_the_folder_of_the_sdist_changes_its_name():
     surfaces = {v: surface("def f():\n    'Doc.'\n", root=f"pkg-{v}/") for v in ("1.0", "1.1")}
-    output = surface_stage([release("1.0", None), release("1.1", "1.0")], lambda row: surfaces[row["version"]])
+    output = surface_stage(
+        {"releases": [release("1.0", None), release("1.1", "1.0")]}, lambda row: surfaces[row["version"]]
+    )
     spans = [(r["path"], r["first_version"], r["last_version"], r["file"]) for r in output.tables["symbols"]]
     assert ("pkg.f", "1.0", None, "pkg-1.0/pkg/__init__.py") in spans
     assert len(output.tables["documents"]) == 1
@@ -159,13 +163,16 @@ def test_another_release_rewrites_only_the_parts_that_it_changes(tmp_path):
     releases = [release("1.0", None), release("1.1", "1.0"), release("2.0", "1.1")]
     read = {version: surface(source) for version, source in sources.items()}
     lake = Lake(tmp_path)
-    first = surface_stage(releases[:2], lambda row: read[row["version"]])
+    first = surface_stage({"releases": releases[:2]}, lambda row: read[row["version"]])
     for name, rows in first.by_table.items():
         lake.write(name, "pkg", rows)
     before = {part: file.path for part, file in lake.files("symbols", "pkg").items()}
     since = {row["path"]: row["first_version"] for row in lake.read("symbols", "pkg") if row["last_version"] is None}
     then = surface_stage(
-        releases, lambda row: read[row["version"]], first.progress, lambda name: since if name == "symbols" else {}
+        {"releases": releases},
+        lambda row: read[row["version"]],
+        first.progress,
+        lambda name: since if name == "symbols" else {},
     )
     lake.update("symbols", "pkg", then.updates["symbols"])
     after = {part: file.path for part, file in lake.files("symbols", "pkg").items()}
@@ -220,8 +227,8 @@ def test_a_row_says_where_its_api_stands_in_its_first_version(files, gap):
     releases = [release(v, before) for v, before in zip(trees, [None, *trees], strict=False)]
     releases[-1]["predecessor"] = "lost" if gap else releases[-1]["predecessor"]
     reader = reader_of(contents)
-    read = surface_stage(releases, lambda row: reader.read(trees[row["version"]]), at_gap=reader.forget)
-    fresh = surface_stage(releases, lambda row: reader_of(contents).read(trees[row["version"]]))
+    read = surface_stage({"releases": releases}, lambda row: reader.read(trees[row["version"]]), at_gap=reader.forget)
+    fresh = surface_stage({"releases": releases}, lambda row: reader_of(contents).read(trees[row["version"]]))
     assert read.tables == fresh.tables
 
 
@@ -235,7 +242,7 @@ def test_a_release_that_raises_is_a_reject_and_the_next_one_begins_anew():
             raise ZeroDivisionError("planted")
         return read
 
-    output = surface_stage(releases, surface_of, at_gap=lambda: gaps.append(True))
+    output = surface_stage({"releases": releases}, surface_of, at_gap=lambda: gaps.append(True))
     spans = [(r["first_version"], r["last_version"]) for r in output.tables["symbols"] if r["path"] == "pkg.f"]
     assert spans == [("1.0", "1.0"), ("1.2", None)]
     assert [(reject.key, reject.reason) for reject in output.rejects] == [("1.1", "internal_error")]
@@ -260,7 +267,7 @@ def test_a_file_that_raises_costs_its_module_alone(monkeypatch):
 def test_half_of_a_surrogate_pair_in_a_text_is_written_as_its_escape(tmp_path):
     read = surface({"pkg/__init__.py": 'def f(a="\\ud83d"):\n    """Bad \\ud800 and \U0001f600."""\n'}, root="pkg/")
     assert not read.problems
-    output = surface_stage([release("1.0", None)], lambda _: read)
+    output = surface_stage({"releases": [release("1.0", None)]}, lambda _: read)
     lake = Lake(tmp_path)
     for name, rows in output.by_table.items():
         lake.write(name, "pkg", rows)

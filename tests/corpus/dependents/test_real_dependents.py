@@ -33,7 +33,7 @@ LICENCES = load(RULES / "licences.yaml", LicenceRules)
 def releases(fetcher: Fetcher, tmp_path: Path, library: str, versions: str) -> list[Row]:
     store = ArtifactStore(tmp_path / "artifacts", fetcher, load(RULES / "crawl.yaml", CrawlRules))
     request = ReleaseRequest(library, SpecifierSet(versions), None, Period())
-    return list(releases_stage(request, [], index_url(), store, LICENCES, 2).tables["releases"])
+    return list(releases_stage(request, {"releases": []}, index_url(), store, LICENCES, 2).tables["releases"])
 
 
 def source(fetcher: Fetcher, tmp_path: Path, **seeds: tuple[str, ...]) -> Downstream:

@@ -53,7 +53,7 @@ def dependent(index: Index, name: str = "user", version: str = "1.0", uploaded: 
 def lake(index: Index, tmp_path: Path, versions: str = "") -> list[Row]:
     store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=5), CRAWL)
     request = ReleaseRequest("demo", SpecifierSet(versions), None, Period())
-    return list(releases_stage(request, [], index.simple, store, LICENCES, 2).tables["releases"])
+    return list(releases_stage(request, {"releases": []}, index.simple, store, LICENCES, 2).tables["releases"])
 
 
 def source(index: Index, tmp_path: Path, *seeds: str, workers: int = 2, **rules: int) -> Downstream:
@@ -80,7 +80,7 @@ def test_a_file_that_uses_the_library_is_a_row_of_the_table(index: Index, tmp_pa
     releases = lake(index, tmp_path)
     plug: CodeSource = source(index, tmp_path)
     assert (plug.name, plug.unavailable()) == (SnippetSource.DOWNSTREAM, None)
-    output = gather_stage("demo", releases, [], [plug], Period())
+    output = gather_stage("demo", {"releases": releases, "code_samples": []}, [plug], Period())
     [row] = output.tables["code_samples"]
     table("code_samples").check(row)
     assert (row["version"], row["version_evidence"]) == ("1.1", VersionEvidence.DEPENDENCY_MATRIX)
@@ -302,7 +302,12 @@ def test_crawled_releases_reveal_dependents_that_no_rule_names(index: Index, tmp
     store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=5), CRAWL)
     assert summary(find(index, tmp_path)) == [("pkg:pypi/user@1.0#user/main.py", "1.1")]
     releases_stage(
-        ReleaseRequest("unnamed", SpecifierSet("==0.9"), None, Period()), [], index.simple, store, LICENCES, 1
+        ReleaseRequest("unnamed", SpecifierSet("==0.9"), None, Period()),
+        {"releases": []},
+        index.simple,
+        store,
+        LICENCES,
+        1,
     )
     assert summary(find(index, tmp_path, dependents_per_library=1)) == [("pkg:pypi/user@1.0#user/main.py", "1.1")]
     assert ("pkg:pypi/unnamed@1.0#user/main.py", "1.1") in summary(find(index, tmp_path))

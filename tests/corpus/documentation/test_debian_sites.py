@@ -62,7 +62,7 @@ class Read:
     def __init__(self, site: Site, tmp_path: Path) -> None:
         library, period = site.release["library"], Period()
         plug = source(tmp_path, {"library": library, "address": f"file://{site.folder}", "version": site.version})
-        self.output: Output = sites_stage(library, [site.release], [], plug, period)
+        self.output: Output = sites_stage(library, {"releases": [site.release], "site_documents": []}, plug, period)
         self.rows = {row["path"]: row for row in self.output.by_table["site_documents"]}
         self.samples = [item for item in plug.find(library, [site.release], period) if isinstance(item, CodeSample)]
         for row in self.rows.values():

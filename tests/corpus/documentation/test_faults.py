@@ -31,7 +31,9 @@ def test_inventories_that_are_none(
 ) -> None:
     pages.put("/en/1.1/objects.inv", body, status)
     plug = source(tmp_path, {"address": f"{pages.url}/en/{{version}}/"})
-    output = sites_stage("bag", RELEASES, [], plug, Period(until=RELEASES[2]["release_time"]))
+    output = sites_stage(
+        "bag", {"releases": RELEASES, "site_documents": []}, plug, Period(until=RELEASES[2]["release_time"])
+    )
     assert len(output.tables["site_documents"]) == 2, "the site of 1.0 is read all the same"
     of_the_other = Counter(["duplicate", "out_of_scope", "vanished"])
     assert output.reasons == of_the_other + Counter([reason])
@@ -40,10 +42,10 @@ def test_inventories_that_are_none(
 def test_a_search_index_that_cannot_be_read_is_a_reject(tmp_path: Path) -> None:
     root = folder(tmp_path / "site", ["bag.f py:function 1 api.html#$ -"])
     plug = source(tmp_path, {"address": f"file://{root}", "version": "1.0"})
-    assert sites_stage("bag", RELEASES, [], plug, Period()).reasons == {}
+    assert sites_stage("bag", {"releases": RELEASES, "site_documents": []}, plug, Period()).reasons == {}
     (root / "search").mkdir()
     (root / "search" / "search_index.json").write_text("<html>")
-    output = sites_stage("bag", RELEASES, [], plug, Period())
+    output = sites_stage("bag", {"releases": RELEASES, "site_documents": []}, plug, Period())
     assert [row["path"] for row in output.tables["site_documents"]] == ["bag.f"]
     assert [reject.detail for reject in output.rejects] == ["search/search_index.json: not JSON, 6 bytes"]
 
@@ -53,7 +55,7 @@ def test_a_truncated_inventory_gives_its_first_entries(tmp_path: Path) -> None:
     root = folder(tmp_path / "site")
     (root / "objects.inv").write_bytes(inventory([*ENTRIES, *many])[:-3000])
     plug = source(tmp_path, {"address": f"file://{root}", "version": "1.0"}, max_pages=2)
-    output = sites_stage("bag", RELEASES, [], plug, Period())
+    output = sites_stage("bag", {"releases": RELEASES, "site_documents": []}, plug, Period())
     assert [row["path"] for row in output.tables["site_documents"]] == ["bag.f", "bag.f.member"]
     details = [reject.detail for reject in output.rejects if reject.reason is RejectReason.BAD_ANSWER]
     assert details == ["objects.inv: breaks off: its zlib stream has no end"]
@@ -118,11 +120,11 @@ def test_a_site_that_stops_answering_ends_the_reading(tmp_path: Path, pages: Pag
         pages.put(f"/en/1.0/p{number}.html", API)
         pages.faults[f"/en/1.0/p{number}.html"] = [] if number in (0, 2) else [503] * 9
     plug = source(tmp_path, {"address": f"{pages.url}/en/1.0", "version": "1.0"})
-    output = sites_stage("bag", RELEASES, [], plug, Period())
+    output = sites_stage("bag", {"releases": RELEASES, "site_documents": []}, plug, Period())
     assert [row["path"] for row in output.tables["site_documents"]] == ["bag.f0", "bag.f2"]
     assert [note.reason for note in output.notes] == [RejectReason.SOURCE_UNREACHABLE]
     pages.faults.clear()
-    again = sites_stage("bag", RELEASES, [], plug, Period())
+    again = sites_stage("bag", {"releases": RELEASES, "site_documents": []}, plug, Period())
     assert len(again.tables["site_documents"]) == 9
     assert pages.requests["/en/1.0/p0.html"] == 1
 
@@ -131,7 +133,7 @@ def test_hosts_out_of_reach(tmp_path: Path) -> None:
     away = "http://127.0.0.1:9"
     plug = source(tmp_path, {"read_the_docs": "bag"}, api=f"{away}/api/v3")
     assert "no way to" in (plug.unavailable() or "")
-    output = sites_stage("bag", RELEASES, [], plug, Period())
+    output = sites_stage("bag", {"releases": RELEASES, "site_documents": []}, plug, Period())
     assert (output.seen, [note.reason for note in output.notes]) == (0, [RejectReason.SOURCE_LEFT_OUT])
     several = source(tmp_path, {"address": f"{away}/{{version}}/"})
     with raises(Unreachable, code="unreachable"):
@@ -147,10 +149,13 @@ def test_sites_that_raise_are_a_note(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
     with monkeypatch.context() as patched:
         patched.setattr("pipeline.corpus.documentation.reading.read_page", planted)
-        pages = sites_stage("bag", RELEASES, [], plug, Period())
+        pages = sites_stage("bag", {"releases": RELEASES, "site_documents": []}, plug, Period())
         patched.setattr("pipeline.corpus.documentation.source._documents", planted)
-        whole = sites_stage("bag", RELEASES, [], plug, Period())
+        whole = sites_stage("bag", {"releases": RELEASES, "site_documents": []}, plug, Period())
     # what a page raised is not kept: it is read once that is mended
     assert RejectReason.INTERNAL_ERROR in pages.reasons
     assert [(note.key, note.reason) for note in whole.notes] == [("documentation", RejectReason.INTERNAL_ERROR)]
-    assert RejectReason.INTERNAL_ERROR not in sites_stage("bag", RELEASES, [], plug, Period()).reasons
+    assert (
+        RejectReason.INTERNAL_ERROR
+        not in sites_stage("bag", {"releases": RELEASES, "site_documents": []}, plug, Period()).reasons
+    )

@@ -61,7 +61,7 @@ def test_a_folder_as_site(tmp_path: Path) -> None:
 def test_documents_and_rejects_add_up_to_the_inventory(tmp_path: Path) -> None:
     folder(tmp_path / "site")
     plug = source(tmp_path, {"address": f"file://{tmp_path}/site", "version": "1.0"})
-    output = sites_stage("bag", RELEASES, [], plug, Period())
+    output = sites_stage("bag", {"releases": RELEASES, "site_documents": []}, plug, Period())
     rows = output.tables["site_documents"]
     for row in rows:
         table("site_documents").check(row)
@@ -69,16 +69,21 @@ def test_documents_and_rejects_add_up_to_the_inventory(tmp_path: Path) -> None:
         ("bag.f", "1.0", "1.0", "api.html#bag.f"), ("bag.f.member", "1.0", "1.0", "api.html#bag.f.member"),
     ]  # fmt: skip
     assert (output.seen, output.made, output.reasons) == (5, 2, {"duplicate": 1, "out_of_scope": 1, "vanished": 1})
-    assert sites_stage("bag", RELEASES, rows, plug, Period()).tables == output.tables
+    assert sites_stage("bag", {"releases": RELEASES, "site_documents": rows}, plug, Period()).tables == output.tables
 
 
 def test_stored_rows_stay(tmp_path: Path) -> None:
     folder(tmp_path / "1.0")
     folder(tmp_path / "1.1", number="1.1")
     plug = source(tmp_path, {"address": f"file://{tmp_path}/{{version}}"})
-    first = sites_stage("bag", RELEASES, [], plug, Period(until=RELEASES[1]["release_time"]))
+    first = sites_stage(
+        "bag", {"releases": RELEASES, "site_documents": []}, plug, Period(until=RELEASES[1]["release_time"])
+    )
     second = sites_stage(
-        "bag", RELEASES, first.tables["site_documents"], plug, Period(since=RELEASES[1]["release_time"])
+        "bag",
+        {"releases": RELEASES, "site_documents": first.tables["site_documents"]},
+        plug,
+        Period(since=RELEASES[1]["release_time"]),
     )
     assert Counter(row["first_version"] for row in second.tables["site_documents"]) == {"1.0": 2, "1.1": 2}
     assert second.reasons["vanished"] == 2, "a page of 1.1 lacks an API, and 2.0 has no site"

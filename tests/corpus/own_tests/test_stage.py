@@ -65,7 +65,9 @@ def run(index: Index, tmp_path: Path):
                 }
             )
         store = SdistStore(tmp_path, Fetcher(timeout_s=5, retries=1, backoff_s=0.01), RULE)
-        return own_tests_stage(releases, SYMBOLS, ReleaseSdists(store, index.simple), RULE, USAGE, SECRETS)
+        return own_tests_stage(
+            {"releases": releases, "symbols": SYMBOLS}, ReleaseSdists(store, index.simple), RULE, USAGE, SECRETS
+        )
 
     return run_stage
 

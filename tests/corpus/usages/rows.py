@@ -90,4 +90,4 @@ def surfaces(files_of: Mapping[str, Mapping[str, str]]) -> tuple[list[Row], Outp
     """Return the releases and the surface tables of a library's history: version to its files."""
     versions = list(files_of)
     releases = [release(v, versions[i - 1] if i else None) for i, v in enumerate(versions)]
-    return releases, surface_stage(releases, lambda row: surface(files_of[row["version"]]))
+    return releases, surface_stage({"releases": releases}, lambda row: surface(files_of[row["version"]]))

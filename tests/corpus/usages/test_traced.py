@@ -68,7 +68,7 @@ def ran(source: str, name: str) -> tuple[set[str], set[str]]:
 def examples(name: str) -> Iterator[tuple[str, str, list[Row], set[str]]]:
     """Yield each example that states no exception, with its uses and the names that are public."""
     rows = [release("1", None, (name,))]
-    read = surface_stage(rows, lambda _: installed(name)).tables
+    read = surface_stage({"releases": rows}, lambda _: installed(name)).tables
     symbols = read["symbols"]
     files = load(RULES / "python_files.yaml", PythonFileRules)
     output = snippets_stage(

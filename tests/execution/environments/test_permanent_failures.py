@@ -228,11 +228,16 @@ def test_a_row_of_the_lake_stands_unless_its_failure_may_pass(
     for version in ("1.0", "1.1"):
         index.add("lib", version, packed("lib", version, "import missing"), MAY)
     versions = ["1.0", "1.1"]
-    first = environments_stage([release(version) for version in versions], versions, store())
+    first = environments_stage(
+        {"releases": [release(version) for version in versions], "environments": []}, versions, store()
+    )
     killed, failed = (row | {"build_s": 0.5} for row in first.tables["environments"])
     killed["attempts"] = [killed["attempts"][0] | {"detail": "ended with status 137"}]
     rows = environments_stage(
-        [release(version) for version in versions], versions, store(), [killed, failed], first.progress
+        {"releases": [release(version) for version in versions], "environments": [killed, failed]},
+        versions,
+        store(),
+        first.progress,
     ).tables["environments"]
     assert [row["build_s"] == 0.5 for row in rows] == [False, True]
 
@@ -247,6 +252,8 @@ def test_a_new_release_alone_asks_the_index(
     for version in versions[:2]:
         store().build(wanted(version))
     index.requests.clear()
-    output = environments_stage([release(version) for version in versions], versions, store())
+    output = environments_stage(
+        {"releases": [release(version) for version in versions], "environments": []}, versions, store()
+    )
     assert [row["outcome"] for row in output.tables["environments"]] == ["built", "import_failed", "built"]
     assert {path for path in index.requests if path.startswith("/files/")} == {"/files/lib-1.2-py3-none-any.whl"}

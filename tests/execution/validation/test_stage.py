@@ -85,7 +85,9 @@ def prove(index: Index, root: Path, sandbox: Sandbox, rules: ValidationRules) ->
     store = EnvironmentStore(root, index_url=index.simple, rules=shipped, workers=2, sandbox=sandbox)
     rows = tables()
     built = environments_stage(
-        rows["releases"], required_versions(**rows, executable_sources=rules.executable_sources), store
+        {"releases": rows["releases"], "environments": []},
+        required_versions(**rows, executable_sources=rules.executable_sources),
+        store,
     )
     return validation_stage(
         {**rows, "environments": list(built.tables["environments"]), "controlled_completions": [], "rewrites": []},

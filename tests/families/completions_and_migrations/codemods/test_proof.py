@@ -103,7 +103,9 @@ def prove(
     store = EnvironmentStore(root, index_url=index.simple, rules=shipped, workers=2, sandbox=sandbox)
     rules = load(RULES / "validation.yaml", ValidationRules)
     wanted = required_versions(**planned(tables), executable_sources=EXECUTABLE_SOURCES)
-    environments = list(environments_stage(tables["releases"], wanted, store).tables["environments"])
+    releases = tables["releases"]
+    built = environments_stage({"releases": releases, "environments": []}, wanted, store)
+    environments = list(built.tables["environments"])
     runner = Runner(store, sandbox, rules, 2)
     verdicts = validation_stage(
         {**planned(tables), "environments": environments, "controlled_completions": []}, runner=runner
