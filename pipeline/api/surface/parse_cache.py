@@ -217,7 +217,7 @@ def read_file(
 ) -> ModuleRecord:
     """Read one file; one that does not parse, or at which an exception is raised, gives a record that says why.
 
-    `known` may remember functions of other files that were read by the same rules.
+    `parse_function` may remember functions of other files that were read by the same rules.
     """
 
     def read() -> ModuleRecord:

@@ -87,10 +87,10 @@ def visit_file(
     """Visit one file as the module of that dotted name; `path` is its place from the import root.
 
     With `helpers` the decorators that they mean change what a function can be called with; with `directives` a
-    parameter is deprecated if the docstring says so under it. `known` may remember functions of other files that were
-    visited by the same rules. If it is `unsure` that the file parses, the bodies of its functions are parsed too.
-    Methods with a private name are read only if the `whole` is wanted: no path leads to them but where something
-    public is given their value.
+    parameter is deprecated if the docstring says so under it. `parse_function` may remember functions of other
+    files that were visited by the same rules. If it is `unsure` that the file parses, the bodies of its functions are
+    parsed too. Methods with a private name are read only if the `whole` is wanted: no path leads to them but where
+    something public is given their value.
 
     A statement that is nested too deeply is left out, with a line in `left_out`.
 

@@ -79,7 +79,7 @@ def content_columns(
 ) -> ContentColumns:
     """Return the columns that say what a text says of an API whose signature takes these parameters.
 
-    `taken` are parameters as in the table `symbols`; `annotation` is that of the result, or of an attribute.
+    `signature_parameters` are as in the table `symbols`; `annotation` is that of the result, or of an attribute.
     """
     return {
         "parameters": parameter_rows(content.parameters, signature_parameters),

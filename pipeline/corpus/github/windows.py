@@ -58,9 +58,10 @@ def window_of(period: Period, qualifier: str, now: datetime) -> Window:
 def parts(
     window: Window, ask: Callable[[Window], Results[_Item]], max_results: int
 ) -> Iterator[tuple[Window, Results[_Item]]]:
-    """Yield windows that cover a window, with their results, each small enough that all that is `wanted` can be seen.
+    """Yield windows that cover a window, with their results.
 
-    A window that cannot be parted further comes as it is. An empty window has no parts.
+    Each is so small that `max_results` of its results, or all, can be read. A window that cannot be parted further
+    comes as it is. An empty window has no parts.
 
     Errors: those of `ask`.
     """

@@ -62,7 +62,7 @@ def by_matrix(
     as_of: datetime,
     narrow: Narrow | None,
 ) -> Chosen | str:
-    """Return the newest release that was there by then and that what is `asked` of a library allows, or why none.
+    """Return the newest release that was there by then and that the `requirements` of a library allow, or why none.
 
     Where the project itself does not ask for the library, its groups do. Of the Pythons that the project admits that
     counts which has the newest release. A prefix that only one release has (`==1.3.5.*`) is as good as a pin.

@@ -59,7 +59,7 @@ class Blocks:
     def before(self, row: CodeSampleRow, piece: Piece, defined: Collection[str]) -> str:
         """Return the programs before a piece, on the same post or page, that bind names which it needs, in turn.
 
-        Names that are `known` to every reader are not looked for. Of too many programs those nearest by are taken.
+        Names that are `defined` anyway are not looked for. Of too many programs those nearest by are taken.
         """
         needed = set(free_names(piece.code)) - set(defined)
         chosen: list[str] = []

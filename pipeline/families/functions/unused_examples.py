@@ -56,7 +56,7 @@ def untaken_examples(
 ) -> list[Untaken]:
     """Return the examples that were refused for want of a task and passed when they ran, as many as the rules take.
 
-    `taken` are the snippets that make a task. The most telling go first.
+    `used` are the snippets that make a task. The most telling go first.
     """
     by_id = {row["id"]: row for row in snippets}
     first: dict[str, Reject] = {}

@@ -196,7 +196,7 @@ def _drafted(
     rules: RepositoryRules,
     writer: RequirementWriter | None,
 ) -> _Drafted:
-    """Ask for the requirements of functions that say nothing, of as many as there are places that are not `taken`."""
+    """Ask for the requirements of functions that say nothing, of as many as there are places that are not `used`."""
     if writer is None:
         return _Drafted({}, ())
     requested = _requested(silent, used, rules)

@@ -33,7 +33,7 @@ class Alert:
 
 
 def alert_of(kind: AlertKind, context: Mapping[str, Any], detail: str | None = None) -> Alert:
-    """Return the alert of a callback's context; `told` are the failures that the run keeps, if it keeps any."""
+    """Return the alert of a callback's context; `detail` names the failures that the run keeps, if it keeps any."""
     dag, run = _where(context)
     instance = context.get("ti")
     task = getattr(instance, "task_id", None)

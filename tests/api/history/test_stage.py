@@ -216,13 +216,13 @@ def goes_on_the_same(tmp_path_factory, made: Sequence[tuple[Files, bool]], done:
 def test_what_comes_after_a_release_that_was_not_read_is_just_there(monkeypatch):
     sources = ["def f(a): ...\n", "raise", "def g(a): ...\n", "def g(a, b): ...\n"]
 
-    def stage_of(rows, surface_of):
+    def stage_of(tables, surface_of):
         def raising(row):
             if row["version"] == "1.1":
                 raise ZeroDivisionError("planted")
             return surface_of(row)
 
-        return surface_stage({"releases": rows}, raising)
+        return surface_stage(tables, raising)
 
     monkeypatch.setattr("tests.api.history.releases.surface_stage", stage_of)
     read, output = history(*sources)

@@ -106,7 +106,7 @@ def _texts_of(decorator: ast.expr) -> Iterator[str]:
 
 
 def warning_mark(body: Sequence[ast.stmt], rules: SurfaceRules, constants: Mapping[str, str]) -> Mark | None:
-    """Return the mark of a warning that always runs; `known` gives the values of names that messages mention.
+    """Return the mark of a warning that always runs; `constants` gives the values of names that messages mention.
 
     A warning behind an `if` concerns one way of calling, not the API, and is not taken.
     """

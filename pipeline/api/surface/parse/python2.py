@@ -54,7 +54,7 @@ def modernise(text: str, parse_function: FunctionParser = parse_alone) -> str:
     A name that is a keyword by now is written in letters that Unicode takes for the same (NFKC, PEP 3131), so that
     the parser reads the very name. A tuple among the parameters, `(b, c)`, which has no name that a caller could use,
     becomes `b_c`, as 2to3 does it in lambdas, and can be given by position only, as what stands before it.
-    Functions that parse already, which most do, are left out of it; `known` may remember them.
+    Functions that parse already, which most do, are left out of it; `parse_function` may remember them.
     Of what is no Python 2 either something comes that does not parse.
     """
     rest, cuts = cut_out(text, lambda function: _as_it_is(parse_function(function)))

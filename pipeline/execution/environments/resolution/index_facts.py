@@ -70,7 +70,7 @@ class IndexFacts:
             raise IndexUnreachable(str(error)) from None
 
     def release(self, request: EnvironmentRequest) -> ReleaseFacts:
-        """Return what is known of a wanted release; what `wanted` states goes before what the index says.
+        """Return the facts of a requested release; what the `request` states goes before what the index says.
 
         Errors: StepFailed with NO_FILES where the index has no such release, or none with a file that can be
         installed; IndexUnreachable.

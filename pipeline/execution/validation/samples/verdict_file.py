@@ -57,7 +57,7 @@ class NoVerdicts(CodedError, ValueError):
 
 
 class VerdictFile:
-    """The file of one run; what an earlier run left in it is `known`, key to outcome."""
+    """The file of one run; `outcomes` are those of earlier runs by key."""
 
     def __init__(self, path: Path, *, forget: bool = False) -> None:
         """Open a file, or make it; `forget` drops what is in it.
