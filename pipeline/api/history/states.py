@@ -105,7 +105,8 @@ def _callable(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> Iter
 
 def _with_doubt(difference: Difference, old: SymbolState, new: SymbolState) -> Difference:
     """Return a claim as unsure where `**kwargs` of the release without the parameter may reach what takes it."""
-    without = {ChangeKind.PARAMETER_REMOVED: new, ChangeKind.PARAMETER_ADDED_OPTIONAL: old}.get(difference.kind)
+    added = (ChangeKind.PARAMETER_ADDED_OPTIONAL, ChangeKind.PARAMETER_ADDED_REQUIRED)
+    without = {ChangeKind.PARAMETER_REMOVED: new, **dict.fromkeys(added, old)}.get(difference.kind)
     text = difference.old or difference.new or ""
     if without is None or text.startswith("*") or KWARGS_UNSEEN not in without["labels"]:
         return difference

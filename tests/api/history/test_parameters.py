@@ -257,6 +257,44 @@ HANDS_ON = {
         "def f(x, *, leeway=0, **kw):\n    return there.takes(x, **kw)\n",
         ["parameter_added_optional leeway 0.6"],
     ),
+    "by a constructor to a base that no source shows (urllib3: HTTPConnection)": (
+        "from http.client import HTTPConnection as B\n"
+        "class C(B):\n    def __init__(self, *args, **kw):\n        B.__init__(self, *args, **kw)\n",
+        "from http.client import HTTPConnection as B\n"
+        "class C(B):\n    def __init__(self, host, port=None, *, blocksize=1):\n        super().__init__(host, port)\n",
+        [
+            "parameter_added_optional blocksize 0.6",
+            "parameter_added_optional port 0.6",
+            "parameter_added_required host 0.6",
+            "parameter_removed args 1.0",
+            "parameter_removed kw 1.0",
+        ],
+    ),
+    "by a constructor to one that hands them on out of sight (urllib3: HTTPSConnection)": (
+        "from http.client import HTTPConnection as H\nclass _B(H):\n"
+        "    def __init__(self, *args, **kw):\n        H.__init__(self, *args, **kw)\n"
+        "class C(_B):\n    def __init__(self, host, **kw):\n        _B.__init__(self, host, **kw)\n",
+        "from http.client import HTTPConnection as H\nclass _B(H):\n"
+        "    def __init__(self, *args, **kw):\n        H.__init__(self, *args, **kw)\n"
+        "class C(_B):\n    def __init__(self, host, *, blocksize=1):\n        super().__init__(host)\n",
+        ["parameter_added_optional blocksize 0.6", "parameter_removed kw 1.0"],
+    ),
+    "by a constructor to a base without a constructor, whose base no source shows": (
+        "from there import B\nclass _M(B): ...\nclass C(_M):\n    def __init__(self, *, a=1): ...\n",
+        "from there import B\nclass _M(B): ...\nclass C(_M):\n    def __init__(self, **kw): super().__init__(**kw)\n",
+        ["parameter_added_optional kw 1.0", "parameter_removed a 0.9"],
+    ),
+    "by a constructor to a base that takes other names": (
+        "class _B:\n    def __init__(self, b=1): ...\nclass C(_B):\n    def __init__(self, *, a=1): ...\n",
+        "class _B:\n    def __init__(self, b=1): ...\n"
+        "class C(_B):\n    def __init__(self, **kw): super().__init__(**kw)\n",
+        ["parameter_added_optional kw 1.0", "parameter_removed a 1.0"],
+    ),
+    "by a constructor to object": (
+        "class C:\n    def __init__(self, *, a=1): ...\n",
+        "class C:\n    def __init__(self, **kw): super().__init__(**kw)\n",
+        ["parameter_added_optional kw 1.0", "parameter_removed a 1.0"],
+    ),
     "set before": (
         "def f(*, leeway=0, b=1): ...\n",
         "def takes(*, leeway=0): ...\ndef f(**kw):\n    kw['leeway'] = 1\n    return takes(**kw)\n",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from itertools import takewhile
 from typing import NamedTuple
 
 from pipeline.api.surface.extract.handed_on import CONSTRUCTORS
@@ -16,6 +17,8 @@ from pipeline.api.surface.resolve.signatures import (
     constructor_of,
     method_parameters,
     named_parameters,
+    outside_bases,
+    passed_owners,
 )
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource
 
@@ -57,12 +60,36 @@ def called_constructor(
 ) -> Called:
     """Return the parameters of a class with those that its constructor hands on to other than constructors."""
     constructor = constructor_of(owners)
-    if constructor is None or constructor.definition is None or constructor.definition.passes_kwargs is not None:
+    if constructor is None or constructor.definition is None:
         return Called(parameters)
+    if constructor.definition.passes_kwargs is not None:
+        open_ = bool(parameters) and parameters[-1]["kind"] == ParameterKind.VAR_KEYWORD
+        return Called(parameters, open_ and _base_unseen(constructor, owners, distribution, visited))
     calls = constructor.definition.hands_on
     others = [call for call in calls if call.to.rpartition(".")[2] not in CONSTRUCTORS]
     extended = _extended(parameters, others, constructor, distribution, visited)
     return Called(extended.parameters, extended.unseen or len(others) < len(calls))
+
+
+def _base_unseen(
+    constructor: Resolution, owners: list[Resolution], distribution: Distribution, visited: Set[str]
+) -> bool:
+    """Return whether the `**kwargs` of a constructor reach one that no source shows, by way of its bases."""
+    assert constructor.definition is not None
+    assert constructor.definition.passes_kwargs is not None
+    around = constructor.path.rpartition(".")[0]
+    above = passed_owners(constructor.definition.passes_kwargs, around, owners, distribution)
+    if above is None:
+        return True
+    taker = constructor_of(above)
+    taken_by = taker.path.rpartition(".")[0] if taker is not None else None
+    before = takewhile(lambda owner: owner.path != taken_by, above)
+    if any(outside_bases(owner, distribution) for owner in before):
+        return True
+    if taker is None or taker.path in visited:
+        return False
+    parameters, _ = class_parameters(above, distribution)
+    return called_constructor(parameters, above, distribution, visited | {taker.path}).unseen
 
 
 def _class_around(function: Resolution) -> str | None:

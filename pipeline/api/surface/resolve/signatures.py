@@ -220,17 +220,11 @@ def _with_passed_on(
 
     Whether the call of the base always runs is not asked: none of them is required here.
     """
-    if passed is None or not own or own[-1]["kind"] != ParameterKind.VAR_KEYWORD or owner.module is None:
+    if passed is None or not own or own[-1]["kind"] != ParameterKind.VAR_KEYWORD:
         return own
-    plain = distribution.rules.plain_bases
-    bases = distribution.bases(owner)
-    # a base that no source shows may stand before the others and take them
-    if any(not base.is_class and base.path.rpartition(".")[2] not in plain for base in bases):
+    above = passed_owners(passed, owner.path, owners, distribution)
+    if above is None:
         return own
-    above = owners[[other.path for other in owners].index(owner.path) + 1 :]
-    if passed.base:
-        named = distribution.within(owner.module, passed.base)
-        above = list(dropwhile(lambda other: other.path != named.path, above))
     there = class_parameters(above, distribution)[0] if above else []
     positional = [p["name"] for p in there if p["kind"] in _POSITIONAL]
     excluded = {*(p["name"] for p in own), *passed.names, *positional[: passed.positional]}
@@ -246,6 +240,31 @@ def _with_passed_on(
         if p["name"] not in excluded and p["kind"] in _BY_NAME
     ]
     return [*own[:-1], *added, own[-1]]
+
+
+def passed_owners(
+    passed: PassedKwargs, path: str, owners: list[Resolution], distribution: Distribution
+) -> list[Resolution] | None:
+    """Return the classes whose constructor gets what that of the class at `path` passes on, None if none is shown.
+
+    They stand in the order in which members are looked up.
+    """
+    at = [other.path for other in owners].index(path)
+    owner, above = owners[at], owners[at + 1 :]
+    # a base that no source shows may stand before the others and take them
+    if owner.module is None or outside_bases(owner, distribution):
+        return None
+    if not passed.base:
+        return above
+    named = distribution.within(owner.module, passed.base)
+    return list(dropwhile(lambda other: other.path != named.path, above))
+
+
+def outside_bases(owner: Resolution, distribution: Distribution) -> bool:
+    """Return whether a class has bases that no source of the distribution shows, apart from those without parameters."""
+    plain = distribution.rules.plain_bases
+    bases = distribution.bases(owner)
+    return any(not base.is_class and base.path.rpartition(".")[2] not in plain for base in bases)
 
 
 def class_overloads(owners: list[Resolution]) -> list[str]:
