@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from pipeline.api.surface.extract.assigned_signatures import ASSIGNED, apply_assigned, signature_of_class
 from pipeline.api.surface.extract.attributes import add_attributes
 from pipeline.api.surface.extract.bindings import ACCESSOR_LABELS
 from pipeline.api.surface.extract.deprecations import (
@@ -75,6 +76,8 @@ def read_members(owner: Scope, file: Visited, imports: dict[str, str], inside: s
         # in a stub an overloaded function has no implementation to stand for it
         if name not in members:
             members[name] = _overloaded(overloads, file, imports, inside)
+    if ASSIGNED in file.bodies.rest:
+        apply_assigned(members, owner)
     return members
 
 
@@ -192,6 +195,8 @@ def _fill_class(
     definition.bases = [expression_text(base) for base in node.bases]
     definition.metaclass = next((dotted(k.value) for k in node.keywords if k.arg == "metaclass"), None)
     definition.members = read_members(bound.scope, file, imports, f"{inside}{bound.name}.")
+    if ASSIGNED in file.bodies.rest:
+        definition.signature = signature_of_class(node.body, bound.scope)
     read_slots(node, definition)
     read_fields(node, definition, imports, file.rules)
     add_attributes(node, definition, file.bodies)

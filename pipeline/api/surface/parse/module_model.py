@@ -108,7 +108,8 @@ class Definition(msgspec.Struct, omit_defaults=True):
     if a name of the library means a category of deprecations, or a function that warns of one. `overloads` are
     signatures as they are shown to people; `sketch` says what the body is like, see
     `pipeline.api.surface.extract.sketches`. `passes_kwargs` is how a constructor calls that of a base;
-    `hands_on` is where the `**kwargs` of any function go.
+    `hands_on` is where the `**kwargs` of any function go. `signature` are the parameters that a class writes as its
+    `__signature__`, without self.
     """
 
     name: str
@@ -135,6 +136,7 @@ class Definition(msgspec.Struct, omit_defaults=True):
     sketch: list[int] = msgspec.field(default_factory=list)
     passes_kwargs: PassedKwargs | None = None
     hands_on: list[HandedOn] = msgspec.field(default_factory=list)
+    signature: list[Parameter] | None = None
 
 
 class Exports(msgspec.Struct):

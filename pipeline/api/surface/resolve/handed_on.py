@@ -13,6 +13,7 @@ from pipeline.api.surface.resolve.dependency_keys import content_fact
 from pipeline.api.surface.resolve.resolution import Resolution
 from pipeline.api.surface.resolve.resolver import Distribution
 from pipeline.api.surface.resolve.signatures import (
+    assigned_signature,
     class_parameters,
     constructor_of,
     method_parameters,
@@ -60,7 +61,7 @@ def called_constructor(
 ) -> Called:
     """Return the parameters of a class with those that its constructor hands on to other than constructors."""
     constructor = constructor_of(owners)
-    if constructor is None or constructor.definition is None:
+    if constructor is None or constructor.definition is None or assigned_signature(owners) is not None:
         return Called(parameters)
     if constructor.definition.passes_kwargs is not None:
         open_ = bool(parameters) and parameters[-1]["kind"] == ParameterKind.VAR_KEYWORD

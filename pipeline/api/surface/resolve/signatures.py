@@ -28,6 +28,7 @@ from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, S
 _RUN = frozenset({SourceKind.PY, SourceKind.PY2})
 _POSITIONAL = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD})
 _BY_NAME = frozenset({ParameterKind.POSITIONAL_OR_KEYWORD, ParameterKind.KEYWORD_ONLY})
+_CONSTRUCTORS = frozenset({"__init__", "__new__"})
 _CONSTANT = re.compile(r"(?!(?:None|True|False|Ellipsis)$)(?:[A-Za-z_]\w*\.)*(?!__)[A-Za-z_]\w*")
 _UNPACKED = re.compile(r"(?:\w+\.)*Unpack\[([\w.]+)\]")
 _REQUIRED = re.compile(r"(?:\w+\.)*(NotRequired|Required)\[(.*)\]")
@@ -121,6 +122,8 @@ def class_parameters(owners: list[Resolution], distribution: Distribution) -> tu
     have a model of pydantic and what PEP 681 makes like a dataclass. The owners are the class and its bases, in the
     order in which members are looked up.
     """
+    if (signature := assigned_signature(owners)) is not None:
+        return signature, None
     if convention := _convention(owners, distribution):
         return _of_model(owners, convention, distribution)
     if called := _called_by_metaclass(owners, distribution):
@@ -155,6 +158,18 @@ def _called_by_metaclass(owners: list[Resolution], distribution: Distribution) -
             parameters = method_parameters(call)
             return parameters if any(p["kind"] in _BY_NAME for p in parameters) else []
     return []
+
+
+def assigned_signature(owners: list[Resolution]) -> list[Parameter] | None:
+    """Return the parameters that a class writes as its `__signature__`, or a base before any constructor."""
+    for owner in owners:
+        if owner.definition is None:
+            continue
+        if owner.definition.signature is not None:
+            return owner.definition.signature
+        if owner.definition.synthesised or not _CONSTRUCTORS.isdisjoint(owner.definition.members):
+            return None
+    return None
 
 
 def constructor_of(owners: list[Resolution]) -> Resolution | None:
