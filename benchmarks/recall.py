@@ -43,7 +43,7 @@ KINDS: Mapping[str, frozenset[ChangeKind]] = {
             ChangeKind.PARAMETER_RENAMED,
         }
     ),
-    "deprecated": frozenset({ChangeKind.DEPRECATED, ChangeKind.PARAMETER_DEPRECATED}),
+    "deprecated": frozenset({ChangeKind.DEPRECATED, ChangeKind.USE_DEPRECATED, ChangeKind.PARAMETER_DEPRECATED}),
     "added": frozenset(
         {
             ChangeKind.INTRODUCED,

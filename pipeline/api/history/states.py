@@ -10,7 +10,7 @@ from pipeline.api.history.index import Index
 from pipeline.api.history.normalize import base_names, literal, same_overloads, same_value
 from pipeline.api.history.parameters import Difference, annotations_differ, compare_parameters, written
 from pipeline.api.history.rules import LifecycleRules
-from pipeline.api.history.uses import compare_uses
+from pipeline.api.history.uses import compare_uses, deprecated_uses
 from pipeline.api.surface.extract.uses import REFUSES
 from pipeline.api.surface.parse.conditional import CONDITIONAL
 from pipeline.api.surface.parse.module_model import ASYNC_GENERATOR, DEFAULT_VALUE, KWARGS_UNSEEN, UNSEEN_SIGNATURE
@@ -43,6 +43,7 @@ def compare_states(old: SymbolState, new: SymbolState, new_index: Index, rules: 
     if old["kind"] == new["kind"] == SymbolKind.CLASS:
         yield from _bases(old, new, new_index)
     yield from compare_uses(old, new, rules)
+    yield from deprecated_uses(old, new)
 
 
 def compare_alike(row: SymbolState, other: SymbolState) -> bool:

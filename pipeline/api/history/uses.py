@@ -20,6 +20,7 @@ from pipeline.api.surface.extract.uses import (
     SYNTAX,
     UNHASHABLE,
     USE,
+    WARNS_TO,
 )
 from pipeline.api.surface.parse.module_model import PATCHED_BY, UNSEEN_MEMBERS
 from pipeline.api.surface.resolve.labels import EXTENDS
@@ -65,6 +66,22 @@ def compare_uses(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> I
     if lost or gained:
         texts = [", ".join(sorted(ways)) or None for ways in (lost, gained)]
         yield Difference(ChangeKind.USE, texts[0], texts[1], breaking=bool(lost - {_NEW_ATTRIBUTE}))
+
+
+def deprecated_uses(old: SymbolState, new: SymbolState) -> Iterator[Difference]:
+    """Yield the ways to use an attribute or property of which its accessors warn from now on.
+
+    Where reading warns too, the API as a whole is deprecated, which says it all.
+    """
+    if not {old["kind"], new["kind"]} <= _VALUES or new["deprecation"]:
+        return
+    name = new["path"].rpartition(".")[2]
+    for prefix, way in ((WARNS_TO["setter"], f"x.{name} = …"), (WARNS_TO["deleter"], f"del x.{name}")):
+        warned = any(label.startswith(prefix) for label in old["labels"])
+        messages = [label.removeprefix(prefix) for label in new["labels"] if label.startswith(prefix)]
+        if messages and not warned and way in _of_value(name, old):
+            text = f"{way}: {messages[0]}" if messages[0] else way
+            yield Difference(ChangeKind.USE_DEPRECATED, None, text)
 
 
 def _ways(row: SymbolState, other: SymbolState) -> set[str]:

@@ -127,6 +127,11 @@ def use(change: Change) -> str:
     return "; ".join([*lost, *([f"possible now: {change['new']}"] if change["new"] else [])])
 
 
+def use_deprecated(change: Change) -> str:
+    """Say which code is deprecated, in the words of its warning."""
+    return f"deprecated to write {one_line(change['new'] or '')}"
+
+
 def moved_parameters(_: Change) -> str:
     """Head the parameters that have another position."""
     return "position changed"

@@ -364,6 +364,15 @@ class ChangeKind(Term):
             directive=DirectiveKind.DEPRECATED,
         ),
     )
+    USE_DEPRECATED = (
+        "use_deprecated",
+        "a way to use the API is marked as deprecated, to assign it for example; to read it is not",
+        Behaviour(
+            words=words.use_deprecated,
+            work=Work.PREPARE,
+            probe=Probe.NOTHING,
+        ),
+    )
     UNDEPRECATED = (
         "undeprecated",
         "the mark of deprecation was taken back",

@@ -52,6 +52,7 @@ SAID = {
     "deprecated": row(ChangeKind.DEPRECATED),
     "deprecated; use lib.g": row(ChangeKind.DEPRECATED, replacement="lib.g"),
     "deprecated: take g instead": row(ChangeKind.DEPRECATED, new="take\n  g  instead", replacement="lib.g"),
+    "deprecated to write x.a = …: set b": row(ChangeKind.USE_DEPRECATED, new="x.a = …: set b"),
     "no longer deprecated": row(ChangeKind.UNDEPRECATED, old="take g"),
     "removed (documented); use lib.g": row(
         ChangeKind.REMOVED, old="function ()", replacement="lib.g", evidence=Evidence.DOCUMENTED

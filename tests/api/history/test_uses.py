@@ -305,3 +305,56 @@ def test_ways_that_went_and_came(old, new, lost, gained):
     # room for new attributes alone is no promise: it is told, and breaks nobody's right code
     expected = [(lost, gained, lost not in (None, "x.new = …"))] if lost or gained else []
     assert [(row["old"], row["new"], row["breaking"]) for row in rows] == expected
+
+
+WARNS = "import warnings\n"
+PROPERTY = ("@property", "def a(self): return 1", "@a.setter", "def a(self, value): self._a = value")
+
+
+def warning(*before: str, accessor: str = "setter", arguments: str = "self, value") -> str:
+    warn = "warnings.warn('set b instead', DeprecationWarning)"
+    return WARNS + of_class(*before, f"@a.{accessor}", f"def a({arguments}):\n        {warn}")
+
+
+DEPRECATED = {
+    "to assign a property": (of_class(*PROPERTY), warning(*PROPERTY[:2]), ["use_deprecated a x.a = …: set b instead"]),
+    "to assign what was an attribute": (
+        "class C:\n    def __init__(self): self.a = 1\n",
+        warning(*PROPERTY[:2]),
+        ["kind a property", "use_deprecated a x.a = …: set b instead"],
+    ),
+    "to assign, by a decorator": (
+        of_class(*PROPERTY),
+        "from typing_extensions import deprecated\n" + of_class(*PROPERTY[:3], "@deprecated('set b')", PROPERTY[3]),
+        ["use_deprecated a x.a = …: set b"],
+    ),
+    "to delete": (
+        of_class(*PROPERTY, "@a.deleter", "def a(self): ..."),
+        warning(*PROPERTY, accessor="deleter", arguments="self"),
+        ["use_deprecated a del x.a: set b instead"],
+    ),
+    "to read and to assign": (
+        of_class(*PROPERTY),
+        warning("@property", "def a(self):\n        warnings.warn('gone soon', DeprecationWarning)"),
+        ["deprecated a gone soon"],
+    ),
+    "before": (warning(*PROPERTY[:2]), warning(*PROPERTY[:2]), []),
+    "only if the value is of an old kind": (
+        of_class(*PROPERTY),
+        WARNS
+        + of_class(*PROPERTY[:3], "def a(self, value):\n        if value: warnings.warn('old', DeprecationWarning)"),
+        [],
+    ),
+    "what could not be assigned before": (
+        of_class(*PROPERTY[:2]),
+        warning(*PROPERTY[:2]),
+        ["use a x.a = …"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), DEPRECATED.values(), ids=DEPRECATED)
+def test_ways_that_are_deprecated(old, new, expected):
+    rows = [row for row in changes(old, new) if row["path"] == "pkg.C.a"]
+    assert [f"{row['kind']} a {row['new']}" for row in rows] == expected
+    assert not any(row["breaking"] for row in rows)

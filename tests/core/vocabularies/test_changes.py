@@ -50,7 +50,7 @@ def test_what_follows_from_the_descriptions() -> None:
     assert {ChangeKind.RENAMED, ChangeKind.MOVED} == RELOCATED
     assert {ChangeKind.REMOVED} | RELOCATED == GONE
     assert {ChangeKind.INTRODUCED} | GONE == WHOLE
-    assert {ChangeKind.DEPRECATED, ChangeKind.PARAMETER_DEPRECATED} == MARKED
+    assert {ChangeKind.DEPRECATED, ChangeKind.USE_DEPRECATED, ChangeKind.PARAMETER_DEPRECATED} == MARKED
     assert {ChangeKind.REMOVED, ChangeKind.DEPRECATED} == REPLACEABLE_APIS
     assert {ChangeKind.PARAMETER_DEPRECATED} == CALLED_OTHERWISE - OF_PARAMETERS
     assert LAST_TO_WORK.isdisjoint(RELOCATED | OF_TYPES)

@@ -27,7 +27,7 @@ from pipeline.api.surface.extract.functions import (
     with_hidden,
 )
 from pipeline.api.surface.extract.metaclasses import add_metaclass_attributes
-from pipeline.api.surface.extract.uses import refuses, uses_of
+from pipeline.api.surface.extract.uses import WARNS_TO, refuses, uses_of
 from pipeline.api.surface.extract.written_signatures import overload_text
 from pipeline.api.surface.parse.bodies import Bodies, Body
 from pipeline.api.surface.parse.cleaning import read_docstring
@@ -204,7 +204,7 @@ def _fill_class(
     defined = bound.scope.bound | bound.scope.aside
     uses = uses_of(node, definition, defined, lambda name: _body_of(defined[name], file))
     definition.labels = sorted({*definition.labels, *uses})
-    _mark_read_only(node, definition, file)
+    _read_accessors(node, definition, file)
     if definition.name in file.bodies.extended or any(map(file.rules.member_decorators.search, definition.decorators)):
         definition.labels = sorted({*definition.labels, UNSEEN_MEMBERS})
     if not inside and definition.name in file.patched:
@@ -229,8 +229,8 @@ def _body_of(bound: Bound, file: Visited) -> Body | None:
     return file.bodies.of(bound.node) if isinstance(bound.node, FUNCTIONS) else None
 
 
-def _mark_read_only(node: ast.ClassDef, definition: Definition, file: Visited) -> None:
-    """Take the label of an accessor from the properties whose accessor only raises."""
+def _read_accessors(node: ast.ClassDef, definition: Definition, file: Visited) -> None:
+    """Label the properties of which an accessor warns; one that only raises does not make them writable."""
     if not any("writable" in member.labels or "deletable" in member.labels for member in definition.members.values()):
         return
     for method in (statement for statement in node.body if isinstance(statement, ast.FunctionDef)):
@@ -238,9 +238,18 @@ def _mark_read_only(node: ast.ClassDef, definition: Definition, file: Visited) -
             match decorator:
                 case ast.Attribute(value=ast.Name(id=name), attr="setter" | "deleter" as accessor):
                     member = definition.members.get(name)
-                    if member is not None and refuses(file.bodies.of(method)):
-                        labels = [label for label in member.labels if label != ACCESSOR_LABELS[accessor]]
+                    if member is not None:
+                        labels = _with_accessor(member.labels, accessor, method, file)
                         definition.members[name] = replace(member, labels=labels)
+
+
+def _with_accessor(labels: list[str], accessor: str, method: ast.FunctionDef, file: Visited) -> list[str]:
+    body = file.bodies.of(method)
+    if refuses(body):
+        return [label for label in labels if label != ACCESSOR_LABELS[accessor]]
+    warns = body.once(warnings_of, file.rules.deprecations.call_words)
+    mark = mark_of(method.decorator_list, warns, None, file.rules)
+    return labels if mark is None else sorted({*labels, WARNS_TO[accessor] + (mark["message"] or "")})
 
 
 def _mark_gone(node: ast.ClassDef, definition: Definition, file: Visited) -> None:

@@ -37,6 +37,9 @@ ONLY_RAISES = "only_raises"
 REFUSES = "refuses"
 """Label of a function that only raises, if its exception does not ask a subclass to define it."""
 
+WARNS_TO = {"setter": "warns_to_assign=", "deleter": "warns_to_delete="}
+"""Prefixes of the labels of a property whose accessor warns of deprecation; the message stands behind it."""
+
 OPERATORS: Mapping[str, str] = {
     "add": "+",
     "sub": "-",

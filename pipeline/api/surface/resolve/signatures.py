@@ -276,7 +276,7 @@ def passed_owners(
 
 
 def outside_bases(owner: Resolution, distribution: Distribution) -> bool:
-    """Return whether a class has bases that no source of the distribution shows, apart from those without parameters."""
+    """Return whether a class has bases that no source of the distribution shows, but for those without parameters."""
     plain = distribution.rules.plain_bases
     bases = distribution.bases(owner)
     return any(not base.is_class and base.path.rpartition(".")[2] not in plain for base in bases)
