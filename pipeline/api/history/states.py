@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from operator import itemgetter
 
@@ -13,7 +13,13 @@ from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.uses import compare_uses, deprecated_uses
 from pipeline.api.surface.extract.uses import REFUSES
 from pipeline.api.surface.parse.conditional import CONDITIONAL
-from pipeline.api.surface.parse.module_model import ASYNC_GENERATOR, DEFAULT_VALUE, KWARGS_UNSEEN, UNSEEN_SIGNATURE
+from pipeline.api.surface.parse.module_model import (
+    ASYNC_GENERATOR,
+    DEFAULT_VALUE,
+    KWARGS_UNSEEN,
+    SENTINEL_DEFAULT,
+    UNSEEN_SIGNATURE,
+)
 from pipeline.api.surface.resolve.labels import EXTENDS, OPAQUE, UNPARSED
 from pipeline.core.vocabularies.change_words import CONDITIONALLY
 from pipeline.core.vocabularies.changes import ChangeKind
@@ -95,7 +101,8 @@ def _callable(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> Iter
     if was != is_ and not refuses and SymbolKind.CLASS not in {old["kind"], new["kind"]}:
         yield Difference(ChangeKind.ASYNC, _awaited(old), _awaited(new))
     if _has_signature(old) and _has_signature(new):
-        differences = compare_parameters(_with_values(old), _with_values(new), rules)
+        sentinels = _sentinels(old) & _sentinels(new)
+        differences = compare_parameters(_with_values(old, sentinels), _with_values(new, sentinels), rules)
         yield from (_with_doubt(difference, old, new) for difference in differences)
     if annotations_differ(old["returns"], new["returns"], rules):
         yield Difference(ChangeKind.RETURNS, old["returns"], new["returns"])
@@ -120,13 +127,21 @@ def _awaited(row: SymbolState) -> str:
     return "async" if "async" in row["labels"] else "not async"
 
 
-def _with_values(row: SymbolState) -> Sequence[SymbolParameter]:
-    """Return the parameters of a row, with the values of defaults that are written as the names of constants."""
+def _with_values(row: SymbolState, sentinels: Set[str]) -> Sequence[SymbolParameter]:
+    """Return the parameters of a row, with the values of defaults that are written as the names of constants.
+
+    What a sentinel is called does not change what a function does: `sentinels` have one in both.
+    """
     labels = (label.removeprefix(DEFAULT_VALUE) for label in row["labels"] if label.startswith(DEFAULT_VALUE))
     values = {name: value for name, _, value in (label.partition("=") for label in labels)}
+    values |= dict.fromkeys(sentinels, "object()")
     if not values:
         return row["parameters"]
     return [p | {"default": values[p["name"]]} if p["name"] in values else p for p in row["parameters"]]
+
+
+def _sentinels(row: SymbolState) -> set[str]:
+    return {label.removeprefix(SENTINEL_DEFAULT) for label in row["labels"] if label.startswith(SENTINEL_DEFAULT)}
 
 
 def _joined(overloads: Sequence[str]) -> str | None:

@@ -19,6 +19,9 @@ ASYNC_GENERATOR = "async_generator"
 DEFAULT_VALUE = "default:"
 """Prefix of the labels that give the value of a default that is written as the name of a constant: `name=value`."""
 
+SENTINEL_DEFAULT = "sentinel_default:"
+"""Prefix of the labels that name parameters whose default is a sentinel, an object without content."""
+
 UNSEEN_MEMBERS = "unseen_members"
 """Label of a class that is given members whose names only running tells: by `setattr` below it, or by a decorator."""
 

@@ -14,8 +14,10 @@ from pipeline.api.surface.parse.conditional import CONDITIONAL
 from pipeline.api.surface.parse.module_model import (
     DEFAULT_VALUE,
     NOT_TOTAL,
+    SENTINEL_DEFAULT,
     Definition,
     Field,
+    ModuleRecord,
     Parameter,
     PassedKwargs,
     parameter_row,
@@ -23,6 +25,7 @@ from pipeline.api.surface.parse.module_model import (
 from pipeline.api.surface.resolve.dependency_keys import content_fact
 from pipeline.api.surface.resolve.resolution import Resolution, definition_at
 from pipeline.api.surface.resolve.resolver import Distribution
+from pipeline.api.surface.resolve.sentinels import is_sentinel
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SourceKind
 
 _RUN = frozenset({SourceKind.PY, SourceKind.PY2})
@@ -190,32 +193,44 @@ def names_constants(parameters: Iterable[Parameter]) -> bool:
 def default_labels(function: Resolution, distribution: Distribution) -> list[str]:
     """Return labels with the values of the defaults that a function or method writes as names of constants.
 
-    A constant is bound to a literal by the class around the method, or by a module of the distribution.
+    A constant is bound to a literal by the class around the method, or by a module of the distribution. One that is
+    bound to an object without content has no value to tell: that it is a sentinel is its label.
     """
     assert function.definition is not None
     labels: list[str] = []
     for parameter in function.definition.called:
         name = parameter["default"]
-        if name is not None and _CONSTANT.fullmatch(name):
-            value = _value_of(name, function, distribution)
-            labels += [f"{DEFAULT_VALUE}{parameter['name']}={value}"] if value is not None else []
+        found = _constant(name, function, distribution) if name is not None and _CONSTANT.fullmatch(name) else None
+        if found is None:
+            continue
+        constant, module = found
+        value = _literal_of(constant)
+        if value is not None:
+            labels.append(f"{DEFAULT_VALUE}{parameter['name']}={value}")
+        elif is_sentinel(constant, module, distribution):
+            labels.append(f"{SENTINEL_DEFAULT}{parameter['name']}")
     return sorted(labels)
 
 
-def _value_of(name: str, function: Resolution, distribution: Distribution) -> str | None:
+def _constant(name: str, function: Resolution, distribution: Distribution) -> tuple[Definition, ModuleRecord] | None:
+    """Return the attribute that a default names, and the module that binds it."""
     assert function.module is not None
     inside = function.path.removeprefix(f"{function.module.name}.").rpartition(".")[0]
     class_ = definition_at(function.module, inside) if inside else None
     constant = class_.members.get(name) if class_ is not None and "." not in name else None
+    module = function.module
     if constant is None:
         target = distribution.within(function.module, name)
         # the value of a member of an enumeration is not what stands at its name
-        of_module = target.module is not None and target.path.rpartition(".")[0] == target.module.name
-        if target.definition is None or not of_module:
+        if target.definition is None or target.module is None or target.path.rpartition(".")[0] != target.module.name:
             return None
         distribution.trace.ask(content_fact(target))
-        constant = target.definition
-    if constant.kind != "attribute" or constant.value is None or CONDITIONAL in constant.labels:
+        constant, module = target.definition, target.module
+    return (constant, module) if constant.kind == "attribute" else None
+
+
+def _literal_of(constant: Definition) -> str | None:
+    if constant.value is None or CONDITIONAL in constant.labels:
         return None
     try:
         value = ast.literal_eval(constant.value)
