@@ -27,7 +27,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.core.vocabularies.changes import APART, ChangeKind, Work, group_of
+from pipeline.core.vocabularies.changes import APART, RELOCATED, ChangeKind, Work, group_of
 from pipeline.lake.rows import ChangeRow
 from pipeline.orchestration.adhoc import Diff, NoAnswerError, diff_releases
 
@@ -86,7 +86,7 @@ def judge(statement: Statement, diff: Diff) -> Statement:
     names = {statement.path, *(row[name] for row in rows if row is not None for name in ("path", "canonical_path"))}
     if statement.parameter:
         names |= {f"{name}.__init__" for name in names}
-    about = [change for change in diff.changes if {change["path"], change["canonical_path"]} & names]
+    about = [change for change in diff.changes if _paths(change) & names]
     fitting = [change for change in about if _fits(change, statement)]
     outcome = MISSED
     if fitting:
@@ -95,8 +95,15 @@ def judge(statement: Statement, diff: Diff) -> Statement:
     return Statement(statement.library, statement.stated, statement.path, statement.parameter, outcome, reason)
 
 
+def _paths(change: ChangeRow) -> set[str]:
+    """Return the paths that a change is about; what was renamed or moved came at its new one."""
+    came = {str(change["new"])} if change["kind"] in RELOCATED else set()
+    return {change["path"], change["canonical_path"], *came}
+
+
 def _fits(change: ChangeRow, statement: Statement) -> bool:
-    if change["kind"] not in KINDS[statement.stated]:
+    came = statement.stated == "added" and change["kind"] in RELOCATED and change["new"] == statement.path
+    if change["kind"] not in KINDS[statement.stated] and not came:
         return False
     if statement.parameter is None:
         return change["parameter"] is None

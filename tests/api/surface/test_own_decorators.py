@@ -142,3 +142,21 @@ def test_a_function_of_the_library_that_always_warns_marks_what_always_calls_it(
 def test_a_dataclass_that_warns_once_its_fields_are_set_is_deprecated():
     source = f"import warnings\nfrom dataclasses import dataclass\n@dataclass\nclass C:\n    a: int\n    def __post_init__(self):\n        {GOES}\n"
     assert set(marks(source)) == {"pkg.C"}
+
+
+COPY = "from ._axes import Axes\ndef _copy_docstring_and_deprecators(method, func=None): ...\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "marked"),
+    [
+        (f"{COPY}@_copy_docstring_and_deprecators(Axes.old)\ndef old(x): ...\n", {"pkg.old"}),
+        (f"{COPY}@_copy_docstring_and_deprecators(Axes.new)\ndef new(x): ...\n", set()),
+        (f"{COPY}@_copy_docstring_and_deprecators(old)\ndef old(x): ...\n", set()),
+        (f"{COPY}class C:\n    @_copy_docstring_and_deprecators(Axes.old)\n    def old(x): ...\n", {"pkg.C.old"}),
+    ],
+    ids=["matplotlib.pyplot.plot_date", "of a function without a mark", "of itself", "of a method"],
+)
+def test_a_decorator_copies_the_marks_of_another_function(source, marked):
+    axes = f"import warnings\nclass Axes:\n    def old(self, x):\n        {GOES}\n    def new(self, x): ...\n"
+    assert set(marks({"pkg/__init__.py": source, "pkg/_axes.py": axes})) - {"pkg.Axes.old"} == marked

@@ -113,7 +113,8 @@ def _parameter(element: ast.expr, scope: Scope) -> Parameter | None:
         case ast.Call(func=func, args=arguments, keywords=keywords):
             if canonical_path(func, scope.resolve) != "inspect.Parameter":
                 return None
-            given = {**dict(zip(("name", "kind"), arguments, strict=False)), **{k.arg: k.value for k in keywords}}
+            given: dict[str | None, ast.expr] = {keyword.arg: keyword.value for keyword in keywords}
+            given |= dict(zip(("name", "kind"), arguments, strict=False))
             name, kind = text_of(given.get("name")), given.get("kind")
             known = _KINDS.get(canonical_path(kind, scope.resolve)) if kind is not None else None
             if name is None or known is None:

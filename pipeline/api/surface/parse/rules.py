@@ -66,6 +66,7 @@ class Deprecations(Rule):
     defaults: Regex
     decorators: Regex
     not_decorators: Regex
+    copying_decorators: Regex
     warning_calls: Regex
     helper_calls: Regex
     call_words: tuple[str, ...]

@@ -218,6 +218,7 @@ class States:
         if cached is None or cached.definition != member or cached.about != about or cached.elsewhere != elsewhere:
             rows = self._member_rows(path, resolution, about[0], elsewhere)
             decorated = bool(member.warns_by or (self.distribution.deprecators and (member.decorators or member.value)))
+            decorated = decorated or bool(self._copied(member))
             cached = _Member(member, about, elsewhere, not (renames or unpacks or decorated or constants), *rows)
         elif cached.definition is not member:
             # the newest of equal definitions, so that the next release is compared by identity
@@ -228,8 +229,8 @@ class States:
     def _mark_by_others(self, resolution: Resolution) -> Mark | None:
         """Return the mark that a definition has by what others of the distribution do.
 
-        A decorator, or a call that made it, may deprecate it; a function that it calls may warn; the category of its
-        warning may be one of deprecations.
+        A decorator, or a call that made it, may deprecate it, or copy the mark of another function; a function that it
+        calls may warn; the category of its warning may be one of deprecations.
         """
         definition, module = resolution.definition, resolution.module
         assert definition is not None
@@ -243,6 +244,8 @@ class States:
                     self.index.trace.ask(content_fact(target))
                     if target.definition.deprecates is not None:
                         return target.definition.deprecates
+        if copied := self._copied_mark(definition, module):
+            return copied
         for name, mark in definition.warns_by:
             target = self.distribution.within(module, name)
             if target.definition is not None:
@@ -250,6 +253,25 @@ class States:
                 if self._announces(target, mark):
                     return mark
         return None
+
+    def _copied_mark(self, definition: Definition, module: ModuleRecord) -> Mark | None:
+        for name in self._copied(definition):
+            target = self.distribution.within(module, name)
+            if target.definition is not None:
+                self.index.trace.ask(content_fact(target))
+                if target.definition.deprecation is not None:
+                    return target.definition.deprecation
+        return None
+
+    def _copied(self, definition: Definition) -> list[str]:
+        """Return the functions whose marks the decorators of a definition copy, as they are written."""
+        copies = self.distribution.rules.deprecations.copying_decorators
+        called = (decorator.partition("(") for decorator in definition.decorators)
+        return [
+            argument.partition(",")[0].rstrip(")")
+            for name, bracket, argument in called
+            if bracket and copies.search(name.rpartition(".")[2])
+        ]
 
     def _announces(self, target: Resolution, mark: Mark) -> bool:
         """Return whether what a body names is a category of deprecations, or a function that always warns of one."""
