@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from operator import itemgetter
 
-from pipeline.api.history.index import Index
+from pipeline.api.history.index import Index, standard_members
 from pipeline.api.history.normalize import base_names, literal, same_overloads, same_value
 from pipeline.api.history.parameters import Difference, annotations_differ, compare_parameters, written
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.uses import compare_uses, deprecated_uses
+from pipeline.api.surface.extract.attributes import SET_OUTSIDE_INIT
 from pipeline.api.surface.extract.uses import REFUSES
 from pipeline.api.surface.parse.conditional import CONDITIONAL
 from pipeline.api.surface.parse.module_model import (
@@ -46,6 +47,8 @@ def compare_states(old: SymbolState, new: SymbolState, new_index: Index, rules: 
         yield from _callable(old, new, rules)
     if old["kind"] in _ATTRIBUTES and new["kind"] in _ATTRIBUTES:
         yield from _attribute(old, new, rules)
+        if _lost_value(old, new, new_index, rules):
+            yield Difference(ChangeKind.USE, f"C.{new['path'].rpartition('.')[2]}", None, breaking=True)
     if old["kind"] == new["kind"] == SymbolKind.CLASS:
         yield from _bases(old, new, new_index)
     yield from compare_uses(old, new, rules)
@@ -170,6 +173,23 @@ def _attribute(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> Ite
     literals = literal(old["value"]) is not None and literal(new["value"]) is not None
     if literals and not same_value(old["value"], new["value"]):
         yield Difference(ChangeKind.ATTRIBUTE_VALUE, old["value"], new["value"])
+
+
+def _lost_value(old: SymbolState, new: SymbolState, index: Index, rules: LifecycleRules) -> bool:
+    """Return whether a class had a value for an attribute that it only declares now, and no base gives one."""
+    if old["kind"] != SymbolKind.ATTRIBUTE or old["value"] is None or old["source"] != new["source"]:
+        return False
+    if "class-attribute" not in old["labels"] or "class-attribute" in new["labels"] or not only_declared(new, index):
+        return False
+    parent, _, name = new["path"].rpartition(".")
+    class_ = index.find(parent)
+    if class_ is None or SET_OUTSIDE_INIT in new["labels"] or new["canonical_path"] != f"{parent}.{name}":
+        return False
+    outside = (label.removeprefix(EXTENDS) for label in class_["labels"] if label.startswith(EXTENDS))
+    if not all(name not in (standard_members(base, rules.known_bases) or (name,)) for base in outside):
+        return False
+    given = tuple(f".{base}.{name}" for base in _all_bases(class_, index) - {parent.rpartition(".")[2]})
+    return not any(path.endswith(given) for path in index.rows)
 
 
 def _bases(old: SymbolState, new: SymbolState, new_index: Index) -> Iterator[Difference]:

@@ -358,3 +358,45 @@ def test_ways_that_are_deprecated(old, new, expected):
     rows = [row for row in changes(old, new) if row["path"] == "pkg.C.a"]
     assert [f"{row['kind']} a {row['new']}" for row in rows] == expected
     assert not any(row["breaking"] for row in rows)
+
+
+DECLARED = {
+    "declared only (marshmallow: Mapping.mapping_type)": (
+        "class C:\n    a = dict\n",
+        "class C:\n    a: type\n",
+        ["C.a"],
+    ),
+    "of a generic class": (
+        "class C:\n    a = dict\n",
+        "import typing\nT = typing.TypeVar('T')\nclass C(typing.Generic[T]):\n    a: type[T]\n",
+        ["C.a"],
+    ),
+    "set by the constructor": (
+        "class C:\n    a = 1\n",
+        "class C:\n    a: int\n    def __init__(self):\n        self.a = 1\n",
+        [],
+    ),
+    "set by a base": (
+        "class B:\n    a = 1\nclass C(B):\n    a = 2\n",
+        "class B:\n    a = 1\nclass C(B):\n    a: int\n",
+        [],
+    ),
+    "perhaps set by a base that nobody sees": (
+        "class C:\n    a = 1\n",
+        "from there import B\nclass C(B):\n    a: int\n",
+        [],
+    ),
+    "a field": (
+        f"{DATACLASS}@dataclass\nclass C:\n    a: int = 1\n",
+        f"{DATACLASS}@dataclass\nclass C:\n    a: int\n",
+        [],
+    ),
+    "declared before": ("class C:\n    a: int\n", "class C:\n    a: str\n", []),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "lost"), DECLARED.values(), ids=DECLARED)
+def test_an_attribute_of_a_class_that_has_no_value_any_more(old, new, lost):
+    rows = [row for row in changes(old, new) if row["kind"] == "use"]
+    assert [row["old"] for row in rows if row["path"] == "pkg.C.a" and row["breaking"]] == lost
+    assert len([row for row in rows if row["path"] == "pkg.C.a"]) == len(lost)
