@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 
 from pipeline.api.history.index import Index
 from pipeline.api.history.rules import LikenessRules
-from pipeline.api.surface.extract.sketches import SIZE, similarity
+from pipeline.api.surface.sketches import SIZE, similarity
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, PublicBecause, SymbolKind
 from pipeline.lake.rows import SymbolState
 

@@ -188,8 +188,8 @@ def _lost_value(old: SymbolState, new: SymbolState, index: Index, rules: Lifecyc
     outside = (label.removeprefix(EXTENDS) for label in class_["labels"] if label.startswith(EXTENDS))
     if not all(name not in (standard_members(base, rules.known_bases) or (name,)) for base in outside):
         return False
-    given = tuple(f".{base}.{name}" for base in _all_bases(class_, index) - {parent.rpartition(".")[2]})
-    return not any(path.endswith(given) for path in index.rows)
+    inherited = tuple(f".{base}.{name}" for base in _all_bases(class_, index) - {parent.rpartition(".")[2]})
+    return not any(path.endswith(inherited) for path in index.rows)
 
 
 def _bases(old: SymbolState, new: SymbolState, new_index: Index) -> Iterator[Difference]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.api.surface.extract.sketches import line_hashes, sketch
+from pipeline.api.surface.sketches import line_hashes, sketch
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource

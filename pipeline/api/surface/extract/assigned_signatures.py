@@ -96,9 +96,9 @@ def _of_other(other: Definition | None) -> _Signature | None:
     return _Signature(other.signature)
 
 
-def _of_literal(given: Sequence[ast.expr], options: Mapping[str | None, ast.expr], scope: Scope) -> _Signature | None:
+def _of_literal(written: Sequence[ast.expr], options: Mapping[str | None, ast.expr], scope: Scope) -> _Signature | None:
     returns = annotation_text(options.get("return_annotation"), scope)
-    match given:
+    match written:
         case []:
             return _Signature([], returns)
         case [ast.List(elts=elements) | ast.Tuple(elts=elements)]:
@@ -113,15 +113,15 @@ def _parameter(element: ast.expr, scope: Scope) -> Parameter | None:
         case ast.Call(func=func, args=arguments, keywords=keywords):
             if canonical_path(func, scope.resolve) != "inspect.Parameter":
                 return None
-            given: dict[str | None, ast.expr] = {keyword.arg: keyword.value for keyword in keywords}
-            given |= dict(zip(("name", "kind"), arguments, strict=False))
-            name, kind = text_of(given.get("name")), given.get("kind")
-            known = _KINDS.get(canonical_path(kind, scope.resolve)) if kind is not None else None
-            if name is None or known is None:
+            values: dict[str | None, ast.expr] = {keyword.arg: keyword.value for keyword in keywords}
+            values |= dict(zip(("name", "kind"), arguments, strict=False))
+            name, kind = text_of(values.get("name")), values.get("kind")
+            parameter_kind = _KINDS.get(canonical_path(kind, scope.resolve)) if kind is not None else None
+            if name is None or parameter_kind is None:
                 return None
-            default, annotation = (_unless_empty(given.get(key), scope) for key in ("default", "annotation"))
+            default, annotation = (_unless_empty(values.get(key), scope) for key in ("default", "annotation"))
             written = None if default is None else expression_text(default)
-            return parameter_row(name, known, written, annotation_text(annotation, scope))
+            return parameter_row(name, parameter_kind, written, annotation_text(annotation, scope))
     return None
 
 

@@ -11,7 +11,6 @@ from pipeline.api.surface.extract.handed_on import CONSTRUCTORS, handed_on, pass
 from pipeline.api.surface.extract.kwargs import hidden_parameters, refuses_rest
 from pipeline.api.surface.extract.parameter_marks import mark_by_code, mark_by_docstring
 from pipeline.api.surface.extract.signature_decorators import HelperRules, apply_helpers
-from pipeline.api.surface.extract.sketches import line_hashes, sketch
 from pipeline.api.surface.extract.unpacked_args import with_unpacked
 from pipeline.api.surface.extract.uses import ONLY_RAISES, REFUSES, refuses
 from pipeline.api.surface.extract.written_signatures import overload_text, written_parameters
@@ -21,6 +20,7 @@ from pipeline.api.surface.parse.module_model import ASYNC_GENERATOR, Definition,
 from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.parse.scopes import Bound, Scope, annotation_text, reads_strings
 from pipeline.api.surface.parse.syntax import Function, written
+from pipeline.api.surface.sketches import line_hashes, sketch
 
 
 @dataclass(slots=True)

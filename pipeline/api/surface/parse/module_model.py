@@ -110,7 +110,7 @@ class Definition(msgspec.Struct, omit_defaults=True):
     does. `deprecates` is the mark that it gives what it decorates, whose calls warn. `warns_by` are marks that it has
     if a name of the library means a category of deprecations, or a function that warns of one. `overloads` are
     signatures as they are shown to people; `sketch` says what the body is like, see
-    `pipeline.api.surface.extract.sketches`. `passes_kwargs` is how a constructor calls that of a base;
+    `pipeline.api.surface.sketches`. `passes_kwargs` is how a constructor calls that of a base;
     `hands_on` is where the `**kwargs` of any function go. `signature` are the parameters that a class writes as its
     `__signature__`, without self.
     """

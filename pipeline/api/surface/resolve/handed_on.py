@@ -83,8 +83,8 @@ def _base_unseen(
     if above is None:
         return True
     taker = constructor_of(above)
-    taken_by = taker.path.rpartition(".")[0] if taker is not None else None
-    before = takewhile(lambda owner: owner.path != taken_by, above)
+    taker_class = taker.path.rpartition(".")[0] if taker is not None else None
+    before = takewhile(lambda owner: owner.path != taker_class, above)
     if any(outside_bases(owner, distribution) for owner in before):
         return True
     if taker is None or taker.path in visited:

@@ -10,7 +10,7 @@ from pipeline.api.surface.resolve.dependency_keys import content_fact
 from pipeline.api.surface.resolve.resolution import Resolution
 from pipeline.api.surface.resolve.resolver import Distribution
 
-_MADE = re.compile(r"((?:\w+\.)*\w+)\(\)")
+_CALL = re.compile(r"((?:\w+\.)*\w+)\(\)")
 _MEMBER = re.compile(r"((?:\w+\.)*\w+)\.\w+")
 
 
@@ -25,8 +25,8 @@ def is_sentinel(constant: Definition, module: ModuleRecord, distribution: Distri
         return False
     if value == "object()":
         return True
-    if (made := _MADE.fullmatch(value)) is not None:
-        class_ = _class(made[1], module, distribution)
+    if (call := _CALL.fullmatch(value)) is not None:
+        class_ = _class(call[1], module, distribution)
         return class_ is not None and set(class_.bases) <= {"object"} and not any(map(_is_public, class_.members))
     if (member := _MEMBER.fullmatch(value)) is not None:
         class_ = _class(member[1], module, distribution)

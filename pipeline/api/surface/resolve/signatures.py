@@ -200,10 +200,10 @@ def default_labels(function: Resolution, distribution: Distribution) -> list[str
     labels: list[str] = []
     for parameter in function.definition.called:
         name = parameter["default"]
-        found = _constant(name, function, distribution) if name is not None and _CONSTANT.fullmatch(name) else None
-        if found is None:
+        located = _constant(name, function, distribution) if name is not None and _CONSTANT.fullmatch(name) else None
+        if located is None:
             continue
-        constant, module = found
+        constant, module = located
         value = _literal_of(constant)
         if value is not None:
             labels.append(f"{DEFAULT_VALUE}{parameter['name']}={value}")

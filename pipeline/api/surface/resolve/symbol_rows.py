@@ -8,7 +8,6 @@ import msgspec
 from msgspec.structs import replace
 
 from pipeline.api.surface.extract.attributes import SET_OUTSIDE_INIT
-from pipeline.api.surface.extract.sketches import line_hashes, sketch
 from pipeline.api.surface.extract.uses import FROZEN, REFUSED, SLOTTED, UNHASHABLE, USE
 from pipeline.api.surface.parse.module_model import ALTERNATIVE, GONE, Definition, Mark, ModuleRecord, Parameter
 from pipeline.api.surface.resolve.dependency_keys import content_fact
@@ -26,6 +25,7 @@ from pipeline.api.surface.resolve.signatures import (
     names_constants,
     takes_unpacked,
 )
+from pipeline.api.surface.sketches import line_hashes, sketch
 from pipeline.core.vocabularies.surface import DeprecationChannel, PublicBecause, SourceKind, SymbolKind
 from pipeline.lake.ids import sha256_text
 from pipeline.lake.rows import DocumentState, SymbolState

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.api.surface.extract.sketches import SIZE, line_hashes, similarity, sketch
+from pipeline.api.surface.sketches import SIZE, line_hashes, similarity, sketch
 from pipeline.api.surface.visit import visit_file
 from tests.api.surface.trees import SURFACE_RULES
 
