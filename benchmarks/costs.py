@@ -86,7 +86,9 @@ def _cost(refresh: Refresh, library: str, name: str) -> Cost:
     after = (time.monotonic(), _cpu(), _received())
     seconds, cpu, received = (new - old for new, old in zip(after, before, strict=True))
     rejected = sum(count.rejected.values())
-    return Cost(library, name, count.seen, count.made, rejected, round(seconds, 3), round(cpu, 3), int(received))
+    return Cost(
+        library, name, count.units_in, count.units_out, rejected, round(seconds, 3), round(cpu, 3), int(received)
+    )
 
 
 def _cpu() -> float:

@@ -35,11 +35,11 @@ def stages_of_runs(runs: Iterable[Path]) -> dict[str, dict[str, float]]:
     for run in runs:
         counts = read_counts(run / "counts")
         finished = {count.library for count in counts if count.stage == "scenes_gate"}
-        releases = {count.library: count.made for count in counts if count.stage == "crawl"}
+        releases = {count.library: count.units_out for count in counts if count.stage == "crawl"}
         for count in counts:
             if count.library in finished:
                 entry = {
-                    "units": count.seen,
+                    "units": count.units_in,
                     "seconds": count.seconds,
                     "libraries": 1,
                     "releases": releases[count.library],

@@ -24,8 +24,8 @@ def refresh_of(data: Path, run: Path) -> dict[str, Any]:
     stages: dict[str, dict[str, float]] = {}
     for count in counts:
         entry = stages.setdefault(count.stage, dict.fromkeys(("units", "made", "rejected", "seconds"), 0))
-        entry["units"] += count.seen
-        entry["made"] += count.made
+        entry["units"] += count.units_in
+        entry["made"] += count.units_out
         entry["rejected"] += sum(count.rejected.values())
         entry["seconds"] += count.seconds
     for entry in stages.values():
@@ -35,7 +35,7 @@ def refresh_of(data: Path, run: Path) -> dict[str, Any]:
         "day": f"{began:%Y-%m-%d}",
         "since": told["since"],
         "asked": len(told["libraries"]),
-        "libraries": sum(count.stage == "crawl" and count.made > 0 for count in counts),
+        "libraries": sum(count.stage == "crawl" and count.units_out > 0 for count in counts),
         "releases": int(stages["crawl"]["made"]),
         "stages": stages,
         "clock_seconds": (ended - began).total_seconds(),

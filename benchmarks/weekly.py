@@ -76,7 +76,7 @@ def counted(index: Index, data: Path, run: str) -> Iterator[list[Work]]:
     counts = counts_of(Refresh(run))
     found.append(
         Work(
-            stages=sum(count.unchanged != count.seen for count in counts),
+            stages=sum(count.unchanged != count.units_in for count in counts),
             releases=len({path for path, _ in index.asked} - files),
             environments=after["environments"] - before["environments"],
             runs=after["runs"] - before["runs"],

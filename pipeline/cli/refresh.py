@@ -326,8 +326,8 @@ def _line(count: Count) -> list[object]:
     parts = ", ".join(f"{reason} {number}" for reason, number in count.noted.items())
     return [
         count.stage,
-        count.seen,
-        count.made,
+        count.units_in,
+        count.units_out,
         sum(count.rejected.values()),
         count.unchanged,
         round(count.seconds, 1),

@@ -63,20 +63,20 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What a stage did for a library in one run: seen = made + rejected + unchanged.
+    """What a stage did for a library in one run: units_in = units_out + rejected + unchanged.
 
-    Of the unchanged, `made_before` and `rejected_before` tell what came of them when they were looked at, if that was
-    kept.
+    Of the unchanged, `units_out_before` and `rejected_before` tell what came of them when they were looked at, if that
+    was kept.
     """
 
     stage: str
     library: str
-    seen: int
-    made: int
+    units_in: int
+    units_out: int
     rejected: Mapping[str, int]
     unchanged: int
     noted: Mapping[str, int] = field(default_factory=dict)
-    made_before: int = 0
+    units_out_before: int = 0
     rejected_before: Mapping[str, int] = field(default_factory=dict)
     noted_before: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
@@ -85,8 +85,10 @@ class Count:
 
 _OF_ALL = ("rejects", "stage_states")
 """Tables that every stage writes."""
-_STATE = frozenset({"fingerprint", "outputs", "seen"})
-_COUNT = frozenset({"stage", "library", "seen", "made", "rejected", "unchanged"})
+_STATE = frozenset({"fingerprint", "outputs", "units_in"})
+_EARLIER_NAMES = {"seen": "units_in", "made": "units_out", "made_before": "units_out_before"}
+"""Keys as earlier releases wrote them."""
+_COUNT = frozenset({"stage", "library", "units_in", "units_out", "rejected", "unchanged"})
 
 
 def run_stage(stage: Stage, library: str, lake: Lake, counts: Path) -> Count:
@@ -135,11 +137,16 @@ def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
             states.write(stage.name, {**state, "basis": basis, "progress": output.progress})
         return _unchanged(stage.name, library, state)
     noted = dict(sorted(Counter(str(note.reason) for note in output.notes).items()))
-    count = Count(stage.name, library, output.seen, output.made, output.reasons, 0, noted)
+    count = Count(stage.name, library, output.units_in, output.units_out, output.reasons, 0, noted)
     # A stage that is run each time anyway loses nothing by remembering how far it came.
     if not passing or not stage.reads:
         state = {"fingerprint": fingerprint, "outputs": outputs, "basis": basis, "progress": output.progress}
-        counted = {"seen": output.seen, "made": output.made, "rejected": output.reasons, "noted": noted}
+        counted = {
+            "units_in": output.units_in,
+            "units_out": output.units_out,
+            "rejected": output.reasons,
+            "noted": noted,
+        }
         states.write(stage.name, state | counted)
     return count
 
@@ -161,7 +168,7 @@ class StageStates:
         except Damaged as error:
             log.warning("%s: the stages of %s will be repeated", error, self._library)
             return {}
-        states = {row["stage"]: json.loads(row["state"]) for row in rows}
+        states = {row["stage"]: _renamed(json.loads(row["state"])) for row in rows}
         return {stage: state for stage, state in states.items() if state.keys() >= _STATE}
 
     def write(self, stage: str, state: Mapping[str, Any]) -> None:
@@ -211,11 +218,11 @@ def _unchanged(stage: str, library: str, state: Mapping[str, Any]) -> Count:
     return Count(
         stage=stage,
         library=library,
-        seen=state["seen"],
-        made=0,
+        units_in=state["units_in"],
+        units_out=0,
         rejected={},
-        unchanged=state["seen"],
-        made_before=state.get("made", 0),
+        unchanged=state["units_in"],
+        units_out_before=state.get("units_out", 0),
         rejected_before=state.get("rejected", {}),
         noted_before=state.get("noted", {}),
     )
@@ -251,8 +258,13 @@ def reject_rows(stage: str, library: str, rejects: Sequence[Reject]) -> list[Rej
 
 def read_counts(counts: Path) -> list[Count]:
     """Read the counts of a run, in the order of their names."""
-    states = (read_state(path, _COUNT) for path in sorted(counts.glob("*.json")))
-    return [Count(**count) for count in states if count is not None]
+    states = (read_state(path) for path in sorted(counts.glob("*.json")))
+    counted = [_renamed(state) for state in states if state is not None]
+    return [Count(**count) for count in counted if count.keys() >= _COUNT]
+
+
+def _renamed(state: Mapping[str, Any]) -> dict[str, Any]:
+    return {_EARLIER_NAMES.get(key, key): value for key, value in state.items()}
 
 
 def write_json(path: Path, value: object) -> None:

@@ -42,23 +42,25 @@ class Update:
 class Output:
     """What a stage made of one library.
 
-    `seen` counts the units that came in, `made` those that went out; the rest must be in `rejects`. `notes`
+    `units_in` counts the units that came in, `units_out` those that went out; the rest must be in `rejects`. `notes`
     are rejects of parts (a file that does not parse, an example of another kind) that are not units themselves.
     `tables` are whole; a stage that went on where it stopped before has `updates` of them instead, and one that can
     do so says in `progress`, as plain JSON values, how far it came.
     """
 
     tables: Tables
-    seen: int
-    made: int
+    units_in: int
+    units_out: int
     rejects: Sequence[Reject] = ()
     notes: Sequence[Reject] = field(default=())
     updates: Mapping[str, Update] = field(default_factory=dict)
     progress: Any = None
 
     def __post_init__(self) -> None:
-        if self.seen != self.made + len(self.rejects):
-            raise ValueError(f"counts do not add up: {self.seen} in, {self.made} out, {len(self.rejects)} rejected")
+        if self.units_in != self.units_out + len(self.rejects):
+            raise ValueError(
+                f"counts do not add up: {self.units_in} in, {self.units_out} out, {len(self.rejects)} rejected"
+            )
 
     @property
     def by_table(self) -> Mapping[str, Sequence[Any]]:

@@ -72,8 +72,8 @@ def drafting_stage(
             refused.append(_refused(instance["library"], request, written.refusal))
     return Output(
         {"drafts": sorted(drafts, key=_id), "refused_drafts": sorted(refused, key=_id)},
-        seen=units,
-        made=len(drafts),
+        units_in=units,
+        units_out=len(drafts),
         rejects=sorted(rejects, key=lambda reject: reject.key),
         notes=list(notes_of((request.subject_id, written) for request, _, written in results)),
     )

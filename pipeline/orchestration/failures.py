@@ -158,7 +158,7 @@ def run_recorded(run: str, folder: Path, library: str, stage: str, work: Callabl
             mark.unlink(missing_ok=True)
             log.error("%s", failed)
             raise
-        numbers = {"seen": count.seen, "made": count.made, "unchanged": count.unchanged}
+        numbers = {"units_in": count.units_in, "units_out": count.units_out, "unchanged": count.unchanged}
         with at(**numbers, rejected=dict(count.rejected), seconds=round(time.monotonic() - began, 3)):
             log.info("stage done")
     return count

@@ -38,7 +38,7 @@ def test_a_refresh_another_one_and_one_without_the_index(
     assert set(again["drafts"]["improvable"]) <= set(DraftKind)
     assert again["left_out"]["github"].startswith("no token")
     assert [stage["stage"] for stage in again["stages"]] == STAGES
-    assert all(stage["unchanged"] == stage["seen"] for stage in again["stages"])
+    assert all(stage["unchanged"] == stage["units_in"] for stage in again["stages"])
     assert (again["snapshot"]["path"], again["snapshot"]["written"]) == (str(published), False)
     assert again["snapshot"]["rows"]["completions"] > 0
 

@@ -44,7 +44,7 @@ def test_each_line_is_json_and_names_run_library_stage_and_release(tmp_path: Pat
     assert {key: begins[key] for key in place} == place
     assert (read["event"], read["release"], read["level"]) == ("read demo\nx", "1.2", "info")
     assert place.items() <= read.items()
-    assert (done["event"], done["made"], done["rejected"]) == ("stage done", 2, {"yanked": 1})
+    assert (done["event"], done["units_out"], done["rejected"]) == ("stage done", 2, {"yanked": 1})
     assert {"timestamp", "logger", "seconds"} <= done.keys()
     assert "release" not in done
 

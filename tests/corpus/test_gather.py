@@ -72,7 +72,7 @@ def test_the_others_go_on() -> None:
         "b.py",
         PIECE.file,
     ]
-    assert (output.seen, output.made, list(output.rejects)) == (3, 2, [REJECT])
+    assert (output.units_in, output.units_out, list(output.rejects)) == (3, 2, [REJECT])
     assert [(note.key, note.reason) for note in output.notes] == [
         ("github", RejectReason.SOURCE_LEFT_OUT),
         ("documentation", RejectReason.SOURCE_UNREACHABLE),

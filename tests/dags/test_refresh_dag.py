@@ -167,7 +167,7 @@ def test_up_refresh_and_down(airflow: dict[str, str]) -> None:
     assert not after["snapshot"]["written"]
     assert after["snapshot"]["manifest_sha256"] == manifest
     assert {count["library"] for count in after["libraries"]} == {"demo", "other"}
-    assert all(count["unchanged"] == count["seen"] for count in after["stages"])
+    assert all(count["unchanged"] == count["units_in"] for count in after["stages"])
     _report_is_a_tab_of_its_run(airflow, after["run"], after["report"])
     _nothing_but_the_crawl_ran(airflow, after["run"])
 

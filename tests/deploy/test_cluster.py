@@ -177,5 +177,6 @@ def _every_stage_counted_once(run: str) -> None:
     assert max(Counter((count["library"], count["stage"]) for count in counts).values()) == 1
     assert {count["library"] for count in counts} == set(LIBRARIES)
     assert all(
-        count["seen"] == count["made"] + sum(count["rejected"].values()) + count["unchanged"] for count in counts
+        count["units_in"] == count["units_out"] + sum(count["rejected"].values()) + count["unchanged"]
+        for count in counts
     )

@@ -47,7 +47,7 @@ PRIVATE = {
 STANDARD = re.compile("not_?found", re.IGNORECASE)
 """HTTP's own words."""
 
-PRINTED = {"asked", "made", "made_before", "seen", "standing"}
+PRINTED = {"asked", "standing"}
 """Keys of the JSON that commands print and runs keep."""
 
 

@@ -197,9 +197,9 @@ def test_a_unit_that_raises_costs_itself_alone(demo: Refresh, monkeypatch: pytes
     found = [reject for reject in (*output.rejects, *output.notes) if reject.reason == RejectReason.INTERNAL_ERROR]
     assert [reject.detail.splitlines()[0] for reject in found] == ["ZeroDivisionError: planted"]
     assert found[0].key
-    if whole.made > 1:
+    if whole.units_out > 1:
         # Where the unit stood for another with the same task, that one takes its place, and nothing is fewer.
-        assert 0 < output.made <= whole.made
+        assert 0 < output.units_out <= whole.units_out
 
 
 @pytest.mark.parametrize("name", WITH_BARE_ROW)

@@ -217,7 +217,7 @@ def test_where_money_ends_the_refresh_is_whole_and_later_ones_go_on(
     assert "run_usd" in (asked.stopped or "")
     assert 0 < first.spent.run <= 1_000_000
     assert {row["drafter"] for row in rows(published, "completions")} == {"model", "offline"}
-    assert all(count.seen == count.made + sum(count.rejected.values()) + count.unchanged
+    assert all(count.units_in == count.units_out + sum(count.rejected.values()) + count.unchanged
                for count in counts_of(Refresh(run="run 0")))  # fmt: skip
     process = command(variables)
     told, errors = process.communicate(timeout=400)

@@ -150,7 +150,7 @@ def test_counts_add_up_in_every_stage(refreshed: tuple[Path, Published], monkeyp
     counts = counts_of(Refresh(run="first"))
     assert {count.stage for count in counts} == {name for names in GROUPS.values() for name in names}
     for count in counts:
-        assert count.seen == count.made + sum(count.rejected.values()) + count.unchanged
+        assert count.units_in == count.units_out + sum(count.rejected.values()) + count.unchanged
 
 
 def test_the_snapshot_holds_together(refreshed: tuple[Path, Published]) -> None:
@@ -169,7 +169,7 @@ def test_a_second_run_changes_nothing(
         path: digest for path, digest in before.items() if "/stage_states/" not in path
     }
     assert (again.manifest_sha256, again.written) == (published.manifest_sha256, False)
-    assert all(count.unchanged == count.seen for count in counts_of(Refresh(run="second")))
+    assert all(count.unchanged == count.units_in for count in counts_of(Refresh(run="second")))
 
 
 def test_a_library_without_news_ends_after_its_crawl_and_is_counted(
@@ -183,7 +183,7 @@ def test_a_library_without_news_ends_after_its_crawl_and_is_counted(
     count_unchanged(idle, "demo")
     counts = counts_of(idle)
     assert {count.stage for count in counts} == {name for names in GROUPS.values() for name in names}
-    assert all(count.unchanged == count.seen for count in counts)
+    assert all(count.unchanged == count.units_in for count in counts)
 
 
 def test_a_library_with_news_goes_on_after_its_crawl(
@@ -220,7 +220,12 @@ def test_stages_make_the_same_of_parts_of_tables_as_of_whole_ones(
     whole = WholeTables(resources.lake.root)
     made = {stage.name: stage.run(resources.lake, "demo", None) for stage in stages}
     assert made == {stage.name: stage.run(whole, "demo", None) for stage in stages}
-    assert {name for name, output in made.items() if output.made} >= {"usage", "instances", "drafting", "validation"}
+    assert {name for name, output in made.items() if output.units_out} >= {
+        "usage",
+        "instances",
+        "drafting",
+        "validation",
+    }
 
 
 def test_a_rebuild_from_nothing_is_the_same_snapshot(

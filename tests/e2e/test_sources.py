@@ -222,7 +222,7 @@ def test_asking_again_changes_nothing(
 ) -> None:
     asked, again = refresh(monkeypatch, world, "second")
     assert (again.path, again.manifest_sha256, again.written) == (published.path, published.manifest_sha256, False)
-    assert all(count.unchanged == count.seen for count in counts_of(asked))
+    assert all(count.unchanged == count.units_in for count in counts_of(asked))
 
 
 def test_sources_out_of_reach_are_left_out_and_keep_what_they_gave(

@@ -85,9 +85,9 @@ def test_every_week_has_a_snapshot_that_ends_with_it(weekly: World) -> None:
 def test_only_what_is_new_is_run_in_a_week(weekly: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRIFTLINE_DATA", str(weekly.data))
     idle = [count for count in counts_of(Refresh("week2")) if count.library == "demo"]
-    assert all(count.unchanged == count.seen for count in idle)
+    assert all(count.unchanged == count.units_in for count in idle)
     busy = {count.stage: count for count in counts_of(Refresh("week5")) if count.library == "demo"}
-    assert busy["validation"].made > 0
+    assert busy["validation"].units_out > 0
 
 
 def test_older_weeks_after_newer_ones_are_as_they_were(weekly: World, index: Index, tmp_path: Path) -> None:

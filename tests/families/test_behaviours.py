@@ -131,7 +131,7 @@ def test_only_code_that_ran_before_breaks(case: str) -> None:
 
 @pytest.mark.parametrize("outcome", [Outcome.API_MISSING, Outcome.SIGNATURE_MISMATCH, Outcome.FLAKY, Outcome.TIMED_OUT])
 def test_what_is_no_other_result_shows_nothing(outcome: Outcome) -> None:
-    assert stage((outcome, "")).seen == 0
+    assert stage((outcome, "")).units_in == 0
 
 
 def two(**columns: Any) -> tuple[list[Row], list[Row]]:
@@ -165,7 +165,7 @@ UNRELATED = {
 
 @pytest.mark.parametrize("case", UNRELATED)
 def test_what_changes_no_result_explains_nothing(case: str) -> None:
-    assert stage(changes=[UNRELATED[case]]).made == 1
+    assert stage(changes=[UNRELATED[case]]).units_out == 1
 
 
 def test_of_two_apis_nobody_knows_which_changed() -> None:
@@ -197,7 +197,7 @@ OTHERWISE = {
 def test_where_more_than_the_library_differs_it_runs_again_beside_the_same(case: str) -> None:
     environments = [OTHERWISE[case], environment("2.0", "3.9", ["setuptools==41.0"])]
     runner = Runner()
-    assert stage(environments=environments, runner=runner).made == 1
+    assert stage(environments=environments, runner=runner).units_out == 1
     assert [(each.version, each.python, each.pins) for each in runner.requests] == [
         ("1.0", "3.9", ("setuptools==41.0",))
     ]

@@ -19,7 +19,7 @@ from pipeline.lake import schema
 from pipeline.lake.delta import DeltaPartitions
 from pipeline.lake.reads import Read
 from pipeline.lake.rows import FlagRow
-from pipeline.lake.runner import Count, Stage, read_counts, run_stage
+from pipeline.lake.runner import Count, Stage, StageStates, last_counts, read_counts, run_stage, write_json
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject
 from pipeline.lake.tables import Lake
@@ -60,9 +60,9 @@ def test_a_second_run_does_nothing_and_changes_nothing(tmp_path: Path) -> None:
     second = run(made, tmp_path)
     assert calls == ["demo"]
     assert tree(tmp_path) == before
-    assert (first.seen, first.made, first.rejected, first.unchanged) == (5, 3, {"yanked": 2}, 0)
-    assert (second.seen, second.made, second.rejected, second.unchanged) == (5, 0, {}, 5)
-    assert (second.made_before, second.rejected_before) == (first.made, first.rejected)
+    assert (first.units_in, first.units_out, first.rejected, first.unchanged) == (5, 3, {"yanked": 2}, 0)
+    assert (second.units_in, second.units_out, second.rejected, second.unchanged) == (5, 0, {}, 5)
+    assert (second.units_out_before, second.rejected_before) == (first.units_out, first.rejected)
     assert [count.unchanged for count in read_counts(tmp_path / "counts")] == [5]
 
 
@@ -205,7 +205,7 @@ def test_another_declared_column_of_what_is_read_or_written_is_done_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
 ) -> None:
     made = stage(lambda lake, library: flags(2))
-    assert run(made, tmp_path).made == 2
+    assert run(made, tmp_path).units_out == 2
     assert run(made, tmp_path).unchanged == 2
     schemas = shutil.copytree(schema.SCHEMAS, tmp_path / "schemas")
     declared = schemas / f"{changed}.yaml"
@@ -214,7 +214,7 @@ def test_another_declared_column_of_what_is_read_or_written_is_done_again(
     monkeypatch.setattr(schema, "SCHEMAS", schemas)
     schema.table.cache_clear()
     try:
-        assert run(made, tmp_path).made == 2
+        assert run(made, tmp_path).units_out == 2
         assert run(made, tmp_path).unchanged == 2
     finally:
         schema.table.cache_clear()
@@ -231,3 +231,16 @@ def test_a_stage_that_reads_other_columns_or_rows_runs_again(tmp_path: Path) -> 
         for _ in range(2):
             run(replace(stage(work), partly={"snippets": read}), tmp_path)
     assert len(calls) == 3
+
+
+def test_counts_of_earlier_releases_are_read(tmp_path: Path) -> None:
+    earlier = {"stage": "gate", "library": "demo", "seen": 3, "made": 0, "made_before": 2, "rejected": {}}
+    write_json(tmp_path / "demo.gate.json", earlier | {"unchanged": 3})
+    assert read_counts(tmp_path) == [Count("gate", "demo", 3, 0, {}, 3, units_out_before=2)]
+
+
+def test_states_of_earlier_releases_are_read(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    StageStates(lake, "demo").write("gate", {"fingerprint": "f", "outputs": {}, "seen": 3, "made": 2})
+    (count,) = last_counts(lake, "demo")
+    assert (count.units_in, count.unchanged, count.units_out_before) == (3, 3, 2)

@@ -280,7 +280,7 @@ def test_every_instance_gets_a_draft_of_its_version() -> None:
     }
     # Both directions share the description; the new side's sentence says nearly the same.
     assert {texts[row["id"]] for row in migrations} == {"Reads the page of an address."}
-    assert (output.seen, output.made) == (4, 4)
+    assert (output.units_in, output.units_out) == (4, 4)
 
 
 @pytest.mark.parametrize("docstring", ["Reads with b, and with a.", "Deprecated.", "Reads what fetch gives at once."])

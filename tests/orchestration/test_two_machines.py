@@ -43,7 +43,7 @@ def test_a_group_is_taken_up_by_another_machine(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path / "two"))
     again = run_group(REFRESH, "crawl", "demo")
     assert again
-    assert all(count.unchanged == count.seen == first[count.stage].seen for count in again)
+    assert all(count.unchanged == count.units_in == first[count.stage].units_in for count in again)
     assert {count.stage for count in counts_of(REFRESH)} == set(first)
     assert last_refresh("starter").run == REFRESH.run
     page = write_report(REFRESH)

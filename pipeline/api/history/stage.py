@@ -88,8 +88,8 @@ def lifecycle_stage(
     rejects = [*_without_predecessor(tables["releases"]), *refused]
     return Output(
         {} if done else {"changes": changes, "lifecycles": lifecycles},
-        seen=len(tables["releases"]),
-        made=len(tables["releases"]) - len(rejects),
+        units_in=len(tables["releases"]),
+        units_out=len(tables["releases"]) - len(rejects),
         rejects=rejects,
         updates={"changes": Update(changes, {}), "lifecycles": _update(lifecycles, unfinished)} if done else {},
         progress={

@@ -146,8 +146,8 @@ def _output(tables: Mapping[str, Intervals], done: Done, library: str, *, resume
     }
     return Output(
         {} if resumed else as_tables(rows),
-        seen=count,
-        made=count - len(rejects),
+        units_in=count,
+        units_out=count - len(rejects),
         rejects=rejects,
         notes=notes,
         updates={name: Update(rows[name], changed[name]) for name in rows} if resumed else {},

@@ -58,7 +58,11 @@ def environments_stage(
         rows, rejects = parted(pool.map(build, chosen))
     rejects += [_refusal(row) for row in rows if row["outcome"] != EnvironmentOutcome.BUILT]
     return Output(
-        {"environments": rows}, seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, progress=requests
+        {"environments": rows},
+        units_in=len(chosen),
+        units_out=len(chosen) - len(rejects),
+        rejects=rejects,
+        progress=requests,
     )
 
 

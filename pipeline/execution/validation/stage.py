@@ -115,7 +115,7 @@ def validation_stage(
         rejects += failed
     for row in verdicts:
         row["seen"] = row["seen"] if row["subject_id"] in valued else without_value(row["seen"])
-    return Output({"verdicts": verdicts}, seen=len(runs), made=len(verdicts), rejects=rejects)
+    return Output({"verdicts": verdicts}, units_in=len(runs), units_out=len(verdicts), rejects=rejects)
 
 
 def _case(snippet: SnippetRow | RewriteRow, import_names: Sequence[str]) -> Case:

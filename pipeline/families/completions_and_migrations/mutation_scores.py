@@ -69,7 +69,7 @@ def mutation_scores_stage(tables: Tables, rules: MutationRules, runner: Runner) 
             rejects += [replace(scores, key=f"{one.reference.id} {version}") for one in group]
         else:
             rows += [_row(one.reference.id, built[version], score) for one, score in zip(group, scores, strict=True)]
-    return Output({"mutation_scores": rows}, seen=len(targets), made=len(rows), rejects=rejects)
+    return Output({"mutation_scores": rows}, units_in=len(targets), units_out=len(rows), rejects=rejects)
 
 
 def _target(program: SnippetRow | RewriteRow, version: str, import_names: Sequence[str], limit: int) -> _Target:

@@ -66,8 +66,8 @@ def instances_stage(
             "block_completions": _by_id(blocks.rows),
             "rewrites": rewrites,
         },
-        seen=row_count + len(rejects),
-        made=row_count,
+        units_in=row_count + len(rejects),
+        units_out=row_count,
         rejects=sorted(rejects, key=lambda reject: (reject.key, reject.reason, reject.detail)),
         notes=completions.notes,
     )

@@ -90,8 +90,8 @@ def controlled_stage(
     rejects = [drawn for drawn in (*results, *by_candidate.values()) if isinstance(drawn, Reject)] + surplus
     return Output(
         {"controlled_completions": sorted(rows, key=_id)},
-        seen=len(results),
-        made=len(rows),
+        units_in=len(results),
+        units_out=len(rows),
         rejects=sorted(rejects, key=lambda reject: reject.key),
         notes=list(notes_of((drawn.key, text) for drawn, text in zip(requested, improved, strict=True))),
     )

@@ -74,8 +74,8 @@ def contexts_stage(
     )
     return Output(
         {"published_contexts": contexts, "published_retrievals": hits},
-        seen=len(completions),
-        made=len(contexts),
+        units_in=len(completions),
+        units_out=len(contexts),
         rejects=sorted(rejects, key=lambda reject: reject.key),
         notes=[
             *notes_of((row["completion_id"], written[row["completion_id"]]) for row in contexts),

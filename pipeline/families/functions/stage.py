@@ -104,8 +104,8 @@ def functions_stage(
             "function_environments": rows,
             "refused_functions": sorted(improved.refused, key=lambda row: str(row["id"])),
         },
-        seen=len(functions) + len(refused),
-        made=len(functions),
+        units_in=len(functions) + len(refused),
+        units_out=len(functions),
         rejects=sorted(refused, key=lambda reject: (reject.key, reject.reason, reject.detail)),
         notes=[*unreachable, *closed, *notes_of(sorted(described.items())), *improved.notes],
     )

@@ -153,8 +153,8 @@ class _Results:
                 "drafted_descriptions": _by_id(self.descriptions.values()),
                 "refused_migrations": _by_id(self.refused),
             },
-            seen=unit_count,
-            made=unit_count - len(self.rejects),
+            units_in=unit_count,
+            units_out=unit_count - len(self.rejects),
             rejects=sorted(self.rejects, key=lambda reject: (reject.key, reject.reason)),
             notes=self.notes,
         )

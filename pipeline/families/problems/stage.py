@@ -99,8 +99,8 @@ def problems_stage(
             "problem_environments": sorted(environments.values(), key=lambda row: Version(row["version"])),
             "refused_problems": sorted(written.refused, key=_id),
         },
-        seen=len(problems) + len(refused),
-        made=len(problems),
+        units_in=len(problems) + len(refused),
+        units_out=len(problems),
         rejects=sorted(refused, key=lambda reject: (reject.key, reject.reason, reject.detail)),
         notes=[*unreachable, *closed, *written.notes],
     )

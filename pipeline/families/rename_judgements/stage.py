@@ -81,8 +81,8 @@ def judgements_stage(
             "judgements": sorted(judgements, key=lambda row: row["id"]),
             "refused_judgements": sorted(refused, key=lambda row: row["id"]),
         },
-        seen=len(candidates),
-        made=len(judgements),
+        units_in=len(candidates),
+        units_out=len(judgements),
         rejects=rejects,
     )
 

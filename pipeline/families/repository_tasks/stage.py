@@ -89,7 +89,7 @@ def projects_stage(
         "reaches": [row for result in results for row in result.reaches],
     }
     notes = [note for result in results for note in result.notes]
-    return Output(built, seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, notes=notes)
+    return Output(built, units_in=len(chosen), units_out=len(chosen) - len(rejects), rejects=rejects, notes=notes)
 
 
 def trace_project(chosen: Chosen, workshop: Workshop, licences: LicenceRules, allowed: Collection[str]) -> Traced:

@@ -64,7 +64,7 @@ def colour(figure: Figure, part: str) -> int:
 
 def funnel(line: StageLine) -> Figure:
     """Return a stage as a figure of one bar, each stage against its own input."""
-    parts = {"out": line.made, "rejected": line.refused, _UNTOLD: line.untold}
+    parts = {"out": line.units_out, "rejected": line.refused, _UNTOLD: line.untold}
     return Figure(line.stage, line.stage, "", list(parts), [Bar(line.stage, "", parts)])
 
 

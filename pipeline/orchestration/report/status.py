@@ -139,7 +139,7 @@ def stage_statuses(
 ) -> list[StageStatus]:
     """Return the state of each stage of each library of a run, in its order."""
     by_stage_of = {(count.library, count.stage): count for count in counts}
-    before = {(count.library, count.stage): count.made + count.made_before for count in earlier}
+    before = {(count.library, count.stage): count.units_out + count.units_out_before for count in earlier}
     failed = {(failure.library, failure.stage): failure.error for failure in failures_of(folder)}
     begun = running_stages(folder)
     lines: list[StageStatus] = []
@@ -150,7 +150,7 @@ def stage_statuses(
             seconds = count.seconds if count else None
             if state == StageState.RUNNING:
                 seconds = round((datetime.now(UTC) - datetime.fromisoformat(begun[library].time)).total_seconds(), 1)
-            rows = count.made + count.made_before if count else None
+            rows = count.units_out + count.units_out_before if count else None
             cause = failed.get((library, stage), "")
             lines.append(StageStatus(library, stage, state, seconds, rows, before.get((library, stage)), cause))
     return lines
@@ -162,7 +162,7 @@ def _stage_state(record: RunRecord, count: Count | None, failed: bool, begun: Be
     if begun is not None and begun.stage == stage:
         return StageState.RUNNING if _is_alive(begun) else StageState.INTERRUPTED
     if count is not None:
-        return StageState.UNCHANGED if count.seen == count.unchanged else StageState.DONE
+        return StageState.UNCHANGED if count.units_in == count.unchanged else StageState.DONE
     return StageState.WAITING if record.ended is None else StageState.NOT_REACHED
 
 

@@ -21,8 +21,8 @@ class StageLine:
     """
 
     stage: str
-    seen: int
-    made: int
+    units_in: int
+    units_out: int
     rejected: Mapping[str, int]
     noted: Mapping[str, int]
     untold: int
@@ -39,7 +39,7 @@ class StageLine:
     @property
     def produced_before(self) -> int | None:
         """What came out of the stage in the run before, None where that had none."""
-        return self.before.made + self.before.made_before if self.before else None
+        return self.before.units_out + self.before.units_out_before if self.before else None
 
 
 def stage_lines(totals: Sequence[Count], before: Sequence[Count]) -> list[StageLine]:
@@ -50,15 +50,15 @@ def stage_lines(totals: Sequence[Count], before: Sequence[Count]) -> list[StageL
 
 def _line(count: Count, before: Count | None) -> StageLine:
     rejected = _together(count.rejected, count.rejected_before)
-    produced = count.made + count.made_before
+    produced = count.units_out + count.units_out_before
     return StageLine(
         stage=count.stage,
-        seen=count.seen,
-        made=produced,
+        units_in=count.units_in,
+        units_out=produced,
         rejected=rejected,
         noted=_together(count.noted, count.noted_before),
-        untold=max(0, count.seen - produced - sum(rejected.values())),
-        looked_at=count.seen - count.unchanged,
+        untold=max(0, count.units_in - produced - sum(rejected.values())),
+        looked_at=count.units_in - count.unchanged,
         seconds=count.seconds,
         peak_memory_bytes=count.peak_memory_bytes,
         before=before,

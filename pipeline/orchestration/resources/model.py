@@ -70,7 +70,7 @@ def function_writers(resources: Resources, runner: Runner) -> FunctionWriters | 
 def draft_migrations(resources: Resources, tables: Tables) -> Output:
     """Run the migrated_code stage in the sandbox of this machine; nothing is run where no model drafts."""
     if resources.drafter is None:
-        return Output(as_tables({name: [] for name in model_migrations.TABLES}), seen=0, made=0)
+        return Output(as_tables({name: [] for name in model_migrations.TABLES}), units_in=0, units_out=0)
     from pipeline.families.model_migrations.stage import Migrating, drafted_migrations_stage
 
     rules = resources.rules
@@ -90,7 +90,7 @@ def draft_migrations(resources: Resources, tables: Tables) -> Output:
 def judge_renames(resources: Resources, tables: Tables) -> Output:
     """Run the judgements stage; nothing is read where no model judges."""
     if resources.drafter is None:
-        return Output(as_tables({name: [] for name in rename_judgements.TABLES}), seen=0, made=0)
+        return Output(as_tables({name: [] for name in rename_judgements.TABLES}), units_in=0, units_out=0)
     from pipeline.families.rename_judgements.llm_judge import ModelJudge
     from pipeline.families.rename_judgements.stage import Judging, judgements_stage
 

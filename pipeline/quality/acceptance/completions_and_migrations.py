@@ -106,7 +106,7 @@ def acceptance_stage(
         rejects += refused
     rejects.sort(key=lambda reject: reject.key)
     count = sum(map(len, published.values()))
-    return Output(published, seen=count + len(rejects), made=count, rejects=rejects)
+    return Output(published, units_in=count + len(rejects), units_out=count, rejects=rejects)
 
 
 def _published_change(behaviour: BehaviourRow) -> PublishedChangeRow:

@@ -109,7 +109,7 @@ def _rejected(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult
     units: Counter[str] = Counter()
     refused: Counter[tuple[str, str | None]] = Counter()
     for count in draft.inputs.counts:
-        units[count.stage] += count.seen
+        units[count.stage] += count.units_in
         for reason, number in (*count.rejected.items(), *count.rejected_before.items()):
             refused[count.stage, reason] += number
             refused[count.stage, None] += number
@@ -125,7 +125,7 @@ def _internal_errors(draft: Measured, rules: ReleaseCheckRules) -> Iterator[Chec
     units: Counter[str] = Counter()
     failed: Counter[str] = Counter()
     for count in draft.inputs.counts:
-        units[count.stage] += count.seen
+        units[count.stage] += count.units_in
         for reasons in (count.rejected, count.rejected_before, count.noted, count.noted_before):
             failed[count.stage] += reasons.get(RejectReason.INTERNAL_ERROR, 0)
     for stage, number in sorted((+failed).items()):

@@ -38,7 +38,7 @@ def stated(*sources: Files, predecessor: str | None = None) -> tuple[list[Row], 
         },
         DIRECTIVES,
     )
-    assert output.seen == output.made == len(read.tables["documents"])
+    assert output.units_in == output.units_out == len(read.tables["documents"])
     for row in output.tables["directives"]:
         table("directives").check(row)
     return list(output.tables["directives"]), lived

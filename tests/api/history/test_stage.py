@@ -60,7 +60,7 @@ def test_in_one_version_only_an_api_is_new_rather_than_leaving():
 def test_what_the_first_release_has_is_just_there():
     _, output = history("def f(a): ...\n", "def f(a): ...\n")
     assert lives(output, "pkg.f") == [("1.0", None, None, None, None, None, [])]
-    assert (output.seen, output.made, list(output.rejects)) == (2, 2, [])
+    assert (output.units_in, output.units_out, list(output.rejects)) == (2, 2, [])
 
 
 def test_a_release_whose_predecessor_is_not_in_the_lake_is_rejected():
@@ -210,7 +210,7 @@ def goes_on_the_same(tmp_path_factory, made: Sequence[tuple[Files, bool]], done:
         grown.update(name, "pkg", update)
         assert grown.read(name, "pkg") == fresh.read(name, "pkg")
         assert grown.hashes(name, "pkg") == fresh.hashes(name, "pkg")
-    assert (then.progress, then.seen, then.rejects) == (whole.progress, whole.seen, whole.rejects)
+    assert (then.progress, then.units_in, then.rejects) == (whole.progress, whole.units_in, whole.rejects)
 
 
 def test_what_comes_after_a_release_that_was_not_read_is_just_there(monkeypatch):
@@ -255,4 +255,4 @@ def test_a_comparison_that_raises_costs_its_release_and_the_next_one_begins_anew
     assert [life[:4] for life in lives(output, "pkg.f")] == [("1.0", "1.1", None, None)]
     assert [life[:4] for life in lives(output, "pkg.g")] == [("1.2", None, None, None)]
     assert [(reject.key, reject.reason) for reject in output.rejects] == [("1.2", "internal_error")]
-    assert (output.seen, output.made) == (4, 3)
+    assert (output.units_in, output.units_out) == (4, 3)

@@ -129,7 +129,7 @@ def test_going_on_from_an_earlier_run_gives_what_a_run_from_the_beginning_gives(
     for name, rows in whole.by_table.items():
         fresh.write(name, "pkg", rows)
         assert lake.hashes(name, "pkg") == fresh.hashes(name, "pkg")
-    assert (then.progress, then.seen, then.rejects) == (whole.progress, whole.seen, whole.rejects)
+    assert (then.progress, then.units_in, then.rejects) == (whole.progress, whole.units_in, whole.rejects)
 
 
 def test_counts_and_rejects():
@@ -137,7 +137,7 @@ def test_counts_and_rejects():
     output = surface_stage(
         {"releases": [release("1.0", None), release("1.1", "1.0")]}, lambda row: surfaces[row["version"]]
     )
-    assert (output.seen, output.made) == (4, 3)
+    assert (output.units_in, output.units_out) == (4, 3)
     assert [(r.key, str(r.reason)) for r in output.rejects] == [("1.0 pkg/a.py", "unparsed_source")]
 
 
@@ -246,7 +246,7 @@ def test_a_release_that_raises_is_a_reject_and_the_next_one_begins_anew():
     spans = [(r["first_version"], r["last_version"]) for r in output.tables["symbols"] if r["path"] == "pkg.f"]
     assert spans == [("1.0", "1.0"), ("1.2", None)]
     assert [(reject.key, reject.reason) for reject in output.rejects] == [("1.1", "internal_error")]
-    assert (output.seen, output.made, bool(gaps)) == (4, 3, True)
+    assert (output.units_in, output.units_out, bool(gaps)) == (4, 3, True)
     # what could be read by then is not gone on from: the next run reads all of it again
     assert output.progress is None
 

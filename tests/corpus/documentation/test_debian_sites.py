@@ -84,7 +84,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_flask(root: Path, tmp_path: Path) -> None:
     read = Read(Site("flask", root), tmp_path)
-    assert read.output.made / read.output.seen > 0.9
+    assert read.output.units_out / read.output.units_in > 0.9
     assert set(read.output.reasons) <= {"duplicate", "out_of_scope", "no_text"}
     assert read.parameters("flask.Flask.add_url_rule") == [
         ("rule", True, True), ("endpoint", False, True), ("view_func", False, True),
@@ -120,7 +120,7 @@ def test_a_part_of_pandas(root: Path, tmp_path: Path) -> None:
     assert {f"pandas.DataFrame.{name}" for name in ("describe", "diff", "div", "dot", "drop")} <= read.rows.keys()
     missing = Counter(reject.reason for reject in read.output.rejects)
     assert missing[RejectReason.VANISHED] > 2000, "the pages that were not unpacked"
-    assert read.output.seen == read.output.made + len(read.output.rejects)
+    assert read.output.units_in == read.output.units_out + len(read.output.rejects)
     assert read.parameters("pandas.DataFrame.drop_duplicates") == [
         ("subset", False, True), ("keep", False, True), ("inplace", False, True), ("ignore_index", False, True),
     ]  # fmt: skip

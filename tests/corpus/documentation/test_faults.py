@@ -134,7 +134,7 @@ def test_hosts_out_of_reach(tmp_path: Path) -> None:
     plug = source(tmp_path, {"read_the_docs": "bag"}, api=f"{away}/api/v3")
     assert "no way to" in (plug.unavailable() or "")
     output = sites_stage("bag", {"releases": RELEASES, "site_documents": []}, plug, Period())
-    assert (output.seen, [note.reason for note in output.notes]) == (0, [RejectReason.SOURCE_LEFT_OUT])
+    assert (output.units_in, [note.reason for note in output.notes]) == (0, [RejectReason.SOURCE_LEFT_OUT])
     several = source(tmp_path, {"address": f"{away}/{{version}}/"})
     with raises(Unreachable, code="unreachable"):
         find_samples(several)

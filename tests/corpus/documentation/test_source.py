@@ -68,7 +68,11 @@ def test_documents_and_rejects_add_up_to_the_inventory(tmp_path: Path) -> None:
     assert [(row["path"], row["first_version"], row["last_version"], row["url"]) for row in rows] == [
         ("bag.f", "1.0", "1.0", "api.html#bag.f"), ("bag.f.member", "1.0", "1.0", "api.html#bag.f.member"),
     ]  # fmt: skip
-    assert (output.seen, output.made, output.reasons) == (5, 2, {"duplicate": 1, "out_of_scope": 1, "vanished": 1})
+    assert (output.units_in, output.units_out, output.reasons) == (
+        5,
+        2,
+        {"duplicate": 1, "out_of_scope": 1, "vanished": 1},
+    )
     assert sites_stage("bag", {"releases": RELEASES, "site_documents": rows}, plug, Period()).tables == output.tables
 
 

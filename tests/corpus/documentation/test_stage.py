@@ -177,7 +177,7 @@ def test_a_site_of_a_release_that_the_lake_does_not_hold_is_refused() -> None:
         {"releases": releases(), "documents": [], "symbols": [], "site_documents": [site("bag.f", "9.9", "Does.")]},
         RULES_OF_DIRECTIVES,
     )
-    assert (output.seen, output.made) == (1, 0)
+    assert (output.units_in, output.units_out) == (1, 0)
     assert [reject.reason for reject in output.rejects] == [RejectReason.VERSION_NOT_COVERED]
 
 

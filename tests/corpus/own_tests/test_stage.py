@@ -91,7 +91,7 @@ def test_a_program_that_stays_is_one_row_and_one_that_changes_has_one_test(run) 
     assert old["assertions"] == ["assert demo.total([1]) == 1"]
     assert old["apis"] == ["demo.total"]
     assert old["licence"] == "MIT"
-    assert (output.seen, output.made, list(output.rejects)) == (3, 3, [])
+    assert (output.units_in, output.units_out, list(output.rejects)) == (3, 3, [])
 
 
 @pytest.mark.parametrize(

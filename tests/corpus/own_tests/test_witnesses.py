@@ -130,7 +130,7 @@ def test_what_shows_no_change_is_a_reject(
     output = stage(runs, changes, monkeypatch)
     assert [row for row in output.tables["witnesses"] if row["old_code"] and row["new_code"]] == []
     assert [reject.reason for reject in output.rejects if reject.key != "c"] == [reason]
-    assert output.seen == len(output.rejects) + output.made
+    assert output.units_in == len(output.rejects) + output.units_out
 
 
 REMOVED = CHANGE | {"kind": ChangeKind.REMOVED, "new": None}

@@ -291,7 +291,7 @@ def test_odd_code_ends_as_a_snippet_or_a_reject(text: str, source: SnippetSource
 def test_damaged_code_ends_as_a_snippet_or_a_reject(text: str, data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(text)))
     output = run(sample_row(text[cut:] + text[:cut], source=data.draw(st.sampled_from([POST, SnippetSource.GITHUB]))))
-    assert output.seen == output.made + len(output.rejects) > 0
+    assert output.units_in == output.units_out + len(output.rejects) > 0
 
 
 JAVA = 'import lib.Maker;\n\nMaker maker = new Maker("ada@acme.com");\nmaker.make();\n'
@@ -370,7 +370,7 @@ def test_counts_add_up_and_the_order_of_rows_does_not_matter() -> None:
     first = run(*rows)
     random.Random(7).shuffle(rows)
     assert run(*rows) == first
-    assert first.seen == first.made + len(first.rejects)
+    assert first.units_in == first.units_out + len(first.rejects)
 
 
 def test_the_usage_stage_finds_every_use_of_a_snippet() -> None:

@@ -96,7 +96,7 @@ def test_a_refused_example_is_a_reject_with_its_place(reason: str) -> None:
     source, detail = REFUSED[reason]
     output = run({"1": source, "2": source})
     (reject,) = output.rejects
-    assert (reject.key, reject.reason, output.seen) == ("lib.f 1 #1", reason, 1)
+    assert (reject.key, reject.reason, output.units_in) == ("lib.f 1 #1", reason, 1)
     assert reject.detail.startswith(detail)
 
 

@@ -43,13 +43,13 @@ def test_a_usage_lies_in_the_text_that_everybody_uses() -> None:
 def test_uses_in_the_preamble_do_not_count() -> None:
     output = run(snippet("x.plain()\n", "import lib\nx = lib.make()\n"))
     assert [row["path"] for row in output.tables["usages"]] == ["lib.Thing.plain"]
-    assert (output.seen, output.made) == (1, 1)
+    assert (output.units_in, output.units_out) == (1, 1)
 
 
 def test_unresolved_names_in_the_preamble_are_no_rejects() -> None:
     output = run(snippet("lib.make()\nlib.gone()\n", "import lib\nX = lib.missing\n"))
     assert [reject.key.partition(" ")[2] for reject in output.rejects] == ["lib.gone @42"]
-    assert output.seen == 2
+    assert output.units_in == 2
 
 
 def test_a_snippet_is_read_against_its_own_version() -> None:
@@ -60,7 +60,7 @@ def test_a_snippet_is_read_against_its_own_version() -> None:
     assert [reject.key for reject in output.rejects] == [f"{new['id']} lib.find @15", f"{new['id']} lib.find @27"]
     assert {reject.reason for reject in output.rejects} == {"unresolved_name"}
     assert output.rejects[0].detail == "line 2: lib.find; nearest public path: lib.finding"
-    assert output.seen == output.made + 2
+    assert output.units_in == output.units_out + 2
 
 
 def test_usage_ids_differ_within_a_snippet_and_stay_from_run_to_run() -> None:
@@ -72,13 +72,13 @@ def test_usage_ids_differ_within_a_snippet_and_stay_from_run_to_run() -> None:
 
 def test_snippets_in_other_languages_are_ignored() -> None:
     output = run(snippet("import lib; lib.make();", language="javascript"))
-    assert (output.seen, output.tables["usages"], output.notes) == (0, [], [])
+    assert (output.units_in, output.tables["usages"], output.notes) == (0, [], [])
 
 
 def test_a_snippet_nested_too_deep_is_a_note() -> None:
     own = snippet("import lib\n" + "(" * 200 + "lib.make()" + ")" * 200)
     output = run(own)
-    assert (output.seen, [(note.key, note.reason) for note in output.notes]) == (0, [(own["id"], "too_long")])
+    assert (output.units_in, [(note.key, note.reason) for note in output.notes]) == (0, [(own["id"], "too_long")])
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_only_wanted_releases_are_built_and_failures_have_row_and_reject(
         ("1.0", "built"),
         ("1.1", "import_failed"),
     ]
-    assert (output.seen, output.made) == (2, 1)
+    assert (output.units_in, output.units_out) == (2, 1)
     detail = "import_failed: ZeroDivisionError: division by zero"
     assert output.rejects == [Reject("1.1", RejectReason.NO_ENVIRONMENT, detail)]
 

@@ -123,7 +123,7 @@ def test_everything_planned_is_run_or_rejected(
         None,
     }
     assert output.rejects == [Reject("c 3.0", RejectReason.NO_ENVIRONMENT, "as reference: not built")]
-    assert (output.seen, output.made) == (11, 10)
+    assert (output.units_in, output.units_out) == (11, 10)
 
 
 def test_the_same_input_gives_the_same_rows(

@@ -89,7 +89,7 @@ def test_one_instance_of_each_level_in_the_version_of_the_snippet() -> None:
             == PREAMBLE + CODE
         )
     # the block is all of the program but its imports
-    assert (output.made, refused(output)) == (2, [RejectReason.UNKNOWABLE])
+    assert (output.units_out, refused(output)) == (2, [RejectReason.UNKNOWABLE])
 
 
 @pytest.mark.parametrize(("example_of", "expected"), [(None, 1), (["lib.fetch", "lib.x"], 1), (["lib.x"], 0), ([], 0)])
@@ -159,7 +159,7 @@ def test_a_rename_introduces_its_new_path() -> None:
 def test_an_api_under_another_name_is_noted_and_not_masked() -> None:
     row = snippet("from lib import fetch as get\nget(1)\n", "lib.fetch", "1.0")
     output = run([row], [life("lib.fetch", "1.0", "2.1")], names={"get": "lib.fetch"})
-    assert (output.made, refused(output)) == (0, [])
+    assert (output.units_out, refused(output)) == (0, [])
     assert [(note.reason, note.detail) for note in output.notes] == [
         (RejectReason.UNFIT_NAME, "used as 'get' in line 2")
     ]

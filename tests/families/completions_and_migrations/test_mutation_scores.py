@@ -87,7 +87,7 @@ def scored(
     }
     runner = Runner(cast(EnvironmentStore, store), find_sandbox(), load(RULES / "validation.yaml", ValidationRules))
     output = mutation_scores_stage(given | tables, rules, runner)
-    assert output.seen == output.made + len(output.rejects)
+    assert output.units_in == output.units_out + len(output.rejects)
     for row in output.tables["mutation_scores"]:
         table("mutation_scores").check(row)
     return output
@@ -118,7 +118,7 @@ def test_a_target_that_takes_longer_than_a_mutant_may_has_no_score(store: Store)
 
 def test_a_target_that_states_nothing_or_fails_is_not_run(store: Store) -> None:
     output = scored(store, migration(SILENT), migration(TELLING), failed=(TELLING["id"],))
-    assert (output.seen, output.tables["mutation_scores"]) == (0, [])
+    assert (output.units_in, output.tables["mutation_scores"]) == (0, [])
 
 
 def test_targets_whose_environment_raises_are_rejects(store: Store) -> None:
@@ -145,4 +145,4 @@ def test_code_that_this_python_does_not_parse_has_no_mutants(store: Store) -> No
 def test_a_release_that_is_built_no_longer_is_not_run(store: Store) -> None:
     missing = {**environment_row("1.1", store.environments["1.1"]), "outcome": EnvironmentOutcome.BUILD_FAILED}
     output = scored(store, migration(TELLING), environments=[missing])
-    assert (output.seen, output.made) == (0, 0)
+    assert (output.units_in, output.units_out) == (0, 0)

@@ -168,7 +168,7 @@ def test_what_cannot_be_asked_for_is_refused(case: str) -> None:
 )
 def test_what_no_one_calls_by_name_is_no_candidate(document: Row) -> None:
     output = run([document], [life(document["path"], "1.0", "2.0")])
-    assert (output.seen, output.made) == (0, 0)
+    assert (output.units_in, output.units_out) == (0, 0)
 
 
 TWINS = {
@@ -188,7 +188,7 @@ def test_two_apis_that_are_described_alike_are_two_right_answers(case: str) -> N
         api_document(path, text, "1.0", parameters=[parameter(name) for name in arguments]),
     ]
     output = run(documents, [life(path, "1.0", "2.0"), life("lib.cut_iter", "1.0", "2.0")])
-    assert (output.made, output.reasons) == ((0, {"several_answers": 2}) if twins else (2, {}))
+    assert (output.units_out, output.reasons) == ((0, {"several_answers": 2}) if twins else (2, {}))
 
 
 def test_the_name_is_cut_out_where_every_sentence_has_it() -> None:
@@ -265,7 +265,7 @@ def test_a_model_is_asked_for_what_is_drawn_and_for_places_that_are_left() -> No
     for places, asked, rows in ((2, 2, 2), (4, 4, 4), (9, 6, 6)):
         writer = Asked("Get everything in one go.")
         output = run(*of_library(**told), writer=writer, max_unchanged_per_version=places)
-        assert (len(writer.asked), output.made) == (asked, rows)
+        assert (len(writer.asked), output.units_out) == (asked, rows)
     offline = {row["id"] for row in made(*of_library(**told), max_unchanged_per_version=4)}
     online = {row["id"] for row in run(*of_library(**told), writer=writer, max_unchanged_per_version=4).tables["controlled_completions"]}  # fmt: skip
     assert offline < online, "a model adds rows"
@@ -275,7 +275,7 @@ def test_nobody_is_asked_for_what_leaks_however_it_is_described() -> None:
     document = api_document("lib.take", "Deprecated since 1.0.", "1.0", parameters=[parameter("take")])
     writer = Asked("Get everything in one go.")
     output = run([document], [life("lib.take", "1.0", "2.0")], writer=writer)
-    assert (writer.asked, output.made) == ([], 0)
+    assert (writer.asked, output.units_out) == ([], 0)
 
 
 def test_what_was_drawn_stays_where_the_better_text_gives_the_name_away() -> None:

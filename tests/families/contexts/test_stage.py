@@ -81,7 +81,7 @@ def test_a_completion_of_a_token_gets_contexts_and_documents_of_its_version() ->
         "version_comment": "# lib==1.0", "query": "Get a page of the book.", "document_id": DOCUMENTS[0]["id"], "query_redacted": False,
         "query_drafter": "offline", "canary": "canary " * 3,
     }  # fmt: skip
-    assert output.seen == output.made == 1
+    assert output.units_in == output.units_out == 1
     found = {one["retriever"]: one for one in output.tables["published_retrievals"] if one["rank"] == 1}
     assert found.keys() == set(RetrieverKind)
     for one in found.values():
@@ -164,7 +164,7 @@ def test_one_use_of_an_api_stands_for_its_author() -> None:
 def test_an_expression_with_what_nothing_shows_is_refused() -> None:
     output, _ = run("lib.fetch('Ada')\n")
     assert (output.tables["published_contexts"], output.reasons) == ([], {"unknowable": 1})
-    assert run("name = 'Ada'\nlib.fetch('Ada')\n")[0].made == 1
+    assert run("name = 'Ada'\nlib.fetch('Ada')\n")[0].units_out == 1
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def made_with(store: Store, writers: FunctionWriters | None) -> Output:
     for name, rows in output.by_table.items():
         for row in rows:
             table(name).check(row)
-    assert output.seen == output.made + len(output.rejects)
+    assert output.units_in == output.units_out + len(output.rejects)
     return output
 
 

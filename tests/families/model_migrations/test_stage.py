@@ -120,7 +120,7 @@ def test_code_that_does_the_same_becomes_a_migration_in_both_directions_in_the_s
 ) -> None:
     server.reply = in_turn(GOOD)
     made = make()
-    assert (made.seen, made.made) == (1, 1)
+    assert (made.units_in, made.units_out) == (1, 1)
     told = data_of(server.asked[0])
     assert told["failure"].startswith("api_missing: ")
     assert (told["here"]["docstring"], told["there"], told["beside"]) == ("Add numbers up.", None, ["summed", "same"])
@@ -197,7 +197,7 @@ def test_what_is_not_accepted_goes_back_with_the_reason(make: Make, server: Mode
     }
     assert missing == {}
     assert {row["tries"] for row in made.tables["drafted_rewrites"]} == {2}
-    assert made.made == len(BAD)
+    assert made.units_out == len(BAD)
 
 
 def test_after_so_many_tries_it_is_refused_and_no_row_is_made(make: Make, server: ModelServer) -> None:  # noqa: F811
@@ -239,4 +239,4 @@ def test_a_candidate_that_raises_is_a_reject(make: Make, monkeypatch: pytest.Mon
 
     monkeypatch.setattr("pipeline.families.model_migrations.stage.Teller.of", planted)
     made = make()
-    assert (made.seen, made.made, made.reasons) == (1, 0, {RejectReason.INTERNAL_ERROR: 1})
+    assert (made.units_in, made.units_out, made.reasons) == (1, 0, {RejectReason.INTERNAL_ERROR: 1})

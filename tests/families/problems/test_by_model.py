@@ -71,7 +71,7 @@ def made_by(store: Store, model: ModelDrafter | None, changes: list[Row], **tabl
     for name, rows in output.by_table.items():
         for row in rows:
             table(name).check(row)
-    assert output.seen == output.made + len(output.rejects)
+    assert output.units_in == output.units_out + len(output.rejects)
     return output
 
 

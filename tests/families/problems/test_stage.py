@@ -159,7 +159,7 @@ def test_everything_else_is_refused_with_a_reason(output: Output) -> None:
     reasons = {reject.reason: reject.detail for reject in output.rejects}
     assert set(reasons) == {RejectReason.NOT_PROVEN, RejectReason.UNCHANGED}
     assert "none of the stated values" in reasons[RejectReason.NOT_PROVEN]
-    assert output.seen == output.made + 2
+    assert output.units_in == output.units_out + 2
 
 
 def test_again_is_the_same_but_for_seconds(store: Store, output: Output) -> None:

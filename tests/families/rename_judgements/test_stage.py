@@ -157,4 +157,4 @@ def test_a_pair_that_raises_is_a_reject(
 
     monkeypatch.setattr(_Teller, "of", planted)
     made = make(GUESS, OTHER)
-    assert (made.made, made.reasons) == (1, {RejectReason.INTERNAL_ERROR: 1})
+    assert (made.units_out, made.reasons) == (1, {RejectReason.INTERNAL_ERROR: 1})

@@ -140,7 +140,7 @@ def test_what_is_refused_is_told(tasks: Output, traced: Output) -> None:
     refused = {functions[reject.key]: reject.reason for reject in tasks.rejects}
     assert refused["rounded"] is RejectReason.NO_TEXT
     assert refused["__init__"] is RejectReason.NO_TEXT
-    assert tasks.seen == len(functions)
+    assert tasks.units_in == len(functions)
 
 
 def test_what_tests_do_not_miss_is_no_task(workshop: Workshop) -> None:
@@ -321,7 +321,7 @@ def test_the_gate_holds_back_by_licence_too(workshop: Workshop, traced: Output, 
         QUALITY,
         MUTATION,
     )
-    assert gated.seen == len(gated.rejects) > 0
+    assert gated.units_in == len(gated.rejects) > 0
     assert {reject.reason for reject in gated.rejects} == {RejectReason.LICENCE}
 
 

@@ -140,7 +140,7 @@ def test_like_code_is_of_another_function_and_not_the_same() -> None:
 
 def test_the_units_add_up_and_say_why(output: Output) -> None:
     of_file = {row["id"]: row["name"] for row in made.functions()}
-    assert output.seen == len(of_file)
+    assert output.units_in == len(of_file)
     left = {of_file[reject.key]: reject.reason for reject in output.rejects}
     assert {name for name, reason in left.items() if reason == RejectReason.NOT_PROVEN} == set()
     used = {row["namespace"].rpartition(".")[2] for row in scenes(output)}
@@ -179,7 +179,7 @@ def test_what_does_not_pass_again_is_refused(outcome: TestOutcome) -> None:
     output = stage(Outcomes(outcome))
     assert scenes(output) == []
     assert RejectReason.NOT_PROVEN in {reject.reason for reject in output.rejects}
-    assert len(output.rejects) == output.seen
+    assert len(output.rejects) == output.units_in
 
 
 def of_changed_files(outcomes: dict[str, TestOutcome]) -> RunVariants:
@@ -259,4 +259,4 @@ def test_what_cannot_be_shown_is_refused_by_name(text: str, rules: SceneRules, r
 def test_a_project_that_was_not_traced_makes_nothing() -> None:
     projects = [made.project(outcome=ProjectOutcome.NO_TESTS)]
     output = stage(PASSING, projects=projects, project_files=[], traced_functions=[], reaches=[])
-    assert (scenes(output), output.seen, output.rejects) == ([], 0, [])
+    assert (scenes(output), output.units_in, output.rejects) == ([], 0, [])

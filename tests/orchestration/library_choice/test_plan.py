@@ -27,7 +27,7 @@ def test_what_was_never_asked_about_counts_as_the_mean_of_the_others() -> None:
 def test_of_runs_the_libraries_count_that_came_to_an_end(tmp_path: Path) -> None:
     for library, stages in [("whole", ("crawl", "validation", "scenes_gate")), ("cut", ("crawl", "validation"))]:
         for stage in stages:
-            count = Count(stage, library, seen=5, made=4, rejected={"yanked": 1}, unchanged=0, seconds=2.0)
+            count = Count(stage, library, units_in=5, units_out=4, rejected={"yanked": 1}, unchanged=0, seconds=2.0)
             write_json(tmp_path / "counts" / f"{library}.{stage}.json", asdict(count))
     assert stages_of_runs([tmp_path, tmp_path])["validation"] == {
         "units": 10,
@@ -56,7 +56,7 @@ def test_seconds_of_many_small_stages_add_up(tmp_path: Path) -> None:
     write_json(run / "run.json", told)
     write_json(run / "published.json", {"rows": {}, "manifest_sha256": "0"})
     for number in range(40):
-        count = Count("crawl", f"lib{number}", seen=1, made=1, rejected={}, unchanged=0, seconds=0.04)
+        count = Count("crawl", f"lib{number}", units_in=1, units_out=1, rejected={}, unchanged=0, seconds=0.04)
         write_json(run / "counts" / f"lib{number}.crawl.json", asdict(count))
     assert refresh_of(tmp_path, run)["stages"]["crawl"]["seconds"] == 1.6
 

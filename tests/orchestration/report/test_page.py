@@ -32,13 +32,15 @@ DRAFTS = DraftsSummary(
 
 
 def count(stage: str, library: str, made: int, seconds: float = 1.0, **more: object) -> Count:
-    values = {"seen": made, "made": made, "rejected": {}, "unchanged": 0, "seconds": seconds} | more
+    values = {"units_in": made, "units_out": made, "rejected": {}, "unchanged": 0, "seconds": seconds} | more
     return Count(stage=stage, library=library, peak_memory_bytes=100 << 20, **values)  # type: ignore[arg-type]
 
 
 def ran(record: RunRecord, *counts: Count, seconds: float = 3.0) -> Ran:
-    crawl = count("crawl", "", 9, seconds=seconds, seen=12, rejected={"yanked": 3}, noted={HOSTILE: 1})
-    gate = count("gate", "", 0, seconds=0.2, seen=10, unchanged=10, made_before=7, rejected_before={"flagged": 2})
+    crawl = count("crawl", "", 9, seconds=seconds, units_in=12, rejected={"yanked": 3}, noted={HOSTILE: 1})
+    gate = count(
+        "gate", "", 0, seconds=0.2, units_in=10, unchanged=10, units_out_before=7, rejected_before={"flagged": 2}
+    )
     return Ran(record, counts, [crawl, gate], None)
 
 

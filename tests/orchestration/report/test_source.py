@@ -86,7 +86,7 @@ def test_what_it_is_compared_with(
     told = report(find(name))
     assert (told.before and told.before.run, told.snapshot_before) == (before, snapshot_before)
     assert [line.before for line in told.tables] == ([rows_before] if told.tables else [])
-    assert [(line.seen, line.made, line.rejected) for line in told.stages] == [(3, 2, {"yanked": 1})]
+    assert [(line.units_in, line.units_out, line.rejected) for line in told.stages] == [(3, 2, {"yanked": 1})]
 
 
 def test_revisions_of_a_day_follow_each_other(data: Path) -> None:

@@ -53,7 +53,7 @@ def stopped(data: Path) -> Path:
         for stage in STAGES:
             count(before, library, stage, 3)
     folder = run(data, "stopped")
-    write_json(folder / "counts" / "a.crawl.json", asdict(Count("crawl", "a", 5, 0, {}, 5, made_before=3)))
+    write_json(folder / "counts" / "a.crawl.json", asdict(Count("crawl", "a", 5, 0, {}, 5, units_out_before=3)))
     count(folder, "a", "surface", 4)
     count(folder, "b", "crawl", 3)
 

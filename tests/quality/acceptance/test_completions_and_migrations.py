@@ -112,7 +112,7 @@ def test_a_published_completion_carries_proof_licence_and_source() -> None:
         "canary": QUALITY.canary,
     }
     assert {column: row[column] for column in expected} == expected
-    assert output.seen == output.made == 7
+    assert output.units_in == output.units_out == 7
 
 
 def test_a_completion_of_an_unchanged_api_is_not_discriminating() -> None:
@@ -297,7 +297,7 @@ def test_refused(case: str) -> None:
     spoil, reasons = REFUSALS[case]
     output = gate(spoil(world()))
     assert output.reasons == reasons
-    assert output.made == 7 - sum(reasons.values())
+    assert output.units_out == 7 - sum(reasons.values())
 
 
 def test_a_change_is_executed_where_probes_in_both_releases_agree_with_it() -> None:

@@ -104,7 +104,7 @@ def test_an_unproven_instance_is_refused(case: str) -> None:
     verdicts = [probe("lib.take", version, outcome) for version, outcome in outcomes.items()]
     output = run(completion(LibEvolutionEvalTag.INTRODUCED), verdicts, released)
     assert [reject.reason for reject in output.rejects] == [reason]
-    assert (output.seen, output.made) == (1, 0)
+    assert (output.units_in, output.units_out) == (1, 0)
 
 
 @pytest.mark.parametrize("published", [[INTRODUCED], []])

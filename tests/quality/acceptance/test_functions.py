@@ -111,7 +111,7 @@ def test_an_insufficient_function_is_refused_once(case: str) -> None:
     given, reason, detail = REFUSED[case]
     output = gated(**given)
     (reject,) = output.rejects
-    assert (reject.key, reject.reason, output.made) == ("f", reason, 0)
+    assert (reject.key, reject.reason, output.units_out) == ("f", reason, 0)
     assert detail in reject.detail
 
 

@@ -29,7 +29,7 @@ def test_rows_have_the_file_and_the_visible_text_of_the_scene() -> None:
         MUTATION,
     )
     rows = output.tables["published_scenes"]
-    assert (len(rows), output.rejects) == (output.seen, [])
+    assert (len(rows), output.rejects) == (output.units_in, [])
     assert rows
     for row in rows:
         table("published_scenes").check(row)

@@ -34,7 +34,7 @@ def flags_of(world: World, rules: FlagRules = QUIET, directives: Sequence[Row] =
     output = flags_stage(world.tables(directives=directives), rules, FAILS, DRAFTING)
     for row in output.tables["flags"]:
         table("flags").check(row)
-    assert output.seen == output.made == sum(len(world.tables()[name]) for name in FAMILIES)
+    assert output.units_in == output.units_out == sum(len(world.tables()[name]) for name in FAMILIES)
     return list(output.tables["flags"])
 
 
@@ -130,7 +130,7 @@ def of_family(table: str, row: Row, **others: Sequence[Row]) -> dict[FlagKind, s
     """The flags, with their evidence, that an instance of another family gets."""
     tables = clear().but(completions=[], migrations=[]).tables(**{table: [row]}, **others)
     output = flags_stage(tables, QUIET, FAILS, DRAFTING)
-    assert (output.seen, output.made) == (1, 1)
+    assert (output.units_in, output.units_out) == (1, 1)
     return {FlagKind(flag["kind"]): flag["evidence"] for flag in output.tables["flags"]}
 
 

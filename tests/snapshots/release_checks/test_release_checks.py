@@ -112,7 +112,7 @@ def test_internal_errors_are_a_share_of_the_units_and_never_more_than_all(
     draft: Candidate, seen: int, errors: int, measured: float | None
 ) -> None:
     count = counts(seen)[0]
-    failed = replace(count, seen=seen, rejected={RejectReason.INTERNAL_ERROR: errors} if errors else {})
+    failed = replace(count, units_in=seen, rejected={RejectReason.INTERNAL_ERROR: errors} if errors else {})
     result = of(weigh(CheckInputs(draft.path, None, [failed]), SHIPPED), CheckKind.INTERNAL_ERRORS, "")
     assert (result.measured, result.of) == (measured, seen)
 
@@ -177,7 +177,7 @@ def test_few_units_are_not_measured(draft: Candidate) -> None:
 def counts(refused: int) -> list[Count]:
     """What two runs left: a library that was looked at now, and one that is as it was."""
     new = Count("gate", "a", 100, 100 - refused, {"not_proven": refused}, 0)
-    old = Count("gate", "b", 100, 0, {}, 100, made_before=80, rejected_before={"not_proven": 10, "licence": 10})
+    old = Count("gate", "b", 100, 0, {}, 100, units_out_before=80, rejected_before={"not_proven": 10, "licence": 10})
     return [new, old, Count("crawl", "a", 10, 10, {}, 0)]
 
 
