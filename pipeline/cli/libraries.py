@@ -126,7 +126,7 @@ def _show(considered: Sequence[Considered], json: bool) -> None:
             {
                 "considered": len(considered),
                 "chosen": len(chosen),
-                "asked": queried,
+                "queried": queried,
                 "refused": {str(reason): refused[reason] for reason in Unsuited if refused[reason]},
                 "libraries": [library.ranked.library for library in chosen],
             }

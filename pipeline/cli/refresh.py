@@ -173,7 +173,7 @@ def _run(request: Refresh, group: str, library: str) -> list[Count] | None:
 def drafts(libraries: Libraries = "", profile: ProfileName = "starter", json: Json = False) -> None:
     """Count rows that a model would improve, has improved or is asked for, by kind of draft and library.
 
-    With --json there is a line for each row: kind, library, subject_id, standing, detail. No model is asked.
+    With --json there is a line for each row: kind, library, subject_id, status, detail. No model is asked.
 
     Example: driftline drafts --libraries click
     """
@@ -229,9 +229,9 @@ def as_json(done: Refresh, published: Published | None) -> dict[str, Any]:
 
 def _drafts(drafts: Drafts) -> dict[str, Any]:
     model = None
-    if drafts.asked and drafts.spent:
-        kinds = {kind: tally.as_json() for kind, tally in drafts.asked.items()}
-        model = added(drafts.asked.values()).as_json() | {"nano_usd": drafts.spent.run, "kinds": kinds}
+    if drafts.tallies and drafts.spent:
+        kinds = {kind: tally.as_json() for kind, tally in drafts.tallies.items()}
+        model = added(drafts.tallies.values()).as_json() | {"nano_usd": drafts.spent.run, "kinds": kinds}
     return {"model": model, "improvable": drafts.improvable}
 
 
@@ -280,8 +280,8 @@ def _errors(done: Refresh) -> list[InternalError]:
 
 def draft_lines(drafts: Drafts) -> Iterator[str]:
     """Yield requests to a model and their cost, or rows that a model would improve."""
-    total = added(drafts.asked.values())
-    if drafts.asked and drafts.spent:
+    total = added(drafts.tallies.values())
+    if drafts.tallies and drafts.spent:
         each = f", {usd(total.nano_usd_per_accepted)} each" if total.nano_usd_per_accepted is not None else ""
         yield (
             f"Model: {total.requests} requests ({total.retries} tried again), {usd(drafts.spent.run)};"

@@ -30,7 +30,7 @@ class Draftable:
     kind: DraftKind
     library: str
     subject_id: str
-    standing: DraftStatus
+    status: DraftStatus
     detail: str
 
 
@@ -205,7 +205,7 @@ def counted(rows: Iterable[Draftable]) -> dict[DraftKind, dict[DraftStatus, int]
     numbers: dict[DraftKind, dict[DraftStatus, int]] = {}
     for row in rows:
         of_kind = numbers.setdefault(row.kind, {})
-        of_kind[row.standing] = of_kind.get(row.standing, 0) + 1
+        of_kind[row.status] = of_kind.get(row.status, 0) + 1
     return {
         kind: {status: numbers[kind][status] for status in DraftStatus if status in numbers[kind]}
         for kind in DraftKind

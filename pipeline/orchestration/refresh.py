@@ -234,7 +234,7 @@ class Drafts:
     by kind and standing.
     """
 
-    asked: Mapping[DraftKind, Tally]
+    tallies: Mapping[DraftKind, Tally]
     spent: Spent | None
     improvable: Mapping[DraftKind, Mapping[DraftStatus, int]]
 

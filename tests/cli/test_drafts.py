@@ -27,7 +27,7 @@ def test_what_a_model_would_improve(driftline: Driftline, data: Path) -> None:
             "kind": "description",
             "library": "b",
             "subject_id": "b1",
-            "standing": "missing",
+            "status": "missing",
             "detail": "[/b] no docstring",
         }
     ]

@@ -41,7 +41,7 @@ def test_json_has_the_counts(driftline: Driftline) -> None:
     told = driftline("libraries", "choose", "--check", "--json").json
     assert told["chosen"] == len(told["libraries"]) == 300
     assert told["considered"] == 300 + sum(told["refused"].values())
-    assert 0 < told["asked"] <= 300
+    assert 0 < told["queried"] <= 300
 
 
 def test_the_index_is_asked_about_those_that_are_named(

@@ -47,15 +47,12 @@ PRIVATE = {
 STANDARD = re.compile("not_?found", re.IGNORECASE)
 """HTTP's own words."""
 
-PRINTED = {"asked", "standing"}
-"""Keys of the JSON that commands print and runs keep."""
-
 
 @cache
 def declared() -> frozenset[str]:
-    """Return the names that data have: columns of tables, keys of rule files, and `PRINTED`."""
+    """Return the names that data have: columns of tables, and keys of rule files."""
     files = [*(ROOT / "schemas").glob("*.yaml"), *RULES.rglob("*.yaml")]
-    return frozenset({name for path in files for name in _names_of(yaml.safe_load(path.read_text()))} | PRINTED)
+    return frozenset({name for path in files for name in _names_of(yaml.safe_load(path.read_text()))})
 
 
 def _names_of(content: Any) -> Iterator[str]:

@@ -45,7 +45,7 @@ def test_what_a_real_model_writes_is_checked_counted_and_published(
         published = refresh("real")
     assert verify(published.path) == []
     drafts = drafts_of(Refresh(run="real"))
-    asked = added(drafts.asked.values())
+    asked = added(drafts.tallies.values())
     assert asked.requests == len(server.asked) > 0
     assert asked.accepted + asked.refused > 0
     assert (asked.waiting, asked.stopped) == (0, None)

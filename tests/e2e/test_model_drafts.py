@@ -143,12 +143,12 @@ def test_what_a_model_writes_is_published_and_a_rebuild_from_its_answers_is_the_
     assert {row["query_drafter"] for row in rows(published, "contexts")} == {"model"}
     drafts = drafts_of(Refresh(run="first"))
     assert drafts.spent is not None
-    assert sum(tally.requests for tally in drafts.asked.values()) == len(server.asked) == sum(sent(server).values())
+    assert sum(tally.requests for tally in drafts.tallies.values()) == len(server.asked) == sum(sent(server).values())
     assert set(sent(server).values()) == {1}
-    asked = added(drafts.asked.values())
+    asked = added(drafts.tallies.values())
     assert drafts.spent.run == drafts.spent.month == asked.answers_nano_usd > 0
     assert asked.waiting == 0
-    assert {DraftKind.DESCRIPTION, DraftKind.INSTRUCTION} <= drafts.asked.keys()
+    assert {DraftKind.DESCRIPTION, DraftKind.INSTRUCTION} <= drafts.tallies.keys()
 
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path / "elsewhere"))
     monkeypatch.setenv("ANTHROPIC_BASE_URL", NOBODY)
@@ -157,7 +157,7 @@ def test_what_a_model_writes_is_published_and_a_rebuild_from_its_answers_is_the_
     assert rebuilt.manifest_sha256 == published.manifest_sha256
     again = drafts_of(Refresh(run="rebuilt"))
     assert again.spent is not None
-    remembered = added(again.asked.values())
+    remembered = added(again.tallies.values())
     assert (remembered.requests, again.spent.run, remembered.accepted) == (0, 0, asked.accepted)
 
 
@@ -212,7 +212,7 @@ def test_where_money_ends_the_refresh_is_whole_and_later_ones_go_on(
     assert verify(published.path) == []
     first = drafts_of(Refresh(run="run 0"))
     assert first.spent is not None
-    asked = added(first.asked.values())
+    asked = added(first.tallies.values())
     assert asked.waiting > 0
     assert "run_usd" in (asked.stopped or "")
     assert 0 < first.spent.run <= 1_000_000
@@ -231,7 +231,7 @@ def test_where_money_ends_the_refresh_is_whole_and_later_ones_go_on(
         later = drafts_of(Refresh(run=f"run {number}"))
         assert later.spent is not None
         assert later.spent.run <= 1_000_000
-        if not added(later.asked.values()).waiting:
+        if not added(later.tallies.values()).waiting:
             break
     assert set(sent(server).values()) == {1}
 

@@ -53,7 +53,7 @@ def test_descriptions_and_instructions_are_rows_or_rejects(tmp_path: Path, rules
     )
     refuse(lake, "contexts", ("question", RejectReason.NO_TEXT), ("cut off", RejectReason.DRAFT_REFUSED))
     result = draftable(lake, ["lib", "other"], rules)
-    assert [(row.kind, row.subject_id, row.standing) for row in result] == [
+    assert [(row.kind, row.subject_id, row.status) for row in result] == [
         (DraftKind.DESCRIPTION, "by model", DraftStatus.WRITTEN),
         (DraftKind.DESCRIPTION, "cut", DraftStatus.REDACTED),
         (DraftKind.DESCRIPTION, "given up", DraftStatus.REFUSED),
@@ -80,7 +80,7 @@ def test_functions_stand_by_their_texts_their_tests_and_the_examples_that_make_n
     untold = ("untold", RejectReason.NO_TEXT), ("cut", waiting), ("bare tests", refused), (SNIPPET["id"], waiting)
     refuse(lake, "functions", *untold, library=LIBRARY)
     refuse(lake, "functions_gate", ("same", RejectReason.NO_CHECK), library=LIBRARY)
-    result = [(row.kind, row.subject_id, row.standing) for row in draftable(lake, [LIBRARY], rules)]
+    result = [(row.kind, row.subject_id, row.status) for row in draftable(lake, [LIBRARY], rules)]
     assert result == [
         (DraftKind.DESCRIPTION, "cut", DraftStatus.WAITING),
         (DraftKind.DESCRIPTION, "mine", DraftStatus.WRITTEN),

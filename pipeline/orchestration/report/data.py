@@ -47,9 +47,9 @@ class Ran:
 class DraftsSummary:
     """Drafts: what was asked by kind and what that cost, the ledger, and how rows stand with a model by kind."""
 
-    asked: Mapping[DraftKind, Tally]
+    tallies: Mapping[DraftKind, Tally]
     spent: Spent
-    standing: Mapping[DraftKind, Mapping[DraftStatus, int]]
+    status_counts: Mapping[DraftKind, Mapping[DraftStatus, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Report:
         """Return it for a program."""
         document = asdict(self)
         if self.drafts is not None:
-            document["drafts"]["asked"] = {kind: tally.as_json() for kind, tally in self.drafts.asked.items()}
+            document["drafts"]["tallies"] = {kind: tally.as_json() for kind, tally in self.drafts.tallies.items()}
         return document
 
 
@@ -199,7 +199,7 @@ def _headlines(
         headlines["to review"] = f"{_part(named['review'], ReviewStatus.PENDING):,}"
     if ran is not None and ran.record.seconds is not None:
         headlines["time"] = f"{ran.record.seconds / 60:.1f} min"
-    if drafts is not None and drafts.asked:
+    if drafts is not None and drafts.tallies:
         headlines["cost of drafts"] = usd(drafts.spent.run)
     return headlines
 

@@ -117,7 +117,7 @@ _templates.filters |= {"number": _number, "percent": _percent, "when": _when, "u
 _templates.globals |= {
     "change": _change,
     "points": _points,
-    "standings": list(DraftStatus),
+    "statuses": list(DraftStatus),
     "families": INSTANCE_TABLES,
     "passed": (CheckStatus.PASSED, CheckStatus.NOT_MEASURED),
 }

@@ -196,5 +196,5 @@ def test_pieces_of_a_bar_follow_each_other_and_fit() -> None:
 
 def test_a_program_reads_the_same(report: Report) -> None:
     told = report.as_json()
-    assert told["drafts"]["asked"]["description"]["nano_usd_per_accepted"] == 500_000
+    assert told["drafts"]["tallies"]["description"]["nano_usd_per_accepted"] == 500_000
     assert [stage["stage"] for stage in told["stages"]] == ["crawl", "gate"]
