@@ -235,10 +235,15 @@ class _Writer:
         if difference.guessed:
             row["confidence"] = self.rules.confidence_parameter_renamed
         elif difference.unseen:
-            removed = difference.kind == ChangeKind.PARAMETER_REMOVED
-            rules = self.rules
-            row["confidence"] = rules.confidence_parameter_handed_on if removed else rules.confidence_parameter_explicit
+            row["confidence"] = self._sure_of_signature(difference)
         return row
+
+    def _sure_of_signature(self, difference: Difference) -> float:
+        """Return how sure a claim about a parameter is where `*args` or `**kwargs` were handed on out of sight."""
+        if difference.kind != ChangeKind.PARAMETER_REMOVED:
+            return self.rules.confidence_parameter_explicit
+        of_args = (difference.old or "").startswith("*")
+        return self.rules.confidence_args_removed if of_args else self.rules.confidence_parameter_handed_on
 
     def _sure(self, path: str, there: Index, if_unseen: float) -> float:
         """Return how sure it is that a path is missing: a base we do not see may provide it."""

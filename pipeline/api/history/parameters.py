@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import difflib
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -181,11 +182,23 @@ def _removed(
     mark, source = parameter["deprecation"], parameter["known_from"]
     # what a helper made of its value nobody makes any more, whatever **kwargs takes
     absorbed = source != ParameterSource.HELPER and _absorbed(parameter, old, new)
-    breaking = False if absorbed or source == ParameterSource.DOCSTRING else None
+    unused = absorbed or source == ParameterSource.DOCSTRING or _is_private(parameter, old)
+    breaking = False if unused else None
     replacement = mark["replacement"] if mark else None
     yield Difference(
         ChangeKind.PARAMETER_REMOVED, show(parameter), None, parameter["name"], breaking, replacement=replacement
     )
+
+
+def _is_private(parameter: SymbolParameter, among: Sequence[SymbolParameter]) -> bool:
+    """Return whether callers have no business with a parameter: an optional one with an underscore, behind all others.
+
+    One that other positional parameters follow takes their places with it when it goes.
+    """
+    if not parameter["name"].startswith("_") or parameter["default"] is None:
+        return False
+    behind = itertools.dropwhile(lambda p: p["name"] != parameter["name"], among)
+    return all(p["name"].startswith("_") for p in behind if p["kind"] in _POSITIONAL)
 
 
 def _absorbed(parameter: SymbolParameter, old: Sequence[SymbolParameter], new: Sequence[SymbolParameter]) -> bool:

@@ -82,6 +82,7 @@ class LifecycleRules(Rule):
     confidence_parameter_renamed: Share
     confidence_parameter_handed_on: Share
     confidence_parameter_explicit: Share
+    confidence_args_removed: Share
 
     @model_validator(mode="after")
     def _complete(self) -> LifecycleRules:

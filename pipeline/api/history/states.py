@@ -15,6 +15,7 @@ from pipeline.api.surface.extract.attributes import SET_OUTSIDE_INIT
 from pipeline.api.surface.extract.uses import REFUSES
 from pipeline.api.surface.parse.conditional import CONDITIONAL
 from pipeline.api.surface.parse.module_model import (
+    ARGS_HANDED_ON,
     ASYNC_GENERATOR,
     DEFAULT_VALUE,
     KWARGS_UNSEEN,
@@ -115,13 +116,22 @@ def _callable(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> Iter
 
 
 def _with_doubt(difference: Difference, old: SymbolState, new: SymbolState) -> Difference:
-    """Return a claim as unsure where `**kwargs` of the release without the parameter may reach what takes it."""
-    added = (ChangeKind.PARAMETER_ADDED_OPTIONAL, ChangeKind.PARAMETER_ADDED_REQUIRED)
-    without = {ChangeKind.PARAMETER_REMOVED: new, **dict.fromkeys(added, old)}.get(difference.kind)
-    text = difference.old or difference.new or ""
-    if without is None or text.startswith("*") or KWARGS_UNSEEN not in without["labels"]:
+    """Return a claim as unsure where `**kwargs` of the release without the parameter may reach what takes it.
+
+    So is the claim that `*args` went, if these were handed on: what stands there instead may be all that they took.
+    For the same reason an optional parameter in their place breaks nothing.
+    """
+    added = difference.kind in {ChangeKind.PARAMETER_ADDED_OPTIONAL, ChangeKind.PARAMETER_ADDED_REQUIRED}
+    if not added and difference.kind != ChangeKind.PARAMETER_REMOVED:
         return difference
-    return replace(difference, unseen=True)
+    text = difference.old or difference.new or ""
+    if text.startswith("*"):
+        limited = not added and not text.startswith("**") and ARGS_HANDED_ON in old["labels"]
+        return replace(difference, unseen=True) if limited else difference
+    if added and difference.breaking and ARGS_HANDED_ON in old["labels"]:
+        return replace(difference, unseen=True, breaking=None)
+    unseen = KWARGS_UNSEEN in (old if added else new)["labels"]
+    return replace(difference, unseen=True) if unseen else difference
 
 
 def _awaited(row: SymbolState) -> str:

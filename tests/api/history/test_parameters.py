@@ -75,6 +75,12 @@ CASES = [
     ("a, b, **kw", "a, **kw", [("parameter_removed", "b", True)]),
     ("a, b, /, *args", "a, /, *args", [("parameter_removed", "b", False)]),
     ("a, b, /, c, *args", "a, /, c, *args", [("parameter_removed", "b", True)]),
+    # an optional parameter with an underscore is nobody's business, unless others stand behind it
+    ("a, _b=1", "a", [("parameter_removed", "_b", False)]),
+    ("a, *, _b=1", "a", [("parameter_removed", "_b", False)]),
+    ("a, _b=1, _c=2", "a", [("parameter_removed", "_b", False), ("parameter_removed", "_c", False)]),
+    ("a, _b=1, c=2", "a, c=2", [("parameter_removed", "_b", True)]),
+    ("a, _b", "a", [("parameter_removed", "_b", True)]),
 ]  # fmt: skip
 
 
@@ -266,7 +272,7 @@ HANDS_ON = {
             "parameter_added_optional blocksize 0.6",
             "parameter_added_optional port 0.6",
             "parameter_added_required host 0.6",
-            "parameter_removed args 1.0",
+            "parameter_removed args 0.2",
             "parameter_removed kw 1.0",
         ],
     ),
@@ -307,6 +313,53 @@ HANDS_ON = {
 def test_what_kwargs_are_handed_on_to_is_not_gone(old: str, new: str, expected: list[str]) -> None:
     rows = [row for row in changes(old, new) if row["kind"].startswith("parameter")]
     assert [f"{row['kind']} {row['parameter']} {row['confidence']}" for row in rows] == expected
+
+
+HANDED_ARGS = {
+    "to a method": (
+        "class C:\n    def __init__(self, *args, **kw): self.update(*args, **kw)\n    def update(self, **kw): ...\n",
+        "class C:\n    def __init__(self, other=(), /, **kw): ...\n    def update(self, **kw): ...\n",
+        ["parameter_added_optional other 0.6", "parameter_removed args 0.2 breaking"],
+    ),
+    "to a base that no source shows": (
+        "import x\nclass C(x.B):\n    def __init__(self, *args, k=1): super().__init__(*args)\n",
+        "import x\nclass C(x.B):\n    def __init__(self, a, k=1): super().__init__(a)\n",
+        [
+            "parameter_added_required a 0.6 breaking",
+            "parameter_kind k 1.0",
+            "parameter_removed args 0.2 breaking",
+        ],
+    ),
+    "counted": (
+        "def f(*args):\n    if len(args) > 1:\n        raise TypeError\n",
+        "def f(other=()): ...\n",
+        ["parameter_added_optional other 0.6", "parameter_removed args 0.2 breaking"],
+    ),
+    "all taken by the body": (
+        "def f(*args):\n    return [a for a in args]\n",
+        "def f(other=()): ...\n",
+        ["parameter_added_optional other 1.0 breaking", "parameter_removed args 1.0 breaking"],
+    ),
+    "all taken by a function of Python": (
+        "import os\ndef f(*args):\n    return os.path.join(*args)\n",
+        "def f(other=()): ...\n",
+        ["parameter_added_optional other 1.0 breaking", "parameter_removed args 1.0 breaking"],
+    ),
+    "another keyword is none of their places": (
+        "def f(*args):\n    g(*args)\n",
+        "def f(*args, k=1):\n    g(*args)\n",
+        ["parameter_added_optional k 1.0"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), HANDED_ARGS.values(), ids=HANDED_ARGS)
+def test_args_that_are_handed_on_may_be_no_more_than_what_stands_there_now(
+    old: str, new: str, expected: list[str]
+) -> None:
+    rows = [row for row in changes(old, new) if row["kind"].startswith("parameter")]
+    lines = [f"{row['kind']} {row['parameter']} {row['confidence']} {'breaking' * row['breaking']}" for row in rows]
+    assert [line.strip() for line in lines] == expected
 
 
 UNPACKED = {

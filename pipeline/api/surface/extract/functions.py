@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.api.surface.extract.deprecations import mark_of, marks_by_name, wrapper_mark
-from pipeline.api.surface.extract.handed_on import CONSTRUCTORS, handed_on, passed_kwargs
+from pipeline.api.surface.extract.handed_on import CONSTRUCTORS, handed_on, hands_args_on, passed_kwargs
 from pipeline.api.surface.extract.kwargs import hidden_parameters, refuses_rest
 from pipeline.api.surface.extract.parameter_marks import mark_by_code, mark_by_docstring
 from pipeline.api.surface.extract.signature_decorators import HelperRules, apply_helpers
@@ -16,7 +16,7 @@ from pipeline.api.surface.extract.uses import ONLY_RAISES, REFUSES, refuses
 from pipeline.api.surface.extract.written_signatures import overload_text, written_parameters
 from pipeline.api.surface.parse.bodies import Bodies, Body
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
-from pipeline.api.surface.parse.module_model import ASYNC_GENERATOR, Definition, Parameter
+from pipeline.api.surface.parse.module_model import ARGS_HANDED_ON, ASYNC_GENERATOR, Definition, Parameter
 from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.parse.scopes import Bound, Scope, annotation_text, reads_strings
 from pipeline.api.surface.parse.syntax import Function, written
@@ -123,14 +123,17 @@ def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, bod
     definition.called = with_documented_marks(called, docstring, file)
     definition.overloads = [overload_text(overload) for overload in bound.overloads]
     definition.sketch = _sketch(body)
-    if node.args.kwarg is not None:
-        _fill_handed_on(definition, body)
+    _fill_handed_on(definition, body)
     if "def " in body.text and body.beginning_with_calls(file.rules.deprecations.call_words):
         definition.deprecates = wrapper_mark(body.statements, file.rules)
     return definition
 
 
 def _fill_handed_on(definition: Definition, body: Body) -> None:
+    if body.once(hands_args_on):
+        definition.labels = sorted({*definition.labels, ARGS_HANDED_ON})
+    if body.node.args.kwarg is None:
+        return
     if definition.name in CONSTRUCTORS:
         definition.passes_kwargs = body.once(passed_kwargs)
     definition.hands_on = body.once(handed_on)

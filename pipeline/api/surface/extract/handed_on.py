@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import takewhile
 
 from pipeline.api.surface.extract.kwargs import literal_accesses
@@ -17,6 +17,9 @@ UNSEEN = HandedOn("", "?")
 CONSTRUCTORS = frozenset({"__init__", "__new__"})
 
 _INSTANCES = frozenset({"self", "cls"})
+_TAKE_ANY = frozenset({"print", "zip", "map", "max", "min", "set", "chain", "join", "format"})
+"""Last names of functions and methods of Python that take any number of positional arguments."""
+
 _BINDING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -37,6 +40,38 @@ def handed_on(body: Body) -> list[HandedOn]:
     targets = [_of_call(call, first if first in _INSTANCES else "", local, assigned) for call in calls]
     accounted = len(calls) + sum(literal_accesses(statement, name) for statement in body.statements)
     return list(dict.fromkeys([*targets, *([UNSEEN] if accounted < len(uses) else [])]))
+
+
+def hands_args_on(body: Body) -> bool:
+    """Return whether something else than the signature says how many `*args` a function takes.
+
+    That is a call which has them, or a check of their number that raises.
+    """
+    variadic = body.node.args.vararg
+    if variadic is None or not body.mentions((f"*{variadic.arg}", f"len({variadic.arg})")):
+        return False
+    for node in (node for statement in body.statements for node in ast.walk(statement)):
+        match node:
+            case ast.Call(args=arguments) if any(map(_is_star(variadic.arg), arguments)):
+                called = node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
+                if called not in _TAKE_ANY:
+                    return True
+            case ast.If(
+                test=ast.Compare(left=ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)])),
+                body=[*_, ast.Raise()],
+            ) if name == variadic.arg:
+                return True
+    return False
+
+
+def _is_star(name: str) -> Callable[[ast.expr], bool]:
+    def is_star(argument: ast.expr) -> bool:
+        match argument:
+            case ast.Starred(value=ast.Name(id=given)):
+                return given == name
+        return False
+
+    return is_star
 
 
 def passed_kwargs(body: Body) -> PassedKwargs | None:

@@ -37,6 +37,9 @@ INSTEAD = "instead:"
 KWARGS_UNSEEN = "kwargs_unseen"
 """Label of a callable whose `**kwargs` go where the sources do not show which names are taken."""
 
+ARGS_HANDED_ON = "args_handed_on"
+"""Label of a callable that gives its `*args` to another call, or counts them: the signature does not limit them."""
+
 GONE = "gone"
 """Label of a property that does nothing but raise AttributeError: `hasattr` says that it is not there."""
 

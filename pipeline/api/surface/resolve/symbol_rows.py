@@ -9,7 +9,15 @@ from msgspec.structs import replace
 
 from pipeline.api.surface.extract.attributes import SET_OUTSIDE_INIT
 from pipeline.api.surface.extract.uses import FROZEN, REFUSED, SLOTTED, UNHASHABLE, USE
-from pipeline.api.surface.parse.module_model import ALTERNATIVE, GONE, Definition, Mark, ModuleRecord, Parameter
+from pipeline.api.surface.parse.module_model import (
+    ALTERNATIVE,
+    ARGS_HANDED_ON,
+    GONE,
+    Definition,
+    Mark,
+    ModuleRecord,
+    Parameter,
+)
 from pipeline.api.surface.resolve.dependency_keys import content_fact
 from pipeline.api.surface.resolve.handed_on import called_constructor, called_function, called_method
 from pipeline.api.surface.resolve.labels import OPAQUE, class_labels, module_labels, use_labels
@@ -143,6 +151,8 @@ class States:
             own = [label for label in own if label not in _OF_USE and not label.startswith((USE, REFUSED))]
             constructor = constructor_of(owners)
             defaults = default_labels(constructor, self.distribution) if constructor else []
+            if constructor is not None and constructor.definition is not None:
+                defaults += [label for label in constructor.definition.labels if label == ARGS_HANDED_ON]
             row["labels"] = sorted(
                 {
                     *own,
