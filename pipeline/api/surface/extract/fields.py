@@ -7,8 +7,9 @@ seen only from the files of its bases.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from pipeline.api.surface.parse.deep import TOO_DEEP
 from pipeline.api.surface.parse.module_model import ALTERNATIVE, Definition, Field
 from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.parse.syntax import dotted, options, statements, text_of, written
@@ -75,6 +76,29 @@ def add_named_fields(definition: Definition, fields: list[Field]) -> None:
         definition.members.setdefault(
             field.name, Definition(field.name, "attribute", returns=field.annotation, labels=labels)
         )
+
+
+def specified_fields(fields: Sequence[Field], specifiers: Collection[str]) -> list[Field]:
+    """Return fields as the calls that declare them say, where their functions have one of these names (PEP 681)."""
+    specified = (_specified(field, specifiers) for field in fields)
+    return [field for field in specified if field is not None]
+
+
+def _specified(field: Field, specifiers: Collection[str]) -> Field | None:
+    if field.default is None or not any(f"{name}(" in field.default for name in specifiers):
+        return field
+    try:
+        call = ast.parse(field.default, mode="eval").body
+    except (*TOO_DEEP, SyntaxError):
+        return field
+    if not isinstance(call, ast.Call) or _called_name(call) not in specifiers:
+        return field
+    arguments = options(call)
+    if _is(arguments.get("init"), "False"):
+        return None
+    keyword_only = _is(arguments["kw_only"], "True") if "kw_only" in arguments else field.keyword_only
+    name = text_of(arguments.get("alias")) or field.name
+    return Field(name, field.annotation, _declared_default(call, arguments), keyword_only)
 
 
 def _named(listed: ast.expr | None) -> Iterator[tuple[str, str | None]]:

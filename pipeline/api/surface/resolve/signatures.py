@@ -8,7 +8,9 @@ from collections.abc import Iterable
 from itertools import dropwhile
 
 from more_itertools import first
+from msgspec.structs import replace
 
+from pipeline.api.surface.extract.fields import specified_fields
 from pipeline.api.surface.extract.kwargs import UNKNOWN
 from pipeline.api.surface.parse.conditional import CONDITIONAL
 from pipeline.api.surface.parse.module_model import (
@@ -35,6 +37,8 @@ _CONSTRUCTORS = frozenset({"__init__", "__new__"})
 _CONSTANT = re.compile(r"(?!(?:None|True|False|Ellipsis)$)(?:[A-Za-z_]\w*\.)*(?!__)[A-Za-z_]\w*")
 _UNPACKED = re.compile(r"(?:\w+\.)*Unpack\[([\w.]+)\]")
 _REQUIRED = re.compile(r"(?:\w+\.)*(NotRequired|Required)\[(.*)\]")
+_SPECIFIERS = re.compile(r"field_specifiers=[(\[]([^)\]]*)")
+_NAMES = re.compile(r"[A-Za-z_][\w.]*")
 
 MODEL = "pydantic"
 """Label of a class whose parameters are its annotated fields because of a base, see `model_bases` in the rules."""
@@ -332,7 +336,8 @@ def _convention(owners: list[Resolution], distribution: Distribution) -> str | N
     """Return why the fields of a class are its parameters, if a base or a decorator of the distribution says so."""
     definitions = [owner.definition for owner in owners if owner.definition]
     if any(definition.synthesised for definition in definitions):
-        return None
+        # a decorator of the distribution may make one more of a dataclass
+        return TRANSFORMED if not definitions[0].synthesised and _transformer(owners[:1], distribution) else None
     bases = distribution.rules.model_bases | distribution.rules.root_model_bases
     if owners[0].path in bases or not any(d.fields or any("[" in base for base in d.bases) for d in definitions):
         # resolving the bases of all classes once more would be for nothing
@@ -371,8 +376,12 @@ def _of_model(
     rules = distribution.rules
     models = _models(owners, distribution) if convention == MODEL else _transformed(owners, distribution)
     definitions = [owner.definition for owner in models if owner.definition]
+    transformer = (_transformer(owners, distribution) or "") if convention == TRANSFORMED else ""
+    if specifiers := _SPECIFIERS.search(transformer):
+        names = {name.rpartition(".")[2] for name in _NAMES.findall(specifiers[1])}
+        definitions = [replace(d, fields=specified_fields(d.fields, names)) for d in definitions]
     fields = _inherited(definitions)
-    if convention == MODEL or "kw_only_default=True" in (_transformer(owners, distribution) or ""):
+    if convention == MODEL or "kw_only_default=True" in transformer:
         fields = [field | {"kind": ParameterKind.KEYWORD_ONLY} for field in fields]
     if any(_derives(owner, rules.root_model_bases, distribution) for owner in owners):
         fields = [_root(definitions, fields)]
@@ -397,9 +406,15 @@ def _models(owners: list[Resolution], distribution: Distribution) -> list[Resolu
 
 
 def _transformed(owners: list[Resolution], distribution: Distribution) -> list[Resolution]:
-    """Return the classes of an ancestry whose fields count: not the one that passes the behaviour on (PEP 681)."""
+    """Return the classes of an ancestry whose fields count: not the one that passes the behaviour on (PEP 681).
+
+    Among dataclasses these are the ones that a decorator makes.
+    """
     pattern = distribution.rules.transform_decorators
-    return [o for o in owners if o.definition and not any(pattern.search(d) for d in o.definition.decorators)]
+    made = [o for o in owners if o.definition and not any(pattern.search(d) for d in o.definition.decorators)]
+    if not any(owner.definition.synthesised for owner in made if owner.definition):
+        return made
+    return [o for o in made if o.definition and (o.definition.synthesised or _transformer([o], distribution))]
 
 
 def _root(definitions: list[Definition], fields: list[Parameter]) -> Parameter:

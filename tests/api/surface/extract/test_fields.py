@@ -195,6 +195,40 @@ def test_dataclass_transform_inside_the_distribution():
     assert "dataclass_transform" in found["pkg.Model"]["labels"]
 
 
+SPECIFIED = """
+import dataclasses
+from typing import dataclass_transform
+def jsonld_field(default=None, *, url=None): ...
+@dataclass_transform(field_specifiers=(jsonld_field,))
+def data(cls): return dataclasses.dataclass(cls)
+class Mixin:
+    no: int
+@dataclasses.dataclass
+class Node:
+    id: str = ""
+"""
+
+
+@pytest.mark.parametrize(
+    ("class_", "expected"),
+    [
+        # mlcroissant 1.1: the fields of a dataclass, and those that calls of a function of the library declare
+        ("@data\nclass C(Mixin, Node):\n    a: int = jsonld_field(default=1, url='x')\n", [("id", "''"), ("a", "1")]),
+        ("@data\nclass C(Node):\n    a: int = jsonld_field(init=False)\n", [("id", "''")]),
+        ("@data\nclass C(Node):\n    a: list = jsonld_field(default_factory=list)\n", [("id", "''"), ("a", "list()")]),
+        (
+            "@data\nclass C:\n    a: int = jsonld_field(url='x')\n    b: int = other(2)\n",
+            [("a", None), ("b", "other(2)")],
+        ),
+        ("@data\nclass C:\n    a: int = jsonld_field(alias='b', default=1)\n", [("b", "1")]),
+        ("class C(Node):\n    a: int = 1\n", [("id", "''")]),
+    ],
+)
+def test_fields_that_functions_of_the_distribution_declare(class_: str, expected: list[tuple[str, str | None]]) -> None:
+    found = rows(SPECIFIED + class_)
+    assert [(p["name"], p["default"]) for p in found["pkg.C"]["parameters"]] == expected
+
+
 PYDANTIC = """
 import dataclasses
 from pydantic import Field
