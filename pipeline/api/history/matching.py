@@ -73,7 +73,9 @@ def _still_there(path: str, old: Index, new: Index) -> Match | None:
     }
     if not others - {path}:
         return None
-    other = min(others - {path}, key=lambda name: _distance(path, name))
+    mark = old.rows[path]["deprecation"] or before["deprecation"]
+    advised = _name((mark["replacement"] if mark else None) or new.advice(path) or "")
+    other = min(others - {path}, key=lambda name: (_name(name) != advised, *_distance(path, name)))
     return Match(path, other, _kind(path, other), 1.0, Evidence.STATIC)
 
 

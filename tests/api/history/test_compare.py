@@ -682,3 +682,22 @@ def test_a_directive_about_an_argument_is_no_mark_of_the_function(text: str, exp
     new = f'def f(a):\n    """Do.\n\n    .. deprecated:: 1.1\n        {text}\n    """\n'
     rows = changes('def f(a):\n    """Do."""\n', new)
     assert [row["kind"] for row in rows if row["kind"] == "deprecated"] == expected
+
+
+ADVISED = "_GONE = {%s}\ndef __getattr__(name):\n    if name in _GONE:\n        raise AttributeError(_GONE[name])\n"
+
+
+@pytest.mark.parametrize(
+    ("advice", "expected"),
+    [
+        # numpy 2.0: np.mat went, "Use `np.asmatrix` instead", and stands as numpy.matrixlib.mat still
+        ("'mat': 'Use `pkg.asmatrix` instead.'", "pkg.asmatrix"),
+        ("'mat': 'It went.'", "pkg.lib.mat"),
+    ],
+)
+def test_of_all_names_that_remain_the_one_that_the_library_states_is_the_new_path(advice: str, expected: str) -> None:
+    defined = "def asmatrix(a): ...\nmat = asmatrix\n"
+    old = {"pkg/__init__.py": "from pkg.lib import asmatrix, mat\n", "pkg/lib.py": defined}
+    new = {"pkg/__init__.py": "from pkg.lib import asmatrix\n" + ADVISED % advice, "pkg/lib.py": defined}
+    (row,) = changes(old, new)
+    assert (row["path"], row["new"], row["replacement"]) == ("pkg.mat", expected, expected)

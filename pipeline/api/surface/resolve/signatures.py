@@ -411,10 +411,10 @@ def _transformed(owners: list[Resolution], distribution: Distribution) -> list[R
     Among dataclasses these are the ones that a decorator makes.
     """
     pattern = distribution.rules.transform_decorators
-    made = [o for o in owners if o.definition and not any(pattern.search(d) for d in o.definition.decorators)]
-    if not any(owner.definition.synthesised for owner in made if owner.definition):
-        return made
-    return [o for o in made if o.definition and (o.definition.synthesised or _transformer([o], distribution))]
+    classes = [o for o in owners if o.definition and not any(pattern.search(d) for d in o.definition.decorators)]
+    if not any(owner.definition.synthesised for owner in classes if owner.definition):
+        return classes
+    return [o for o in classes if o.definition and (o.definition.synthesised or _transformer([o], distribution))]
 
 
 def _root(definitions: list[Definition], fields: list[Parameter]) -> Parameter:
