@@ -42,6 +42,68 @@ def redact(text: str, names: Iterable[str], rules: DraftingRules) -> str:
     return "".join([*parts, text[at:]])
 
 
+def cut_names(text: str, names: Sequence[str], rules: DraftingRules) -> str:
+    """Return a text without the names, as `redact` does, that reads as a sentence where that gives nothing away.
+
+    Articles and prepositions that a name begins with stay: "is a valid date" without `is_valid` is "is a [API] date".
+    The placeholder goes where the sentence is one without it, too: "in a [API] object", "is [API] in the set".
+    """
+    parts, at = [], 0
+    for start, end in find_names(text, names, rules):
+        begin = start + _length_of_small_words(text[start:end], rules)
+        parts += [text[at:begin], rules.placeholder]
+        at = end
+    cut = "".join([*parts, text[at:]])
+    if find_names(cut.replace(rules.placeholder, ", , "), names, rules):
+        return redact(text, names, rules)
+    smooth = _without_needless(cut, rules)
+    return cut if find_names(smooth, names, rules) else smooth
+
+
+def content_words(text: str, rules: DraftingRules) -> set[str]:
+    """Return the stems of the words of a text that say something: not those that any description may hold."""
+    empty = {stem(word, rules.inflections) for word in rules.empty_words}
+    words = re.findall(rf"[^\W\d_]{{{rules.min_content_word_length},}}", text.replace(rules.placeholder, " "))
+    return {stem(word, rules.inflections) for word in words} - empty
+
+
+def is_specific(text: str, rules: DraftingRules) -> bool:
+    """Return whether a text has as many words that say something as the rules ask for."""
+    return len(content_words(text, rules)) >= rules.min_content_words
+
+
+def holds_root(text: str, names: Iterable[str], rules: DraftingRules) -> bool:
+    """Return whether a text has another word of the root of a name: "uniqueness" where `unique` is hidden."""
+    letters = "".join(re.findall(r"\w", text.replace("_", ""))).casefold()
+    roots = (stem("".join(word[0] for word in _WORD.finditer(name)), rules.inflections) for name in names)
+    return any(len(root) >= rules.min_inflected_length and root in letters for root in roots)
+
+
+def _length_of_small_words(spelled: str, rules: DraftingRules) -> int:
+    """Return how many characters of a spelled name are words that give nothing away, if others follow."""
+    small = "|".join(sorted(map(re.escape, rules.small_words)))
+    return re.match(rf"(?:(?:{small})\s+)*", spelled, re.IGNORECASE).end()  # type: ignore[union-attr]  # may be empty
+
+
+def _without_needless(text: str, rules: DraftingRules) -> str:
+    """Drop the placeholder before a noun with an indefinite article, and between a verb and a preposition."""
+    hole = re.escape(rules.placeholder)
+    inside = "|".join(map(re.escape, sorted(rules.dropped_before)))
+    verbs = "|".join(map(re.escape, sorted(rules.verb_after)))
+    text = re.sub(rf"\b({verbs}) {hole} (?=(?:{inside})\b)", r"\1 ", text)
+    if not is_specific(text, rules):
+        return text
+    # Of the next word "an hour" and "a unit" depend on how it is spoken; initials are spelled out.
+    for match in reversed(list(re.finditer(rf"\b(an?|given|new) {hole} (\w[\w-]*)", text))):
+        before, noun = match.groups()
+        if noun.casefold() in rules.not_after_placeholder:
+            continue
+        if before in ("a", "an"):
+            before = "an" if re.match(r"[aeio]|[AEFHILMNORSX](?=[A-Z]|\b)|un(?!i)", noun) else "a"
+        text = f"{text[: match.start()]}{before} {noun}{text[match.end() :]}"
+    return text
+
+
 def _find(text: str, words: Sequence[re.Match[str]], name: str, rules: DraftingRules) -> Iterator[Span]:
     letters = "".join(word[0] for word in _WORD.finditer(name)).casefold()
     inflected = stem(letters, rules.inflections) if len(letters) >= rules.min_inflected_length else None

@@ -24,13 +24,19 @@ class DraftingRules(Rule):
     words_before_placeholder: int = Field(ge=1)
     not_after_placeholder: frozenset[str]
     verb_after: frozenset[str]
+    small_words: frozenset[str] = Field(min_length=1)
+    dropped_before: frozenset[str] = Field(min_length=1)
+    min_content_words: int = Field(ge=0)
+    min_content_word_length: int = Field(ge=1, description="letters")
+    empty_words: frozenset[str]
     verbs: frozenset[str] = Field(min_length=1)
     inflections: tuple[str, ...]
     min_inflected_length: int = Field(ge=2, description="letters")
     not_a_description: tuple[re.Pattern[str], ...]
+    not_an_addition: tuple[re.Pattern[str], ...]
     abbreviations: tuple[str, ...]
 
-    @field_validator("not_a_description", mode="after")
+    @field_validator("not_a_description", "not_an_addition", mode="after")
     @classmethod
     def _ignore_case(cls, patterns: tuple[re.Pattern[str], ...]) -> tuple[re.Pattern[str], ...]:
         return tuple(re.compile(pattern.pattern, re.IGNORECASE) for pattern in patterns)

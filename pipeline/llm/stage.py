@@ -25,7 +25,7 @@ from pipeline.lake.rows import (
 )
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject
-from pipeline.llm.names import redact
+from pipeline.llm.names import cut_names
 from pipeline.llm.refusals import missing_text, notes_of
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, Writer
@@ -128,7 +128,9 @@ class _Documentation:
     def alike(self, instance: InstanceHead, hidden: Sequence[str], text: str) -> str | None:
         """Return the path of an API of the same release that a text without its name describes as well, if any."""
         expected = text.rstrip(_ENDS)
-        pattern = re.compile(".+".join(map(re.escape, expected.split(self._rules.placeholder))), re.IGNORECASE)
+        # What was cut out may have left no placeholder: the words before it and in all others are the same.
+        words = re.split(rf"\s+|{re.escape(self._rules.placeholder)}", expected)
+        pattern = re.compile(".*".join(map(re.escape, filter(None, words))), re.IGNORECASE)
         own = {name.casefold() for name in hidden}
         for path, rows in self._documents.items():
             name = path.rpartition(".")[2]
@@ -136,7 +138,7 @@ class _Documentation:
                 continue
             for row in holding_at(rows, instance["version"]):
                 alike = filter(pattern.match, self._sentences_of(row["docstring"]))
-                if any(redact(sentence, (name,), self._rules).rstrip(_ENDS) == expected for sentence in alike):
+                if any(cut_names(sentence, (name,), self._rules).rstrip(_ENDS) == expected for sentence in alike):
                     return path
         return None
 

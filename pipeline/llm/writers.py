@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from pipeline.corpus.prose import sentences
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import sha256_json
 from pipeline.lake.stage import Reject
-from pipeline.llm.names import find_names, redact, stem
+from pipeline.llm.names import content_words, cut_names, find_names, holds_root, is_specific, stem
 from pipeline.llm.rules import DraftingRules
 
 _NOUNS = "(?:function|method|class|type|object|decorator|constructor|helper|exception)"
@@ -148,16 +149,27 @@ class OfflineWriter:
         ]
         clean = [next((text for text in candidates if self._is_clean(text, request)), None) for candidates in described]
         chosen = self._different([text for text in clean if text is not None])[: self.rules.max_sentences]
+        if len(chosen) == 1:
+            chosen += self._addition(chosen[0], request)
         if not chosen and request.fallback is not None:
             chosen = [request.fallback]
         redacted = not chosen
         if redacted:
-            cut = (redact(text, request.hidden, self.rules) for candidates in described for text in candidates)
-            chosen = [text for text in cut if self._still_describes(text, request.field)][:1]
+            chosen = next(filter(None, (self._cut(text, request) for texts in described for text in texts)), [])
         if not chosen:
             return None
         source = sha256_json([request.field, request.hidden, request.docstrings])
         return Text(" ".join(chosen), redacted, Drafter.OFFLINE, None, source)
+
+    def _cut(self, text: str, request: Request) -> list[str]:
+        """Return a sentence without the names in it, and the next one where it says too little; nothing if both do."""
+        cut = cut_names(text, request.hidden, self.rules)
+        if not self._still_describes(cut, request.field):
+            return []
+        if request.field is DraftField.QUERY or self.rules.placeholder not in cut or is_specific(cut, self.rules):
+            return [cut]
+        addition = self._addition(text, request)
+        return [cut, *addition] if is_specific(" ".join([cut, *addition]), self.rules) else []
 
     def _describing(self, docstring: str, hidden: Sequence[str]) -> Sequence[str]:
         """Return the sentences at the beginning of a docstring that describe something.
@@ -172,6 +184,21 @@ class OfflineWriter:
             if self._describes(predicate or text)
             and (predicate or number == 0 or (number < self.rules.sentences_tried and self._begins_with_verb(text)))
         ]
+
+    def _addition(self, text: str, request: Request) -> list[str]:
+        """Return the sentence behind one that says too little, if it says more and gives no name away."""
+        if request.field is DraftField.QUERY or is_specific(cut_names(text, request.hidden, self.rules), self.rules):
+            return []
+        for docstring in request.docstrings:
+            for before, after in itertools.pairwise(sentences(docstring, self.rules.abbreviations)):
+                if _closed(before) == text:
+                    return [_closed(after)] if self._adds(after, text, request) else []
+        return []
+
+    def _adds(self, text: str, other: str, request: Request) -> bool:
+        new_words = content_words(text, self.rules) - content_words(other, self.rules)
+        is_free = self._is_clean(text, request) and not holds_root(text, request.hidden, self.rules)
+        return is_free and self._is_sized(text) and bool(new_words) and not _matches(self.rules.not_an_addition, text)
 
     def _predicate(self, text: str, hidden: Sequence[str]) -> str | None:
         """Return what a sentence says of a hidden name that is its subject, as a sentence that begins with a verb."""
@@ -198,18 +225,25 @@ class OfflineWriter:
         return distinct
 
     def _describes(self, text: str) -> bool:
-        sized = len(text) <= self.rules.max_chars and len(text.split()) >= self.rules.min_words
-        return sized and not any(pattern.match(text) for pattern in self.rules.not_a_description)
+        return self._is_sized(text) and not _matches(self.rules.not_a_description, text)
+
+    def _is_sized(self, text: str) -> bool:
+        return len(text) <= self.rules.max_chars and len(text.split()) >= self.rules.min_words
 
     def _is_clean(self, text: str, request: Request) -> bool:
         return not find_names(text, request.hidden, self.rules)
 
     def _still_describes(self, text: str, field: DraftField) -> bool:
+        if self.rules.placeholder not in text:
+            return True
         before, _, after = text.partition(self.rules.placeholder)
         beside = len(text.replace(self.rules.placeholder, " ").split())
         if field is DraftField.QUERY:
             # A query stands for an expression whose place in the program shows the rest.
-            return beside >= self.rules.min_words
+            verbs = "|".join(map(re.escape, sorted(self.rules.verb_after)))
+            # "An [API] was found": nothing is left of what it does.
+            subject = rf"((an?|the) )?{re.escape(self.rules.placeholder)} ({verbs})\b"
+            return beside >= self.rules.min_words and not re.match(subject, text, re.IGNORECASE)
         # As the head of its object the name says what the code does; before another noun it only adds to that.
         head = not re.match(r" \w", after) or after.split()[0].casefold() in self.rules.not_after_placeholder
         head = head and not set(before.casefold().split()[-1:]) & self.rules.verb_after
@@ -218,6 +252,10 @@ class OfflineWriter:
             and len(before.split()) >= self.rules.words_before_placeholder
         )
         return enough and not head and self._begins_with_verb(text) and text.count(self.rules.placeholder) == 1
+
+
+def _matches(patterns: Sequence[re.Pattern[str]], text: str) -> bool:
+    return any(pattern.match(text) for pattern in patterns)
 
 
 def _closed(text: str) -> str:

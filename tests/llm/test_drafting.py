@@ -17,7 +17,7 @@ from pipeline.corpus.prose import plain, sentences
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.stage import instances_stage
 from pipeline.lake.schema import Row, table
-from pipeline.llm.names import find_names, redact, stem
+from pipeline.llm.names import cut_names, find_names, redact, stem
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.stage import drafting_stage
 from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, Written
@@ -122,6 +122,35 @@ def test_redact_leaves_the_rest() -> None:
     assert redact("Fetches, then fetch_all the URL.", ["fetch", "url"], DRAFTING) == "[API], then [API]_all the [API]."
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "cut"),
+    [
+        (
+            "is_valid",
+            "Check if the string is a valid date of the calendar.",
+            "Check if the string is a date of the calendar.",
+        ),
+        ("is_valid", "Check if a string is a valid date.", "Check if a string is a [API] date."),
+        ("from_traceback", "Create a frame from the traceback *tb*.", "Create a frame from the [API] *tb*."),
+        ("contains", "Whether the item is contained in this set.", "Whether the item is in this set."),
+        ("adjacent", "Whether the item is adjacent to another.", "Whether the item is [API] to another."),
+        ("metric", "Return a number with a metric SI unit appended.", "Return a number with an SI unit appended."),
+        ("fetch", "Return a fetched union of pages and their words.", "Return a union of pages and their words."),
+        ("the_a", "Return the a of it.", "Return the [API] of it."),
+        ("split", "Split, then split_all the list.", "[API], then [API]_all the list."),
+    ],
+)
+def test_what_is_cut_out_leaves_a_sentence(name: str, text: str, cut: str) -> None:
+    assert cut_names(text, [name], DRAFTING) == cut
+
+
+@given(st.from_regex(r"[a-z]{2,8}(_[a-z]{2,8}){0,2}", fullmatch=True), st.text(max_size=30), st.text(max_size=30))
+def test_cut_text_has_no_names(name: str, before: str, after: str) -> None:
+    text = cut_names(f"{before} {name} {after}", [name], DRAFTING)
+    if name not in ("api",):
+        assert not find_names(text.replace(DRAFTING.placeholder, ", , "), [name], DRAFTING)
+
+
 @given(st.from_regex(r"[a-z]{2,8}(_[a-z]{2,8}){0,2}", fullmatch=True), st.text(max_size=30), st.text(max_size=30))
 def test_redacted_text_has_no_names(name: str, before: str, after: str) -> None:
     text = redact(f"{before} {name} {after}", [name], DRAFTING)
@@ -142,8 +171,8 @@ def write(*docstrings: str, hidden: tuple[str, ...] = ("fetch",)) -> Text | None
 
 WRITTEN = {
     "the first sentence": (
-        ["Get the page of an address.\n\nMore words of no use here."],
-        "Get the page of an address.",
+        ["Get the whole page of an address.\n\nMore words of no use here."],
+        "Get the whole page of an address.",
         False,
     ),
     "a later sentence where the first gives the name away": (
@@ -163,8 +192,8 @@ WRITTEN = {
         False,
     ),
     "cut out where nothing else is there": (
-        ["Get the page of an address as they fetch it."],
-        "Get the page of an address as they [API] it.",
+        ["Get the whole page of an address as they fetch it."],
+        "Get the whole page of an address as they [API] it.",
         True,
     ),
     "the predicate of a sentence about the name": (
@@ -176,9 +205,45 @@ WRITTEN = {
     "the name is something": (["`fetch()` is a tool that gets pages."], "A tool that gets pages.", False),
     "an imperative is no predicate": (["Fetch a single page of it."], None, False),
     "a name before another noun": (
-        ["Return the fetch order of all the pages."],
-        "Return the [API] order of all the pages.",
+        ["Return the fetch order of all the printed pages."],
+        "Return the [API] order of all the printed pages.",
         True,
+    ),
+    "a participle before a preposition needs no placeholder": (
+        ["Return whether the page of it is fetched in the cache."],
+        "Return whether the page of it is in the cache.",
+        True,
+    ),
+    "an adjective behind an indefinite article needs no placeholder": (
+        ["Read a page and return a fetch index of its words."],
+        "Read a page and return an index of its words.",
+        True,
+    ),
+    "an adjective without which too little is left": (["Return a fetch order of all the pages."], None, False),
+    "too little beside what is hidden, and the sentence behind it": (
+        ["Returns the fetch value of the page.\n\nIf no address is found, the default is returned."],
+        "Returns the [API] value of the page. If no address is found, the default is returned.",
+        True,
+    ),
+    "a sentence that says little, and the one behind it": (
+        ["Yield each of the pages from it.\n\nIf an error is raised, the iteration stops."],
+        "Yield each of the pages from it. If an error is raised, the iteration stops.",
+        False,
+    ),
+    "a sentence behind it with a word of the name": (
+        ["Yield each of the pages from it.\n\nPrefetching may stop the iteration."],
+        "Yield each of the pages from it.",
+        False,
+    ),
+    "a sentence behind it that adds nothing": (
+        ["Yield each of the pages from it.\n\nNew in version 2.0 of this library."],
+        "Yield each of the pages from it.",
+        False,
+    ),
+    "the error that is raised is not what it does": (
+        ["Fetch the whole page.\n\nRaises KeyError if the address is absent."],
+        None,
+        False,
     ),
     "a name that is the noun": (["Return the next fetch of all the pages."], None, False),
     "no verb first": (["The fetch order of all the pages of it."], None, False),
@@ -338,14 +403,14 @@ def test_an_argument_or_member_is_described_by_its_part_of_a_docstring(
 @pytest.mark.parametrize(
     ("docstring", "reasons"),
     [
-        ("Returns the value of the post setting of a page.", {"no_text": 1}),
-        ("Returns the value of the post setting of a page, if any.", {}),
-        ("Returns the value of another setting of a page.", {}),
+        ("Returns the value of the post timeout of a printed page.", {"no_text": 1}),
+        ("Returns the value of the post timeout of a printed page, if any.", {}),
+        ("Returns the value of another timeout of a printed page.", {}),
     ],
 )
 def test_what_describes_two_apis_without_their_names_is_no_text(docstring: str, reasons: dict[str, int]) -> None:
     completions, _ = made_of(OLD)
-    own = document("lib.fetch", "Returns the value of the fetch setting of a page.", "1.0")
+    own = document("lib.fetch", "Returns the value of the fetch timeout of a printed page.", "1.0")
     output = drafting_stage(
         {
             "completions": completions,

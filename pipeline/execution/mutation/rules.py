@@ -20,6 +20,7 @@ class MutationRules(Rule):
     mutants: dict[Family, Annotated[int, Field(ge=1)]]
     min_score: dict[Family, Annotated[float, Field(ge=0, le=1)]]
     min_further_inputs: int = Field(ge=1)
+    max_equivalent_share: float = Field(ge=0, le=1)
     time_s: float = Field(gt=0)
 
     @field_validator("mutants", "min_score", mode="after")

@@ -44,7 +44,7 @@ def notice_mutants(
     """Run the mutants of code with its tests, and those that these do not notice with further ones; results by id.
 
     Each run ends at the first test that fails. A mutant that all tests pass for is equivalent where there are as many
-    further ones as the rules say.
+    further ones as the rules say; only so large a share of the mutants.
     """
     by_id = {code.id: code for code in codes}
     mutants = {
@@ -114,5 +114,6 @@ def _noticed(
     chosen = dict.fromkeys(failing[0] for key, failing in noticed.items() if failing and not first[key])
     unnoticed = sum(not failing for failing in noticed.values())
     is_ready = len(code.further) - len(chosen) >= rules.min_further_inputs
-    score = MutationScore(len(noticed), len(noticed) - unnoticed, unnoticed if is_ready else 0)
+    equivalent = min(unnoticed, int(rules.max_equivalent_share * len(noticed))) if is_ready else 0
+    score = MutationScore(len(noticed), len(noticed) - unnoticed, equivalent)
     return Noticed((*code.tests, *chosen), score)

@@ -48,6 +48,8 @@ class RepositoryRules(Rule, TreeRules):
     max_tests: int = Field(ge=1)
     further_tests: int = Field(ge=1)
     min_words: int = Field(ge=1)
+    min_words_per_line: float = Field(ge=0)
+    not_a_requirement: re.Pattern[str]
     max_similarity: float = Field(gt=0, le=1)
     text_letters: int = Field(ge=1)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ _QUOTES = '"""'
 _ARGUMENTS = "Input-Output Arguments"
 _EXAMPLES = "Examples:"
 _PROMPT = ">>> "
+_LEADS_TO_EXAMPLES = re.compile(r"\s*(for (example|instance)|examples?|e\.g\.)\s*(usage)?\s*[:.]*", re.IGNORECASE)
+_DOCTEST_OPTION = re.compile(r"[ \t]*#[ \t]*doctest:.*")
 _INDENT = "    "
 _OWN = ("self", "cls")
 
@@ -59,15 +62,20 @@ def _requirement(node: ast.FunctionDef | ast.AsyncFunctionDef, content: Content)
     named = {f":raises {each.name}:" for each in content.raises}
     texts = [line for line in announced(node) if line not in named]
     lines = [*_parameters(node, content), *_results(node, content), *raised, *texts]
-    # Of an example that was cut out its prompt may be left, alone or with a comment.
+    # Code without a prompt may be the body itself ("roughly equivalent to").
+    examples = [
+        textwrap.indent(_DOCTEST_OPTION.sub("", example), _INDENT)
+        for example in content.examples
+        if example.startswith(_PROMPT)
+    ]
+    # Of an example that was cut out its prompt may be left, alone or with a comment, and what leads up to it.
     lines_outside_examples = [
         line
         for line in content.description.split("\n")
         if not line.strip() or (any(map(str.isalnum, line)) and not line.lstrip().startswith(_PROMPT))
+        if not (examples and _LEADS_TO_EXAMPLES.fullmatch(line))
     ]
-    functionality = "\n".join(lines_outside_examples).strip()
-    # Code without a prompt may be the body itself ("roughly equivalent to").
-    examples = [textwrap.indent(example, _INDENT) for example in content.examples if example.startswith(_PROMPT)]
+    functionality = re.sub(r"\n{3,}", "\n\n", "\n".join(lines_outside_examples)).strip()
     if functionality and examples:
         functionality = "\n\n".join((functionality, _EXAMPLES, *examples))
     return Requirement(functionality, "\n".join(lines))

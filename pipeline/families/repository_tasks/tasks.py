@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -132,10 +133,25 @@ def candidate(
     """Return what a task can be made of, or why none can."""
     node = parsed(lines[function["signature_first_line"] - 1 : function["body_last_line"]])
     requirement = requirement_of(function["docstring"] or "", node)
-    if len(requirement.functionality.split()) < rules.min_words:
+    words = count_content_words(requirement.functionality, rules)
+    if words < rules.min_words:
         why = "it has no docstring" if not function["docstring"] else "its docstring says too little"
         return Reject(function["id"], RejectReason.NO_TEXT, f"{function['namespace']}: {why}")
-    return _fitting(Candidate(function, lines, requirement, (), reached), rules)
+    result = _fitting(Candidate(function, lines, requirement, (), reached), rules)
+    if isinstance(result, Candidate):
+        words, size = words + len(requirement.arguments.split()), len(_code_lines(result))
+        if words < rules.min_words_per_line * size:
+            detail = f"{function['namespace']}: {words} words ask for {size} lines"
+            return Reject(function["id"], RejectReason.NO_TEXT, detail)
+    return result
+
+
+def count_content_words(text: str, rules: RepositoryRules) -> int:
+    """Count the words of a requirement outside sentences that do not say what a function does."""
+    sentences = re.split(r"(?<=[.!?])\s+|\n{2,}", text)
+    return sum(
+        len(each.split()) for each in sentences if not rules.not_a_requirement.fullmatch(each.strip().rstrip(".!"))
+    )
 
 
 def _fitting(result: Candidate, rules: RepositoryRules) -> Candidate | Reject:

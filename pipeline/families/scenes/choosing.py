@@ -33,6 +33,17 @@ class Planned:
     view: View
     related: Sequence[SceneRelated] = ()
 
+    @property
+    def id(self) -> str:
+        """The id of its row, and the key of its reject."""
+        return content_id("scene", self.candidate.function["project_id"], self.candidate.key, self.scene)
+
+    @property
+    def hidden(self) -> Sequence[str]:
+        """The names that its middle needs and that stand only where nothing is shown: nobody could write it."""
+        candidate = self.candidate
+        return hidden_names(candidate.file["text"], candidate.block, self.view, candidate.extent[1])
+
 
 def choose(
     candidates: Sequence[Candidate],
@@ -77,13 +88,8 @@ def _of_blocks(candidates: Iterable[Candidate], rules: SceneRules) -> Iterator[P
         functions[function] += 1
         for scene in _OF_A_BLOCK:
             cut = view(scene, block, candidate.extent[1], candidate.file["text"])
-            if cut and scene in rules.scenes and not _hides(candidate, cut):
+            if cut and scene in rules.scenes:
                 yield Planned(candidate, scene, cut)
-
-
-def _hides(candidate: Candidate, cut: View) -> bool:
-    """Return whether nobody could write the middle: it needs names that stand only where nothing is shown."""
-    return bool(hidden_names(candidate.file["text"], candidate.block, cut, candidate.extent[1]))
 
 
 def _relying(
@@ -102,6 +108,9 @@ def _relying(
         if candidate.function["id"] in functions:
             continue
         cut = view(scene, candidate.block, candidate.extent[1], candidate.file["text"])
-        if cut and not _hides(candidate, cut) and (related := related_of(number)):
-            functions.add(candidate.function["id"])
-            yield Planned(candidate, scene, cut, related)
+        if cut and (related := related_of(number)):
+            planned = Planned(candidate, scene, cut, related)
+            # One that nobody could write does not count.
+            if not planned.hidden:
+                functions.add(candidate.function["id"])
+            yield planned

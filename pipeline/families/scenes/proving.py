@@ -77,12 +77,13 @@ def prove(
 ) -> list[Proven | Reject]:
     """Run the tests of scenes and return those that notice a wrong answer; `reaches` are by function.
 
-    The wrong answer is an empty block, or code after a complete one. A refused scene has the id of its function as its
-    key: NO_BLOCK where the file does not parse with a wrong answer, or the block does nothing, NOT_PROVEN where no test
+    The wrong answer is an empty block, or code after a complete one. A refused scene has the id of its row as its key:
+    NO_BLOCK where the file does not parse with a wrong answer, or the block does nothing, NOT_PROVEN where no test
     passes that did when it was traced, WEAK_TESTS where none fails with a wrong answer; to run out of time is no
-    failure. UNKNOWABLE is one whose tests want a text that stands nowhere outside the block.
+    failure. UNKNOWABLE is one whose tests want a text that stands nowhere outside the block, and one whose block needs
+    names that the scene hides.
     """
-    prepared = list(guarded(planned, _function, lambda each: [_prepare(each, reaches, rules)]))
+    prepared = list(guarded(planned, _id, lambda each: [_prepare(each, reaches, rules)]))
     subjects = [each for each in prepared if isinstance(each, _Subject)]
     everything = sorted({test for subject in subjects for test in subject.tests})
     variants = {variant.id: variant for subject in subjects for variant in subject.variants.values()}
@@ -107,8 +108,8 @@ def _unknowable(proven: Proven, tests: Sequence[str], rules: SceneRules) -> Reje
     texts = unstated(text, lines, visible, tests, rules.text_letters)
     if not texts:
         return None
-    detail = f"{candidate.key}: tests want {', '.join(map(repr, texts))}, which nothing states"
-    return Reject(candidate.function["id"], RejectReason.UNKNOWABLE, detail[:500])
+    detail = f"{_place(planned)}: tests want {', '.join(map(repr, texts))}, which nothing states"
+    return Reject(planned.id, RejectReason.UNKNOWABLE, detail[:500])
 
 
 def read_tests(workshop: Workshop, project: ProjectRow, tests: Sequence[str]) -> list[str]:
@@ -119,8 +120,12 @@ def read_tests(workshop: Workshop, project: ProjectRow, tests: Sequence[str]) ->
     return sources_of_tests(open_project(project, workshop).tree.text, tests)
 
 
-def _function(planned: Planned) -> str:
-    return str(planned.candidate.function["id"])
+def _id(planned: Planned) -> str:
+    return planned.id
+
+
+def _place(planned: Planned) -> str:
+    return f"{planned.candidate.key}, scene {planned.scene}"
 
 
 def run_blocks(
@@ -137,6 +142,9 @@ def run_blocks(
 
 
 def _prepare(planned: Planned, reaches: Mapping[str, Sequence[ReachRow]], rules: SceneRules) -> _Subject | Reject:
+    if hidden := planned.hidden:
+        detail = f"{_place(planned)}: nothing shows {', '.join(hidden)}"
+        return Reject(planned.id, RejectReason.UNKNOWABLE, detail[:500])
     candidate, middle = planned.candidate, planned.view.middle
     path, text = candidate.file["path"], candidate.file["text"]
     every = tests_of(candidate, reaches[candidate.function["id"]])
@@ -148,9 +156,7 @@ def _prepare(planned: Planned, reaches: Mapping[str, Sequence[ReachRow]], rules:
         empty = emptied(text, candidate.block, middle, candidate.extent)
         wrong = [] if empty is None or text[slice(*middle)].strip() == empty.strip() else [empty]
     if not wrong:
-        return Reject(
-            candidate.function["id"], RejectReason.NO_BLOCK, f"{candidate.key} has no wrong answer that parses"
-        )
+        return Reject(planned.id, RejectReason.NO_BLOCK, f"{_place(planned)} has no wrong answer that parses")
     name = _name(path, middle)
     names = [name, *(f"{name} {number}" for number in range(1, len(wrong)))]
     # One test that notices code after a complete block is enough: mostly none does, or all run out of time.
@@ -192,21 +198,22 @@ def _judge(
     rules: SceneRules,
 ) -> Proven | Reject:
     whole, passing = outcomes.get(_AS_IT_IS, {}), _passing(subject, outcomes)
-    candidate = subject.planned.candidate
+    planned = subject.planned
     if not passing:
         detail = ", ".join(f"{test}: {whole.get(test, TestOutcome.NOT_RUN)}" for test in subject.tests)
-        return Reject(candidate.function["id"], RejectReason.NOT_PROVEN, f"{candidate.key}: {detail or 'no test'}")
+        return Reject(planned.id, RejectReason.NOT_PROVEN, f"{_place(planned)}: {detail or 'no test'}"[:500])
     judged = {each: outcomes.get(variant.id, {}) for each, variant in subject.variants.items()}
     noticing = {
         each: [test for test in passing if of_test.get(test) in rules.noticed_as] for each, of_test in judged.items()
     }
     answer = next((each for each, failing in noticing.items() if failing), None)
     if answer is None:
-        detail = f"{candidate.key}: {len(passing)} tests do not fail with {' or '.join(map(repr, subject.variants))}"
-        return Reject(candidate.function["id"], RejectReason.WEAK_TESTS, detail[:500])
+        wrong = " or ".join(map(repr, subject.variants))
+        detail = f"{_place(planned)}: {len(passing)} tests do not fail with {wrong}"
+        return Reject(planned.id, RejectReason.WEAK_TESTS, detail[:500])
     result = noticed.get(subject.key) or Noticed(tuple(passing[: rules.max_tests]), MutationScore())
     # A test that notices the wrong answer belongs to the scene, if none of the others does.
     by_any = noticing[answer]
     tests = result.tests if {*by_any} & {*result.tests} else (*result.tests, *by_any[:1])
     by = [test for test in tests if test in by_any]
-    return Proven(subject.planned, tests, subject.reaching, answer, by, result.score)
+    return Proven(planned, tests, subject.reaching, answer, by, result.score)

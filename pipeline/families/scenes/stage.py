@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pipeline.core.vocabularies.projects import ProjectOutcome
 from pipeline.core.vocabularies.review import RejectReason
@@ -14,7 +14,6 @@ from pipeline.families.scenes.choosing import choose
 from pipeline.families.scenes.proving import Proven, ReadTests, RunVariants, prove
 from pipeline.families.scenes.rules import SceneRules
 from pipeline.lake.guard import attempt, guarded, parted
-from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ProjectFileRow, ProjectRow, ReachRow, SceneRow, Tables, TracedFunctionRow
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject
@@ -27,17 +26,20 @@ def scenes_stage(
     run: RunVariants,
     read_tests: ReadTests,
 ) -> Output:
-    """Make the table `scenes` of a library; the unit is a function that tests of a project reach.
+    """Make the table `scenes` of a library; the unit is a planned scene, or a function of which none is planned.
 
     Refused are functions of files that are too long to be shown (TOO_LONG) or no Python 3 (UNPARSED_SOURCE), those
-    without a block of the wanted size that tests run (NO_BLOCK), those of which no block was drawn (OVER_QUOTA),
-    those whose tests do not pass when they run again, without tracing (NOT_PROVEN), those whose tests pass with a
-    wrong answer too (WEAK_TESTS), and those whose tests want a text that only the block has (UNKNOWABLE).
+    without a block of the wanted size that tests run (NO_BLOCK), and those of which no block was drawn
+    (OVER_QUOTA). Refused are scenes whose tests do not pass when they run again,
+    without tracing (NOT_PROVEN), those whose tests pass with a wrong answer too (WEAK_TESTS), those whose tests want a
+    text that only the block has, or whose block needs names that are not shown (UNKNOWABLE). Their key is the id that
+    the row would have.
     """
     files, functions = _by_project(tables["project_files"]), _by_project(tables["traced_functions"])
     of_function = _grouped(tables["reaches"], "function_id")
     rows: list[SceneRow] = []
     rejects: dict[str, Reject] = {}
+    planned: set[str] = set()
     for project in sorted(tables["projects"], key=lambda row: str(row["id"])):
         if project["outcome"] != ProjectOutcome.TRACED:
             continue
@@ -58,14 +60,23 @@ def scenes_stage(
         if isinstance(results, Reject):
             rejects |= {row["id"]: replace(results, key=row["id"]) for row in of_project}
             continue
-        scenes, refused = parted(results)
+        scenes, refused = parted(results.scenes)
         rejects |= {reject.key: reject for reject in refused}
+        planned |= results.functions
         rows += scenes
-    used = {row["function_id"] for row in rows}
-    unused = [rejects.get(row["id"]) or _not_drawn(row) for row in tables["traced_functions"] if row["id"] not in used]
-    return Output(
-        {"scenes": rows}, len(tables["traced_functions"]), len(used), sorted(unused, key=lambda reject: reject.key)
-    )
+    for function in tables["traced_functions"]:
+        if function["id"] not in planned and function["id"] not in rejects:
+            rejects[function["id"]] = _not_drawn(function)
+    refused = sorted(rejects.values(), key=lambda reject: reject.key)
+    return Output({"scenes": rows}, len(rows) + len(refused), len(rows), refused)
+
+
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """The scenes of a project and its rejects, and the functions of which a scene was planned."""
+
+    scenes: Sequence[SceneRow | Reject]
+    functions: frozenset[str]
 
 
 def _of_project(
@@ -77,12 +88,13 @@ def _of_project(
     mutation: MutationRules,
     run: RunVariants,
     read_tests: ReadTests,
-) -> list[SceneRow | Reject]:
-    """Return the scenes of a project, or why its functions have none; `files` are by path, `reaches` by function."""
+) -> _Results:
+    """Return the scenes of a project, or why there are none; `files` are by path, `reaches` by function."""
     candidates, refused = candidates_of(functions, files, rules)
     chosen = choose(candidates, files, functions, rules)
     proven, unproven = parted(prove(project, chosen, reaches, rules, mutation, run, read_tests))
-    return [*refused, *unproven, *guarded(proven, _function, lambda result: [_row(project, result)])]
+    rows = guarded(proven, lambda result: result.planned.id, lambda result: [_row(project, result)])
+    return _Results([*refused, *unproven, *rows], frozenset(each.candidate.function["id"] for each in chosen))
 
 
 def _by_project(rows: Iterable[Row]) -> dict[str, list[Row]]:
@@ -96,10 +108,6 @@ def _grouped(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
     return grouped
 
 
-def _function(proven: Proven) -> str:
-    return str(proven.planned.candidate.function["id"])
-
-
 def _not_drawn(function: TracedFunctionRow) -> Reject:
     return Reject(function["id"], RejectReason.OVER_QUOTA, f"no block of {function['namespace']} was drawn")
 
@@ -110,7 +118,7 @@ def _row(project: ProjectRow, proven: Proven) -> SceneRow:
     file, function, block = candidate.file, candidate.function, candidate.block
     start, end = view.middle
     return {
-        "id": content_id("scene", project["id"], candidate.key, planned.scene),
+        "id": planned.id,
         "project_id": project["id"],
         "function_id": function["id"],
         "library": project["library"],

@@ -52,6 +52,15 @@ def test_mutants_are_noticed(
     assert (found.score.mutants, found.score.killed, found.score.equivalent) == (9, killed, equivalent)
 
 
+def test_no_larger_share_counts_as_equivalent() -> None:
+    """Where further tests pass, too, for most mutants, it is the tests that are weak."""
+    code = MutatedCode("f", "f.py", TEXT, range(2, 5), ["none"], ["none", "again", "none"])
+    rules = RULES.model_copy(update={"max_equivalent_share": 0.25})
+    found = notice_mutants([code], Family.SCENE, rules, lambda variants: [ran(each) for each in variants])["f"]
+    assert found.score.equivalent == 2
+    assert found.score.mutants - found.score.killed > 2
+
+
 def test_a_mutant_that_breaks_the_run_is_noticed_and_one_that_the_harness_could_not_run_does_not_count() -> None:
     code = MutatedCode("f", "f.py", TEXT, {3}, ["small"], ["large"])
     for outcome, counted in ((Outcome.TIMED_OUT, True), (Outcome.HARNESS_ERROR, False)):

@@ -51,6 +51,12 @@ SAID = {
         "Cut a text, for example:\n\nRoughly the same as:\n\nExamples:\n\n    >>> f('a b')\n    ['a', 'b']",
         ":param text:",
     ),
+    "what leads up to an example that goes elsewhere": (
+        "def f(text): pass",
+        "Cut a text.\n\nFor example:\n\n>>> f('a b')  # doctest: +SKIP\n['a', 'b']\n\nIt must be bytes.",
+        "Cut a text.\n\nIt must be bytes.\n\nExamples:\n\n    >>> f('a b')\n    ['a', 'b']",
+        ":param text:",
+    ),
     "examples alone": ("def f(x): pass", ">>> f(1)\n1", "", ":param x:"),
     "nothing taken": ("def f(self) -> None: pass", "Say it.", "Say it.", ""),
     "no docstring": ("def f(x): pass", "", "", ":param x:"),

@@ -352,3 +352,26 @@ def test_a_body_that_stands_beside_almost_alike_is_no_task(other: str) -> None:
     made = candidate(row, "\n".join(whole).split("\n"), {}, load(RULES / "repository.yaml", RepositoryRules))
     reason = made.reason if isinstance(made, Reject) else None
     assert reason == (RejectReason.NEAR_DUPLICATE if other == "minor" else None)
+
+
+@pytest.mark.parametrize(
+    ("docstring", "lines", "reason"),
+    [
+        ("Used by testing only.", 4, RejectReason.NO_TEXT),
+        ("This is only used for internal testing purposes", 4, RejectReason.NO_TEXT),
+        ("Used by testing only. Sets what the tests of a shop need.", 4, None),
+        ("Raise the prices used in tests by one.", 4, None),
+        # Fewer words than lines.
+        ("Create a parser object instance.", 5, None),
+        ("Create a parser object instance.", 40, RejectReason.NO_TEXT),
+    ],
+)
+def test_a_docstring_says_what_to_do_and_enough_for_its_lines(
+    docstring: str, lines: int, reason: RejectReason | None
+) -> None:
+    body = [*(f"    value{number} = {number}" for number in range(lines - 1)), "    return value0"]
+    code = ["def parser():", f'    """{docstring}"""', *body]
+    row: Any = {"id": "f", "namespace": "shop.parser", "docstring": docstring}
+    row |= {"signature_first_line": 1, "body_first_line": 3, "body_last_line": len(code)}
+    made = candidate(row, code, {}, load(RULES / "repository.yaml", RepositoryRules))
+    assert (made.reason if isinstance(made, Reject) else None) == reason

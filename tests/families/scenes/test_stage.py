@@ -138,13 +138,31 @@ def test_like_code_is_of_another_function_and_not_the_same() -> None:
         assert row["middle"] not in related["code"]
 
 
-def test_the_units_add_up_and_say_why(output: Output) -> None:
-    of_file = {row["id"]: row["name"] for row in made.functions()}
-    assert output.units_in == len(of_file)
-    left = {of_file[reject.key]: reject.reason for reject in output.rejects}
-    assert {name for name, reason in left.items() if reason == RejectReason.NOT_PROVEN} == set()
-    used = {row["namespace"].rpartition(".")[2] for row in scenes(output)}
-    assert used | set(left) == set(of_file.values())
+def test_every_function_has_a_scene_or_a_reject_and_every_refused_scene_its_own(output: Output) -> None:
+    functions = {row["id"]: row["namespace"] for row in made.functions()}
+    rejects = {reject.key: reject for reject in output.rejects}
+    assert output.units_in == len(scenes(output)) + len(rejects) == len(scenes(output)) + len(output.rejects)
+    refused = [reject for key, reject in rejects.items() if key not in functions]
+    # Functions of which a scene stands have refused ones, too.
+    assert RejectReason.WEAK_TESTS in {reject.reason for reject in refused}
+    assert not {reject.key for reject in refused} & {row["id"] for row in scenes(output)}
+    assert len({reject.detail.split(":")[0] for reject in refused}) == len(refused)
+    places = {row["block_key"].split("#")[0] for row in scenes(output)}
+    assert {reject.detail.split("#")[0] for reject in refused} <= places
+    unplanned = {functions[key] for key in rejects if key in functions}
+    assert unplanned.isdisjoint({row["namespace"] for row in scenes(output)})
+
+
+def test_a_scene_whose_block_needs_what_is_hidden_is_refused_by_its_own_id() -> None:
+    text = "def f(x):\n    first = x + 1\n    later = first\n    return later + 2\n"
+    function = next(row for row in made.functions() if row["name"] == "total") | {"path": "shop/hides.py"}
+    function |= {"signature_first_line": 1, "body_last_line": 4, "executed_lines": [1, 2, 3, 4]}
+    cut = RULES_HERE.model_copy(update={"scenes": (Scene.FUNCTION_EMPTY_BELOW,), "per_type": 9, "per_function": 9})
+    output = stage(made.all_notice, cut, project_files=made.files({"shop/hides.py": text}), traced_functions=[function])
+    hidden = [reject for reject in output.rejects if reject.reason == RejectReason.UNKNOWABLE]
+    assert [reject.detail for reject in hidden]
+    assert all("nothing shows" in reject.detail for reject in hidden)
+    assert function["id"] not in {reject.key for reject in output.rejects}
 
 
 def test_the_file_as_it_is_runs_once_and_each_wrong_answer_once(run: LocalRun, output: Output) -> None:
@@ -208,7 +226,7 @@ def test_where_tests_only_run_out_of_time_on_the_empty_block_there_is_no_scene()
     late = dict.fromkeys(made.REACHED["total"], TestOutcome.TIMED_OUT)
     whole = RULES_HERE.model_copy(update={"scenes": (Scene.WHOLE_BLOCK,)})
     output = stage(of_changed_files(late), whole, traced_functions=functions)
-    assert (scenes(output), [reject.reason for reject in output.rejects]) == ([], [RejectReason.WEAK_TESTS])
+    assert (scenes(output), {reject.reason for reject in output.rejects}) == ([], {RejectReason.WEAK_TESTS})
     noticed = stage(of_changed_files(late | {"test_sum": TestOutcome.FAILED}), whole, traced_functions=functions)
     assert {tuple(row["noticed_by"]) for row in scenes(noticed)} == {("test_shop.py::test_sum",)}
 
