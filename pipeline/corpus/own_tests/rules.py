@@ -41,6 +41,7 @@ class WrittenRules(Rule):
     neighbour_s: float = Field(gt=0)
     values: dict[str, tuple[str, ...]]
     names: dict[str, frozenset[str]]
+    named: dict[str, tuple[str, ...]]
     others: tuple[str, ...] = Field(min_length=1)
 
     def type_of(self, parameter: str) -> str:

@@ -185,21 +185,28 @@ class ProgramWriter:
             # What follows an argument by name has to be one too.
             by_name = by_name or is_in_question or parameter["kind"] not in _BY_POSITION
             choices.append((f"{name}=" if by_name else "", self._values(parameter)))
+        fillers = self.rules.values.get("str", ())
         turns = max((len(values) for _, values in choices), default=1)
         for turn in range(min(turns, self.rules.calls) if all(values for _, values in choices) else 0):
             before: Counter[tuple[str, ...]] = Counter()
             arguments: list[str] = []
+            texts: set[str] = set()
             for head, values in choices:
                 # Parameters of one type get different values, those of no type the same.
                 place = turn if tuple(values) == self.rules.others else turn + before[tuple(values)]
-                arguments.append(f"{head}{values[place % len(values)]}")
+                value = values[place % len(values)]
+                if value in texts and value in fillers:
+                    # A text that is given twice does not show which parameter takes it.
+                    value = next((each for each in (*values, *fillers) if _is_text(each) and each not in texts), value)
+                texts |= {value} if _is_text(value) else set()
+                arguments.append(f"{head}{value}")
                 before[tuple(values)] += 1
             yield ", ".join(arguments)
 
     def _values(self, parameter: SymbolParameter) -> list[str]:
         """Return values that a parameter may take, as source; none where it has a type of which no value is known.
 
-        They are those of tests, of its annotation or default, else of its name, else of any kind.
+        They are those of tests, of its name, of its annotation or default, else of any kind.
         """
         name, default = parameter["name"], parameter["default"]
         types = type_names(parameter["annotation"]) or [_type_of(default or "None"), self.rules.type_of(name)]
@@ -207,8 +214,14 @@ class ProgramWriter:
         # Of what need not be given a value of any kind is hardly one that anybody would give.
         is_open = default is None and (not types or any(_TYPE_VARIABLE.fullmatch(each) for each in types))
         of_types = [value for each in types for value in self.rules.values.get(each, ())]
-        values = dict.fromkeys([*self.values.of(name), *of_types] or (self.rules.others if is_open else ()))
+        # A name says more than that it is a text.
+        named = self.rules.named.get(name, ()) if is_open or "str" in types else ()
+        values = dict.fromkeys([*self.values.of(name), *named, *of_types] or (self.rules.others if is_open else ()))
         return [value for value in values if value != default]
+
+
+def _is_text(value: str) -> bool:
+    return value.startswith(("'", '"'))
 
 
 class ValuesOfTests:

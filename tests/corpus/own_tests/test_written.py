@@ -10,6 +10,7 @@ from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
 from pipeline.corpus.own_tests.candidates import text_of
 from pipeline.corpus.own_tests.changed_uses import TestScripts, sides_of
+from pipeline.corpus.own_tests.rules import WrittenRules
 from pipeline.corpus.own_tests.written import ProgramWriter, ValuesOfTests, type_names
 from pipeline.corpus.usages.api import Api
 from tests.corpus.own_tests.suites import RULE
@@ -53,13 +54,22 @@ SYMBOLS = [
 API = Api({row["path"]: row for row in SYMBOLS}, ["demo"], {})
 VALUES = {"int": ("3",), "Index": ("3", "5"), "str": ("'some text'",), "date": ("datetime.date(2024, 5, 17)",)}
 NAMES = {"str": frozenset({"label"})}
-RULES = RULE.written.model_copy(update={"others": ("'z'",), "calls": 2, "values": VALUES, "names": NAMES})
+NAMED = {"label": ("'a label'",)}
+RULES = RULE.written.model_copy(
+    update={"others": ("'z'",), "calls": 2, "values": VALUES, "names": NAMES, "named": NAMED}
+)
 
 
-def written(path: str, tests: Any = (), kind: ChangeKind = ChangeKind.REMOVED, parameter: str | None = None) -> Any:
+def written(
+    path: str,
+    tests: Any = (),
+    kind: ChangeKind = ChangeKind.REMOVED,
+    parameter: str | None = None,
+    rules: WrittenRules = RULES,
+) -> Any:
     """Return the texts of the programs from the release before a change."""
     scripts = TestScripts(tests, {"1.0": API}, ("1.0", "2.0"))
-    writer = ProgramWriter(scripts, {"1.0": API}, ValuesOfTests(tests, SYMBOLS, RULES), RULES)
+    writer = ProgramWriter(scripts, {"1.0": API}, ValuesOfTests(tests, SYMBOLS, rules), rules)
     return [text_of(each.lines) for each in writer.programs(sides_of(change(path, kind, None, parameter))[0])]
 
 
@@ -87,7 +97,7 @@ WRITTEN: dict[str, tuple[Any, list[str]]] = {
     "parameters of one type get different values; a name may tell the type": (
         written("demo.both"),
         [
-            "from demo import both\n\nprint(both(3, 5, 'some text'))\n",
+            "from demo import both\n\nprint(both(3, 5, 'a label'))\n",
             "from demo import both\n\nprint(both(5, 3, 'some text'))\n",
         ],
     ),
@@ -214,6 +224,16 @@ def test_a_call_is_tried_in_the_context_that_tests_enter_most(case: str) -> None
     head = "(client)" if "client" in ENTERING[case] else "()"
     tests = [own_test(ENTERING[case], head=head) | {"apis": ["demo.Box", "demo.total"]}]
     assert further("demo.total", "in_contexts", tests) == ([WITHIN] if case in ("with", "a stack") else [])
+
+
+def test_a_text_that_nobody_gave_stands_once_in_a_call() -> None:
+    texts = ("'some text'", "'other words'")
+    rules = RULES.model_copy(update={"others": texts[:1], "values": VALUES | {"str": texts}})
+    programs = written("demo.named", (), ChangeKind.PARAMETER_REMOVED, "odd", rules)
+    assert programs == ["from demo import named\n\nprint(named(odd='some text', size='other words'))\n"]
+    # The values of tests stay.
+    tests = [own_test("f(odd='b', size='b')\nassert demo.total(4) == 4")]
+    assert "odd='b', size='b'" in written("demo.named", tests, ChangeKind.PARAMETER_REMOVED, "odd", rules)[0]
 
 
 def test_none_are_written_where_the_rules_want_none() -> None:
