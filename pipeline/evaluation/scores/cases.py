@@ -10,9 +10,11 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.filling import filled, solved
+from pipeline.evaluation.scores.marked_cases import marked
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.splitting import NotParted, Parted, part
 from pipeline.families.completions_and_migrations.expected_outputs import displaying
+from pipeline.families.completions_and_migrations.masks import MASKS
 from pipeline.families.completions_and_migrations.required_names import RequiredNames, required_names
 
 if TYPE_CHECKING:  # verifiers of exported tasks do not have it
@@ -27,8 +29,22 @@ def _completion(row: Row, sample: str, example: Any) -> Judging:
     if row["granularity"] != Granularity.TOKEN and is_silent and (missing := named.missing_from(sample)):
         # Any program that runs would pass where the right one displays nothing.
         yield Metric.PASS, _without(missing)
-    else:
-        yield Metric.PASS, displaying(example, row["code"], filled(row, sample))
+        return
+    program = filled(row, sample)
+    case = displaying(example, row["code"], program)
+    if row["granularity"] != Granularity.TOKEN and is_silent and not case.checks:
+        reference = displaying(example, row["code"], row["code"])
+        case = marked(case, reference, named, _masked_lines(row, program), _masked_lines(row, row["code"]))
+    yield Metric.PASS, case
+
+
+def _masked_lines(row: Row, program: str) -> tuple[int, int] | None:
+    """Return the first and last line that stand in the place of a completion's mask; None in a program of its own."""
+    code = row["masked_code"].replace(MASKS[Granularity.TOKEN], row["core_token"])
+    before, _, after = code.partition(MASKS[row["granularity"]])
+    if not (program.startswith(before) and program.endswith(after)):
+        return None
+    return before.count("\n") + 1, program.count("\n") + 1 - after.count("\n")
 
 
 def _migration(row: Row, sample: str, example: Any) -> Judging:
@@ -37,7 +53,8 @@ def _migration(row: Row, sample: str, example: Any) -> Judging:
         # Equal outputs would not show that the answer is for the target version.
         yield Metric.PASS, _without(missing)
     else:
-        yield Metric.PASS, displaying(example, row["target_code"], sample)
+        reference = displaying(example, row["target_code"], row["target_code"])
+        yield Metric.PASS, marked(displaying(example, row["target_code"], sample), reference, required)
 
 
 def _without(names: Sequence[str]) -> Case:

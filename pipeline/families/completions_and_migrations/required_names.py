@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.corpus.usages.text import parse_program
+from pipeline.families.completions_and_migrations.certain_nodes import certain_nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +32,37 @@ class RequiredNames:
         tree = parse_program(answer)
         if tree is None:
             return tuple(sorted((self.apis | self.parameters) - set(re.findall(r"\w+", answer))))
-        return tuple(
-            sorted((self.apis - _apis(tree) - (self.imports & _imports(tree))) | (self.parameters - _parameters(tree)))
-        )
+        return tuple(sorted((self.apis | self.parameters) - self._used(tree, list(ast.walk(tree)))))
+
+    def certain_in(self, statements: Iterable[str], lines: tuple[int, int] | None = None) -> frozenset[str]:
+        """Return the names that a program of statements which raise nothing comes to use, whatever its branches do.
+
+        Of its `lines`, the first and the last, only names on these count.
+        """
+        trees = [parse_program(statement) for statement in statements]
+        program = ast.Module([node for tree in trees if tree for node in tree.body], [])
+        first, last = lines or (0, sys.maxsize)
+        nodes = [node for node in certain_nodes(program) if first <= getattr(node, "lineno", first) <= last]
+        return frozenset((self.apis | self.parameters) & self._used(program, nodes))
+
+    def readings(self, answer: str) -> dict[str, list[str]]:
+        """Return by identifier the names that an answer uses where it reads it; those of its imports among them.
+
+        Where this Python does not parse it, each name by itself.
+        """
+        tree = parse_program(answer)
+        if tree is None:
+            return {name: [name] for name in sorted(self.apis)}
+        nodes = list(ast.walk(tree))
+        found = {name: {name} for name in self.apis - _bound(nodes)}
+        for by, name in _imported(nodes):
+            if name in self.apis and by != "*":
+                found.setdefault(by, set()).add(name)
+        return {by: sorted(names) for by, names in sorted(found.items())}
+
+    def _used(self, tree: ast.Module, nodes: Sequence[ast.AST]) -> set[str]:
+        """Return the names that some nodes of a program use, and parameters that they give."""
+        return _apis(tree, nodes) | (self.imports & _imports(nodes)) | (self.parameters & _parameters(nodes))
 
 
 def required_names(source: str, target: str, path: str) -> RequiredNames:
@@ -46,27 +76,42 @@ def required_names(source: str, target: str, path: str) -> RequiredNames:
         return RequiredNames(frozenset(), frozenset())
     parts = path.split(".")
     root, name = parts[0], parts[-1]
-    used, had = _apis(new), _apis(old) | _imports(old)
+    old_nodes, new_nodes = list(ast.walk(old)), list(ast.walk(new))
+    used, had = _apis(new, new_nodes), _apis(old, old_nodes) | _imports(old_nodes)
     own = {root, name} | (set(parts) - had if name in had else set())
-    imports = own & _imports(new) - used
-    added, gone = _parameters(new) - _parameters(old), _parameters(old) - _parameters(new)
+    imports = own & _imports(new_nodes) - used
+    given, had_given = _parameters(new_nodes), _parameters(old_nodes)
+    added, gone = given - had_given, had_given - given
     return RequiredNames(frozenset(own & used | imports), frozenset(added if gone else ()), frozenset(imports))
 
 
-def _apis(tree: ast.Module) -> set[str]:
-    """Return the names by which a program may use an API: looked up, bound by a star import, or imported and read."""
-    nodes = list(ast.walk(tree))
-    names = [node for node in nodes if isinstance(node, ast.Name)]
-    read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
-    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    bound |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+def _apis(tree: ast.Module, nodes: Sequence[ast.AST]) -> set[str]:
+    """Return the names by which nodes of a program may use an API.
+
+    They are looked up, bound by a star import, or imported anywhere in the program and read.
+    """
+    every = list(ast.walk(tree))
+    read = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     looked_up = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    imported = {name for by, name in _imported(nodes) if by in read or by == "*"}
-    return (read - bound) | looked_up | imported
+    imported = {name for by, name in _imported(every) if by in read}
+    imported |= {name for by, name in _imported(nodes) if by == "*"}
+    return (read - _bound(every)) | looked_up | imported
 
 
-def _imports(tree: ast.Module) -> set[str]:
-    return {name for _, name in _imported(ast.walk(tree))}
+def _bound(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the names that a program binds itself, but for imports."""
+    definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    bound: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
+        elif isinstance(node, definitions):
+            bound.add(node.name)
+    return bound
+
+
+def _imports(nodes: Iterable[ast.AST]) -> set[str]:
+    return {name for _, name in _imported(nodes)}
 
 
 def _imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
@@ -79,9 +124,8 @@ def _imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
                 yield from ((by, name) for name in modules if name not in ("", "*"))
 
 
-def _parameters(tree: ast.Module) -> set[str]:
-    """Return the names by which a program gives arguments, in a call, or in a dictionary where a call unpacks one."""
-    nodes = list(ast.walk(tree))
+def _parameters(nodes: Sequence[ast.AST]) -> set[str]:
+    """Return the names by which nodes give arguments, in a call, or in a dictionary where a call unpacks one."""
     names = {keyword.arg for node in nodes if isinstance(node, ast.Call) for keyword in node.keywords}
     parameters = {name for name in names if name is not None}
     if None in names:
