@@ -123,7 +123,7 @@ def write_tests(
     text = pytest_module(task, written, {name: lines for name, (_, lines) in tests.items()}, module)
     kinds = {name: kind for name, (kind, _) in tests.items()}
     needing = (
-        with_api_test(text, written.function, module, api)
+        with_api_test(text, written.function, module, api, written.program)
         if api is not None
         else with_library_test(text, written.function, module, roots)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 # A module object is no function, no class to derive from, nothing to iterate over: whatever is done with it raises.
 # Modules of the library are replaced that nothing has loaded yet, too: a program may import it in its function.
@@ -27,11 +27,13 @@ def without_library(*arguments{named}):
             sys.modules.pop(name, None)
         sys.modules.update(before)
 """
-# Whatever holds the API is given something else in its place that raises: its class, or each module of the library.
+# Whatever holds the API is given something else in its place: its class, or each module of the library. First that
+# raises; then, where the reference does something with what the API returns, it calls the API and returns a value of
+# which no use can be made, so that a call whose value is thrown away shows: the result stays the same.
 # The library itself still calls functions: older ones may now do their work by the new one. A property is read.
 _WITHOUT_API = """
 def without_api(*arguments{named}):
-    import importlib, sys
+    import copy, importlib, sys
 
     first, *inner, name = {path!r}.split(".")
     owner = importlib.import_module(first)
@@ -56,6 +58,16 @@ def without_api(*arguments{named}):
             return own(*arguments, **named)
         raise LookupError({path!r})
 
+    def without_use(*arguments, **named):
+        value = own(*arguments, **named)
+        return value if sys._getframe(1).f_globals.get("__name__", "").split(".")[0] == first else Useless()
+
+    class Useless:
+        def use(self, *arguments):
+            raise LookupError({path!r})
+
+        __bool__ = __eq__ = __hash__ = __repr__ = __str__ = __format__ = use
+
     kind = staticmethod if unbound else property if is_read else lambda function: function
 
     try:
@@ -64,17 +76,39 @@ def without_api(*arguments{named}):
     except TypeError:
         return None  # of a class of compiled code nothing can be taken away, so nothing raises
 
+    def called(replacement, arguments, named):
+        try:
+            for one, key in holders:
+                setattr(one, key, kind(replacement))
+            del sys.modules[{module!r}]
+            return importlib.import_module({module!r}).{function}(*arguments, **named)
+        finally:
+            for (one, key), value in zip(holders, values):
+                setattr(one, key, value)
+            for key in [key for key in sys.modules if key not in before and key.split(".")[0] == first]:
+                del sys.modules[key]
+            sys.modules.update(before)
+
+    given = arguments, {given}
     try:
-        for one, key in holders:
-            setattr(one, key, kind(unavailable))
-        del sys.modules[{module!r}]
-        return importlib.import_module({module!r}).{function}(*arguments{named})
-    finally:
-        for (one, key), value in zip(holders, values):
-            setattr(one, key, value)
-        for key in [key for key in sys.modules if key not in before and key.split(".")[0] == first]:
-            del sys.modules[key]
-        sys.modules.update(before)
+        others = [copy.deepcopy(given) for _ in range(2)] if {uses_value} else []
+    except Exception:
+        others = []  # what cannot be copied serves for one call
+    try:
+        return called(unavailable, *given)
+    except Exception as error:
+        if not others:
+            raise
+        raised = error
+    normal = importlib.import_module({module!r}).{function}(*others[0][0], **others[0][1])
+    result = called(without_use, *others[1])
+    try:
+        same = result is normal or bool(result == normal)
+    except Exception:
+        same = False
+    if same:
+        return result
+    raise raised
 """
 NEEDS_LIBRARY = "test_needs_library"
 """The test that only a program passes which does not do without the library."""
@@ -124,13 +158,37 @@ def without_library(function: str, module: str, roots: Iterable[str], *, named: 
     return _WITHOUT_LIBRARY.format(roots=names, module=module, function=function, named=more)
 
 
-def without_api(function: str, module: str, path: str, *, named: bool = False) -> str:
+def without_api(function: str, module: str, path: str, *, named: bool = False, reference: str | None = None) -> str:
     """Return a helper of tests: it calls a function of a program whose own uses of the API at a public path raise.
 
-    `module` is the one by which tests import the program; `named`: the helper takes arguments by their names too. A
-    method of a compiled class cannot be replaced: there it raises nothing, so that no program passes the test.
+    It also asks that the result needs what the API returns, unless the `reference` throws that away itself. `module` is
+    the one by which tests import the program; `named`: the helper takes arguments by their names too. A method of a
+    compiled class cannot be replaced: there it raises nothing, so that no program passes the test.
     """
-    return _WITHOUT_API.format(path=path, module=module, function=function, named=", **named" if named else "")
+    return _WITHOUT_API.format(
+        path=path,
+        module=module,
+        function=function,
+        named=", **named" if named else "",
+        given="named" if named else "{}",
+        uses_value=not (reference and _discards(reference, path.rpartition(".")[2])),
+    )
+
+
+def _discards(program: str, name: str) -> bool:
+    """Say whether a program calls what has a name only in statements of their own."""
+    tree = ast.parse(program)
+    aliases = [alias for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names]
+    names = {name, *(alias.asname for alias in aliases if alias.name == name and alias.asname)}
+    uses = [node for node in ast.walk(tree) if _is_use(node, names)]
+    calls = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]
+    discarded = [call.func for call in calls if _is_use(call.func, names)]
+    return bool(uses) and len(uses) == len(discarded)
+
+
+def _is_use(node: ast.AST, names: Collection[str]) -> bool:
+    own = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
+    return own in names
 
 
 def needs_api(call: str) -> dict[str, list[str]]:
@@ -154,12 +212,13 @@ def with_library_test(tests: str, function: str, module: str, roots: Iterable[st
     )
 
 
-def with_api_test(tests: str, function: str, module: str, path: str) -> str | None:
+def with_api_test(tests: str, function: str, module: str, path: str, reference: str | None = None) -> str | None:
     """Return a pytest module with one more test, which only a program passes that uses the API at a public path.
 
-    Its call, and None, are as in `with_library_test`.
+    Its call, and None, are as in `with_library_test`, `reference` as in `without_api`.
     """
-    return _with_test(tests, function, "without_api", needs_api, without_api(function, module, path, named=True))
+    helper = without_api(function, module, path, named=True, reference=reference)
+    return _with_test(tests, function, "without_api", needs_api, helper)
 
 
 def _with_test(

@@ -146,7 +146,11 @@ def hidden_tests(
             needs_api(f"without_api({arguments})") if introduced else needs_library(f"without_library({arguments})")
         )
     function = written.function
-    helper = without_api(function, module, introduced) if introduced else without_library(function, module, roots)
+    helper = (
+        without_api(function, module, introduced, reference=written.program)
+        if introduced
+        else without_library(function, module, roots)
+    )
     return pytest_module(task, written, tests, module, helper)
 
 

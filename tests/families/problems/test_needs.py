@@ -195,3 +195,45 @@ def test_of_a_compiled_class_nothing_raises_so_that_no_program_passes(
     assert namespace["without_api"](1) is None
     assert namespace["dated"].solve(1) == "2020-01-01"
     sys.modules.pop("dated")
+
+
+USES = {
+    "returned": ("return lib.new(x)", True),
+    "an iterator of what it gives": ("return list(lib.many(x))", True),
+    "asked for its truth": ("return 2 if lib.new(x) else 3", True),
+    "negated": ("return not lib.new(x)", True),
+    "in text": ("return f'{lib.new(x)}'", True),
+    "in a list": ("return [lib.new(x)]", True),
+    "thrown away": ("_ = lib.new(x)\n    return x[0] + 1", False),
+    "a statement of its own": ("lib.new(x)\n    return x[0] + 1", False),
+    "never read": ("y = [lib.new(x), 1]\n    return x[0] + y[1]", False),
+}
+
+
+def _needs(tmp_path: Path, body: str, path: str, reference: str, argument: str = "[1]") -> int:
+    """Return the status of a process that runs the test of a program; other tests have loaded nothing there."""
+    lib = "def new(x):\n    return x[0] + 1\ndef many(x):\n    yield x.pop() + 1\ndef note(x):\n    seen.append(x)\nseen = []\n"
+    (tmp_path / "lib.py").write_text(lib)
+    (tmp_path / "newer.py").write_text(f"import lib\ndef solve(x):\n    {body}\n")
+    tests = f"from newer import solve\ndef test_a():\n    assert solve({argument}) == 2\n"
+    made = with_api_test(tests, "solve", "newer", path, f"import lib\ndef solve(x):\n    {reference}\n")
+    (tmp_path / "ordered.py").write_text(f"{made}\n\ntest_needs_api()\n")
+    return subprocess.run([sys.executable, "ordered.py"], cwd=tmp_path, capture_output=True, timeout=60).returncode
+
+
+@pytest.mark.parametrize("case", USES)
+def test_a_call_whose_value_is_thrown_away_is_no_use(tmp_path: Path, case: str) -> None:
+    body, passes = USES[case]
+    path = "lib.many" if "many" in body else "lib.new"
+    assert (_needs(tmp_path, body, path, "return lib.new(x)") == 0) == passes
+
+
+def test_a_value_that_the_reference_throws_away_is_not_asked_for(tmp_path: Path) -> None:
+    body = "lib.note(x)\n    return 2"
+    assert _needs(tmp_path, body, "lib.note", body) == 0
+    assert _needs(tmp_path, body, "lib.note", "return lib.note(x)") != 0
+
+
+def test_what_cannot_be_copied_serves_for_one_call(tmp_path: Path) -> None:
+    body, argument = "return next(x) + lib.seen.count(lib.note(x))", "(n for n in [1])"
+    assert _needs(tmp_path, body, "lib.note", body, argument) == 0
