@@ -10,7 +10,7 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.filling import filled, solved
-from pipeline.evaluation.scores.marked_cases import marked
+from pipeline.evaluation.scores.marked_cases import Lines, marked
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.splitting import NotParted, Parted, part
 from pipeline.families.completions_and_migrations.expected_outputs import displaying
@@ -34,14 +34,14 @@ def _completion(row: Row, sample: str, example: Any) -> Judging:
     case = displaying(example, row["code"], program)
     if row["granularity"] != Granularity.TOKEN and is_silent and not case.checks:
         reference = displaying(example, row["code"], row["code"])
-        case = marked(case, reference, named, _masked_lines(row, program), _masked_lines(row, row["code"]))
+        masked = row["masked_code"], row["core_token"], row["granularity"]
+        case = marked(case, reference, named, _masked_lines(*masked, program), _masked_lines(*masked, row["code"]))
     yield Metric.PASS, case
 
 
-def _masked_lines(row: Row, program: str) -> tuple[int, int] | None:
+def _masked_lines(masked_code: str, core_token: str, granularity: Granularity, program: str) -> Lines | None:
     """Return the first and last line that stand in the place of a completion's mask; None in a program of its own."""
-    code = row["masked_code"].replace(MASKS[Granularity.TOKEN], row["core_token"])
-    before, _, after = code.partition(MASKS[row["granularity"]])
+    before, _, after = masked_code.replace(MASKS[Granularity.TOKEN], core_token).partition(MASKS[granularity])
     if not (program.startswith(before) and program.endswith(after)):
         return None
     return before.count("\n") + 1, program.count("\n") + 1 - after.count("\n")

@@ -54,11 +54,11 @@ class RequiredNames:
         if tree is None:
             return {name: [name] for name in sorted(self.apis)}
         nodes = list(ast.walk(tree))
-        found = {name: {name} for name in self.apis - _bound(nodes)}
+        readings = {name: {name} for name in self.apis - _bound(nodes)}
         for by, name in _imported(nodes):
             if name in self.apis and by != "*":
-                found.setdefault(by, set()).add(name)
-        return {by: sorted(names) for by, names in sorted(found.items())}
+                readings.setdefault(by, set()).add(name)
+        return {by: sorted(names) for by, names in sorted(readings.items())}
 
     def _used(self, tree: ast.Module, nodes: Sequence[ast.AST]) -> set[str]:
         """Return the names that some nodes of a program use, and parameters that they give."""
@@ -80,8 +80,8 @@ def required_names(source: str, target: str, path: str) -> RequiredNames:
     used, had = _apis(new, new_nodes), _apis(old, old_nodes) | _imports(old_nodes)
     own = {root, name} | (set(parts) - had if name in had else set())
     imports = own & _imports(new_nodes) - used
-    given, had_given = _parameters(new_nodes), _parameters(old_nodes)
-    added, gone = given - had_given, had_given - given
+    parameters, old_parameters = _parameters(new_nodes), _parameters(old_nodes)
+    added, gone = parameters - old_parameters, old_parameters - parameters
     return RequiredNames(frozenset(own & used | imports), frozenset(added if gone else ()), frozenset(imports))
 
 
