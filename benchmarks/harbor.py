@@ -104,7 +104,7 @@ def chosen(
 def rewards(task: Task, row: Row, folder: Path, texts: Answers, sources: Sources, runners: Runners) -> list[str | None]:
     """Run the scripts of a task's folder on answers, and return the rewards."""
     if task.family in (Family.REPOSITORY_TASK, Family.SCENE):
-        project = open_project(sources.projects[row["project_id"]], runners.workshop)
+        project = open_project(sources.projects[row["project_id"]], runners.project_context)
         environment, text = project.environment, project.tree.text(row["path"]) or ""
         files = [answered_in(task.family, row, text, as_answer(task.family, answer)) for _, answer in texts]
     else:

@@ -17,7 +17,7 @@ from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import index_url, settings
 from pipeline.core.vocabularies.exports import ExportFormat, Unsupported
-from pipeline.evaluation.export.folder import Written
+from pipeline.evaluation.export.folder import ExportSummary
 from pipeline.evaluation.export.folder import export as export_snapshot
 from pipeline.evaluation.export.format import ExportError, NothingExported, Unpack
 from pipeline.evaluation.export.formats import FORMATS
@@ -75,7 +75,7 @@ def _sources(export_format: ExportFormat) -> Unpack:
     return from_index(ProjectSources(current.cache / "projects", fetcher, index_url(), rules))
 
 
-def as_json(written: Written) -> dict[str, Any]:
+def as_json(written: ExportSummary) -> dict[str, Any]:
     """Return the result of an export as JSON."""
     return {
         "files": dict(sorted(written.records.items())),
@@ -101,7 +101,7 @@ def _by_folder(records: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(folders.items())
 
 
-def _print(written: Written, export_format: ExportFormat, out: Path) -> None:
+def _print(written: ExportSummary, export_format: ExportFormat, out: Path) -> None:
     print_table(f"{export_format}: {out}", ("file", "records"), _by_folder(written.records))
     meanings = {str(reason): reason.meaning for reason in Unsupported}
     for (config, reason), rows in sorted(written.refused.items()):

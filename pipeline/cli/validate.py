@@ -41,7 +41,7 @@ from pipeline.execution.validation.samples.validate import (
 )
 from pipeline.execution.validation.samples.verdict_file import NoVerdicts, Verdict, read_verdicts
 from pipeline.execution.validation.samples.versions import Bisection, spans
-from pipeline.families.repository_tasks.project_context import Workshop
+from pipeline.families.repository_tasks.project_context import ProjectContext
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.index.http import Fetcher
@@ -123,7 +123,7 @@ def validate(
             if detected and FORMATS[detected].in_projects:
                 if span or only or coverage or repeats or process or timeout or apart is not None:
                     fail(_ONLY_PROGRAMS.format(detected), BAD_USAGE)
-                tools = _workshop(engine)
+                tools = _project_context(engine)
                 summary = validate_in_projects(
                     file, detected, verdicts, tools, report, answers, again=again, restart=restart
                 )
@@ -142,13 +142,13 @@ def validate(
         raise typer.Exit(PROBLEM)
 
 
-def _workshop(engine: Engine) -> Workshop:
+def _project_context(engine: Engine) -> ProjectContext:
     """Return the context that runs tests of projects on this machine."""
     current = settings()
     rules = load(current.rules / "repository.yaml", RepositoryRules)
     fetcher = Fetcher(timeout_s=current.timeout_s)
     sources = ProjectSources(current.cache / "projects", fetcher, index_url(), rules)
-    return Workshop(sources, engine.store, engine.sandbox, rules, engine.workers)
+    return ProjectContext(sources, engine.store, engine.sandbox, rules, engine.workers)
 
 
 def _range(versions: str | None, prereleases: bool, bisect: bool) -> Range | None:

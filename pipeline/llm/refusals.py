@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake.stage import Reject
-from pipeline.llm.writers import Written
+from pipeline.llm.writers import WriterResult
 
 
-def missing_text(key: str, written: Written, detail: str) -> Reject:
+def missing_text(key: str, written: WriterResult, detail: str) -> Reject:
     """Refuse a unit that has no text: a model may still write it (DRAFT_WAITING), or nobody can (NO_TEXT).
 
     An exception that was raised at the request is its INTERNAL_ERROR.
@@ -22,7 +22,7 @@ def missing_text(key: str, written: Written, detail: str) -> Reject:
     return Reject(key, RejectReason.NO_TEXT, detail)
 
 
-def notes_of(results: Iterable[tuple[str, Written]]) -> Iterator[Reject]:
+def notes_of(results: Iterable[tuple[str, WriterResult]]) -> Iterator[Reject]:
     """Note the texts, by the key of their unit, that stand for want of a better one, or of any.
 
     Notes: DRAFT_REFUSED, where nothing that a model wrote was accepted; DRAFT_WAITING, where a text stands until it

@@ -93,7 +93,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriterResult:
     """What came of a request: the text, None where nobody can write one; and what became of a model that was asked.
 
     `failure` is the reject of a request at which an exception was raised.
@@ -107,17 +107,17 @@ class Written:
 class Writer(Protocol):
     """Anything that can write texts for requests, all at once, as a model is asked for many in one go."""
 
-    def write(self, requests: Sequence[Request]) -> list[Written]:
+    def write(self, requests: Sequence[Request]) -> list[WriterResult]:
         """Write a text for each request, in their order."""
 
 
 class Improver(Writer, Protocol):
     """A writer that those can use who choose among texts first, and have only what they take improved."""
 
-    def write_offline(self, requests: Sequence[Request]) -> list[Written]:
+    def write_offline(self, requests: Sequence[Request]) -> list[WriterResult]:
         """Write what costs nothing."""
 
-    def improve(self, requests: Sequence[Request], written: Sequence[Written]) -> list[Written]:
+    def improve(self, requests: Sequence[Request], written: Sequence[WriterResult]) -> list[WriterResult]:
         """Write better what was written offline, where somebody can; the rest stays."""
 
 
@@ -127,16 +127,19 @@ class OfflineWriter:
 
     rules: DraftingRules
 
-    def write(self, requests: Sequence[Request]) -> list[Written]:
+    def write(self, requests: Sequence[Request]) -> list[WriterResult]:
         """Write descriptions from docstrings by rules; none where they hold no sentence that describes anything."""
         texts = [attempt(request.subject_id, self.text, request) for request in requests]
-        return [Written(None, failure=result) if isinstance(result, Reject) else Written(result) for result in texts]
+        return [
+            WriterResult(None, failure=result) if isinstance(result, Reject) else WriterResult(result)
+            for result in texts
+        ]
 
-    def write_offline(self, requests: Sequence[Request]) -> list[Written]:
+    def write_offline(self, requests: Sequence[Request]) -> list[WriterResult]:
         """Write, which costs nothing here."""
         return self.write(requests)
 
-    def improve(self, requests: Sequence[Request], written: Sequence[Written]) -> list[Written]:
+    def improve(self, requests: Sequence[Request], written: Sequence[WriterResult]) -> list[WriterResult]:
         """Return what was written: there is no better."""
         return list(written)
 

@@ -32,8 +32,8 @@ from pipeline.snapshots.format.rows import (
     TABLES,
     TAGGED,
     NothingToPublish,
+    PublishedRows,
     Rows,
-    Written,
     nothing_to_publish,
     read_tables,
 )
@@ -134,7 +134,7 @@ def _write(
     files = [_table(folder, DATA, config, tables.parts(config)) for config in tables]
     rows = {config: entry.rows or 0 for config, entry in zip(tables, files, strict=True)}
     files += [_table(folder, DEPRECATED, config, [gone]) for config, gone in deprecated.items()]
-    narrow = Written(folder / DATA, TEXT_COLUMNS)
+    narrow = PublishedRows(folder / DATA, TEXT_COLUMNS)
     # never the current time: the same rows give the same bytes on another day
     end = period.until or _newest(narrow["releases"])
     for name, text in texts_of(profile, end, narrow, deprecated, files).items():

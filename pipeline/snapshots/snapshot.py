@@ -71,24 +71,24 @@ def is_placed(draft: Candidate, snapshots: Path) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Destination:
     path: Path
     exists: bool
 
 
-def _find(draft: Candidate, folder: Path) -> _Place:
+def _find(draft: Candidate, folder: Path) -> _Destination:
     """Return the snapshot with the content of a candidate, or else the next free revision of its name.
 
     The predecessor may have the same content under an earlier day.
     """
     if draft.last and sha256_file(folder / draft.last / "manifest.json") == draft.manifest_sha256:
-        return _Place(folder / draft.last, True)
+        return _Destination(folder / draft.last, True)
     for revision in itertools.count(1):
         path = folder / (draft.name if revision == 1 else f"{draft.name}.r{revision}")
         if not path.exists():
-            return _Place(path, False)
+            return _Destination(path, False)
         if sha256_file(path / "manifest.json") == draft.manifest_sha256:
-            return _Place(path, True)
+            return _Destination(path, True)
     raise AssertionError
 
 

@@ -74,7 +74,7 @@ MUTATION = _rules("mutation", MutationRules)
 
 
 class Workshop:
-    """What the stage asks a workshop for before it runs anything."""
+    """What the stage asks a project context for before it runs anything."""
 
     from pipeline.families.repository_tasks.rules import RepositoryRules
 

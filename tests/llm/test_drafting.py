@@ -20,7 +20,7 @@ from pipeline.lake.schema import Row, table
 from pipeline.llm.names import cut_names, find_names, redact, stem
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.stage import drafting_stage
-from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, Written
+from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, WriterResult
 from tests.errors import raises
 from tests.families.completions_and_migrations.rows import (
     CODEMODS,
@@ -442,9 +442,9 @@ def test_no_docstring_is_a_reject() -> None:
 
 def test_another_writer_has_the_interface_of_the_offline_one() -> None:
     class Model:
-        def write(self, requests: Sequence[Request]) -> list[Written]:
+        def write(self, requests: Sequence[Request]) -> list[WriterResult]:
             texts = [f"about {len(request.docstrings)}" for request in requests]
-            return [Written(Text(text, False, Drafter.MODEL, "model-1", "0" * 64, 9, 7)) for text in texts]
+            return [WriterResult(Text(text, False, Drafter.MODEL, "model-1", "0" * 64, 9, 7)) for text in texts]
 
     completions, _ = made_of(OLD)
     output = drafting_stage(
@@ -466,9 +466,9 @@ def test_another_writer_has_the_interface_of_the_offline_one() -> None:
 )
 def test_a_missing_answer_is_an_error(docstring, waiting, reasons, noted, refused) -> None:
     class Silent:
-        def write(self, requests: Sequence[Request]) -> list[Written]:
+        def write(self, requests: Sequence[Request]) -> list[WriterResult]:
             refusal = Refusal("it is not there", waiting, "model-1", "0" * 64, 2, 90, 70)
-            return [Written(item.text, refusal) for item in OfflineWriter(DRAFTING).write(requests)]
+            return [WriterResult(item.text, refusal) for item in OfflineWriter(DRAFTING).write(requests)]
 
     completions, _ = made_of(OLD)
     documents = [document("lib.fetch", docstring, "1.0")] if docstring else []

@@ -124,7 +124,9 @@ def _ask(place: Place, row: Row, runners: Runners) -> OnIndex:
 
 def _run_in(place: Place, row: Row, runs: Sequence[Run], sources: Sources, runners: Runners, file: RunFile) -> None:
     """Run in a place."""
-    opened: Project | Environment = open_project(row, runners.workshop) if place[1] else runners.engine.store.open(row)
+    opened: Project | Environment = (
+        open_project(row, runners.project_context) if place[1] else runners.engine.store.open(row)
+    )
     probes = [run for run in runs if isinstance(run, ProbeRun)]
     if probes and isinstance(opened, Environment):
         engine = runners.engine
@@ -136,8 +138,8 @@ def _run_in(place: Place, row: Row, runs: Sequence[Run], sources: Sources, runne
     late = [run for run in programs if file.outcomes.get(run.key) is Outcome.TIMED_OUT]
     if late:
         # A busy machine is no loss: they run once more, one at a time.
-        engine, workshop = replace(runners.engine, workers=1), replace(runners.workshop, workers=1)
-        run_planned(late, sources, Runners(engine, workshop), file, no_progress)
+        engine, project_context = replace(runners.engine, workers=1), replace(runners.project_context, workers=1)
+        run_planned(late, sources, Runners(engine, project_context), file, no_progress)
 
 
 def _why(error: Exception, on_index: OnIndex) -> Lost | None:

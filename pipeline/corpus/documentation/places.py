@@ -18,7 +18,7 @@ from pipeline.lake.rows import ReleaseRow
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SiteAddress:
     """Where a site stands; its names tell of which release it is (none: its inventory does), `evidence` says so."""
 
     address: str
@@ -63,14 +63,14 @@ class Places:
             if silent >= self.rules.limits.unreachable_in_a_row:
                 raise Unreachable(f"{library}: {silent} documentation sites in a row")
 
-    def _places(self, library: str, releases: Sequence[ReleaseRow]) -> Iterator[Place | Refused]:
+    def _places(self, library: str, releases: Sequence[ReleaseRow]) -> Iterator[SiteAddress | Refused]:
         for rule in self.rules.sites_of(library):
             if rule.read_the_docs is not None:
                 yield from self._on_read_the_docs(rule.read_the_docs)
             else:
                 yield from _at_addresses(rule, [release["version"] for release in releases])
 
-    def _on_read_the_docs(self, project: str) -> Iterator[Place | Refused]:
+    def _on_read_the_docs(self, project: str) -> Iterator[SiteAddress | Refused]:
         try:
             versions = self.read_the_docs.versions(project)
         except (NotFound, BadAnswer, Unreachable) as error:
@@ -78,10 +78,10 @@ class Places:
             return
         for version in versions:
             evidence = f"Read the Docs: {version.type or 'version'} {version.names[0]} of {project}"
-            yield Place(version.urls.documentation, None, version.names, evidence)
+            yield SiteAddress(version.urls.documentation, None, version.names, evidence)
 
     def _dated(
-        self, place: Place, releases: Sequence[ReleaseRow], period: Period, covered: set[str]
+        self, place: SiteAddress, releases: Sequence[ReleaseRow], period: Period, covered: set[str]
     ) -> DatedSite | Refused | None:
         """Return a site with its release; None where the release has one already, or is of another period."""
         by_version = {release["version"]: release for release in releases}
@@ -106,14 +106,14 @@ class Places:
         return DatedSite(site, listed, by_version[version], evidence)
 
 
-def _at_addresses(rule: SiteRule, versions: Sequence[str]) -> Iterator[Place]:
+def _at_addresses(rule: SiteRule, versions: Sequence[str]) -> Iterator[SiteAddress]:
     """Yield the places that an address means: one, or one for each release or series where it has a placeholder."""
-    places: dict[str, Place] = {}
+    places: dict[str, SiteAddress] = {}
     for version in versions if rule.has_placeholder else [rule.version]:
         address, public_address = rule.places(version)
         names = (version,) if version and (rule.names_release or rule.version) else ()
         evidence = f"documentation.yaml: {_public(rule, address, public_address)}"
-        places.setdefault(address, Place(address, public_address, names, evidence))
+        places.setdefault(address, SiteAddress(address, public_address, names, evidence))
     yield from places.values()
 
 
@@ -126,7 +126,7 @@ def _is_settled(release: ReleaseRow, period: Period, covered: set[str]) -> bool:
     return release["version"] in covered or not period.covers(release["release_time"])
 
 
-def _unknown(place: Place) -> Refused:
+def _unknown(place: SiteAddress) -> Refused:
     if any(read_name(name) for name in place.names):
         return Refused(place.evidence, RejectReason.VERSION_NOT_COVERED, "the lake has no such release")
     return Refused(place.evidence, RejectReason.VERSION_UNKNOWN, f"{place.names[0]!r} names no release")

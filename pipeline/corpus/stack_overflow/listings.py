@@ -14,7 +14,7 @@ from pipeline.corpus.stack_overflow.markup import markdown_to_html
 from pipeline.corpus.stack_overflow.mentions import MentionReader
 from pipeline.corpus.stack_overflow.posts import Post
 from pipeline.corpus.stack_overflow.rules import StackOverflowRules
-from pipeline.corpus.stack_overflow.store import Place, PostStore
+from pipeline.corpus.stack_overflow.store import ListingPosition, PostStore
 from pipeline.corpus.stack_overflow.threads import is_about
 from pipeline.index.http import BadAnswer
 from pipeline.index.release_selection import Period
@@ -104,7 +104,7 @@ class Listings:
         move to the end while we read would make others slip between two pages.
         """
         query = f"{method}?{json.dumps(parameters, sort_keys=True)}"
-        begin = Place(int(parameters.get("min", 0)), 1)
+        begin = ListingPosition(int(parameters.get("min", 0)), 1)
         place = self._store.listing(query) or begin
         if place.ended:
             if not again:
@@ -119,7 +119,7 @@ class Listings:
                 bad, whole = bad + 1, False
                 key = f"{reader.library}:{method}:{place.activity}:{place.page}"
                 yield Reject(key, RejectReason.BAD_ANSWER, str(error))
-                place = Place(place.activity, place.page + 1)
+                place = ListingPosition(place.activity, place.page + 1)
                 continue
             bad = 0
             yield from self._keep(answer.items, reader, f"{query}, page {place.page} from {place.activity}")
@@ -157,13 +157,13 @@ class Listings:
         return [question, *(read_answer(answer, question.id) for answer in answers)]
 
 
-def _after(place: Place, answer: Answer) -> Place:
+def _after(place: ListingPosition, answer: Answer) -> ListingPosition:
     """Return where the page behind an answer begins."""
     times = [time for item in answer.items if isinstance(time := item.get("last_activity_date"), int)]
     last = max(times, default=place.activity)
     if last > place.activity:
-        return Place(last, 1, ended=not answer.has_more)
-    return Place(place.activity, place.page + 1, ended=not answer.has_more)
+        return ListingPosition(last, 1, ended=not answer.has_more)
+    return ListingPosition(place.activity, place.page + 1, ended=not answer.has_more)
 
 
 def read_question(item: Mapping[str, Any]) -> Post:

@@ -50,7 +50,7 @@ class StoreError(CodedError, OSError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ListingPosition:
     """Where the reading of a listing goes on: the page of questions active since then (seconds), unless it ended."""
 
     activity: int
@@ -132,12 +132,12 @@ class PostStore:
         for key, reason, detail in self._database.execute(query, (library,)):
             yield Reject(key, _REASONS[reason], detail)
 
-    def listing(self, query: str) -> Place | None:
+    def listing(self, query: str) -> ListingPosition | None:
         """Return where the reading of a listing goes on; None where it has not begun."""
         row = self._database.execute("SELECT activity, page, ended FROM listings WHERE query = ?", (query,)).fetchone()
-        return Place(row[0], row[1], ended=bool(row[2])) if row else None
+        return ListingPosition(row[0], row[1], ended=bool(row[2])) if row else None
 
-    def note_listing(self, query: str, place: Place) -> None:
+    def note_listing(self, query: str, place: ListingPosition) -> None:
         """Note where the reading of a listing goes on."""
         row = (query, place.activity, place.page, place.ended)
         self._database.execute("INSERT OR REPLACE INTO listings VALUES (?, ?, ?, ?)", row)

@@ -11,7 +11,7 @@ from pipeline.corpus.usages.containers import builtin_name, result_of_builtin
 from pipeline.corpus.usages.definitions import iterated, record_call, result_of_value
 from pipeline.corpus.usages.state import State
 from pipeline.corpus.usages.syntax import Node
-from pipeline.corpus.usages.uses import Place
+from pipeline.corpus.usages.uses import UseForm
 from pipeline.corpus.usages.values import (
     UNKNOWN,
     Elements,
@@ -25,14 +25,14 @@ from pipeline.corpus.usages.values import (
     Value,
 )
 
-_CALL = Place(UsageForm.CALL)
+_CALL = UseForm(UsageForm.CALL)
 _IMPORTERS = frozenset({"importlib.import_module", "pytest.importorskip", "builtins.__import__"})
 _COPIES = frozenset({"copy.copy", "copy.deepcopy", "typing.cast", "typing_extensions.cast"})
 _PASSED_ON = frozenset({"contextlib.closing", "contextlib.nullcontext"})
 _COMMENT = re.compile(rb"#.*")
 
 
-def call(state: State, node: Node, place: Place) -> Value:
+def call(state: State, node: Node, place: UseForm) -> Value:
     """Evaluate a call."""
     function, arguments = node.get("function"), node.get("arguments")
     children = arguments.children if arguments else []
@@ -40,7 +40,7 @@ def call(state: State, node: Node, place: Place) -> Value:
         children = [arguments]
     names = tuple(child.children[0].text for child in children if child.type == "keyword_argument" and child.children)
     form = UsageForm.DECORATOR if place.form is UsageForm.DECORATOR else UsageForm.CALL
-    called = state.value(function, Place(form, names) if names or form is not UsageForm.CALL else _CALL)
+    called = state.value(function, UseForm(form, names) if names or form is not UsageForm.CALL else _CALL)
     values = [state.value(child) for child in children]
     if called is UNKNOWN:
         return UNKNOWN

@@ -10,7 +10,7 @@ from pipeline.corpus.usages.containers import member_of_container
 from pipeline.corpus.usages.definitions import attribute_of
 from pipeline.corpus.usages.state import State
 from pipeline.corpus.usages.syntax import Node
-from pipeline.corpus.usages.uses import PLAIN, Place, Unresolved, Use
+from pipeline.corpus.usages.uses import PLAIN, Unresolved, Use, UseForm
 from pipeline.corpus.usages.values import UNKNOWN, Foreign, Instance, LocalClass, LocalObject, Reference, Value
 
 
@@ -24,13 +24,13 @@ class Link:
     access: Access
 
 
-def name(state: State, node: Node, place: Place) -> Value:
+def name(state: State, node: Node, place: UseForm) -> Value:
     """Evaluate a plain name."""
     value = state.scope.lookup(node.text)
     return follow(state, node, place, value, node, ()) if isinstance(value, Reference) else value
 
 
-def attribute(state: State, node: Node, place: Place) -> Value:
+def attribute(state: State, node: Node, place: UseForm) -> Value:
     """Evaluate a chain of attributes."""
     links = []
     base = node
@@ -42,7 +42,7 @@ def attribute(state: State, node: Node, place: Place) -> Value:
     return follow(state, node, place, value, base, links)
 
 
-def dotted_name(state: State, node: Node, place: Place) -> Value:
+def dotted_name(state: State, node: Node, place: UseForm) -> Value:
     """Evaluate a dotted_name, which is how patterns write a chain."""
     if not node.children:
         return UNKNOWN
@@ -50,7 +50,7 @@ def dotted_name(state: State, node: Node, place: Place) -> Value:
     return follow(state, node, place, state.scope.lookup(base.text), base, links)
 
 
-def follow(state: State, node: Node, place: Place, value: Value, base: Node, links: Sequence[Node]) -> Value:
+def follow(state: State, node: Node, place: UseForm, value: Value, base: Node, links: Sequence[Node]) -> Value:
     """Follow the links from a base, note the uses, and return what the whole chain is."""
     if value is UNKNOWN:
         return UNKNOWN
@@ -138,7 +138,7 @@ class _Walk:
         public = self.api.defined_at(path)
         return Reference(public, assigned=True) if public else Foreign(path)
 
-    def use(self, place: Place) -> None:
+    def use(self, place: UseForm) -> None:
         """Note the link reached so far as a use, once."""
         link, self.link = self.link, None
         if link is None or not self.state.recording:

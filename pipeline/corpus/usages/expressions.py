@@ -10,7 +10,7 @@ from pipeline.corpus.usages.definitions import entered, iterated, run_body
 from pipeline.corpus.usages.scopes import COMPREHENSIONS, Scope, ScopeKind, names_of, target_names
 from pipeline.corpus.usages.state import Evaluate, FunctionInfo, State
 from pipeline.corpus.usages.syntax import Node
-from pipeline.corpus.usages.uses import PLAIN, Place
+from pipeline.corpus.usages.uses import PLAIN, UseForm
 from pipeline.corpus.usages.values import (
     NOTHING,
     UNKNOWN,
@@ -27,7 +27,7 @@ from pipeline.corpus.usages.values import (
 )
 
 
-def _inside(state: State, node: Node, place: Place) -> Value:
+def _inside(state: State, node: Node, place: UseForm) -> Value:
     if len(node.children) == 1:
         return state.value(node.children[0], place)
     for child in node.children:
@@ -35,7 +35,7 @@ def _inside(state: State, node: Node, place: Place) -> Value:
     return UNKNOWN
 
 
-def _either(state: State, node: Node, _: Place) -> Value:
+def _either(state: State, node: Node, _: UseForm) -> Value:
     """Evaluate `a or b`, `a and b`: the value where all sides agree; a long row of them hangs on its left.
 
     The right side runs where the left one holds or, of `or`, does not. That `a and b` does not hold, or that `a or b`
@@ -70,7 +70,7 @@ def _where(state: State, narrowed: dict[str, Value], node: Node) -> Value:
     return result
 
 
-def _conditional(state: State, node: Node, _: Place) -> Value:
+def _conditional(state: State, node: Node, _: UseForm) -> Value:
     """Evaluate `a if c else b`: the value where both sides agree."""
     if len(node.children) != 3:
         return _inside(state, node, PLAIN)
@@ -80,7 +80,7 @@ def _conditional(state: State, node: Node, _: Place) -> Value:
     return join(value, _where(state, narrowings(state, condition, holds=False), other))
 
 
-def _binary(state: State, node: Node, _: Place) -> Value:
+def _binary(state: State, node: Node, _: UseForm) -> Value:
     """Evaluate the sides of an operator; a long sum hangs on its left."""
     right = []
     while node.type == "binary_operator" and node.children:
@@ -92,7 +92,7 @@ def _binary(state: State, node: Node, _: Place) -> Value:
     return UNKNOWN
 
 
-def _subscript(state: State, node: Node, place: Place) -> Value:
+def _subscript(state: State, node: Node, place: UseForm) -> Value:
     of = node.get("value")
     value = state.value(of, place if place.form is UsageForm.BASE else PLAIN)
     inside = node.all("subscript")
@@ -112,7 +112,7 @@ def _subscript(state: State, node: Node, place: Place) -> Value:
     return element_of(value)
 
 
-def _assignment(state: State, node: Node, _: Place) -> Value:
+def _assignment(state: State, node: Node, _: UseForm) -> Value:
     target = node.get("left") or node.get("name")
     right = node.get("right") or node.get("value")
     value = state.value(right)
@@ -130,7 +130,7 @@ def _assignment(state: State, node: Node, _: Place) -> Value:
     return value
 
 
-def _as(state: State, node: Node, _: Place) -> Value:
+def _as(state: State, node: Node, _: UseForm) -> Value:
     """Evaluate `value as target` of a with statement."""
     value = entered(state, state.value(node.children[0])) if node.children else UNKNOWN
     for alias in node.children[1:]:
@@ -139,7 +139,7 @@ def _as(state: State, node: Node, _: Place) -> Value:
     return value
 
 
-def _lambda(state: State, node: Node, _: Place) -> Value:
+def _lambda(state: State, node: Node, _: UseForm) -> Value:
     """Evaluate the defaults now and the body later, as Python does."""
     result = parameters(state, node.get("parameters"))
     body = node.get("body")
@@ -153,7 +153,7 @@ def _lambda(state: State, node: Node, _: Place) -> Value:
     return LocalFunction(node.start)
 
 
-def _comprehension(state: State, node: Node, _: Place) -> Value:
+def _comprehension(state: State, node: Node, _: UseForm) -> Value:
     """Evaluate a comprehension; its first iterable belongs to the scope around it."""
     outer = state.scope
     inner = Scope(ScopeKind.COMPREHENSION, outer, volatile=outer.volatile, owner=outer.owner)
@@ -201,7 +201,7 @@ def _bind_item(state: State, target: Node | None, item: Value) -> None:
             state.scope.bind(bound, UNKNOWN)
 
 
-def _sequence(state: State, node: Node, _: Place) -> Value:
+def _sequence(state: State, node: Node, _: UseForm) -> Value:
     """Evaluate a list, set or tuple."""
     values = tuple(state.value(child) for child in node.children)
     if not values or all(value is UNKNOWN for value in values):
@@ -213,7 +213,7 @@ def _sequence(state: State, node: Node, _: Place) -> Value:
     return many(element_of(Items(values)))
 
 
-def _dictionary(state: State, node: Node, _: Place) -> Value:
+def _dictionary(state: State, node: Node, _: UseForm) -> Value:
     values = [state.value(child) for child in node.children]
     if not values or values[0] is UNKNOWN:
         return UNKNOWN
@@ -221,17 +221,17 @@ def _dictionary(state: State, node: Node, _: Place) -> Value:
     return UNKNOWN if value is UNKNOWN else Mapping(value)
 
 
-def _pair(state: State, node: Node, _: Place) -> Value:
+def _pair(state: State, node: Node, _: UseForm) -> Value:
     """Evaluate an entry of a dictionary, which is a dictionary of one."""
     values = [state.value(child) for child in node.children]
     return Mapping(values[-1]) if len(values) == 2 and values[-1] is not UNKNOWN else UNKNOWN
 
 
-def _keyword(state: State, node: Node, _: Place) -> Value:
+def _keyword(state: State, node: Node, _: UseForm) -> Value:
     return state.value(node.get("value"))
 
 
-def _yield(state: State, node: Node, _: Place) -> Value:
+def _yield(state: State, node: Node, _: UseForm) -> Value:
     """Evaluate what is yielded; `yield from` gives what its iterable gives."""
     value = state.value(node.children[0]) if node.children else NOTHING
     if node.children and state.source.data[node.start : node.children[0].start].rstrip().endswith(b"from"):
@@ -241,11 +241,11 @@ def _yield(state: State, node: Node, _: Place) -> Value:
     return UNKNOWN
 
 
-def _none(state: State, node: Node, _: Place) -> Value:
+def _none(state: State, node: Node, _: UseForm) -> Value:
     return NOTHING
 
 
-def _leaf(state: State, node: Node, _: Place) -> Value:
+def _leaf(state: State, node: Node, _: UseForm) -> Value:
     return UNKNOWN
 
 

@@ -13,7 +13,7 @@ from pipeline.corpus.usages.definitions import result_of_value, run_body, value_
 from pipeline.corpus.usages.scopes import Scope, ScopeKind, Volatile, dotted_path, imported, target_names
 from pipeline.corpus.usages.state import ClassInfo, FunctionInfo, Perform, State
 from pipeline.corpus.usages.syntax import DEFINITIONS, Node, walk
-from pipeline.corpus.usages.uses import Place
+from pipeline.corpus.usages.uses import UseForm
 from pipeline.corpus.usages.values import NOTHING, UNKNOWN, Calling, Foreign, LocalClass, Reference, Value, join
 
 _FIXTURE = frozenset({"fixture", "yield_fixture"})
@@ -75,7 +75,7 @@ def _import_all(state: State, node: Node) -> None:
 
 def _decorated(state: State, node: Node) -> None:
     decorators = [child for child in node.children if child.type == "decorator" and child.children]
-    values = [state.value(decorator.children[0], Place(UsageForm.DECORATOR)) for decorator in decorators]
+    values = [state.value(decorator.children[0], UseForm(UsageForm.DECORATOR)) for decorator in decorators]
     definition = node.get("definition")
     if definition is None:
         return
@@ -136,7 +136,7 @@ def _class(state: State, node: Node) -> None:
     superclasses = node.get("superclasses")
     bases: list[Value] = []
     for argument in superclasses.children if superclasses else []:
-        value = state.value(argument, Place(UsageForm.BASE))
+        value = state.value(argument, UseForm(UsageForm.BASE))
         if argument.type != "keyword_argument" and isinstance(value, Reference | LocalClass):
             bases.append(value)
     outer = state.scope

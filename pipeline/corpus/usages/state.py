@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.scopes import Names, Scope, ScopeKind, names_of
 from pipeline.corpus.usages.syntax import Node, Source
-from pipeline.corpus.usages.uses import PLAIN, Place, Unresolved, Use
+from pipeline.corpus.usages.uses import PLAIN, Unresolved, Use, UseForm
 from pipeline.corpus.usages.values import UNKNOWN, Value
 
 # Deeper trees are generated data, not code that anyone reads; the recursion of the finder stays far below
 # Python's own limit.
 MAX_DEPTH = 120
 
-Evaluate = Callable[["State", Node, Place], Value]
+Evaluate = Callable[["State", Node, UseForm], Value]
 Perform = Callable[["State", Node], None]
 
 
@@ -104,7 +104,7 @@ class State:
         last = bisect_left(scope.binders, node.end, key=lambda binder: binder.start)
         return names_of(scope.binders[first:last]).bound
 
-    def value(self, node: Node | None, place: Place = PLAIN) -> Value:
+    def value(self, node: Node | None, place: UseForm = PLAIN) -> Value:
         """Evaluate an expression; `place` tells how it stands in the code around it."""
         if node is None:
             return UNKNOWN

@@ -34,11 +34,11 @@ class Unresolved:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class UseForm:
     """How the chain as a whole stands in the code."""
 
     form: UsageForm = UsageForm.ATTRIBUTE
     keywords: tuple[str, ...] = ()
 
 
-PLAIN = Place()
+PLAIN = UseForm()

@@ -61,7 +61,7 @@ The published scorer is not part of this folder: `evaluate.sh` has its own comma
 
 
 @dataclass(slots=True)
-class Written:
+class ExportSummary:
     """Result of an export: records by file, attached files, and unsupported columns and rows."""
 
     records: Counter[str] = field(default_factory=Counter)
@@ -73,7 +73,7 @@ class Written:
 
 def write_export(
     out: Path, format_: ExportFormat, layout: Layout, snapshot: Snapshot, results: Iterable[Result]
-) -> Written:
+) -> ExportSummary:
     """Write an export to a folder that is new or empty; it is renamed into place when it is complete.
 
     Equal snapshots give equal bytes. Errors: ExportError where the folder is in use or the snapshot has no such rows,
@@ -122,8 +122,8 @@ def check_folder(out: Path, snapshot: Path) -> None:
         )
 
 
-def _write(draft: Path, results: Iterable[Result]) -> Written:
-    written = Written()
+def _write(draft: Path, results: Iterable[Result]) -> ExportSummary:
+    written = ExportSummary()
     lines = _Lines(draft)
     for result in results:
         match result:
@@ -160,7 +160,7 @@ def _inside(file: str) -> str:
         ) from None
 
 
-def _place(placed: Placed, written: Written, lines: _Lines) -> None:
+def _place(placed: Placed, written: ExportSummary, lines: _Lines) -> None:
     lines.add(placed.file, placed.record)
     written.records[placed.file] += 1
     if rest := placed.rest:
@@ -217,7 +217,9 @@ def _plain(value: object) -> str:
 _ENCODER = json.JSONEncoder(default=_plain)
 
 
-def _write_summary(draft: Path, format_: ExportFormat, layout: Layout, snapshot: Snapshot, written: Written) -> None:
+def _write_summary(
+    draft: Path, format_: ExportFormat, layout: Layout, snapshot: Snapshot, written: ExportSummary
+) -> None:
     """Write the counts of records and of unsupported columns and rows, and copy the attribution of the snapshot."""
     summary = {
         "format": format_,
@@ -252,7 +254,9 @@ def _column(config: str, name: str, rows: int) -> Record:
     return {"table": config, "column": name, "meaning": meanings.get(name, ""), "rows": rows}
 
 
-def export(folder: Path, export_format: ExportFormat, out: Path, unpack: Unpack, *, unnoticed: bool = False) -> Written:
+def export(
+    folder: Path, export_format: ExportFormat, out: Path, unpack: Unpack, *, unnoticed: bool = False
+) -> ExportSummary:
     """Write the snapshot in a folder as the files of a benchmark, with unsupported_columns.json beside them.
 
     Rows whose tests do not notice an empty answer are refused unless `unnoticed`.

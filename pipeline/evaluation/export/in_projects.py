@@ -21,7 +21,7 @@ from pipeline.execution.environments.resolution.failures import IndexUnreachable
 from pipeline.execution.validation.samples.validate import Summary
 from pipeline.execution.validation.samples.verdict_file import Verdict, VerdictFile
 from pipeline.families.repository_tasks.answers import Answer
-from pipeline.families.repository_tasks.project_context import Workshop, open_project
+from pipeline.families.repository_tasks.project_context import ProjectContext, open_project
 from pipeline.families.repository_tasks.running import judge_answers
 from pipeline.families.repository_tasks.sdists import TooLarge
 from pipeline.families.repository_tasks.variant_runs import TestRun
@@ -65,7 +65,7 @@ def validate_in_projects(
     path: Path,
     export_format: ExportFormat,
     verdicts: Path,
-    workshop: Workshop,
+    project_context: ProjectContext,
     report: ReportProgress,
     answers: Path | None = None,
     *,
@@ -82,10 +82,10 @@ def validate_in_projects(
     projects = _projects(path)
     with VerdictFile(verdicts, forget=restart) as file:
         previous = dict(file.outcomes)
-        requests = [*_requests(read_answered(path, export_format, answers), export_format, projects, workshop)]
+        requests = [*_requests(read_answered(path, export_format, answers), export_format, projects, project_context)]
         settled = {key for key, outcome in previous.items() if outcome is Outcome.PASSED or not again}
         new = [request for request in requests if request.verdict.key not in settled]
-        _run(new, projects, workshop, file, report)
+        _run(new, projects, project_context, file, report)
         file.finish((request.verdict.key, request.verdict.line or 0) for request in requests)
         order = [request.verdict.key for request in requests]
         outcomes = Counter(file.outcomes[key] for key in order)
@@ -128,10 +128,10 @@ def _requests(
     records: Iterable[tuple[int, Record] | BadRecord],
     export_format: ExportFormat,
     projects: Mapping[str, Row],
-    workshop: Workshop,
+    project_context: ProjectContext,
 ) -> Iterator[_Request]:
     """Yield the request of each change of each record; equal ones have different keys."""
-    rules = sha256_json(plain(workshop.rules))
+    rules = sha256_json(plain(project_context.rules))
     copies: Counter[str] = Counter()
     for entry in records:
         number = entry.number if isinstance(entry, BadRecord) else entry[0]
@@ -162,7 +162,7 @@ def _in_project(begun: Verdict, change: Change, project: Row) -> _Request:
 def _run(
     queue: Sequence[_Request],
     projects: Mapping[str, Row],
-    workshop: Workshop,
+    project_context: ProjectContext,
     file: VerdictFile,
     report: ReportProgress,
 ) -> None:
@@ -181,16 +181,16 @@ def _run(
         for start in range(0, len(group), _BATCH):
             report(project["project"], done, total)
             batch = group[start : start + _BATCH]
-            for verdict in _judged(project, batch, workshop):
+            for verdict in _judged(project, batch, project_context):
                 file.append(verdict)
             done += len(batch)
             report(project["project"], done, total)
 
 
-def _judged(row: Row, group: Sequence[tuple[Verdict, Change]], workshop: Workshop) -> Iterator[Verdict]:
+def _judged(row: Row, group: Sequence[tuple[Verdict, Change]], project_context: ProjectContext) -> Iterator[Verdict]:
     """Run the changes of one project and yield their verdicts."""
     try:
-        project = open_project(row, workshop)
+        project = open_project(row, project_context)
     except (*_SILENT, *_GONE) as error:
         for begun, _ in group:
             yield replace(begun, detail=str(error), transient=isinstance(error, _SILENT))
@@ -204,7 +204,7 @@ def _judged(row: Row, group: Sequence[tuple[Verdict, Change]], workshop: Worksho
         else:
             answers.append(Answer(begun.key, change.path, change.rewrite(text), change.tests))
     verdicts = {begun.key: begun for begun, _ in group}
-    for run in judge_answers(project, answers, workshop.workers) if answers else ():
+    for run in judge_answers(project, answers, project_context.workers) if answers else ():
         yield _verdict(verdicts[run.id], run)
 
 

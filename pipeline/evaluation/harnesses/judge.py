@@ -102,7 +102,9 @@ class Judge:
         self._places = threading.BoundedSemaphore(settings().workers)
         if self._runners:
             use_caches(settings().cache, self._runners)
-            self._sources = Sources.read(reader, [self._runners.engine.settings, plain(self._runners.workshop.rules)])
+            self._sources = Sources.read(
+                reader, [self._runners.engine.settings, plain(self._runners.project_context.rules)]
+            )
         self.questions = self._questions(view)
         self.metrics = tuple(dict.fromkeys(metric for each in self.questions.values() for metric in each.metrics))
 

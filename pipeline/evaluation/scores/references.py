@@ -53,9 +53,9 @@ def doubtful_references(
     with RunFile(path, None) as file:
         run_planned([run for key, run in runs.items() if key not in file.outcomes], sources, runners, file, report)
         doubtful = [run for key, run in runs.items() if _is_doubtful(run, file, runners)]
-    engine, workshop = replace(runners.engine, workers=1), replace(runners.workshop, workers=1)
+    engine, project_context = replace(runners.engine, workers=1), replace(runners.project_context, workers=1)
     with RunFile(None, None) as again:
-        run_planned(doubtful, sources, Runners(engine, workshop), again, report)
+        run_planned(doubtful, sources, Runners(engine, project_context), again, report)
     return [
         ReferenceRun(
             id=run.answered[1],
@@ -84,4 +84,4 @@ def _is_doubtful(run: Run, file: RunFile, runners: Runners) -> bool:
 
 def _limit_s(run: Run, runners: Runners) -> float:
     """Return the limit of a whole run, in seconds."""
-    return runners.workshop.rules.time_s if isinstance(run, ProjectRun) else runners.engine.rules.time_s
+    return runners.project_context.rules.time_s if isinstance(run, ProjectRun) else runners.engine.rules.time_s

@@ -150,7 +150,7 @@ def _machine(runners: Runners, scored: Scored) -> Machine:
         time_s=rules.time_s,
         memory_mib=rules.memory_mib,
         repeats=rules.repeats,
-        test_time_s=runners.workshop.rules.test_time_s,
+        test_time_s=runners.project_context.rules.test_time_s,
         references=list(scored.references),
     )
 

@@ -29,7 +29,7 @@ from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.samples.engine import Engine
 from pipeline.families.repository_tasks.answers import Answer
 from pipeline.families.repository_tasks.project import Project
-from pipeline.families.repository_tasks.project_context import Workshop, open_project
+from pipeline.families.repository_tasks.project_context import ProjectContext, open_project
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.running import judge_answers
 from pipeline.families.repository_tasks.sdists import ProjectSources
@@ -46,7 +46,7 @@ class Runners:
     """The engine that validates cases, and the context in which tests of projects run."""
 
     engine: Engine
-    workshop: Workshop
+    project_context: ProjectContext
 
 
 @dataclass(slots=True)
@@ -111,7 +111,7 @@ def run_controls(tasks: Sequence[Task], snapshot: Snapshot) -> Mapping[str, Outc
     """
     runners = runners_at(settings().cache)
     use_caches(settings().cache, runners)
-    sources = Sources.read(snapshot, [runners.engine.settings, plain(runners.workshop.rules)])
+    sources = Sources.read(snapshot, [runners.engine.settings, plain(runners.project_context.rules)])
     runs = [run for task in tasks for run in plan_control(task, sources) if run.metric is Metric.PASS]
     with RunFile(None, settings().cache / CONTROLS) as file:
         for _ in range(2):
@@ -171,12 +171,12 @@ def _run_in_environment(row: Row | None, runs: Sequence[Run], runners: Runners, 
 def _run_in_project(row: Row | None, runs: Sequence[Run], runners: Runners, file: RunFile) -> None:
     of_project = [run for run in runs if isinstance(run, ProjectRun)]
     try:
-        project = open_project(_there(row), runners.workshop)
+        project = open_project(_there(row), runners.project_context)
         answers = [_answer(project, run) for run in of_project]
     except _NOT_THERE as error:
         _give_up(runs, error, file)
         return
-    for run, ran in zip(of_project, judge_answers(project, answers, runners.workshop.workers), strict=True):
+    for run, ran in zip(of_project, judge_answers(project, answers, runners.project_context.workers), strict=True):
         file.keep(run, ran.verdict, ran.detail, ran.duration_s)
 
 
@@ -242,4 +242,4 @@ def runners_at(cache: Path) -> Runners:
     of_projects = load(current.rules / "repository.yaml", RepositoryRules)
     fetcher = Fetcher(timeout_s=current.timeout_s)
     projects = ProjectSources(cache / "projects", fetcher, index_url(), of_projects)
-    return Runners(engine, Workshop(projects, store, sandbox, of_projects, current.workers))
+    return Runners(engine, ProjectContext(projects, store, sandbox, of_projects, current.workers))

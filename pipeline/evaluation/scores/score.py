@@ -107,7 +107,7 @@ def score_predictions(
     unjudged: Open = {}
     doubtful: Sequence[ReferenceRun] = ()
     if runners is not None:
-        sources = Sources.read(reader, [runners.engine.settings, plain(runners.workshop.rules)])
+        sources = Sources.read(reader, [runners.engine.settings, plain(runners.project_context.rules)])
         with RunFile(runs, settings().cache / CONTROLS) as file:
             passes = run_samples(counted.samples, tasks, sources, runners, file, report, unnoticed=unnoticed)
         if references:

@@ -32,7 +32,7 @@ from pipeline.lake.rows import (
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.refusals import missing_text, notes_of
-from pipeline.llm.writers import Improver, Request, Text, Written
+from pipeline.llm.writers import Improver, Request, Text, WriterResult
 
 _CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
 _INSTANCE = "instance"
@@ -238,7 +238,7 @@ class _Maker:
                 chosen.append(candidate)
         return chosen
 
-    def completion(self, candidate: _Candidate, written: Written) -> ControlledCompletionRow | Reject:
+    def completion(self, candidate: _Candidate, written: WriterResult) -> ControlledCompletionRow | Reject:
         """Fill the template for an API in a version."""
         if written.text is None:
             return missing_text(candidate.key, written, "no sentence of the document describes it")

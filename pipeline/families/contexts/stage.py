@@ -31,7 +31,7 @@ from pipeline.lake.rows import (
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.refusals import missing_text, notes_of
-from pipeline.llm.writers import Request, Text, Writer, Written
+from pipeline.llm.writers import Request, Text, Writer, WriterResult
 
 
 def contexts_stage(
@@ -100,12 +100,12 @@ def _unmoved(
 
 
 def _chosen(
-    places: Iterable[_Place], uses: Mapping[str, UsageRow], rules: ContextRules
-) -> tuple[list[_Place], list[Reject]]:
+    places: Iterable[_CompletionContext], uses: Mapping[str, UsageRow], rules: ContextRules
+) -> tuple[list[_CompletionContext], list[Reject]]:
     """Limit the APIs of a line, and the uses of an API by one author, as the rules require."""
     lines: Counter[tuple[str, ...]] = Counter()
     authors: Counter[tuple[str, ...]] = Counter()
-    chosen: list[_Place] = []
+    chosen: list[_CompletionContext] = []
     rejects: list[Reject] = []
     for place in sorted(places, key=lambda one: (uses[one.completion["usage_id"]]["start_byte"], one.key)):
         row = place.completion
@@ -124,7 +124,7 @@ def _chosen(
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _CompletionContext:
     """A completion in its program, with the document of its API, and the request for its query."""
 
     completion: PublishedCompletionRow
@@ -163,7 +163,7 @@ class _Library:
         self._masking = masking
         self._parsed: tuple[str, Source] | None = None
 
-    def place(self, completion: PublishedCompletionRow, use: UsageRow) -> _Place | Reject:
+    def place(self, completion: PublishedCompletionRow, use: UsageRow) -> _CompletionContext | Reject:
         """Find the place of a completion."""
         key, name = completion["id"], completion["core_token"]
         source = self._source(completion["code"])
@@ -177,7 +177,7 @@ class _Library:
         minimum = self._rules.query.min_argument_length
         visible = "\n".join((inline.imports, inline.left, inline.hint, inline.right))
         request = query_request(name, expression.node, inline.reference, texts, minimum, visible)
-        place = _Place(completion, inline, document, request)
+        place = _CompletionContext(completion, inline, document, request)
         # Before a query is requested.
         if leak := self._leak(place, self._views(place)):
             return leak
@@ -186,7 +186,7 @@ class _Library:
             return Reject(key, RejectReason.UNKNOWABLE, f"nothing shows {', '.join(pieces)[:200]}")
         return place
 
-    def context(self, place: _Place, written: Written) -> PublishedContextRow | Reject:
+    def context(self, place: _CompletionContext, written: WriterResult) -> PublishedContextRow | Reject:
         """Make the context of a completion."""
         if written.text is None:
             return missing_text(place.key, written, "no document tells what the expression does")
@@ -195,14 +195,14 @@ class _Library:
         row = self._row(place, written.text)
         return self._leak(place, {"query": row["query"]}) or row
 
-    def _leak(self, place: _Place, views: Mapping[str, object]) -> Reject | None:
+    def _leak(self, place: _CompletionContext, views: Mapping[str, object]) -> Reject | None:
         name = place.completion["core_token"]
         for column, text in views.items():
             if leak := readable(str(text or ""), name, ignore_case=self._masking.ignore_case):
                 return Reject(place.key, RejectReason.LEAKS_ANSWER, f"{column}: {leak!r} is left to read")
         return None
 
-    def _views(self, place: _Place) -> _Views:
+    def _views(self, place: _CompletionContext) -> _Views:
         """Return the context of an instance without its query."""
         completion, inline = place.completion, place.inline
         return {
@@ -218,7 +218,7 @@ class _Library:
             self._parsed = code, parse_source(code)
         return self._parsed[1]
 
-    def _row(self, place: _Place, query: Text) -> PublishedContextRow:
+    def _row(self, place: _CompletionContext, query: Text) -> PublishedContextRow:
         completion, inline, document = place.completion, place.inline, place.document
         rules = self._rules.inline
         few = "".join(inline.right.splitlines(keepends=True)[: rules.few_lines])

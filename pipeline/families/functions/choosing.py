@@ -15,7 +15,7 @@ from pipeline.families.functions.function import Function
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.problems.candidates import Candidate, Candidates, ExampleTask
 from pipeline.families.problems.library import Library
-from pipeline.families.problems.program import Written, rewrite, write
+from pipeline.families.problems.program import ProblemProgram, rewrite, write
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.lake.stage import Reject
 
@@ -33,7 +33,7 @@ class Choice:
     """
 
     example: ExampleTask
-    written: Written
+    written: ProblemProgram
     function: Function
     tags: Tagging
     use: Use
@@ -92,7 +92,9 @@ class Choices:
         for version in dict.fromkeys([*apart, compared[0], compared[-1]]):
             yield self._choice(example, written, version, apart.get(version))
 
-    def _choice(self, example: ExampleTask, written: Written, version: str, apart: Candidate | None) -> Choice | Reject:
+    def _choice(
+        self, example: ExampleTask, written: ProblemProgram, version: str, apart: Candidate | None
+    ) -> Choice | Reject:
         history, key = self.library.history, f"{example.key} {version}"
         uses = self.library.uses(written.program, version)
         own = [use for use in uses if use.name == use.path.rpartition(".")[2] and history.tags(use.path, version)]
@@ -104,7 +106,7 @@ class Choices:
             return Reject(key, RejectReason.UNFIT_NAME, f"it uses {matching}")
         return Choice(example, written, self._function(example, written, version, use), tags, use, apart)
 
-    def _function(self, example: ExampleTask, written: Written, version: str, use: Use) -> Function:
+    def _function(self, example: ExampleTask, written: ProblemProgram, version: str, use: Use) -> Function:
         changed = self.library.changed_parameters(use.path, version)
         return Function(
             library=example.snippet["library"],

@@ -24,7 +24,7 @@ from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.testing import Evidence, Inputs, evidence_of, inputs_of, tested_cases, write_tests
 from pipeline.families.problems.mutating import Mutated, kills_of
 from pipeline.families.problems.recording import Tried, read_records, record
-from pipeline.families.problems.running import Place
+from pipeline.families.problems.running import OpenEnvironment
 from pipeline.families.problems.selecting import constant_parameters, score_of, unused
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
@@ -141,7 +141,7 @@ class Checked:
 
 def ask_references(
     choices: Sequence[Choice],
-    places: Mapping[str, Place],
+    places: Mapping[str, OpenEnvironment],
     runner: Runner,
     rules: FunctionRules,
     mutation: MutationRules,
@@ -194,7 +194,7 @@ def _checked(choice: Choice, inputs: Inputs, result: Result, rules: FunctionRule
     return Reject(choice.key, RejectReason.NOT_PROVEN, f"{choice.function.version}: {result.outcome}: {problem}")
 
 
-def prove(trials: Sequence[Trial], places: Mapping[str, Place], runner: Runner) -> None:
+def prove(trials: Sequence[Trial], places: Mapping[str, OpenEnvironment], runner: Runner) -> None:
     """Run functions, once through each environment; their runs are added to them."""
     groups: dict[tuple[str, bool], list[_RunRequest]] = defaultdict(list)
     for trial in trials:
@@ -219,7 +219,7 @@ class _RunRequest:
     role: FunctionRun
     program: str | None = None
 
-    def case(self, place: Place) -> Case:
+    def case(self, place: OpenEnvironment) -> Case:
         function, tests = self.trial.function, self.trial.tests
         return Case(
             f"{function.id} {self.role}",
@@ -244,7 +244,7 @@ def runs_of(trial: Trial) -> Iterable[tuple[str, _RunRequest]]:
         yield elsewhere, _RunRequest(trial, FunctionRun.OTHER_THERE, other.program)
 
 
-def _row(request: _RunRequest, place: Place, result: Result) -> FunctionRunRow:
+def _row(request: _RunRequest, place: OpenEnvironment, result: Result) -> FunctionRunRow:
     key, covered = request.trial.function.id, result.coverage
     return {
         "id": content_id(key, request.role, place.row["version"], place.row["lock_id"]),

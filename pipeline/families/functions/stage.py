@@ -19,7 +19,7 @@ from pipeline.families.functions.writing import Improved, Writers, improve
 from pipeline.families.problems.candidates import Candidates, show
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.rules import ProblemRules
-from pipeline.families.problems.running import Place, environments_with_tests, places_of
+from pipeline.families.problems.running import OpenEnvironment, environments_with_tests, places_of
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import (
     FunctionRow,
@@ -27,7 +27,7 @@ from pipeline.lake.rows import (
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.refusals import missing_text, notes_of
-from pipeline.llm.writers import Request, Text, Writer, Written
+from pipeline.llm.writers import Request, Text, Writer, WriterResult
 
 
 def functions_stage(
@@ -84,7 +84,7 @@ def functions_stage(
     improved = Improved(trials)
     if writers is not None:
         improved = improve(trials, examples, described, library, places, mutation, writers, runner)
-    described |= {trial.function.id: Written(trial.description) for trial in improved.trials if trial.description}
+    described |= {trial.function.id: WriterResult(trial.description) for trial in improved.trials if trial.description}
     described_trials, undescribed = parted(_described(trial, described) for trial in improved.trials)
     results, failed = parted(
         guarded(
@@ -112,7 +112,7 @@ def functions_stage(
 
 
 def _tried(
-    references: Checked, rules: FunctionRules, mutation: MutationRules, places: Mapping[str, Place]
+    references: Checked, rules: FunctionRules, mutation: MutationRules, places: Mapping[str, OpenEnvironment]
 ) -> list[Trial]:
     """Return a function with all its tests, and with fewer, the strictest first; all can be run.
 
@@ -130,7 +130,9 @@ def _tried(
     return trials
 
 
-def _prove_in_turn(tried: Sequence[Sequence[Trial]], places: Mapping[str, Place], runner: Runner) -> list[Trial]:
+def _prove_in_turn(
+    tried: Sequence[Sequence[Trial]], places: Mapping[str, OpenEnvironment], runner: Runner
+) -> list[Trial]:
     """Prove each function with its strictest tests that the reference passes; return the last where it passes none."""
     trials = [trials[0] for trials in tried]
     prove(trials, places, runner)
@@ -150,7 +152,7 @@ def _versions(choices: Iterable[Choice]) -> set[str]:
     return ids
 
 
-def _describe(trials: Sequence[Trial], writer: Writer) -> dict[str, Written]:
+def _describe(trials: Sequence[Trial], writer: Writer) -> dict[str, WriterResult]:
     """Have the functions described that passed their tests, by id."""
     passed = [trial for trial in trials if trial.passed]
     requests = [
@@ -160,7 +162,7 @@ def _describe(trials: Sequence[Trial], writer: Writer) -> dict[str, Written]:
     return dict(zip((request.subject_id for request in requests), writer.write(requests), strict=True))
 
 
-def _described(trial: Trial, described: dict[str, Written]) -> Trial | Reject:
+def _described(trial: Trial, described: dict[str, WriterResult]) -> Trial | Reject:
     key = trial.function.id
     if not trial.passed or described[key].text is not None:
         return trial

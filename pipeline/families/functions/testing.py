@@ -11,7 +11,7 @@ from pipeline.families.functions.function import Tests, name_of
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.problems.inputs import further_inputs
 from pipeline.families.problems.needs import with_api_test, with_library_test
-from pipeline.families.problems.program import Written, asserts, call, pytest_module
+from pipeline.families.problems.program import ProblemProgram, asserts, call, pytest_module
 from pipeline.families.problems.recording import Recorded, choose, gives
 from pipeline.families.problems.selecting import Arguments, select_cases
 from pipeline.families.problems.tasks import CaseOf, Task
@@ -99,7 +99,7 @@ def _is_conclusive(case: CaseOf) -> bool:
 
 def write_tests(
     task: Task,
-    written: Written,
+    written: ProblemProgram,
     evidence: Evidence,
     rules: FunctionRules,
     module: str,
@@ -151,7 +151,7 @@ def tested_cases(evidence: Evidence, rules: FunctionRules) -> Mapping[TestKind, 
     }
 
 
-def _of_type(written: Written, case: CaseOf, type_name: str) -> list[str]:
+def _of_type(written: ProblemProgram, case: CaseOf, type_name: str) -> list[str]:
     """Return the statement that a result has its type; of a type that needs an import, that this has its name."""
     if isinstance(getattr(builtins, type_name, None), type):
         return [f"assert isinstance({call(written, case)}, {type_name})"]

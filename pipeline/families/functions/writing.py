@@ -30,12 +30,12 @@ from pipeline.families.functions.writers import (
 )
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.needs import NEEDS_API, NEEDS_LIBRARY, with_library_test
-from pipeline.families.problems.running import Place
+from pipeline.families.problems.running import OpenEnvironment
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import RefusedFunctionRow, SnippetRow
 from pipeline.lake.stage import Reject
 from pipeline.llm.tasks.rules import FunctionTestsRules
-from pipeline.llm.writers import Refusal, Text, Written
+from pipeline.llm.writers import Refusal, Text, WriterResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,9 @@ class Improved:
 def improve(
     trials: Sequence[Trial],
     examples: Sequence[Untaken],
-    described: Mapping[str, Written],
+    described: Mapping[str, WriterResult],
     library: Library,
-    places: Mapping[str, Place],
+    places: Mapping[str, OpenEnvironment],
     mutation: MutationRules,
     writers: Writers,
     runner: Runner,
@@ -127,7 +127,7 @@ def improve(
     return improved
 
 
-def _needing_library(tests: str, trial: Trial, places: Mapping[str, Place]) -> str:
+def _needing_library(tests: str, trial: Trial, places: Mapping[str, OpenEnvironment]) -> str:
     """Return tests with the one that a program needs the library, where they lack it and have a call for it."""
     if any(f"def {name}(" in tests for name in (NEEDS_API, NEEDS_LIBRARY)):
         return tests
@@ -135,7 +135,7 @@ def _needing_library(tests: str, trial: Trial, places: Mapping[str, Place]) -> s
     return with_library_test(tests, function.name, function.module, places[function.version].roots) or tests
 
 
-def _score(trial: Trial, place: Place, runner: Runner, rules: MutationRules) -> MutationScore:
+def _score(trial: Trial, place: OpenEnvironment, runner: Runner, rules: MutationRules) -> MutationScore:
     """Return how many mutants of a function the tests kill that were written for it."""
     function = trial.function
     case = Case(
@@ -179,7 +179,7 @@ def _settle(fresh: Mapping[str, tuple[str, WrittenFunction]], better: Mapping[st
 
 
 def missing_tests(
-    trials: Iterable[Trial], described: Mapping[str, Written], rules: FunctionTestsRules
+    trials: Iterable[Trial], described: Mapping[str, WriterResult], rules: FunctionTestsRules
 ) -> list[tuple[Trial, tuple[TestKind, ...]]]:
     """Return the functions that need tests, with the kinds: at most as many as the rules allow, fewest tests first."""
     requests = [(trial, required_kinds(trial, rules.min_coverage)) for trial in trials if _text(trial, described)]
@@ -202,7 +202,7 @@ def required_kinds(trial: Trial, min_coverage: float) -> tuple[TestKind, ...]:
 def _write_functions(
     examples: Sequence[Untaken],
     library: Library,
-    places: Mapping[str, Place],
+    places: Mapping[str, OpenEnvironment],
     writer: FunctionWriter,
     improved: Improved,
 ) -> dict[str, tuple[str, WrittenFunction]]:
@@ -235,7 +235,7 @@ def _new(example: Untaken, written: WrittenFunction, library: Library, used_ids:
     return trial
 
 
-def _example(example: Untaken, library: Library, place: Place) -> Example:
+def _example(example: Untaken, library: Library, place: OpenEnvironment) -> Example:
     documented = filter(None, (example.snippet["path"], example.use.path))
     return Example(
         id=str(example.snippet["id"]),
@@ -279,7 +279,9 @@ def _trial(example: Untaken, written: WrittenFunction, library: Library) -> Tria
     )
 
 
-def _untested(trial: Trial, missing: tuple[TestKind, ...], text: str, places: Mapping[str, Place]) -> Untested:
+def _untested(
+    trial: Trial, missing: tuple[TestKind, ...], text: str, places: Mapping[str, OpenEnvironment]
+) -> Untested:
     function, place = trial.function, places[trial.function.version]
     return Untested(
         id=function.id,
@@ -299,7 +301,7 @@ def _untested(trial: Trial, missing: tuple[TestKind, ...], text: str, places: Ma
     )
 
 
-def _text(trial: Trial, described: Mapping[str, Written]) -> str:
+def _text(trial: Trial, described: Mapping[str, WriterResult]) -> str:
     if trial.description is not None:
         return trial.description.text
     written = described.get(trial.function.id)

@@ -14,8 +14,8 @@ from pipeline.execution.validation.stage import Runner
 from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.completions_and_migrations.migrations import both_directions
 from pipeline.families.completions_and_migrations.pairs import Pair, Side, similarity
-from pipeline.families.model_migrations.bench import Bench, without
 from pipeline.families.model_migrations.candidates import Candidate, candidates, within_quota
+from pipeline.families.model_migrations.environment_verdicts import EnvironmentVerdicts, without
 from pipeline.families.model_migrations.llm_code import Attempt, ModelMigrations
 from pipeline.families.model_migrations.prompt_context import Teller
 from pipeline.families.model_migrations.rows import description_row, drafted_rewrite_row, refused_row, rewrite_row
@@ -84,8 +84,10 @@ def drafted_migrations_stage(
     alone = [row for row in tables["snippets"] if row["source"] in migrating.executable_sources]
     possible = candidates(alone, tables["usages"], tables["changes"], tables["migrations"], history, rules)
     chosen, surplus = within_quota(possible, rules)
-    bench = Bench(tables["releases"], tables["environments"], tables["verdicts"], migrating.runner)
-    failing, refused = _failing(chosen, bench, migrating.fails)
+    environment_verdicts = EnvironmentVerdicts(
+        tables["releases"], tables["environments"], tables["verdicts"], migrating.runner
+    )
+    failing, refused = _failing(chosen, environment_verdicts, migrating.fails)
     requests, more = failing[: rules.max_requests], failing[rules.max_requests :]
     rejects = [*surplus, *refused, *(_surplus(one, rules) for one in more)]
     results = _Results({row["id"] for row in tables["migrations"]}, rejects)
@@ -94,19 +96,21 @@ def drafted_migrations_stage(
         guarded(
             requests,
             lambda one: one.key,
-            lambda one: [(one, teller.of(one, bench.run([(one.snippet, one.target)])[0]))],
+            lambda one: [(one, teller.of(one, environment_verdicts.run([(one.snippet, one.target)])[0]))],
         )
     )
     rejects += failed
     requests, drafts = [one for one, _ in prompted], [unwritten for _, unwritten in prompted]
     by_key = {one.key: one for one in requests}
     writer = ModelMigrations(migrating.drafter, rules, migrating.drafting, library.uses)
-    written = writer.write(drafts, lambda attempts: _judge(attempts, by_key, bench))
+    written = writer.write(drafts, lambda attempts: _judge(attempts, by_key, environment_verdicts))
     for one, (result, drafted) in zip(requests, written, strict=True):
         if broken := attempt(one.key, results.add, one, result, drafted, history):
             rejects.append(broken)
     subjects = {one.snippet["id"] for one in requests} | results.rewrites.keys()
-    return results.output(len(possible), [row for row in bench.fresh.values() if row["subject_id"] in subjects])
+    return results.output(
+        len(possible), [row for row in environment_verdicts.fresh.values() if row["subject_id"] in subjects]
+    )
 
 
 @dataclass
@@ -161,17 +165,17 @@ class _Results:
 
 
 def _failing(
-    chosen: Sequence[Candidate], bench: Bench, fails: Collection[Outcome]
+    chosen: Sequence[Candidate], environment_verdicts: EnvironmentVerdicts, fails: Collection[Outcome]
 ) -> tuple[list[Candidate], list[Reject]]:
     """Run the snippets in both releases; return those that pass in their own and fail in the other."""
-    ready = [one for one in chosen if bench.has(one.source) and bench.has(one.target)]
+    ready = [one for one in chosen if environment_verdicts.has(one.source) and environment_verdicts.has(one.target)]
     rejects = [
         Reject(one.key, RejectReason.NO_ENVIRONMENT, f"{one.source} or {one.target}: not built")
         for one in chosen
         if one not in ready
     ]
-    here = bench.run([(one.snippet, one.source) for one in ready])
-    there = bench.run([(one.snippet, one.target) for one in ready])
+    here = environment_verdicts.run([(one.snippet, one.source) for one in ready])
+    there = environment_verdicts.run([(one.snippet, one.target) for one in ready])
     failing = []
     for one, own, other in zip(ready, here, there, strict=True):
         if own["outcome"] != Outcome.PASSED:
@@ -184,14 +188,18 @@ def _failing(
     return failing, rejects
 
 
-def _judge(attempts: Sequence[Attempt], by_key: Mapping[str, Candidate], bench: Bench) -> list[str | None]:
+def _judge(
+    attempts: Sequence[Attempt], by_key: Mapping[str, Candidate], environment_verdicts: EnvironmentVerdicts
+) -> list[str | None]:
     """Run what was written; what passes is run in the example's own release too, and without the API that it uses."""
     ones = [by_key[attempt.of.id] for attempt in attempts]
     rows = [rewrite_row(attempt, one) for attempt, one in zip(attempts, ones, strict=True)]
-    verdicts = bench.run([(row, one.target) for row, one in zip(rows, ones, strict=True)])
+    verdicts = environment_verdicts.run([(row, one.target) for row, one in zip(rows, ones, strict=True)])
     good = [place for place, verdict in enumerate(verdicts) if verdict["outcome"] == Outcome.PASSED]
-    bench.run([(rows[place], ones[place].source) for place in good])
-    controls = bench.run([(without(rows[place], attempts[place].path), ones[place].target) for place in good])
+    environment_verdicts.run([(rows[place], ones[place].source) for place in good])
+    controls = environment_verdicts.run(
+        [(without(rows[place], attempts[place].path), ones[place].target) for place in good]
+    )
     problems = {place: f"in {ones[place].target} it ends as {verdict['outcome']}:\n{verdict['detail'] or ''}".strip()
                 for place, verdict in enumerate(verdicts)}  # fmt: skip
     for place, control in zip(good, controls, strict=True):

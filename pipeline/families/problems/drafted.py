@@ -20,7 +20,7 @@ from pipeline.families.problems.drafts import additional_dependencies
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.needs import with_library_test
 from pipeline.families.problems.rules import ProblemRules
-from pipeline.families.problems.running import OtherCode, Place, Tested
+from pipeline.families.problems.running import OpenEnvironment, OtherCode, Tested
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ProblemRow, ProblemRunRow, RefusedProblemRow
 from pipeline.llm.tasks.rules import ProblemDraftRules
@@ -137,7 +137,7 @@ class ProblemWriter(Protocol):
     def rules(self) -> ProblemDraftRules:
         """Which changes it is asked about, and what it is shown of them."""
 
-    def write(self, requests: Sequence[Unwritten], places: Mapping[str, Place]) -> list[WrittenProblem]:
+    def write(self, requests: Sequence[Unwritten], places: Mapping[str, OpenEnvironment]) -> list[WrittenProblem]:
         """Write a problem for each change and run it in the places of both versions, in their order."""
 
 
@@ -172,7 +172,12 @@ def tested(request: Unwritten, text: Text) -> Tested:
 
 
 def drafted_row(
-    request: Unwritten, text: Text, written: WrittenProblem, place: Place, rules: ProblemRules, score: MutationScore
+    request: Unwritten,
+    text: Text,
+    written: WrittenProblem,
+    place: OpenEnvironment,
+    rules: ProblemRules,
+    score: MutationScore,
 ) -> ProblemRow:
     """Return the row of a problem that was written about a change; `score` is that of its hidden tests."""
     changed, library = request.changed, request.library

@@ -16,7 +16,7 @@ from pipeline.execution.sandbox.environment import Environment
 from pipeline.families.completions_and_migrations.head import head
 from pipeline.families.problems.candidates import Candidate
 from pipeline.families.problems.library import Library
-from pipeline.families.problems.program import Written, rewrite, write
+from pipeline.families.problems.program import ProblemProgram, rewrite, write
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.statement import Source, describe, names_revealed
 from pipeline.families.problems.tasks import CaseOf
@@ -51,7 +51,7 @@ class Draft:
 
     row: ProblemDraft
     candidate: Candidate
-    written: Written
+    written: ProblemProgram
     source: Source
 
     @property
@@ -156,6 +156,6 @@ def _documented_paths(candidate: Candidate) -> list[str]:
     return list(dict.fromkeys([candidate.path, *candidate.api_calls]))
 
 
-def _without_library(written: Written, roots: Collection[str]) -> str:
+def _without_library(written: ProblemProgram, roots: Collection[str]) -> str:
     """Return the starting code without the names of the library's modules, which everybody is told anyway."""
     return re.sub(rf"\b(?:{'|'.join(sorted(map(re.escape, roots)))})\b", " ", written.starting_code)

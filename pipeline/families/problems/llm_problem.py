@@ -14,7 +14,7 @@ from pipeline.execution.validation.stage import Runner
 from pipeline.families.problems.drafted import Text, Unwritten, WrittenProblem, tested
 from pipeline.families.problems.llm_reading import Reader, text_of
 from pipeline.families.problems.needs import ignoring, parameters_of
-from pipeline.families.problems.running import Place, Tested, run_tested
+from pipeline.families.problems.running import OpenEnvironment, Tested, run_tested
 from pipeline.lake.rows import ProblemRunRow
 from pipeline.lake.schema import Row
 from pipeline.llm.client.drafter import ModelDrafter
@@ -37,7 +37,7 @@ class ModelProblems:
     judge: RunJudge
     runner: Runner
 
-    def write(self, requests: Sequence[Unwritten], places: Mapping[str, Place]) -> list[WrittenProblem]:
+    def write(self, requests: Sequence[Unwritten], places: Mapping[str, OpenEnvironment]) -> list[WrittenProblem]:
         """Write a problem for each change, in their order; none where no draft was accepted."""
         court = _Court(self, {one.id: one for one in requests}, places)
         subjects = [Subject(one.id, one.facts) for one in requests]
@@ -54,7 +54,7 @@ class _Court:
 
     kind: ModelProblems
     by_key: Mapping[str, Unwritten]
-    places: Mapping[str, Place]
+    places: Mapping[str, OpenEnvironment]
     runs: dict[str, Sequence[ProblemRunRow]] = field(default_factory=dict)
     accepted: dict[str, Tested] = field(default_factory=dict)
 

@@ -11,9 +11,9 @@ from pipeline.execution.mutation.operators import mutants_of
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.running import hurried
 from pipeline.execution.validation.stage import Runner
-from pipeline.families.problems.program import Written
+from pipeline.families.problems.program import ProblemProgram
 from pipeline.families.problems.recording import Tried, gives, read_records, record
-from pipeline.families.problems.running import Place
+from pipeline.families.problems.running import OpenEnvironment
 from pipeline.families.problems.selecting import Arguments
 from pipeline.families.problems.tasks import CaseOf, Task
 
@@ -26,12 +26,12 @@ class Mutated:
 
     id: str
     task: Task
-    written: Written
+    written: ProblemProgram
     cases: Sequence[CaseOf]
 
 
 def kills_of(
-    programs: Sequence[Mutated], family: Family, place: Place, runner: Runner, rules: MutationRules
+    programs: Sequence[Mutated], family: Family, place: OpenEnvironment, runner: Runner, rules: MutationRules
 ) -> list[list[frozenset[Arguments]]]:
     """Run the mutants of programs, and return for each mutant the arguments for which it differs from the reference.
 
@@ -51,7 +51,7 @@ def kills_of(
     return killing
 
 
-def _mutants(written: Written, limit: int) -> Iterable[Written]:
+def _mutants(written: ProblemProgram, limit: int) -> Iterable[ProblemProgram]:
     offset = written.starting_code.count("\n")
     lines = range(offset + 1, written.program.count("\n") + 2)
     for mutant in mutants_of(written.program, lines, limit):

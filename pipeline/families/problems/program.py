@@ -16,7 +16,7 @@ from pipeline.families.problems.tasks import CaseOf, Task
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ProblemProgram:
     """A program in two parts, and what its function is called with."""
 
     starting_code: str
@@ -36,7 +36,7 @@ class Written:
         return self.starting_code + self.solution
 
 
-def write(task: Task, hidden: Collection[str], rules: ProblemRules) -> Written:
+def write(task: Task, hidden: Collection[str], rules: ProblemRules) -> ProblemProgram:
     """Write a task as a function of neutral name; nothing of what is given names anything of `hidden`.
 
     Imports that name it are part of the solution. In functional style the body of the function is to be written; in
@@ -51,10 +51,10 @@ def write(task: Task, hidden: Collection[str], rules: ProblemRules) -> Written:
     above = _blocks([_lines(prepared), *task.definitions])
     if not task.own:
         starting = _blocks([above, head]) if above else head
-        return Written(starting, _indented(_renamed([*hiding, *body], names)), rules.function, names, True)
+        return ProblemProgram(starting, _indented(_renamed([*hiding, *body], names)), rules.function, names, True)
     function = head + _indented(_renamed(body, names))
     solution = _blocks([_lines(hiding), *task.own, function])
-    return Written(above + "\n\n" if above else "", solution, rules.function, names, False)
+    return ProblemProgram(above + "\n\n" if above else "", solution, rules.function, names, False)
 
 
 def _head(task: Task, names: Sequence[str], rules: ProblemRules) -> str:
@@ -82,7 +82,7 @@ def _literal_type(source: str | None) -> str | None:
         return None
 
 
-def rewrite(written: Written, other: Task) -> str | None:
+def rewrite(written: ProblemProgram, other: Task) -> str | None:
     """Return what another task, of the same inputs, writes in place of the solution; None where it does not fit in."""
     if not written.functional or other.own or len(other.variables) != len(written.parameters):
         return None
@@ -111,19 +111,19 @@ def name_for(argument: str, rules: ProblemRules) -> str:
     return rules.names.get(kind, rules.other_name)
 
 
-def call(written: Written, case: CaseOf) -> str:
+def call(written: ProblemProgram, case: CaseOf) -> str:
     """Return the call of the function for a case."""
     return f"{written.function}({', '.join(case.arguments)})"
 
 
-def visible_test(task: Task, written: Written, case: CaseOf) -> str:
+def visible_test(task: Task, written: ProblemProgram, case: CaseOf) -> str:
     """Return the asserts of one case, to be run after the program."""
     return _lines([*task.argument_imports, *asserts(written, case)])
 
 
 def hidden_tests(
     task: Task,
-    written: Written,
+    written: ProblemProgram,
     documented: Sequence[CaseOf],
     recorded: Sequence[CaseOf],
     module: str,
@@ -155,7 +155,7 @@ def hidden_tests(
 
 
 def pytest_module(
-    task: Task, written: Written, tests: Mapping[str, Sequence[str]], module: str, helper: str = ""
+    task: Task, written: ProblemProgram, tests: Mapping[str, Sequence[str]], module: str, helper: str = ""
 ) -> str:
     """Return a pytest module that imports a program as `module`; `tests` are statements by name."""
     raising = any(line.startswith("with pytest.") for lines in tests.values() for line in lines)
@@ -170,7 +170,7 @@ def pytest_module(
     )
 
 
-def asserts(written: Written, case: CaseOf) -> list[str]:
+def asserts(written: ProblemProgram, case: CaseOf) -> list[str]:
     """Return the statements that hold if the function does what a case says."""
     outcome, called = case.outcome, call(written, case)
     if outcome.raises is not None:

@@ -24,7 +24,7 @@ from pipeline.families.problems.mutating import Mutated, kills_of
 from pipeline.families.problems.program import hidden_tests, visible_test
 from pipeline.families.problems.recording import Tried, choose, gives, read_recorded, record
 from pipeline.families.problems.rules import ProblemRules
-from pipeline.families.problems.running import OtherCode, Place, Tested, run_tested
+from pipeline.families.problems.running import OpenEnvironment, OtherCode, Tested, run_tested
 from pipeline.families.problems.selecting import Arguments, constant_parameters, score_of, select_cases, unused
 from pipeline.families.problems.tasks import CaseOf
 from pipeline.lake.guard import guarded, parted
@@ -106,7 +106,7 @@ class Trial:
 
 def prove(
     drafts: Sequence[Draft],
-    places: Mapping[str, Place],
+    places: Mapping[str, OpenEnvironment],
     runner: Runner,
     rules: ProblemRules,
     mutation: MutationRules,
@@ -136,7 +136,9 @@ def prove(
     yield from (failed.get(trial.draft.id, trial) for trial in trials)
 
 
-def _record(drafts: Sequence[Draft], place: Place, runner: Runner, rules: ProblemRules) -> Iterator[Trial | Reject]:
+def _record(
+    drafts: Sequence[Draft], place: OpenEnvironment, runner: Runner, rules: ProblemRules
+) -> Iterator[Trial | Reject]:
     """Let the reference say what it makes of the stated inputs, and of others."""
     inputs, failed = parted(guarded(drafts, lambda draft: draft.id, lambda draft: [(draft, _inputs(draft, rules))]))
     yield from failed
@@ -171,7 +173,7 @@ def _inputs(draft: Draft, rules: ProblemRules) -> list[Arguments]:
 
 
 def _select(
-    trials: Sequence[Trial], place: Place, runner: Runner, rules: ProblemRules, mutation: MutationRules
+    trials: Sequence[Trial], place: OpenEnvironment, runner: Runner, rules: ProblemRules, mutation: MutationRules
 ) -> Iterator[Trial | Reject]:
     """Choose the hidden tests of trials by what they notice of the reference's mutants."""
     able = [trial for trial in trials if not _unused(trial, trial.hideable)]
@@ -186,7 +188,7 @@ def _select(
         yield trial
 
 
-def _repeatable(trial: Trial, place: Place, runner: Runner) -> tuple[CaseOf, ...]:
+def _repeatable(trial: Trial, place: OpenEnvironment, runner: Runner) -> tuple[CaseOf, ...]:
     """Return the recorded cases that come out the same on every repeat."""
     task, written, module = trial.draft.candidate.task, trial.draft.written, trial.module
     cases = [
@@ -211,7 +213,7 @@ def _unused(trial: Trial, cases: Sequence[CaseOf]) -> str:
     return unused(trial.version, constant, len(cases)) if constant else ""
 
 
-def _run(trials: Sequence[Trial], places: Mapping[str, Place], runner: Runner) -> dict[str, Reject]:
+def _run(trials: Sequence[Trial], places: Mapping[str, OpenEnvironment], runner: Runner) -> dict[str, Reject]:
     """Run trials; return those that cannot be written as tests, by their ids."""
     tested, failed = parted(guarded(trials, lambda trial: trial.draft.id, lambda trial: [trial.tested]))
     runs = run_tested(tested, places, runner)

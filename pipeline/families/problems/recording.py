@@ -11,9 +11,9 @@ from typing import Any
 from pipeline.execution.validation.cases import Case, Result
 from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.stage import Runner
-from pipeline.families.problems.program import Written
+from pipeline.families.problems.program import ProblemProgram
 from pipeline.families.problems.rules import ProblemRules
-from pipeline.families.problems.running import Place
+from pipeline.families.problems.running import OpenEnvironment
 from pipeline.families.problems.stated_values import Outcome, is_builtin_exception, outcome_of_literal
 from pipeline.families.problems.tasks import CaseOf, Task
 
@@ -48,7 +48,7 @@ def _record(number, function, given):
 """
 
 
-def recorder(task: Task, written: Written, inputs: Sequence[tuple[str, ...]]) -> str:
+def recorder(task: Task, written: ProblemProgram, inputs: Sequence[tuple[str, ...]]) -> str:
     """Return a script that calls the function with inputs, and prints what each gives."""
     calls = [
         f"_record({number}, {written.function}, lambda: [{', '.join(arguments)}])"
@@ -63,11 +63,11 @@ class Tried:
 
     id: str
     task: Task
-    written: Written
+    written: ProblemProgram
     inputs: Sequence[tuple[str, ...]]
 
 
-def record(tried: Sequence[Tried], place: Place, runner: Runner) -> list[Result]:
+def record(tried: Sequence[Tried], place: OpenEnvironment, runner: Runner) -> list[Result]:
     """Run recorders in an environment; what they printed is the output of each result, in the order of `tried`."""
     names = place.row["import_names"]
     cases = [

@@ -27,7 +27,7 @@ from pipeline.lake.stage import Reject
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OpenEnvironment:
     """An environment that problems are run in, with its row."""
 
     row: EnvironmentRow
@@ -69,7 +69,7 @@ class _Run:
     role: ProblemRun
     code: str | None = None
 
-    def case(self, place: Place) -> Case:
+    def case(self, place: OpenEnvironment) -> Case:
         tested, names = self.tested, place.row["import_names"]
         program = tested.starting_code + (tested.solution if self.code is None else self.code)
         key = f"{tested.id} {self.role}"
@@ -80,7 +80,7 @@ class _Run:
 
 
 def run_tested(
-    problems: Iterable[Tested], places: Mapping[str, Place], runner: Runner
+    problems: Iterable[Tested], places: Mapping[str, OpenEnvironment], runner: Runner
 ) -> dict[str, list[ProblemRunRow]]:
     """Run all that problems ask for, once through each environment; return the rows of the runs by problem."""
     by_version: dict[str, list[_Run]] = defaultdict(list)
@@ -112,7 +112,7 @@ def _runs_of(tested: Tested) -> Iterator[tuple[str, _Run]]:
         yield elsewhere, _Run(tested, ProblemRun.OTHER_THERE, other.code)
 
 
-def _row(request: _Run, place: Place, result: Result) -> ProblemRunRow:
+def _row(request: _Run, place: OpenEnvironment, result: Result) -> ProblemRunRow:
     key, covered = request.tested.id, result.coverage
     return {
         "id": content_id(key, request.role, place.row["version"], place.row["lock_id"]),
@@ -144,16 +144,16 @@ def environments_with_tests(
         return parted(list(pool.map(lambda row: attempt(row["version"], _built, row, runner), chosen)))
 
 
-def places_of(rows: Iterable[EnvironmentRow], runner: Runner) -> tuple[dict[str, Place], list[Reject]]:
+def places_of(rows: Iterable[EnvironmentRow], runner: Runner) -> tuple[dict[str, OpenEnvironment], list[Reject]]:
     """Return the environments that were built, by version, and those that cannot be opened again."""
     built = [row for row in rows if row["outcome"] == EnvironmentOutcome.BUILT]
     opened, failed = parted(guarded(built, lambda row: str(row["version"]), lambda row: [_opened(row, runner)]))
     return {place.row["version"]: place for place in opened}, failed
 
 
-def _opened(row: EnvironmentRow, runner: Runner) -> Place:
+def _opened(row: EnvironmentRow, runner: Runner) -> OpenEnvironment:
     with at_release(row["version"]):
-        return Place(row, runner.store.open(row))
+        return OpenEnvironment(row, runner.store.open(row))
 
 
 def _built(release: ReleaseRow, runner: Runner) -> EnvironmentRow | Reject:

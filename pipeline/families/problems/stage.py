@@ -19,7 +19,7 @@ from pipeline.families.problems.drafts import Draft, additional_dependencies, dr
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.proving import Trial, prove
 from pipeline.families.problems.rules import ProblemRules
-from pipeline.families.problems.running import Place, environments_with_tests, places_of
+from pipeline.families.problems.running import OpenEnvironment, environments_with_tests, places_of
 from pipeline.families.problems.statement import state
 from pipeline.families.problems.writing import WrittenRows, write_problems
 from pipeline.lake.guard import guarded, parted
@@ -112,7 +112,7 @@ def _id(row: AnyRow) -> str:
 
 def _problem(
     trial: Trial,
-    place: Place,
+    place: OpenEnvironment,
     library: Library,
     rules: ProblemRules,
     drafting: DraftingRules,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pipeline.core.vocabularies.samples import DraftField
 from pipeline.families.problems.lifting import parameter
-from pipeline.families.problems.program import Written, call
+from pipeline.families.problems.program import ProblemProgram, call
 from pipeline.families.problems.rules import StatementRules
 from pipeline.families.problems.tasks import CaseOf, Task
 from pipeline.lake.ids import sha256_json
@@ -42,7 +42,7 @@ class Statement:
 
 
 def state(
-    task: Task, written: Written, example: CaseOf, source: Source, rules: StatementRules, drafting: DraftingRules
+    task: Task, written: ProblemProgram, example: CaseOf, source: Source, rules: StatementRules, drafting: DraftingRules
 ) -> Statement:
     """Write the statement of a task that `describe` has a sentence for; `example` is the case that it may show.
 
@@ -72,7 +72,7 @@ def describe(source: Source, drafting: DraftingRules) -> Text | None:
 
 
 def _parameters(
-    task: Task, written: Written, source: Source, rules: StatementRules, drafting: DraftingRules
+    task: Task, written: ProblemProgram, source: Source, rules: StatementRules, drafting: DraftingRules
 ) -> Iterator[str]:
     """Yield a line for each parameter that goes to the core API as it is, and that its documentation describes."""
     described = {row["name"].lstrip("*"): row["description"] for row in _documented(source.document)}
@@ -107,7 +107,7 @@ def _last_name(node: ast.expr) -> str:
 
 
 def _result(
-    written: Written, example_case: CaseOf, source: Source, rules: StatementRules, drafting: DraftingRules
+    written: ProblemProgram, example_case: CaseOf, source: Source, rules: StatementRules, drafting: DraftingRules
 ) -> Iterator[str]:
     """Yield what comes out: the type of a literal, and the stated case as long as it names nothing hidden."""
     if example_case.outcome.value is not None and example_case.outcome.value != "None":

@@ -17,7 +17,7 @@ from pipeline.families.problems.changed import Changed, change_context, changed_
 from pipeline.families.problems.drafted import ProblemWriter, Unwritten, WrittenProblem, drafted_row, refused_row
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.rules import ProblemRules
-from pipeline.families.problems.running import Place, environments_with_tests, places_of
+from pipeline.families.problems.running import OpenEnvironment, environments_with_tests, places_of
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.rows import EnvironmentRow, ProblemRow, ProblemRunRow, RefusedProblemRow, SnippetRow
 from pipeline.lake.schema import Row
@@ -40,7 +40,7 @@ def write_problems(
     library: Library,
     snippets: Sequence[SnippetRow],
     decided: Iterable[Row],
-    places: Mapping[str, Place],
+    places: Mapping[str, OpenEnvironment],
     rules: ProblemRules,
     mutation: MutationRules,
     writer: ProblemWriter,
@@ -86,7 +86,7 @@ def _homeless(chosen: Iterable[Changed], runnable: Collection[Changed]) -> list[
 
 
 def _score(
-    request: Unwritten, written: WrittenProblem, place: Place, runner: Runner, rules: MutationRules
+    request: Unwritten, written: WrittenProblem, place: OpenEnvironment, runner: Runner, rules: MutationRules
 ) -> MutationScore:
     """Return how many mutants of the reference the hidden tests kill that were written."""
     text = written.text
@@ -103,7 +103,7 @@ def _enter(
     rows: WrittenRows,
     request: Unwritten,
     written: WrittenProblem,
-    place: Place,
+    place: OpenEnvironment,
     rules: ProblemRules,
     score: Callable[[], MutationScore],
     ids: set[str],

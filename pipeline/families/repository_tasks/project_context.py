@@ -16,7 +16,7 @@ from pipeline.lake.rows import ProjectRow
 
 
 @dataclass(frozen=True)
-class Workshop:
+class ProjectContext:
     """Everything that stages need to run projects, `workers` processes at a time; `memory` has what ran before."""
 
     sources: ProjectSources
@@ -27,15 +27,15 @@ class Workshop:
     memory: RunCache | None = None
 
 
-def open_project(row: ProjectRow, workshop: Workshop) -> Project:
+def open_project(row: ProjectRow, project_context: ProjectContext) -> Project:
     """Return the project of a traced `projects` row, ready to be run: fetched and installed again where it is gone.
 
     Errors: ValueError for a row that was not traced; those of `ProjectSources` and of `EnvironmentStore.open`.
     """
     if row["outcome"] != ProjectOutcome.TRACED:
         raise ValueError(f"{row['project']} {row['version']} has no traced tests: {row['outcome']}")
-    tree = workshop.sources.tree(row["project"], row["version"], row["sha256"] or "", row["size"] or 0)
-    environment = workshop.store.open(
+    tree = project_context.sources.tree(row["project"], row["version"], row["sha256"] or "", row["size"] or 0)
+    environment = project_context.store.open(
         {
             "library": row["project"],
             "version": row["version"],
@@ -46,4 +46,11 @@ def open_project(row: ProjectRow, workshop: Workshop) -> Project:
             "import_names": row["import_names"],
         }
     )
-    return Project(tree, tuple(row["packages"]), environment, workshop.sandbox, workshop.rules, workshop.memory)
+    return Project(
+        tree,
+        tuple(row["packages"]),
+        environment,
+        project_context.sandbox,
+        project_context.rules,
+        project_context.memory,
+    )

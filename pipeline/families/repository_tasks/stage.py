@@ -17,7 +17,7 @@ from pipeline.families.repository_tasks.choosing import Chosen, choose
 from pipeline.families.repository_tasks.dependencies import dependencies
 from pipeline.families.repository_tasks.functions import Function, Skipped
 from pipeline.families.repository_tasks.project import Project, Variant
-from pipeline.families.repository_tasks.project_context import Workshop
+from pipeline.families.repository_tasks.project_context import ProjectContext
 from pipeline.families.repository_tasks.running import run_variants
 from pipeline.families.repository_tasks.sdists import TooLarge
 from pipeline.families.repository_tasks.test_dependencies import requirements_of_tests
@@ -63,7 +63,7 @@ class Traced:
 
 def projects_stage(
     tables: Tables,
-    workshop: Workshop,
+    project_context: ProjectContext,
     licences: LicenceRules,
     allowed: Collection[str],
 ) -> Output:
@@ -75,9 +75,11 @@ def projects_stage(
     (their body has no lines of its own, or they were not seen alike on every repeat) and files that do not parse are
     notes.
     """
-    chosen = choose(tables["releases"], tables["code_samples"], workshop.rules)
-    with ThreadPoolExecutor(workshop.workers) as pool:
-        tried = list(pool.map(lambda one: attempt(one.purl, trace_project, one, workshop, licences, allowed), chosen))
+    chosen = choose(tables["releases"], tables["code_samples"], project_context.rules)
+    with ThreadPoolExecutor(project_context.workers) as pool:
+        tried = list(
+            pool.map(lambda one: attempt(one.purl, trace_project, one, project_context, licences, allowed), chosen)
+        )
     results, failed = parted(tried)
     rejects = failed + [
         _reject(result.row, result.passing) for result in results if result.row["outcome"] != ProjectOutcome.TRACED
@@ -92,11 +94,13 @@ def projects_stage(
     return Output(built, units_in=len(chosen), units_out=len(chosen) - len(rejects), rejects=rejects, notes=notes)
 
 
-def trace_project(chosen: Chosen, workshop: Workshop, licences: LicenceRules, allowed: Collection[str]) -> Traced:
+def trace_project(
+    chosen: Chosen, project_context: ProjectContext, licences: LicenceRules, allowed: Collection[str]
+) -> Traced:
     """Fetch a project, install what its tests ask for, run them under the tracer as often as the rules say."""
     row = _empty_row(chosen)
     try:
-        return _trace(chosen, row, workshop, licences, allowed)
+        return _trace(chosen, row, project_context, licences, allowed)
     except tuple(_REFUSED) as error:
         return Traced({**row, "outcome": _REFUSED[type(error)], "detail": str(error)[:500]})
     except (Unreachable, IndexUnreachable) as error:
@@ -106,13 +110,13 @@ def trace_project(chosen: Chosen, workshop: Workshop, licences: LicenceRules, al
 
 
 def _trace(
-    chosen: Chosen, row: ProjectRow, workshop: Workshop, licences: LicenceRules, allowed: Collection[str]
+    chosen: Chosen, row: ProjectRow, project_context: ProjectContext, licences: LicenceRules, allowed: Collection[str]
 ) -> Traced:
-    file = workshop.sources.find(chosen.project, chosen.version)
+    file = project_context.sources.find(chosen.project, chosen.version)
     if file is None:
         return Traced({**row, "outcome": ProjectOutcome.NO_SDIST, "detail": "the index lists none"})
     row["sdist"], row["sha256"], row["size"], row["url"] = file.filename, file.sha256, file.size, file.url
-    tree = workshop.sources.tree(chosen.project, chosen.version, file.sha256, file.size)
+    tree = project_context.sources.tree(chosen.project, chosen.version, file.sha256, file.size)
     row["root"], row["import_root"] = tree.root, tree.import_root
     _add_metadata(row, tree, licences)
     if row["licence"] is None or not is_allowed(row["licence"], allowed):
@@ -120,29 +124,36 @@ def _trace(
         return Traced({**row, "outcome": ProjectOutcome.LICENCE, "detail": detail})
     if not tree.test_files:
         return Traced({**row, "outcome": ProjectOutcome.NO_TESTS, "detail": "no file has a name of tests"})
-    requirements = requirements_of_tests(tree, chosen.project, workshop.rules)
+    requirements = requirements_of_tests(tree, chosen.project, project_context.rules)
     row["requirements_from"] = list(requirements.places)
     tried = []
     for pins in requirements.attempts():
-        tried.append(_attempt(chosen, {**row, "requirements": list(pins)}, tree, workshop))
+        tried.append(_attempt(chosen, {**row, "requirements": list(pins)}, tree, project_context))
         if tried[-1].row["outcome"] not in _ANOTHER_TRY:
             return tried[-1]
     return tried[0]
 
 
-def _attempt(chosen: Chosen, row: ProjectRow, tree: Tree, workshop: Workshop) -> Traced:
+def _attempt(chosen: Chosen, row: ProjectRow, tree: Tree, project_context: ProjectContext) -> Traced:
     """Install a project with what its tests ask for, and run them as often as the rules say."""
-    built = workshop.store.build(chosen.request(tuple(row["requirements"])))
+    built = project_context.store.build(chosen.request(tuple(row["requirements"])))
     row["python"], row["cutoff"], row["rung"] = built["python"], built["cutoff"], built["rung"]
     row["lock_id"], row["lock"], row["import_names"] = built["lock_id"], built["lock"], built["import_names"]
     if built["outcome"] != EnvironmentOutcome.BUILT:
         detail = f"{built['outcome']}: {built['detail'] or ''}".strip()
         return Traced({**row, "outcome": ProjectOutcome.NO_ENVIRONMENT, "detail": detail[-500:]})
     row["packages"] = tree.packages([*built["import_names"], *chosen.import_names])
-    environment = workshop.store.open(built)
-    project = Project(tree, tuple(row["packages"]), environment, workshop.sandbox, workshop.rules, workshop.memory)
-    with ThreadPoolExecutor(workshop.workers) as pool:
-        runs = list(pool.map(lambda repeat: _run(project, repeat), range(workshop.rules.repeats)))
+    environment = project_context.store.open(built)
+    project = Project(
+        tree,
+        tuple(row["packages"]),
+        environment,
+        project_context.sandbox,
+        project_context.rules,
+        project_context.memory,
+    )
+    with ThreadPoolExecutor(project_context.workers) as pool:
+        runs = list(pool.map(lambda repeat: _run(project, repeat), range(project_context.rules.repeats)))
     return _judged(row, project, runs)
 
 

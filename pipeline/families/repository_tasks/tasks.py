@@ -23,7 +23,7 @@ from pipeline.families.repository_tasks.drawing import draw_tests
 from pipeline.families.repository_tasks.llm_specifications import RequirementWriter, Undocumented
 from pipeline.families.repository_tasks.mutating import MutatedCode, Noticed, notice_mutants
 from pipeline.families.repository_tasks.project import Project, Variant
-from pipeline.families.repository_tasks.project_context import Workshop, open_project
+from pipeline.families.repository_tasks.project_context import ProjectContext, open_project
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.running import run_variants
 from pipeline.families.repository_tasks.specification import Requirement, input_code, parsed, requirement_of
@@ -80,7 +80,7 @@ class Candidate:
 
 def repository_tasks_stage(
     tables: Tables,
-    workshop: Workshop,
+    project_context: ProjectContext,
     mutation: MutationRules,
     writer: RequirementWriter | None = None,
 ) -> Output:
@@ -102,22 +102,26 @@ def repository_tasks_stage(
     traced = [
         (row, files[row["project_id"], row["path"]], by_function[row["id"]]) for row in tables["traced_functions"]
     ]
-    results = list(guarded(traced, lambda one: str(one[0]["id"]), lambda one: [candidate(*one, workshop.rules)]))
+    results = list(guarded(traced, lambda one: str(one[0]["id"]), lambda one: [candidate(*one, project_context.rules)]))
     silent = (
         [drawn for drawn, requirement in zip(traced, results, strict=True) if _is_silent(requirement)] if writer else []
     )
-    drafted = _drafted(silent, sum(isinstance(drawn, Candidate) for drawn in results), workshop.rules, writer)
+    drafted = _drafted(silent, sum(isinstance(drawn, Candidate) for drawn in results), project_context.rules, writer)
     detail = [
         drafted.results.get(row["id"], drawn) for row, drawn in zip(tables["traced_functions"], results, strict=True)
     ]
     candidates = sorted((drawn for drawn in detail if isinstance(drawn, Candidate)), key=lambda one: one.id)
     rows: list[RepositoryTaskRow] = []
     rejects = [drawn for drawn in detail if isinstance(drawn, Reject)]
-    over = candidates[workshop.rules.tasks :]
+    over = candidates[project_context.rules.tasks :]
     rejects += [Reject(drawn.id, RejectReason.OVER_QUOTA, drawn.function["namespace"]) for drawn in over]
     for project in tables["projects"]:
-        own = [drawn for drawn in candidates[: workshop.rules.tasks] if drawn.function["project_id"] == project["id"]]
-        proven = attempt(project["purl"], prove, project, own, workshop, mutation) if own else []
+        own = [
+            drawn
+            for drawn in candidates[: project_context.rules.tasks]
+            if drawn.function["project_id"] == project["id"]
+        ]
+        proven = attempt(project["purl"], prove, project, own, project_context, mutation) if own else []
         if isinstance(proven, Reject):
             rejects += [replace(proven, key=drawn.id) for drawn in own]
             continue
@@ -271,13 +275,13 @@ def _undocumented(drawn: Candidate) -> Undocumented:
 
 
 def prove(
-    project: ProjectRow, candidates: Sequence[Candidate], workshop: Workshop, mutation: MutationRules
+    project: ProjectRow, candidates: Sequence[Candidate], project_context: ProjectContext, mutation: MutationRules
 ) -> list[RepositoryTaskRow | Reject]:
     """Run the tests of candidates without their bodies, those that fail then with the bodies put in place, and mutated.
 
     Errors: those of `open_project`.
     """
-    opened = open_project(project, workshop)
+    opened = open_project(project, project_context)
     without = [
         Variant(
             drawn.id,
@@ -286,9 +290,9 @@ def prove(
         )
         for drawn in candidates
     ]
-    emptied = {run.id: run for run in run_variants(opened, without, workshop.workers)}
+    emptied = {run.id: run for run in run_variants(opened, without, project_context.workers)}
     judging = {drawn.id: _failing(emptied[drawn.id], drawn.tests) for drawn in candidates}
-    able = [drawn for drawn in candidates if len(judging[drawn.id]) >= workshop.rules.min_tests]
+    able = [drawn for drawn in candidates if len(judging[drawn.id]) >= project_context.rules.min_tests]
     complete = [
         Variant(
             drawn.id,
@@ -297,17 +301,19 @@ def prove(
         )
         for drawn in able
     ]
-    filled = {run.id: run for run in run_variants(opened, complete, workshop.workers)} if complete else {}
+    filled = {run.id: run for run in run_variants(opened, complete, project_context.workers)} if complete else {}
     proven = [drawn for drawn in able if _passes(filled[drawn.id])]
-    noticed = _mutate(opened, proven, judging, workshop, mutation)
+    noticed = _mutate(opened, proven, judging, project_context, mutation)
 
     def judged(drawn: Candidate) -> list[RepositoryTaskRow | Reject]:
         if refusal := _refusal(drawn, judging[drawn.id], emptied[drawn.id], filled.get(drawn.id)):
             return [refusal]
         tests, score = noticed[drawn.id].tests, noticed[drawn.id].score
-        if refusal := _uncovered(drawn, tests, workshop.rules) or _too_alike(drawn, score, workshop.rules):
+        if refusal := _uncovered(drawn, tests, project_context.rules) or _too_alike(
+            drawn, score, project_context.rules
+        ):
             return [refusal]
-        if texts := _unstated(drawn, opened.tree, tests, workshop.rules):
+        if texts := _unstated(drawn, opened.tree, tests, project_context.rules):
             detail = f"{drawn.function['namespace']}: tests want {', '.join(map(repr, texts))}, which nothing states"
             return [Reject(drawn.id, RejectReason.UNKNOWABLE, detail[:500])]
         ended = worst(emptied[drawn.id].judged[test] for test in tests)
@@ -328,11 +334,11 @@ def _mutate(
     project: Project,
     candidates: Sequence[Candidate],
     judging: Mapping[str, Sequence[str]],
-    workshop: Workshop,
+    project_context: ProjectContext,
     mutation: MutationRules,
 ) -> dict[str, Noticed]:
     """Return for each candidate which mutants of its body are noticed, and by which tests."""
-    listed = workshop.rules.max_tests
+    listed = project_context.rules.max_tests
     codes = [
         MutatedCode(
             drawn.id,
@@ -349,7 +355,7 @@ def _mutate(
         codes,
         Family.REPOSITORY_TASK,
         mutation,
-        lambda variants: run_variants(hurried, variants, workshop.workers),
+        lambda variants: run_variants(hurried, variants, project_context.workers),
     )
 
 

@@ -14,7 +14,7 @@ from pipeline.execution.mutation.score import MutationScore
 from pipeline.families.messages import sources_of_tests, unstated
 from pipeline.families.repository_tasks.mutating import MutatedCode, Noticed, notice_mutants
 from pipeline.families.repository_tasks.project import Variant
-from pipeline.families.repository_tasks.project_context import Workshop, open_project
+from pipeline.families.repository_tasks.project_context import ProjectContext, open_project
 from pipeline.families.repository_tasks.running import run_variants
 from pipeline.families.repository_tasks.variant_runs import TestRun
 from pipeline.families.scenes.candidates import tests_of
@@ -112,12 +112,12 @@ def _unknowable(proven: Proven, tests: Sequence[str], rules: SceneRules) -> Reje
     return Reject(planned.id, RejectReason.UNKNOWABLE, detail[:500])
 
 
-def read_tests(workshop: Workshop, project: ProjectRow, tests: Sequence[str]) -> list[str]:
+def read_tests(project_context: ProjectContext, project: ProjectRow, tests: Sequence[str]) -> list[str]:
     """Return the sources of tests of a project.
 
     Errors: those of `open_project`.
     """
-    return sources_of_tests(open_project(project, workshop).tree.text, tests)
+    return sources_of_tests(open_project(project, project_context).tree.text, tests)
 
 
 def _id(planned: Planned) -> str:
@@ -129,16 +129,16 @@ def _place(planned: Planned) -> str:
 
 
 def run_blocks(
-    workshop: Workshop, rules: SceneRules, project: ProjectRow, variants: Sequence[Variant]
+    project_context: ProjectContext, rules: SceneRules, project: ProjectRow, variants: Sequence[Variant]
 ) -> list[TestRun]:
     """Run tests of a project in the sandbox; on files that were changed they have less time, since they may never end.
 
     Errors: those of `open_project`.
     """
-    opened = open_project(project, workshop)
+    opened = open_project(project, project_context)
     hurried = replace(opened, rules=opened.rules.model_copy(update={"test_time_s": rules.test_time_s}))
     whole, changed = ([each for each in variants if bool(each.replacements) == has] for has in (False, True))
-    return [*run_variants(opened, whole), *run_variants(hurried, changed, workshop.workers)]
+    return [*run_variants(opened, whole), *run_variants(hurried, changed, project_context.workers)]
 
 
 def _prepare(planned: Planned, reaches: Mapping[str, Sequence[ReachRow]], rules: SceneRules) -> _Subject | Reject:

@@ -12,7 +12,7 @@ from pipeline.llm.tasks.forms import Description
 from pipeline.llm.tasks.prose import text_problem
 from pipeline.llm.tasks.rounds import Drafted, Subject, draft
 from pipeline.llm.tasks.rules import DescriptionRules
-from pipeline.llm.writers import Request, Text, Writer, Written
+from pipeline.llm.writers import Request, Text, Writer, WriterResult
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,15 @@ class DescriptionWriter:
     rules: DescriptionRules
     drafting: DraftingRules
 
-    def write(self, requests: Sequence[Request]) -> list[Written]:
+    def write(self, requests: Sequence[Request]) -> list[WriterResult]:
         """Write a text for each request, in their order; none where nobody can."""
         return self.improve(requests, self.write_offline(requests))
 
-    def write_offline(self, requests: Sequence[Request]) -> list[Written]:
+    def write_offline(self, requests: Sequence[Request]) -> list[WriterResult]:
         """Write what needs no model."""
         return self.offline.write(requests)
 
-    def improve(self, requests: Sequence[Request], written: Sequence[Written]) -> list[Written]:
+    def improve(self, requests: Sequence[Request], written: Sequence[WriterResult]) -> list[WriterResult]:
         """Ask the model for what is missing or redacted; where it writes nothing better the offline text stays."""
         improved = list(written)
         places = [
@@ -63,11 +63,11 @@ class DescriptionWriter:
         return not self.rules.improves.isdisjoint({kind, Improves.ALL})
 
 
-def _written(drafted: Drafted[Description], offline: Text | None) -> Written:
+def _written(drafted: Drafted[Description], offline: Text | None) -> WriterResult:
     if drafted.form is None:
-        return Written(offline, drafted.refusal)
+        return WriterResult(offline, drafted.refusal)
     text = " ".join(drafted.form.text.split())
-    return Written(
+    return WriterResult(
         Text(text, False, Drafter.MODEL, drafted.model, drafted.prompt_sha256, drafted.tokens, drafted.nano_usd)
     )
 

@@ -25,7 +25,7 @@ from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.run_cache import RunCache
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.completions_and_migrations.foreign import LibraryNames
-from pipeline.families.repository_tasks.project_context import Workshop
+from pipeline.families.repository_tasks.project_context import ProjectContext
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.index.artifacts import ArtifactStore
 from pipeline.index.http import Fetcher
@@ -113,13 +113,13 @@ class Resources:
         return [kind] if self.has_model else []
 
     @cached_property
-    def workshop(self) -> Workshop:
+    def project_context(self) -> ProjectContext:
         """What runs the tests of projects."""
         sources = ProjectSources(
             self.settings.cache / "projects", self.artifacts.fetcher, index_url(), self.rules.repository
         )
         rules, workers = self.rules.repository, self.settings.workers
-        return Workshop(sources, self.environments, find_sandbox(), rules, workers, self.memory)
+        return ProjectContext(sources, self.environments, find_sandbox(), rules, workers, self.memory)
 
     @property
     def release_sdists(self) -> ReleaseSdists:

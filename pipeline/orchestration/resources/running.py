@@ -104,7 +104,10 @@ def make_functions(resources: Resources, tables: Tables) -> Output:
 def trace_projects(resources: Resources, tables: Tables) -> Output:
     """Run the projects stage: the newest releases and dependents of a library, with their own tests."""
     return projects_stage(
-        tables, workshop=resources.workshop, licences=resources.rules.licences, allowed=resources.rules.quality.licences
+        tables,
+        project_context=resources.project_context,
+        licences=resources.rules.licences,
+        allowed=resources.rules.quality.licences,
     )
 
 
@@ -115,6 +118,6 @@ def make_scenes(resources: Resources, tables: Tables) -> Output:
         tables,
         rules=rules.scenes,
         mutation=rules.mutation,
-        run=partial(run_blocks, resources.workshop, rules.scenes),
-        read_tests=partial(read_tests, resources.workshop),
+        run=partial(run_blocks, resources.project_context, rules.scenes),
+        read_tests=partial(read_tests, resources.project_context),
     )

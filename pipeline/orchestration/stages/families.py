@@ -41,7 +41,7 @@ def families(resources: Resources) -> Iterator[Stage]:
         writes="repository_tasks",
         depends=lambda: [rules.repository, rules.mutation, *resources.by_model(rules.drafts.requirement)],
         run=lambda tables: repository_tasks_stage(
-            tables, workshop=resources.workshop, mutation=rules.mutation, writer=requirements(resources)
+            tables, project_context=resources.project_context, mutation=rules.mutation, writer=requirements(resources)
         ),
     )
     yield declared(

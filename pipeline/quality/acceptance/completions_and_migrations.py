@@ -69,7 +69,7 @@ def acceptance_stage(
     runs = Runs(tables["verdicts"])
     behaviours = tables["behaviours"]
     proven = [*prove_changes(tables["changes"], runs), *map(_published_change, behaviours)]
-    facts = _Facts(
+    facts = _AcceptanceInputs(
         drafts={row["subject_id"]: row for row in tables["drafts"]},
         reviews=LibraryReviews.of(tables, rules),
         snippets={row["id"]: row for row in tables["snippets"]},
@@ -118,7 +118,7 @@ def _id(row: AnyRow) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class _AcceptanceInputs:
     """The tables and rules that decide on a library's instances, by id; environments are by version.
 
     A change that a run refutes is not published, so no instance may refer to it.
@@ -148,14 +148,14 @@ class _Facts:
             return prove_witness(instance, change, self.runs, rules.fails_in_target)
         return prove(instance, change, following, self.runs, rules.modified_proven_by)
 
-    def reviewed(self, family: Family, instance: R) -> tuple[Reviewed[R], _Facts]:
+    def reviewed(self, family: Family, instance: R) -> tuple[Reviewed[R], _AcceptanceInputs]:
         """Return an instance with the decision on it, and the facts with the runs of its edit."""
         draft = self.drafts.get(instance["id"])
         reviewed = self.reviews.reviewed(family, instance, draft["text"] if draft else None)
         return reviewed, replace(self, runs=self.runs.over(reviewed.runs)) if reviewed.runs else self
 
 
-def _completion(original: CompletionRow, facts: _Facts) -> PublishedCompletionRow | Reject:
+def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedCompletionRow | Reject:
     reviewed, facts = facts.reviewed(Family.COMPLETION, original)
     instance = retagged(reviewed.row, facts.behaviours)
     proof = facts.proof_of(instance)
@@ -180,7 +180,7 @@ def _completion(original: CompletionRow, facts: _Facts) -> PublishedCompletionRo
     }
 
 
-def _migration(original: MigrationRow, facts: _Facts) -> PublishedMigrationRow | Reject:
+def _migration(original: MigrationRow, facts: _AcceptanceInputs) -> PublishedMigrationRow | Reject:
     reviewed, facts = facts.reviewed(Family.MIGRATION, original)
     instance = retagged(reviewed.row, facts.behaviours)
     source, target = subjects_of(instance)
@@ -222,7 +222,7 @@ def _migration(original: MigrationRow, facts: _Facts) -> PublishedMigrationRow |
     }
 
 
-def _block_completion(original: BlockCompletionRow, facts: _Facts) -> PublishedBlockCompletionRow | Reject:
+def _block_completion(original: BlockCompletionRow, facts: _AcceptanceInputs) -> PublishedBlockCompletionRow | Reject:
     """Publish a block of another language: it is not run, and its post's title, without the name, describes it."""
     reviewed = facts.reviews.reviewed(
         Family.BLOCK_COMPLETION, original, block_description(original, facts.snippets, facts.drafting)
@@ -247,7 +247,7 @@ def _refuse(
     snippets: Sequence[str],
     runs: Sequence[tuple[str, str]],
     proof: Proof,
-    facts: _Facts,
+    facts: _AcceptanceInputs,
     probed: str | None = None,
 ) -> Reject | None:
     """Return the first reason, if any, why an instance is not published; `runs` must pass, each (subject, version).
@@ -266,7 +266,7 @@ def _refuse(
     return reviewed.refusal()
 
 
-def _unproven(key: str, subject: str, version: str, facts: _Facts, probed: str | None) -> Reject | None:
+def _unproven(key: str, subject: str, version: str, facts: _AcceptanceInputs, probed: str | None) -> Reject | None:
     run = facts.runs.of(subject, version)
     if probed and run is None and facts.snippets[subject]["source"] not in facts.executable_sources:
         outcome = facts.runs.outcome(probed, version)
@@ -293,7 +293,7 @@ class _Described(ReviewColumns):
     prompt_sha256: str | None
 
 
-def _described(reviewed: Reviewed[Any], instance: InstanceHead, facts: _Facts) -> _Described:
+def _described(reviewed: Reviewed[Any], instance: InstanceHead, facts: _AcceptanceInputs) -> _Described:
     draft = facts.drafts.get(instance["id"])
     by_person = reviewed.description != (draft["text"] if draft else None)
     return {
@@ -314,7 +314,7 @@ class _Reference(TypedDict):
     lock_id: str
 
 
-def _reference(instance: InstanceHead, subject: str, facts: _Facts) -> _Reference:
+def _reference(instance: InstanceHead, subject: str, facts: _AcceptanceInputs) -> _Reference:
     reference = facts.runs.of(subject, instance["version"])
     run = present(reference or facts.runs.of(instance["path"], instance["version"]))
     outcome = reference["outcome"] if reference else None

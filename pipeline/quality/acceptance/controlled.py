@@ -35,7 +35,7 @@ def controlled_acceptance_stage(tables: Tables, rules: QualityRules) -> Output:
     and SEVERAL_ANSWERS. The evidence is `executed` as `pipeline.families.proof.prove` says. A row is `discriminating`
     if the release next to it lacks the API, and not only the module or class that the prompt names.
     """
-    facts = _Facts(
+    facts = _AcceptanceInputs(
         followers(tables["releases"]),
         {row["id"]: row for row in (*tables["changes"], *tables["behaviours"])},
         by_place(tables["behaviours"]),
@@ -54,7 +54,7 @@ def controlled_acceptance_stage(tables: Tables, rules: QualityRules) -> Output:
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class _AcceptanceInputs:
     following: dict[str, str]
     changes: dict[str, ChangeRow]
     behaviours: dict[tuple[str, str], BehaviourRow]
@@ -94,7 +94,9 @@ class _Names:
         return self._paths[version]
 
 
-def _published(original: ControlledCompletionRow, facts: _Facts) -> PublishedControlledCompletionRow | Reject:
+def _published(
+    original: ControlledCompletionRow, facts: _AcceptanceInputs
+) -> PublishedControlledCompletionRow | Reject:
     reviewed = facts.reviews.reviewed(Family.CONTROLLED, original, original["description"])
     row = retagged(reviewed.row, facts.behaviours)
     key, version, path = row["id"], row["version"], row["path"]

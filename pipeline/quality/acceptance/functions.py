@@ -54,7 +54,7 @@ def functions_acceptance_stage(
     runs: dict[str, dict[str, FunctionRunRow]] = defaultdict(dict)
     for run in tables["function_runs"]:
         runs[run["function_id"]][run["role"]] = run
-    facts = _Facts(
+    facts = _AcceptanceInputs(
         runs,
         {row["id"]: row for row in tables["snippets"]},
         frozenset(row["id"] for row in tables["published_changes"]),
@@ -70,7 +70,7 @@ def functions_acceptance_stage(
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class _AcceptanceInputs:
     """The tables and rules that decide on functions; runs are by function and role."""
 
     runs: Mapping[str, Mapping[str, FunctionRunRow]]
@@ -82,7 +82,7 @@ class _Facts:
     reviews: LibraryReviews
 
 
-def _published(original: FunctionRow, facts: _Facts) -> Iterator[PublishedFunctionRow | Reject]:
+def _published(original: FunctionRow, facts: _AcceptanceInputs) -> Iterator[PublishedFunctionRow | Reject]:
     reviewed = facts.reviews.reviewed(Family.FUNCTION, original, original["description"])
     function: FunctionRow = {**reviewed.row, "description": reviewed.description}
     if reviewed.description != original["description"]:
@@ -128,7 +128,7 @@ class _Proof(TypedDict):
     discriminating: bool
 
 
-def _proof(function: FunctionRow, runs: Mapping[str, FunctionRunRow], facts: _Facts) -> _Proof:
+def _proof(function: FunctionRow, runs: Mapping[str, FunctionRunRow], facts: _AcceptanceInputs) -> _Proof:
     tests, role = runs[FunctionRun.TESTS], deciding_run(runs)
     other = runs[role] if role else None
     decides = other is not None and facts.reviews.rules.decides(role, other["outcome"])
@@ -146,7 +146,7 @@ def _proof(function: FunctionRow, runs: Mapping[str, FunctionRunRow], facts: _Fa
     }
 
 
-def _refusal(function: FunctionRow, runs: Mapping[str, FunctionRunRow], facts: _Facts) -> Reject | None:
+def _refusal(function: FunctionRow, runs: Mapping[str, FunctionRunRow], facts: _AcceptanceInputs) -> Reject | None:
     key, least = function["id"], facts.least
     if unlicensed := facts.reviews.unlicensed(key, facts.snippets[function["snippet_id"]]["licence"]):
         return unlicensed

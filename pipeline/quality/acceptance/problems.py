@@ -49,7 +49,7 @@ def problems_acceptance_stage(
     runs: dict[str, dict[str, ProblemRunRow]] = defaultdict(dict)
     for run in tables["problem_runs"]:
         runs[run["problem_id"]][run["role"]] = run
-    facts = _Facts(
+    facts = _AcceptanceInputs(
         runs,
         {row["id"]: row for row in tables["snippets"]},
         frozenset(row["id"] for row in tables["published_changes"]),
@@ -61,7 +61,7 @@ def problems_acceptance_stage(
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class _AcceptanceInputs:
     """The tables and rules that decide on problems; runs are by problem and role."""
 
     runs: Mapping[str, Mapping[str, ProblemRunRow]]
@@ -72,7 +72,7 @@ class _Facts:
     mutation: MutationRules
 
 
-def _published(original: ProblemRow, facts: _Facts) -> PublishedProblemRow | Reject:
+def _published(original: ProblemRow, facts: _AcceptanceInputs) -> PublishedProblemRow | Reject:
     reviewed = facts.reviews.reviewed(Family.PROBLEM, original)
     problem = reviewed.row
     runs: dict[str, ProblemRunRow | ReviewEditRun] = {**facts.runs[problem["id"]]}
@@ -109,14 +109,16 @@ def _published(original: ProblemRow, facts: _Facts) -> PublishedProblemRow | Rej
     }
 
 
-def _source(problem: ProblemRow, facts: _Facts) -> SourceColumns:
+def _source(problem: ProblemRow, facts: _AcceptanceInputs) -> SourceColumns:
     """Return the source columns of a problem: those of its snippet, or of the release with the change."""
     if problem["snippet_id"] is not None:
         return source_columns(facts.snippets[problem["snippet_id"]])
     return columns_of_change(facts.reviews.releases[problem["version"]])
 
 
-def _refusal(problem: ProblemRow, runs: Mapping[str, ProblemRunRow | ReviewEditRun], facts: _Facts) -> Reject | None:
+def _refusal(
+    problem: ProblemRow, runs: Mapping[str, ProblemRunRow | ReviewEditRun], facts: _AcceptanceInputs
+) -> Reject | None:
     key = problem["id"]
     if unlicensed := facts.reviews.unlicensed(key, _source(problem, facts)["licence"]):
         return unlicensed

@@ -45,7 +45,7 @@ def flags_stage(tables: Tables, rules: FlagRules, fails: frozenset[Outcome], dra
     """
     subjects, unread = parted(Subjects(tables, fails))
     alike, uncompared = alike_elsewhere(subjects, rules.near_duplicate) if rules.near_duplicate.enabled else ({}, [])
-    facts = _Facts(
+    facts = _FlagInputs(
         drafts={row["subject_id"]: row for row in tables["drafts"]},
         refused={row["subject_id"]: row for row in tables["refused_drafts"]}
         | {row["function_id"]: row for row in tables["refused_functions"] if row["function_id"]},
@@ -69,7 +69,7 @@ def flags_stage(tables: Tables, rules: FlagRules, fails: frozenset[Outcome], dra
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class _FlagInputs:
     """The tables and rules that decide on flags, by the id of the instance.
 
     `following` is the release after each; `contradicted` are the directives that contradict a lifecycle, by path.
@@ -106,7 +106,7 @@ def _contradicted(directives: Iterable[DirectiveRow]) -> dict[str, list[Directiv
     return by_path
 
 
-def _findings(subject: Subject, facts: _Facts, rules: FlagRules) -> Iterator[tuple[FlagKind, str]]:
+def _findings(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> Iterator[tuple[FlagKind, str]]:
     """Yield the doubts about an instance, with the evidence; the audit draws from the instances without any."""
     flagged = False
     for kind, find in _FINDERS.items():
@@ -118,18 +118,18 @@ def _findings(subject: Subject, facts: _Facts, rules: FlagRules) -> Iterator[tup
         yield FlagKind.AUDIT, drawn
 
 
-def _licence_unclear(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+def _licence_unclear(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
     return next((f"no SPDX expression for {place}" for licence, place in subject.licences if licence is None), None)
 
 
-def _description_redacted(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+def _description_redacted(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
     if BY_NAME[subject.family].described_by is DescribedBy.ROW:
         return subject.row["description"] if subject.row["redacted"] else None
     draft = facts.drafts.get(subject.row["id"])
     return draft["text"] if draft and draft["redacted"] else None
 
 
-def _no_description(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+def _no_description(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
     draft = facts.drafts.get(subject.row["id"])
     # The code of a change is hardly more than the name: a sentence that needs that too says nothing without it.
     is_written = any(snippet["source"] == SnippetSource.CHANGE for snippet in subject.snippets)
@@ -137,7 +137,7 @@ def _no_description(subject: Subject, facts: _Facts, rules: FlagRules) -> str | 
     return f"no sentence in the docstring of {subject.row['path']}" if missing else None
 
 
-def _label_contradicted(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+def _label_contradicted(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
     if not BY_NAME[subject.family].tags_proved:
         return None
     row = retagged(subject.row, facts.behaviours)
@@ -145,7 +145,7 @@ def _label_contradicted(subject: Subject, facts: _Facts, rules: FlagRules) -> st
     return prove(row, facts.change_of(row), following, facts.runs, ()).contradiction
 
 
-def _rename_unsure(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+def _rename_unsure(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
     change = facts.change_of(subject.row)
     if change is None or not _is_guess(change, rules):
         change = _guess_below(subject.row, facts)
@@ -162,7 +162,7 @@ def _is_guess(change: ChangeRow, rules: FlagRules) -> bool:
     return change["kind"] in RELOCATED and change["confidence"] < rules.rename_unsure.below_confidence
 
 
-def _guess_below(instance: MigrationRow, facts: _Facts) -> ChangeRow | None:
+def _guess_below(instance: MigrationRow, facts: _FlagInputs) -> ChangeRow | None:
     """Return the guess on which a migration rests that follows a rename: that of its API, or of the parent of both."""
     if instance.get("basis") != MigrationBasis.RENAMED:
         return None
@@ -176,32 +176,32 @@ def _guess_below(instance: MigrationRow, facts: _Facts) -> ChangeRow | None:
     return facts.guesses[old, new]
 
 
-def _not_discriminating(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+def _not_discriminating(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
     return subject.undecided
 
 
-def _too_long(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+def _too_long(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
     lines = max((len(code.splitlines()) for code in subject.codes), default=0)
     return f"{lines} lines" if lines > rules.too_long.max_lines else None
 
 
-def _draft_rejected(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+def _draft_rejected(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
     refused = facts.refused.get(subject.row["id"])
     return f"{refused['model']}, {refused['tries']} tries: {refused['problem']}" if refused else None
 
 
-def _documentation_disagrees(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+def _documentation_disagrees(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
     directives = facts.contradicted.get(subject.row["path"], ()) if "versicode_tag" in subject.row else ()
     holding = holding_at(directives, subject.row["version"])
     return "; ".join(sorted(contradiction_of(row) for row in holding)) or None
 
 
-def _version_weak(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+def _version_weak(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
     weak = (row for row in subject.snippets if row["version_evidence"] in rules.version_weak.evidence)
     return next((f"{row['version_evidence']}: {row['stated'] or row['place']}" for row in weak), None)
 
 
-def _answer_leaks(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+def _answer_leaks(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
     for name in subject.names:
         letters = _letters(name)
         if len(letters) < rules.answer_leaks.min_letters:
@@ -217,11 +217,11 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text)).casefold()
 
 
-def _near_duplicate(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+def _near_duplicate(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
     return facts.alike.get(subject.row["id"])
 
 
-def _flaky(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+def _flaky(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
     flaky = sorted(
         f"{run['role']} in {run['version']}: {(run['detail'] or '').partition(chr(10))[0]}"
         for run in subject.runs
@@ -235,7 +235,7 @@ def _audit(subject: Subject, rules: FlagRules) -> str | None:
     return f"drawn with share {rules.audit.share}" if drawn < rules.audit.share else None
 
 
-_FINDERS: Mapping[FlagKind, Callable[[Subject, _Facts, FlagRules], str | None]] = {
+_FINDERS: Mapping[FlagKind, Callable[[Subject, _FlagInputs, FlagRules], str | None]] = {
     FlagKind.LICENCE_UNCLEAR: _licence_unclear,
     FlagKind.DESCRIPTION_REDACTED: _description_redacted,
     FlagKind.NO_DESCRIPTION: _no_description,

@@ -19,7 +19,7 @@ from pipeline.snapshots.description.croissant import LIMITS, croissant_text, voc
 from pipeline.snapshots.description.markdown import cell, templates
 from pipeline.snapshots.format.layout import front_matter, splits
 from pipeline.snapshots.format.manifest import Entry
-from pipeline.snapshots.format.rows import Written
+from pipeline.snapshots.format.rows import PublishedRows
 from pipeline.snapshots.format.survival_figures import survival_figures
 
 _DESCRIBED = ("completions", "migrations", "functions")
@@ -172,7 +172,7 @@ TEXT_COLUMNS = (
 def texts_of(
     profile: str,
     end: datetime,
-    tables: Written,
+    tables: PublishedRows,
     deprecated: Mapping[str, Sequence[Row]],
     files: Sequence[Entry],
 ) -> dict[str, str]:

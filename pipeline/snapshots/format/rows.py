@@ -112,7 +112,7 @@ class Rows(Mapping[str, Sequence[Row]]):
         return self._lake.read(name, library, columns=[*names, *key]) if names else []
 
 
-class Written(Mapping[str, Sequence[Row]]):
+class PublishedRows(Mapping[str, Sequence[Row]]):
     """Some columns of the rows in a folder of configurations, ordered by library, with further rows at the end."""
 
     def __init__(self, folder: Path, columns: Iterable[str], more: Mapping[str, Sequence[Row]] | None = None) -> None:
@@ -131,9 +131,9 @@ class Written(Mapping[str, Sequence[Row]]):
         """Return how many configurations there are."""
         return len(TABLES)
 
-    def and_also(self, more: Mapping[str, Sequence[Row]]) -> Written:
+    def and_also(self, more: Mapping[str, Sequence[Row]]) -> PublishedRows:
         """Return the same with these rows at the end."""
-        return Written(self._folder, self._columns, more)
+        return PublishedRows(self._folder, self._columns, more)
 
 
 def read_columns(path: Path, columns: Iterable[str], where: pc.Expression | None = None) -> list[Row]:

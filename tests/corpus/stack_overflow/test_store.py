@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.stack_overflow.posts import Post
-from pipeline.corpus.stack_overflow.store import Place, open_store
+from pipeline.corpus.stack_overflow.store import ListingPosition, open_store
 from pipeline.lake.stage import Reject
 from tests.corpus.stack_overflow.builders import day
 
@@ -62,11 +62,11 @@ def test_rejects_and_places_are_stored(tmp_path: Path) -> None:
     reject = Reject("Posts.xml:7", RejectReason.UNREADABLE, "why")
     with open_store(tmp_path / "store.sqlite") as store:
         store.refuse("a", reject)
-        store.note_listing("q", Place(5, 2))
-        store.note_listing("q", Place(6, 1, ended=True))
+        store.note_listing("q", ListingPosition(5, 2))
+        store.note_listing("q", ListingPosition(6, 1, ended=True))
     with open_store(tmp_path / "store.sqlite") as store:
         assert (list(store.refused("a")), list(store.refused("b"))) == ([reject], [])
-        assert (store.listing("q"), store.listing("r")) == (Place(6, 1, ended=True), None)
+        assert (store.listing("q"), store.listing("r")) == (ListingPosition(6, 1, ended=True), None)
 
 
 @pytest.mark.parametrize("damage", [b"no database" * 1000, bytes(9000)])

@@ -47,7 +47,7 @@ from pipeline.execution.sandbox.environment import Environment, bare_environment
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.samples.engine import Engine
-from pipeline.families.repository_tasks.project_context import Workshop
+from pipeline.families.repository_tasks.project_context import ProjectContext
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.index.http import Fetcher, Unreachable
 from pipeline.lake.schema import Row
@@ -194,7 +194,7 @@ def runners(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runners]:
         pytest.skip("a verifier runs as root, and no namespaces for that can be made here")
     engine = Engine(store, sandbox, load(RULES / "validation.yaml", ValidationRules))
     rules = load(RULES / "repository.yaml", RepositoryRules)
-    of_tests = Runners(engine, Workshop(cast(Any, None), store, sandbox, rules))
+    of_tests = Runners(engine, ProjectContext(cast(Any, None), store, sandbox, rules))
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("DRIFTLINE_DATA", str(tmp_path_factory.mktemp("data")))
         patched.setattr(running, "runners_at", lambda _: of_tests)

@@ -18,7 +18,7 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scenes import Scene
 from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.export.artifacts import answered_in, whole_file
-from pipeline.evaluation.export.folder import Written, export
+from pipeline.evaluation.export.folder import ExportSummary, export
 from pipeline.evaluation.export.format import NothingExported, Unpack
 from pipeline.evaluation.export.projects import SourcesMissing
 from pipeline.evaluation.scores import running
@@ -32,7 +32,7 @@ from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.samples.engine import Engine
-from pipeline.families.repository_tasks.project_context import Workshop
+from pipeline.families.repository_tasks.project_context import ProjectContext
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.index.http import Fetcher
@@ -68,7 +68,7 @@ def runners(demo: str, index: Index, environment: Environment, tmp_path: Path) -
     rules = load(RULES / "repository.yaml", RepositoryRules)
     sources = ProjectSources(tmp_path / "projects", Fetcher(timeout_s=10), index.simple, rules)
     engine = Engine(store, sandbox, load(RULES / "validation.yaml", ValidationRules))
-    of_tests = Runners(engine, Workshop(sources, store, sandbox, rules))
+    of_tests = Runners(engine, ProjectContext(sources, store, sandbox, rules))
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("DRIFTLINE_DATA", str(tmp_path / "data"))
         patched.setattr(running, "runners_at", lambda _: of_tests)
@@ -89,7 +89,7 @@ def snapshot(demo: str, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def written(snapshot: Path, sources: Unpack, tmp_path: Path) -> Written:
+def written(snapshot: Path, sources: Unpack, tmp_path: Path) -> ExportSummary:
     return export(snapshot, ExportFormat.HARBOR, tmp_path / "out", sources)
 
 
@@ -102,7 +102,7 @@ def rows_in(snapshot: Path, out: Path) -> dict[str, tuple[Path, Family, Row]]:
 
 
 def test_rewards_are_the_verdicts_of_scoring(
-    written: Written, snapshot: Path, runners: Runners, environment: Environment, tmp_path: Path
+    written: ExportSummary, snapshot: Path, runners: Runners, environment: Environment, tmp_path: Path
 ) -> None:
     assert written.refused == {("scenes", Unsupported.NOT_DISCRIMINATING): 1}  # nothing is missing in it
     tasks = rows_in(snapshot, tmp_path / "out")
@@ -124,7 +124,7 @@ def test_rewards_are_the_verdicts_of_scoring(
     assert {value for values in rewards.values() for value in values} == {0.0, 1.0}
 
 
-def test_an_agent_gets_the_project_without_the_answer(written: Written, snapshot: Path, tmp_path: Path) -> None:
+def test_an_agent_gets_the_project_without_the_answer(written: ExportSummary, snapshot: Path, tmp_path: Path) -> None:
     for folder, family, row in rows_in(snapshot, tmp_path / "out").values():
         with tarfile.open(folder / "environment" / "project.tar.gz") as archive:
             files = {name: member.read() for name in archive.getnames() if (member := archive.extractfile(name))}

@@ -21,7 +21,7 @@ from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.samples.validate import Summary
 from pipeline.execution.validation.samples.verdict_file import NoVerdicts, Verdict, read_verdicts
-from pipeline.families.repository_tasks.project_context import Workshop
+from pipeline.families.repository_tasks.project_context import ProjectContext
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.index.http import Fetcher
@@ -33,22 +33,22 @@ from tests.index_server import Index
 
 
 @pytest.fixture
-def workshop(environment: Environment, index: Index, tmp_path: Path) -> Workshop:
+def project_context(environment: Environment, index: Index, tmp_path: Path) -> ProjectContext:
     rules = load(RULES / "repository.yaml", RepositoryRules)
     sources = ProjectSources(tmp_path / "projects", Fetcher(timeout_s=10), index.simple, rules)
-    return Workshop(sources, cast(EnvironmentStore, Ready(environment)), find_sandbox(), rules)
+    return ProjectContext(sources, cast(EnvironmentStore, Ready(environment)), find_sandbox(), rules)
 
 
 Validate = Callable[..., tuple[Summary, list[Verdict]]]
 
 
 @pytest.fixture
-def validate(workshop: Workshop, tmp_path: Path) -> Validate:
+def validate(project_context: ProjectContext, tmp_path: Path) -> Validate:
     def run(
         path: Path, wanted: ExportFormat, answers: Path | None = None, again: bool = False
     ) -> tuple[Summary, list[Verdict]]:
         out, tell = tmp_path / "verdicts.jsonl", lambda *_: None
-        summary = validate_in_projects(path, wanted, out, workshop, tell, answers, again=again, restart=False)
+        summary = validate_in_projects(path, wanted, out, project_context, tell, answers, again=again, restart=False)
         return summary, list(read_verdicts(out))
 
     return run
@@ -142,10 +142,10 @@ def test_what_cannot_be_run_gets_a_verdict_too(
 
 
 def test_a_silent_index_is_told_and_tried_again(
-    validate: Validate, snapshot: Path, sources: Unpack, workshop: Workshop, index: Index, tmp_path: Path
+    validate: Validate, snapshot: Path, sources: Unpack, project_context: ProjectContext, index: Index, tmp_path: Path
 ) -> None:
     export(snapshot, ExportFormat.EVOCODEBENCH, tmp_path / "out", sources)
-    shutil.rmtree(workshop.sources.root)
+    shutil.rmtree(project_context.sources.root)
     known = index.projects.pop("demo")
     (verdict,) = validate(tmp_path / "out" / "data.jsonl", ExportFormat.EVOCODEBENCH)[1]
     assert verdict.outcome is Outcome.NO_ENVIRONMENT

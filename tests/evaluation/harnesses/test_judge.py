@@ -23,7 +23,7 @@ from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.samples.engine import Engine
-from pipeline.families.repository_tasks.project_context import Workshop
+from pipeline.families.repository_tasks.project_context import ProjectContext
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.index.http import Fetcher
@@ -53,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         validation = load(RULES / "validation.yaml", ValidationRules).model_copy(update={"repeats": 1})
         rules = load(RULES / "repository.yaml", RepositoryRules)
         sources = ProjectSources(place / "projects", Fetcher(timeout_s=10), index.simple, rules)
-        runners = Runners(Engine(store, sandbox, validation), Workshop(sources, store, sandbox, rules))
+        runners = Runners(Engine(store, sandbox, validation), ProjectContext(sources, store, sandbox, rules))
         patched.setattr(judging, "runners_at", lambda _: runners)
         yield snapshot(place, file.sha256)
 

@@ -22,7 +22,7 @@ from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.samples.engine import Engine
-from pipeline.families.repository_tasks.project_context import Workshop
+from pipeline.families.repository_tasks.project_context import ProjectContext
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.lake.schema import Row
 from tests.evaluation.scores.snapshots import LINE, MIGRATION, PROBLEM, RULES_OF_SCORES, TOKEN, lines, snapshot
@@ -90,7 +90,7 @@ def runners() -> Runners:
     rules = load(RULES / "validation.yaml", ValidationRules).model_copy(update={"repeats": 1})
     engine = Engine(store, sandbox, rules)
     of_projects = load(RULES / "repository.yaml", RepositoryRules)
-    return Runners(engine, Workshop(cast(Any, None), store, sandbox, of_projects))
+    return Runners(engine, ProjectContext(cast(Any, None), store, sandbox, of_projects))
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from pipeline.families.contexts.controlled import controlled_stage
 from pipeline.families.contexts.rules import ContextRules
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output
-from pipeline.llm.writers import Improver, Request, Text, Written
+from pipeline.llm.writers import Improver, Request, Text, WriterResult
 from tests.errors import raises
 from tests.families.completions_and_migrations.rows import LIBRARY, TAGGING, change, life, releases, symbol
 from tests.families.contexts.rows import CONTEXTS, WRITER, api_document, parameter
@@ -241,15 +241,15 @@ class Asked:
         self.text = text
         self.asked: list[str] = []
 
-    def write(self, requests: Sequence[Request]) -> list[Written]:
+    def write(self, requests: Sequence[Request]) -> list[WriterResult]:
         return self.improve(requests, self.write_offline(requests))
 
-    def write_offline(self, requests: Sequence[Request]) -> list[Written]:
+    def write_offline(self, requests: Sequence[Request]) -> list[WriterResult]:
         return WRITER.write(requests)
 
-    def improve(self, requests: Sequence[Request], written: Sequence[Written]) -> list[Written]:
+    def improve(self, requests: Sequence[Request], written: Sequence[WriterResult]) -> list[WriterResult]:
         self.asked += [request.subject_id for request in requests]
-        better = Written(Text(self.text, False, Drafter.MODEL, "haiku", "0"))
+        better = WriterResult(Text(self.text, False, Drafter.MODEL, "haiku", "0"))
         return [one if one.text and not one.text.redacted else better for one in written]
 
 

@@ -9,7 +9,7 @@ from pipeline.core.vocabularies.functions import TestKind
 from pipeline.families.functions.function import Tests, read_tests
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.testing import evidence_of, inputs_of, write_tests
-from pipeline.families.problems.program import Written, write
+from pipeline.families.problems.program import ProblemProgram, write
 from pipeline.families.problems.recording import Recorded
 from pipeline.families.problems.stated_values import Outcome
 from pipeline.families.problems.tasks import CaseOf, Task, tasks_of
@@ -20,7 +20,7 @@ LIMITS = load(RULES / "functions.yaml", FunctionRules)
 VALUE_ERROR = "Traceback (most recent call last):\nValueError: no\n"
 
 
-def task_of(docstring: str) -> tuple[Task, Written]:
+def task_of(docstring: str) -> tuple[Task, ProblemProgram]:
     (task,) = tasks_of(example(docstring), {"lib"}).tasks
     return task, write(task, (), RULES_OF_PROBLEMS)
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pipeline.families.model_migrations.bench import without
+from pipeline.families.model_migrations.environment_verdicts import without
 
 
 @pytest.mark.parametrize(

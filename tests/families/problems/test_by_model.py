@@ -23,7 +23,7 @@ from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.problems.llm_problem import ModelProblems
 from pipeline.families.problems.llm_reading import Reader
-from pipeline.families.problems.running import Place
+from pipeline.families.problems.running import OpenEnvironment
 from pipeline.families.problems.stage import problems_stage
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output
@@ -218,7 +218,7 @@ def judged(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[d
         changed = replace(one.changed, change=one.changed.change | {"id": case})
         wanted.append(replace(one, changed=changed, facts={**one.facts, "case": case}))
     places = {
-        version: Place(environment_row(version, environment), environment)
+        version: OpenEnvironment(environment_row(version, environment), environment)
         for version, environment in store.environments.items()
     }
     with serving(ModelServer(reply)) as state:
@@ -260,7 +260,7 @@ def test_the_same_program_with_other_tests_is_no_second_problem(
         for number in (0, 1)
     ]
     places = {
-        version: Place(environment_row(version, environment), environment)
+        version: OpenEnvironment(environment_row(version, environment), environment)
         for version, environment in store.environments.items()
     }
     first, second = writer_of(store, drafter()).write(wanted, places)

@@ -18,7 +18,7 @@ from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.problems.drafted import Text, Unwritten, WrittenProblem
 from pipeline.families.problems.library import Library
-from pipeline.families.problems.running import Place
+from pipeline.families.problems.running import OpenEnvironment
 from pipeline.families.problems.writing import write_problems
 from pipeline.lake.schema import table
 from pipeline.llm.tasks.rules import ProblemDraftRules
@@ -37,13 +37,13 @@ class Copyist:
     def __init__(self, rules: ProblemDraftRules) -> None:
         self.rules = rules
 
-    def write(self, wanted: Sequence[Unwritten], places: Mapping[str, Place]) -> list[WrittenProblem]:
+    def write(self, wanted: Sequence[Unwritten], places: Mapping[str, OpenEnvironment]) -> list[WrittenProblem]:
         return [WrittenProblem(TEXT, (), None, "m", f"p{number}", 2, 10, 20) for number, _ in enumerate(wanted)]
 
 
-def place(version: str) -> Place:
+def place(version: str) -> OpenEnvironment:
     environment: Any = type("Built", (), {"python_version": "3.11"})()
-    return Place(environment_row(version, environment), cast(Environment, environment))
+    return OpenEnvironment(environment_row(version, environment), cast(Environment, environment))
 
 
 def test_the_same_program_for_two_changes_is_one_problem_and_the_refusal_has_its_cost(

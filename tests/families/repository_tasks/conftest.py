@@ -1,4 +1,4 @@
-"""A small project with tests of its own, an environment that holds pytest and nothing else, a workshop with both."""
+"""A small project with tests of its own, an environment that holds pytest and nothing else, and the context of that project."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.families.repository_tasks.project import Project, Variant
-from pipeline.families.repository_tasks.project_context import Workshop
+from pipeline.families.repository_tasks.project_context import ProjectContext
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.running import run_variants
 from pipeline.families.repository_tasks.stage import projects_stage
@@ -239,22 +239,24 @@ class Store:
 
 
 @pytest.fixture(scope="module")
-def workshop(rules: RepositoryRules, environment: Environment, sandbox: Sandbox) -> Workshop:
+def project_context(rules: RepositoryRules, environment: Environment, sandbox: Sandbox) -> ProjectContext:
     files = FILES | {"PKG-INFO": METADATA}
     sources: Any = Sources({"shop": tree(rules, files)})
     store: Any = Store(environment)
-    return Workshop(sources, store, sandbox, rules, workers=2)
+    return ProjectContext(sources, store, sandbox, rules, workers=2)
 
 
-def with_files(workshop: Workshop, changed: Mapping[str, str], **updated: Any) -> Workshop:
-    rules = workshop.rules.model_copy(update=updated)
+def with_files(project_context: ProjectContext, changed: Mapping[str, str], **updated: Any) -> ProjectContext:
+    rules = project_context.rules.model_copy(update=updated)
     sources: Any = Sources({"shop": tree(rules, {**FILES, "PKG-INFO": METADATA, **changed})})
-    return replace(workshop, sources=sources, rules=rules)
+    return replace(project_context, sources=sources, rules=rules)
 
 
 LICENCES = load(RULES / "licences.yaml", LicenceRules)
 QUALITY = load(RULES / "quality.yaml", QualityRules)
 
 
-def trace(workshop: Workshop, found: list[Row] | None = None) -> Output:
-    return projects_stage({"releases": [RELEASE], "code_samples": found or []}, workshop, LICENCES, QUALITY.licences)
+def trace(project_context: ProjectContext, found: list[Row] | None = None) -> Output:
+    return projects_stage(
+        {"releases": [RELEASE], "code_samples": found or []}, project_context, LICENCES, QUALITY.licences
+    )

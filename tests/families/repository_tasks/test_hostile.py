@@ -17,7 +17,7 @@ from pipeline.core.vocabularies.projects import ProjectOutcome, TestOutcome
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.families.repository_tasks.project import Project, Variant
-from pipeline.families.repository_tasks.project_context import Workshop
+from pipeline.families.repository_tasks.project_context import ProjectContext
 from pipeline.families.repository_tasks.report import BadReport, read_report
 from pipeline.families.repository_tasks.running import run_variants
 from pipeline.lake.schema import table
@@ -51,8 +51,8 @@ def hostile(project: Project, code: str, **rules: Any) -> Project:
 
 
 @pytest.mark.parametrize("code", REPORTS.values(), ids=REPORTS)
-def test_a_report_that_no_run_gives_is_a_project_without_tests(workshop: Workshop, code: str) -> None:
-    output = trace(with_files(workshop, {CONFTEST: FILES[CONFTEST] + FINDING + code}))
+def test_a_report_that_no_run_gives_is_a_project_without_tests(project_context: ProjectContext, code: str) -> None:
+    output = trace(with_files(project_context, {CONFTEST: FILES[CONFTEST] + FINDING + code}))
     [project] = output.tables["projects"]
     table("projects").check(project)
     assert project["outcome"] == ProjectOutcome.NOT_COLLECTED

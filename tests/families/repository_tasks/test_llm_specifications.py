@@ -11,7 +11,7 @@ import pytest
 from pipeline.core.vocabularies.projects import RequirementBasis
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.families.repository_tasks.llm_specifications import Required, RequirementWriter, Undocumented
-from pipeline.families.repository_tasks.project_context import Workshop
+from pipeline.families.repository_tasks.project_context import ProjectContext
 from pipeline.families.repository_tasks.specification import required
 from pipeline.families.repository_tasks.tasks import repository_tasks_stage
 from pipeline.lake.schema import Row, table
@@ -22,18 +22,18 @@ from tests.families.repository_tasks.conftest import trace
 
 
 @pytest.fixture(scope="module")
-def traced(workshop: Workshop) -> Output:
-    return trace(workshop)
+def traced(project_context: ProjectContext) -> Output:
+    return trace(project_context)
 
 
-def make(workshop: Workshop, traced: Output, writer: RequirementWriter | None = None) -> Output:
+def make(project_context: ProjectContext, traced: Output, writer: RequirementWriter | None = None) -> Output:
     tables: Any = {name: list(rows) for name, rows in traced.by_table.items()}
-    return repository_tasks_stage(tables, workshop=workshop, mutation=MUTATION, writer=writer)
+    return repository_tasks_stage(tables, project_context=project_context, mutation=MUTATION, writer=writer)
 
 
 @pytest.fixture(scope="module")
-def tasks(workshop: Workshop, traced: Output) -> Output:
-    return make(workshop, traced)
+def tasks(project_context: ProjectContext, traced: Output) -> Output:
+    return make(project_context, traced)
 
 
 def by_name(rows: Any) -> dict[str, Row]:
@@ -66,9 +66,14 @@ NOT_TAKEN = Refusal("it copies the body", False, "model-1", "0" * 64, 3, 90, 70)
     ids=["written", "waiting", "refused"],
 )
 def test_a_model_writes_what_functions_without_a_docstring_are_to_do(
-    workshop: Workshop, traced: Output, tasks: Output, refusal: Refusal | None, reason: Any, notes: list[Any]
+    project_context: ProjectContext,
+    traced: Output,
+    tasks: Output,
+    refusal: Refusal | None,
+    reason: Any,
+    notes: list[Any],
 ) -> None:
-    short = replace(workshop, rules=workshop.rules.model_copy(update={"min_body_lines": 1, "tasks": 4}))
+    short = replace(project_context, rules=project_context.rules.model_copy(update={"min_body_lines": 1, "tasks": 4}))
     writer = Requirements(refusal)
     output = make(short, traced, writer)
     assert len(writer.asked) == 1, "as many as there are places"
@@ -87,8 +92,10 @@ def test_a_model_writes_what_functions_without_a_docstring_are_to_do(
         assert refused[asked] is reason
 
 
-def test_no_model_is_asked_where_documented_functions_take_all_places(workshop: Workshop, traced: Output) -> None:
-    few = replace(workshop, rules=workshop.rules.model_copy(update={"min_body_lines": 1, "tasks": 3}))
+def test_no_model_is_asked_where_documented_functions_take_all_places(
+    project_context: ProjectContext, traced: Output
+) -> None:
+    few = replace(project_context, rules=project_context.rules.model_copy(update={"min_body_lines": 1, "tasks": 3}))
     writer = Requirements()
     make(few, traced, writer)
     assert writer.asked == []

@@ -15,7 +15,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.sandbox import Sandbox
-from pipeline.families.repository_tasks.project_context import Workshop, open_project
+from pipeline.families.repository_tasks.project_context import ProjectContext, open_project
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.families.repository_tasks.stage import projects_stage
@@ -42,9 +42,12 @@ def test_humanize_from_the_index_to_tasks(data: Path, sandbox: Sandbox, rules: R
     few = rules.model_copy(update={"tasks": 3})
     sources = ProjectSources(data / "projects", Fetcher(timeout_s=60), index_url(), few)
     store = EnvironmentStore(data / "environments", index_url=index_url(), rules=environment_rules())
-    workshop = Workshop(sources, store, sandbox, few, workers=2)
+    project_context = ProjectContext(sources, store, sandbox, few, workers=2)
     traced = projects_stage(
-        {"releases": [RELEASE], "code_samples": []}, workshop, load(RULES / "licences.yaml", LicenceRules), ["MIT"]
+        {"releases": [RELEASE], "code_samples": []},
+        project_context,
+        load(RULES / "licences.yaml", LicenceRules),
+        ["MIT"],
     )
     [project] = traced.tables["projects"]
     assert (project["outcome"], project["tests_flaky"]) == (ProjectOutcome.TRACED, 0)
@@ -52,11 +55,11 @@ def test_humanize_from_the_index_to_tasks(data: Path, sandbox: Sandbox, rules: R
     used = {row["namespace"]: row for row in traced.tables["traced_functions"]}
     assert "humanize.number._format_not_finite" in used["humanize.number.intcomma"]["intra_file"]
     tables: Any = {name: list(rows) for name, rows in traced.by_table.items()}
-    made = repository_tasks_stage(tables, workshop=workshop, mutation=MUTATION)
+    made = repository_tasks_stage(tables, project_context=project_context, mutation=MUTATION)
     tasks = made.tables["repository_tasks"]
     # three are chosen, of which those are refused whose tests want a text that nothing states
     unknowable = [reject for reject in made.rejects if reject.reason is RejectReason.UNKNOWABLE]
     assert tasks
     assert len(tasks) + len(unknowable) == 3
-    right = run_tests(open_project(project, workshop), tasks[0]["tests"])
+    right = run_tests(open_project(project, project_context), tasks[0]["tests"])
     assert set(right.values()) == {TestOutcome.PASSED}

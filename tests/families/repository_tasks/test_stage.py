@@ -11,7 +11,7 @@ from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.projects import ProjectOutcome, TestOutcome
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome
-from pipeline.families.repository_tasks.project_context import Workshop, open_project
+from pipeline.families.repository_tasks.project_context import ProjectContext, open_project
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import TooLarge
 from pipeline.families.repository_tasks.specification import Requirement
@@ -40,18 +40,18 @@ from tests.families.repository_tasks.conftest import (
 
 
 @pytest.fixture(scope="module")
-def traced(workshop: Workshop) -> Output:
-    return trace(workshop)
+def traced(project_context: ProjectContext) -> Output:
+    return trace(project_context)
 
 
-def make(workshop: Workshop, traced: Output) -> Output:
+def make(project_context: ProjectContext, traced: Output) -> Output:
     tables: Any = {name: list(rows) for name, rows in traced.by_table.items()}
-    return repository_tasks_stage(tables, workshop=workshop, mutation=MUTATION)
+    return repository_tasks_stage(tables, project_context=project_context, mutation=MUTATION)
 
 
 @pytest.fixture(scope="module")
-def tasks(workshop: Workshop, traced: Output) -> Output:
-    return make(workshop, traced)
+def tasks(project_context: ProjectContext, traced: Output) -> Output:
+    return make(project_context, traced)
 
 
 def by_name(rows: Any) -> dict[str, Row]:
@@ -101,11 +101,11 @@ def test_dependencies_are_what_was_executed(traced: Output) -> None:
     assert "shop.prices.never" not in functions
 
 
-def test_tracing_again_gives_the_same_rows(workshop: Workshop, traced: Output) -> None:
+def test_tracing_again_gives_the_same_rows(project_context: ProjectContext, traced: Output) -> None:
     def without_seconds(output: Output) -> list[list[Row]]:
         return [[{**row, "duration_s": None} for row in rows] for rows in output.by_table.values()]
 
-    assert without_seconds(trace(workshop)) == without_seconds(traced)
+    assert without_seconds(trace(project_context)) == without_seconds(traced)
 
 
 def test_tasks_are_judged_by_tests_that_miss_the_body(tasks: Output) -> None:
@@ -143,9 +143,9 @@ def test_what_is_refused_is_told(tasks: Output, traced: Output) -> None:
     assert tasks.units_in == len(functions)
 
 
-def test_what_tests_do_not_miss_is_no_task(workshop: Workshop) -> None:
+def test_what_tests_do_not_miss_is_no_task(project_context: ProjectContext) -> None:
     test = "def test_aside():\n    try: aside()\n    except NotImplementedError: pass\n"
-    output = with_function(workshop, ASIDE, test)
+    output = with_function(project_context, ASIDE, test)
     [reject] = [reject for reject in output.rejects if "aside" in reject.detail]
     assert (reject.reason, reject.detail) == (
         RejectReason.NOT_PROVEN,
@@ -153,27 +153,27 @@ def test_what_tests_do_not_miss_is_no_task(workshop: Workshop) -> None:
     )
 
 
-def with_function(workshop: Workshop, code: str, test: str, **rules: float) -> Output:
+def with_function(project_context: ProjectContext, code: str, test: str, **rules: float) -> Output:
     changed = {
         "src/shop/prices.py": FILES["src/shop/prices.py"] + code,
         "tests/test_prices.py": FILES["tests/test_prices.py"] + "\nfrom shop.prices import aside\n" + test,
     }
-    here = with_files(workshop, changed, **rules)
+    here = with_files(project_context, changed, **rules)
     return make(here, trace(here))
 
 
 ASIDE = '\n\ndef aside():\n    """Do something that nobody asks for."""\n    a = 1\n    return a\n'
 
 
-def test_a_body_without_which_nothing_imports_is_missed_with_an_error(workshop: Workshop) -> None:
-    output = with_function(workshop, ASIDE + "\nREADY = aside()\n", "def test_aside(): assert aside()\n")
+def test_a_body_without_which_nothing_imports_is_missed_with_an_error(project_context: ProjectContext) -> None:
+    output = with_function(project_context, ASIDE + "\nREADY = aside()\n", "def test_aside(): assert aside()\n")
     task = by_name(output.tables["repository_tasks"])["shop.prices.aside"]
     assert (task["tests"], task["emptied_outcome"]) == (["tests/test_prices.py::test_aside"], TestOutcome.ERROR)
 
 
-def test_to_run_out_of_time_is_no_failure(workshop: Workshop) -> None:
+def test_to_run_out_of_time_is_no_failure(project_context: ProjectContext) -> None:
     test = "def test_aside():\n    try: aside()\n    except NotImplementedError: time.sleep(30)\n"
-    output = with_function(workshop, ASIDE, test, test_time_s=1.0)
+    output = with_function(project_context, ASIDE, test, test_time_s=1.0)
     [reject] = [reject for reject in output.rejects if "aside" in reject.detail]
     assert (reject.reason, reject.detail) == (
         RejectReason.NOT_PROVEN,
@@ -181,8 +181,10 @@ def test_to_run_out_of_time_is_no_failure(workshop: Workshop) -> None:
     )
 
 
-def test_the_quota_takes_the_same_functions(workshop: Workshop, traced: Output, tasks: Output) -> None:
-    few = make(replace(workshop, rules=workshop.rules.model_copy(update={"tasks": 1, "max_tests": 2})), traced)
+def test_the_quota_takes_the_same_functions(project_context: ProjectContext, traced: Output, tasks: Output) -> None:
+    few = make(
+        replace(project_context, rules=project_context.rules.model_copy(update={"tasks": 1, "max_tests": 2})), traced
+    )
     [task] = few.tables["repository_tasks"]
     assert task["function_id"] == min(row["function_id"] for row in tasks.tables["repository_tasks"])
     assert len(task["tests"]) <= 2
@@ -200,9 +202,9 @@ def test_the_quota_takes_the_same_functions(workshop: Workshop, traced: Output, 
     ids=["coverage", "mutants", "tests"],
 )
 def test_thin_tests_make_no_task(
-    workshop: Workshop, traced: Output, least: dict[str, float], reason: RejectReason, name: str
+    project_context: ProjectContext, traced: Output, least: dict[str, float], reason: RejectReason, name: str
 ) -> None:
-    output = make(replace(workshop, rules=workshop.rules.model_copy(update=least)), traced)
+    output = make(replace(project_context, rules=project_context.rules.model_copy(update=least)), traced)
     assert name not in by_name(output.tables["repository_tasks"])
     assert [reject.reason for reject in output.rejects if reject.detail.startswith(f"{name}: ")] == [reason]
 
@@ -217,10 +219,10 @@ REFUSED = {
 
 @pytest.mark.parametrize(("error", "reason", "outcome"), REFUSED.values(), ids=REFUSED)
 def test_a_source_distribution_that_cannot_be_had(
-    workshop: Workshop, error: Exception, reason: RejectReason, outcome: ProjectOutcome | None
+    project_context: ProjectContext, error: Exception, reason: RejectReason, outcome: ProjectOutcome | None
 ) -> None:
-    sources: Any = Sources({"shop": tree(workshop.rules)}, error)
-    output = trace(replace(workshop, sources=sources))
+    sources: Any = Sources({"shop": tree(project_context.rules)}, error)
+    output = trace(replace(project_context, sources=sources))
     assert [reject.reason for reject in output.rejects] == [reason]
     assert [row["outcome"] for row in output.tables["projects"]] == ([outcome] if outcome else [])
 
@@ -251,49 +253,51 @@ BROKEN: dict[str, tuple[dict[str, str], ProjectOutcome, RejectReason]] = {
 
 @pytest.mark.parametrize(("changed", "outcome", "reason"), BROKEN.values(), ids=BROKEN)
 def test_tests_that_say_nothing(
-    workshop: Workshop, changed: dict[str, str], outcome: ProjectOutcome, reason: RejectReason
+    project_context: ProjectContext, changed: dict[str, str], outcome: ProjectOutcome, reason: RejectReason
 ) -> None:
-    output = trace(with_files(workshop, changed))
+    output = trace(with_files(project_context, changed))
     [project] = output.tables["projects"]
     table("projects").check(project)
     assert (project["outcome"], [reject.reason for reject in output.rejects]) == (outcome, [reason])
     assert project.get("detail") or outcome is ProjectOutcome.NOTHING_REACHED
 
 
-def test_no_source_distribution_and_no_tests(workshop: Workshop) -> None:
+def test_no_source_distribution_and_no_tests(project_context: ProjectContext) -> None:
     nothing: Any = Sources({})
-    assert trace(replace(workshop, sources=nothing)).tables["projects"][0]["outcome"] == ProjectOutcome.NO_SDIST
-    bare: Any = Sources({"shop": tree(workshop.rules, {"src/shop/__init__.py": ""})})
-    assert trace(replace(workshop, sources=bare)).tables["projects"][0]["outcome"] == ProjectOutcome.NO_TESTS
+    assert trace(replace(project_context, sources=nothing)).tables["projects"][0]["outcome"] == ProjectOutcome.NO_SDIST
+    bare: Any = Sources({"shop": tree(project_context.rules, {"src/shop/__init__.py": ""})})
+    assert trace(replace(project_context, sources=bare)).tables["projects"][0]["outcome"] == ProjectOutcome.NO_TESTS
 
 
-def test_what_tests_ask_for_is_given_up_step_by_step(workshop: Workshop) -> None:
-    asking = with_files(workshop, {"requirements-test.txt": "idna==3.6\n"})
+def test_what_tests_ask_for_is_given_up_step_by_step(project_context: ProjectContext) -> None:
+    asking = with_files(project_context, {"requirements-test.txt": "idna==3.6\n"})
     store: Any = Store(
-        workshop.store.open({"outcome": EnvironmentOutcome.BUILT}), lambda wanted: "idna==3.6" in wanted.pins
+        project_context.store.open({"outcome": EnvironmentOutcome.BUILT}), lambda wanted: "idna==3.6" in wanted.pins
     )
     [project] = trace(replace(asking, store=store)).tables["projects"]
     assert [wanted.pins for wanted in store.asked] == [("idna==3.6", "pytest"), ("idna", "pytest")]
     assert (project["outcome"], project["requirements"]) == (ProjectOutcome.TRACED, ["idna", "pytest"])
-    never: Any = Store(workshop.store.open({"outcome": EnvironmentOutcome.BUILT}), lambda wanted: True)
+    never: Any = Store(project_context.store.open({"outcome": EnvironmentOutcome.BUILT}), lambda wanted: True)
     [project] = trace(replace(asking, store=never)).tables["projects"]
     assert project["outcome"] == ProjectOutcome.NO_ENVIRONMENT
     with raises(ValueError, "1.0"):
-        open_project(project, workshop)
+        open_project(project, project_context)
 
 
-def with_dependent(workshop: Workshop, licence: str | None, in_metadata: str = "MIT") -> tuple[Workshop, Output]:
-    rules = workshop.rules.model_copy(update={"dependents": 1, "tasks": 2})
+def with_dependent(
+    project_context: ProjectContext, licence: str | None, in_metadata: str = "MIT"
+) -> tuple[ProjectContext, Output]:
+    rules = project_context.rules.model_copy(update={"dependents": 1, "tasks": 2})
     metadata = METADATA.replace("License: MIT", f"License: {in_metadata}")
     sources: Any = Sources({"mall": tree(rules, FILES | {"PKG-INFO": metadata})})
-    here = replace(workshop, rules=rules, sources=sources)
+    here = replace(project_context, rules=rules, sources=sources)
     newest = DEPENDENT | {"licence": licence}
     found = [newest | {"place": "pkg:pypi/mall@1.9"}, newest]
     return here, projects_stage({"releases": [RELEASE], "code_samples": found}, here, LICENCES, QUALITY.licences)
 
 
-def test_dependents_are_taken_as_the_rule_says(workshop: Workshop) -> None:
-    _, output = with_dependent(workshop, "MIT")
+def test_dependents_are_taken_as_the_rule_says(project_context: ProjectContext) -> None:
+    _, output = with_dependent(project_context, "MIT")
     mall = {row["project"]: row for row in output.tables["projects"]}["mall"]
     assert (mall["version"], mall["library"], mall["outcome"]) == ("2.0", "shop", ProjectOutcome.TRACED)
 
@@ -303,9 +307,9 @@ def test_dependents_are_taken_as_the_rule_says(workshop: Workshop) -> None:
     [("GPL-3.0-only", "MIT", "GPL-3.0-only"), (None, "GPL-3.0-only", "GPL-3.0-only"), (None, "see file", "no licence")],
 )
 def test_of_code_that_may_not_be_passed_on_no_text_is_kept(
-    workshop: Workshop, licence: str | None, in_metadata: str, said: str
+    project_context: ProjectContext, licence: str | None, in_metadata: str, said: str
 ) -> None:
-    _, output = with_dependent(workshop, licence, in_metadata)
+    _, output = with_dependent(project_context, licence, in_metadata)
     mall = {row["project"]: row for row in output.tables["projects"]}["mall"]
     table("projects").check(mall)
     assert mall["outcome"] == ProjectOutcome.LICENCE
@@ -314,7 +318,7 @@ def test_of_code_that_may_not_be_passed_on_no_text_is_kept(
     assert not any(output.tables[name] for name in ("project_files", "traced_functions", "reaches"))
 
 
-def test_the_gate_holds_back_by_licence_too(workshop: Workshop, traced: Output, tasks: Output) -> None:
+def test_the_gate_holds_back_by_licence_too(project_context: ProjectContext, traced: Output, tasks: Output) -> None:
     projects = [row | {"licence": "GPL-3.0-only"} for row in traced.tables["projects"]]
     gated = repository_acceptance_stage(
         {"repository_tasks": tasks.tables["repository_tasks"], "projects": projects, "flags": [], "reviews": []},

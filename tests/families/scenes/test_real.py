@@ -69,7 +69,7 @@ def test_another_block_that_does_the_same_passes_and_one_that_does_not_fails(
         Variant(name, row["unit_test_ids"], {row["path"]: row["prefix"] + middle + row["test_suffix"]})
         for name, middle in (("same", other), ("wrong", "raise KeyError"), ("broken", "return ("))
     ]
-    runs = {run.id: run for run in run_blocks(resources.workshop, resources.rules.scenes, project, variants)}
+    runs = {run.id: run for run in run_blocks(resources.project_context, resources.rules.scenes, project, variants)}
     assert runs["same"].worst == TestOutcome.PASSED
     assert TestOutcome.FAILED in runs["wrong"].outcomes.values()
     assert TestOutcome.PASSED not in runs["broken"].outcomes.values()

@@ -15,7 +15,7 @@ from pipeline.llm.client.rules import ModelRules
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.tasks.description import DescriptionWriter
 from pipeline.llm.tasks.rules import draft_rules
-from pipeline.llm.writers import OfflineWriter, Refusal, Request, Written
+from pipeline.llm.writers import OfflineWriter, Refusal, Request, WriterResult
 from tests.model_server import Fault
 
 CODE = "from toolz import partition_all\npartition_all(2, [1, 2, 3])"
@@ -38,11 +38,11 @@ def data_of(params: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
-def texts(written: list[Written]) -> list[Any]:
+def texts(written: list[WriterResult]) -> list[Any]:
     return [item.text for item in written]
 
 
-def refusals(written: list[Written]) -> list[Refusal]:
+def refusals(written: list[WriterResult]) -> list[Refusal]:
     return [item.refusal for item in written if item.refusal is not None]
 
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.lake.tables import Lake, in_order, write_parquet, write_parts
-from pipeline.snapshots.format.rows import BY_MODEL, TABLES, Rows, Written
+from pipeline.snapshots.format.rows import BY_MODEL, TABLES, PublishedRows, Rows
 from tests.errors import raises
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.snapshots.lakes import demo_lake
@@ -66,6 +66,6 @@ def test_what_is_kept_added_and_left_out(lake: Lake) -> None:
 def test_what_was_written_is_read_in_the_order_of_the_lake(lake: Lake, tmp_path: Path) -> None:
     rows = Rows(lake, [LIBRARY, "zoo"])
     write_parts(tmp_path / "snippets.parquet", "snippets", rows.parts("snippets"), volatile=False)
-    written = Written(tmp_path, ["library", "id", "nonesuch"]).and_also({"changes": [{"id": "c"}]})
+    written = PublishedRows(tmp_path, ["library", "id", "nonesuch"]).and_also({"changes": [{"id": "c"}]})
     assert [row["id"] for row in written["snippets"]] == [row["id"] for row in rows["snippets"]]
     assert written["changes"] == [{"id": "c"}]

@@ -14,7 +14,7 @@ from pipeline.lake.rows import EnvironmentRow, ReleaseRow, RewriteRow, SnippetRo
 from pipeline.llm.idle import doing_nothing
 
 
-class Bench:
+class EnvironmentVerdicts:
     """The environments of a library that are built, and the verdicts on what ran in them; `fresh` are those of now."""
 
     def __init__(
