@@ -10,7 +10,7 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.filling import filled, solved
-from pipeline.evaluation.scores.marked_cases import Lines, marked
+from pipeline.evaluation.scores.marking.marked_cases import Lines, marked
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.splitting import NotParted, Parted, part
 from pipeline.families.completions_and_migrations.expected_outputs import displaying

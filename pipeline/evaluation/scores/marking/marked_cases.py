@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from pipeline.corpus.usages.text import parse_program
-from pipeline.evaluation.scores.marking import CONCLUDE, RUN
+from pipeline.evaluation.scores.marking.program import CONCLUDE, RUN
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.inside.program import RUNNERS
 from pipeline.families.completions_and_migrations.required_names import RequiredNames
@@ -72,7 +72,7 @@ def _setup(required: Collection[str], names: object) -> str:
 @functools.cache
 def _program() -> str:
     # Not by a path: a verifier of an exported task reads it out of its archive.
-    return files("pipeline.evaluation.scores").joinpath("marking.py").read_text(encoding="utf-8")
+    return files("pipeline.evaluation.scores.marking").joinpath("program.py").read_text(encoding="utf-8")
 
 
 def _only_imports(check: SnippetCheck, names: Mapping[str, object]) -> bool:

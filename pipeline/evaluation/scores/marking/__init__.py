@@ -1,0 +1,1 @@
+"""Marks that an answer leaves where it uses a required name."""
