@@ -400,3 +400,41 @@ def test_an_attribute_of_a_class_that_has_no_value_any_more(old, new, lost):
     rows = [row for row in changes(old, new) if row["kind"] == "use"]
     assert [row["old"] for row in rows if row["path"] == "pkg.C.a" and row["breaking"]] == lost
     assert len([row for row in rows if row["path"] == "pkg.C.a"]) == len(lost)
+
+
+GET_SET = "def _get(self): ...", "def _set(self, v): ..."
+BY_CALL = {
+    "is one by a decorator": (of_class(*PROPERTY), of_class(*GET_SET, "a = property(_get, _set)"), []),
+    "lost its setter": (
+        of_class(*GET_SET, "a = property(_get, _set)"),
+        of_class(*GET_SET, "a = property(_get, doc='it')"),
+        ["use a x.a = … None"],
+    ),
+    # shapely 1.8: Point.coords = …
+    "warns of assignments": (
+        of_class(*GET_SET, "a = property(fget=_get, fset=_set)"),
+        of_class(
+            "def _get(self): ...",
+            "def _set(self, v):\n        warnings.warn('set b instead', DeprecationWarning)",
+            "a = property(_get, _set)",
+        ),
+        ["use_deprecated a None x.a = …: set b instead"],
+    ),
+    "warns of reading": (
+        of_class(*GET_SET, "a = property(_get)"),
+        of_class("def _get(self):\n        warnings.warn('read b instead', DeprecationWarning)", "a = property(_get)"),
+        ["deprecated a None read b instead"],
+    ),
+    "of functions that nobody sees": (
+        of_class("a = property(f, g)"),
+        of_class("a = property(f)"),
+        ["use a x.a = … None"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), BY_CALL.values(), ids=BY_CALL)
+def test_a_property_that_a_call_makes(old: str, new: str, expected: list[str]) -> None:
+    imports = "import warnings\n"
+    rows = changes(imports + old, imports + new)
+    assert [f"{row['kind']} {row['path'].rpartition('.')[2]} {row['old']} {row['new']}" for row in rows] == expected

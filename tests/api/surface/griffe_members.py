@@ -201,8 +201,12 @@ def _refuses(node: ast.FunctionDef) -> bool:
 
 
 def made_property(difference: Difference, sources: Sources) -> bool:
-    """Return whether what is a property for us has a decorator whose name says that it makes one."""
+    """Return whether what is a property for us has a decorator whose name says that it makes one, or a call does."""
     ours = difference.ours is not None and difference.ours["kind"] == SymbolKind.PROPERTY
-    nodes = [b.node for b in sources.bindings(difference.home) if isinstance(b.node, ast.FunctionDef)]
+    bound_to = [b.node for b in sources.bindings(difference.home)]
+    nodes = [node for node in bound_to if isinstance(node, ast.FunctionDef)]
     decorators = [ast.unparse(d).lower() for node in nodes for d in node.decorator_list]
+    assigned = (node.value for node in bound_to if isinstance(node, ast.Assign))
+    if ours and any(isinstance(call, ast.Call) and ast.unparse(call.func) == "property" for call in assigned):
+        return True
     return ours and any(word in decorator for word in _OF_PROPERTIES for decorator in decorators)

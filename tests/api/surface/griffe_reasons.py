@@ -119,7 +119,7 @@ class Reason(Term):
         "through globals()",
         "the module binds a literal name in its namespace: `globals()['name'] = …`, also in a loop over literals",
     )
-    PROPERTY = "property", "a decorator that griffe does not know makes a property"
+    PROPERTY = "property", "a call of `property`, or a decorator that griffe does not know, makes a property"
     REFUSED = (
         "only raises",
         "all that the property does is to raise an AttributeError, which takes away what a base has: no instance has it",

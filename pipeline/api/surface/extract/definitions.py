@@ -44,7 +44,7 @@ from pipeline.api.surface.parse.module_model import (
     Definition,
 )
 from pipeline.api.surface.parse.scopes import Bound, Scope
-from pipeline.api.surface.parse.syntax import FUNCTIONS, dotted, written
+from pipeline.api.surface.parse.syntax import FUNCTIONS, dotted, options, written
 from pipeline.core.vocabularies.surface import DeprecationChannel
 
 _CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
@@ -204,6 +204,7 @@ def _fill_class(
     defined = bound.scope.bound | bound.scope.aside
     uses = uses_of(node, definition, defined, lambda name: _body_of(defined[name], file))
     definition.labels = sorted({*definition.labels, *uses})
+    _read_property_calls(node, definition, bound.scope, file)
     _read_accessors(node, definition, file)
     if definition.name in file.bodies.extended or any(map(file.rules.member_decorators.search, definition.decorators)):
         definition.labels = sorted({*definition.labels, UNSEEN_MEMBERS})
@@ -223,6 +224,35 @@ def _fill_class(
         if docstring and name in members:
             called = with_documented_marks(members[name].called, docstring, file)
             members[name] = replace(members[name], called=called)
+
+
+def _read_property_calls(node: ast.ClassDef, definition: Definition, scope: Scope, file: Visited) -> None:
+    """Make properties of the attributes that `property(get, set, delete)` is assigned to (data model, 3.3.2.2)."""
+    for statement in node.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="property")) as call):
+                bound, member = scope.bound.get(name), definition.members.get(name)
+                if bound is not None and bound.node is statement and member is not None:
+                    definition.members[name] = _property_of_call(member, call, node, file)
+
+
+def _property_of_call(member: Definition, call: ast.Call, class_: ast.ClassDef, file: Visited) -> Definition:
+    methods = {method.name: method for method in class_.body if isinstance(method, ast.FunctionDef)}
+    arguments = dict(zip(("fget", "fset", "fdel"), call.args, strict=False)) | options(call)
+    labels = sorted({*member.labels, "property"} - {"class-attribute"})
+    for accessor, keyword in (("setter", "fset"), ("deleter", "fdel")):
+        value = arguments.get(keyword, ast.Constant(None))
+        if written(value) == "None":
+            continue
+        labels = sorted({*labels, ACCESSOR_LABELS[accessor]})
+        method = methods.get(dotted(value) or "")
+        labels = labels if method is None else _with_accessor(labels, accessor, method, file)
+    getter = methods.get(dotted(arguments["fget"]) or "") if "fget" in arguments else None
+    mark = member.deprecation
+    if getter is not None and mark is None:
+        warns = file.bodies.of(getter).once(warnings_of, file.rules.deprecations.call_words)
+        mark = mark_of(getter.decorator_list, warns, None, file.rules)
+    return replace(member, kind="property", value=None, labels=labels, deprecation=mark)
 
 
 def _body_of(bound: Bound, file: Visited) -> Body | None:
