@@ -6,8 +6,10 @@ import json
 import logging
 import sqlite3
 import time
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pipeline.core.errors import FatalError
@@ -62,10 +64,17 @@ def heal_database(path: Path) -> None:
         remove_damaged(path, error)
 
 
-def read_state(path: Path, needed: frozenset[str] = frozenset()) -> dict[str, Any] | None:
-    """Return a JSON object that has the keys it needs; None, with a line, where a file is there and is none."""
+def read_state(
+    path: Path, needed: frozenset[str] = frozenset(), earlier_names: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any] | None:
+    """Return a JSON object that has the keys it needs; None, with a line, where a file is there and is none.
+
+    `earlier_names` are those that other releases gave to keys, with the names of now.
+    """
     try:
         state = json.loads(path.read_bytes())
+        if isinstance(state, dict):
+            state = renamed(state, earlier_names)
         if isinstance(state, dict) and needed <= state.keys():
             return state
         problem = f"it lacks {', '.join(sorted(needed - set(state)))}" if isinstance(state, dict) else "no JSON object"
@@ -78,3 +87,8 @@ def read_state(path: Path, needed: frozenset[str] = frozenset()) -> dict[str, An
         problem = str(error)
     log.warning("%s was damaged (%s): its work will be repeated.", path, problem)
     return None
+
+
+def renamed(state: Mapping[str, Any], earlier_names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a state whose keys have the names of now."""
+    return {earlier_names.get(key, key): value for key, value in state.items()}

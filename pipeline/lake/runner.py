@@ -20,7 +20,7 @@ from typing import Any
 
 from pipeline.core.credentials import cut
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.lake.damage import Damaged, read_state
+from pipeline.lake.damage import Damaged, read_state, renamed
 from pipeline.lake.ids import sha256_json
 from pipeline.lake.reads import Read
 from pipeline.lake.rows import RejectRow, StageStateRow
@@ -168,7 +168,7 @@ class StageStates:
         except Damaged as error:
             log.warning("%s: the stages of %s will be repeated", error, self._library)
             return {}
-        states = {row["stage"]: _renamed(json.loads(row["state"])) for row in rows}
+        states = {row["stage"]: renamed(json.loads(row["state"]), _EARLIER_NAMES) for row in rows}
         return {stage: state for stage, state in states.items() if state.keys() >= _STATE}
 
     def write(self, stage: str, state: Mapping[str, Any]) -> None:
@@ -258,13 +258,8 @@ def reject_rows(stage: str, library: str, rejects: Sequence[Reject]) -> list[Rej
 
 def read_counts(counts: Path) -> list[Count]:
     """Read the counts of a run, in the order of their names."""
-    states = (read_state(path) for path in sorted(counts.glob("*.json")))
-    counted = [_renamed(state) for state in states if state is not None]
-    return [Count(**count) for count in counted if count.keys() >= _COUNT]
-
-
-def _renamed(state: Mapping[str, Any]) -> dict[str, Any]:
-    return {_EARLIER_NAMES.get(key, key): value for key, value in state.items()}
+    states = (read_state(path, _COUNT, _EARLIER_NAMES) for path in sorted(counts.glob("*.json")))
+    return [Count(**count) for count in states if count is not None]
 
 
 def write_json(path: Path, value: object) -> None:
