@@ -8,6 +8,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from pipeline.corpus.usages.text import parse_program
@@ -44,7 +45,7 @@ def marked(
         "lines": lines,
     }
     # Imports that stand first are loaded beforehand by the server of an environment, if they are left as they are.
-    first = next(number for number, check in enumerate([*checks, None]) if not check or not _only_imports(check, names))
+    first = len(list(takewhile(lambda check: _only_imports(check, names), checks)))
     last = _silent(f"{CONCLUDE}()\n")
     running: list[SnippetCheck] = [
         {"statement": f"{RUN}({check['statement']!r})\n", "expected": check["expected"], "options": check["options"]}
