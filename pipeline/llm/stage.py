@@ -122,7 +122,12 @@ class _Documentation:
         visible, names = (set(_NAME.findall(instance[side])) for side in ("source_code", "target_code"))
         hidden = tuple(sorted((names - visible) | {instance["source_name"], instance["target_name"]}))
         code = "\n".join(side[3] for side in sides)
-        fallback = self._rules.migration.format(library=instance["library"], version=instance["target_version"])
+        fallback = self._rules.migration.format(
+            name=instance["source_name"],
+            library=instance["library"],
+            version=instance["version"],
+            target_version=instance["target_version"],
+        )
         return Request(instance["id"], DraftField.DESCRIPTION, hidden, self._docstrings(places), code, fallback)
 
     def alike(self, instance: InstanceHead, hidden: Sequence[str], text: str) -> str | None:

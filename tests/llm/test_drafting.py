@@ -354,8 +354,9 @@ def test_a_migration_without_a_sentence_free_of_names_says_what_to_do(docstring:
     _, migrations = made_of(OLD, NEW)
     tables: Any = {"completions": [], "migrations": migrations, "snippets": [OLD, NEW]}
     output = drafting_stage(tables | {"documents": [document("lib.fetch", docstring, "1.0", "2.0")]}, DRAFTING)
-    assert {(row["text"].split(" with ")[0], row["redacted"]) for row in output.tables["drafts"]} == {
-        ("Make the code give the same", False)
+    assert {(row["text"], row["redacted"]) for row in output.tables["drafts"]} == {
+        (f"The code uses `fetch` as lib {one} has it. Make it give the same with lib {other}.", False)
+        for one, other in (("1.0", "2.0"), ("2.0", "1.0"))
     }
 
 
