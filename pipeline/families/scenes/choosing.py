@@ -42,7 +42,7 @@ class Planned:
     def hidden(self) -> Sequence[str]:
         """The names that its middle needs and that stand only where nothing is shown: nobody could write it."""
         candidate = self.candidate
-        return hidden_names(candidate.file["text"], candidate.block, self.view, candidate.extent[1])
+        return hidden_names(candidate.file["text"], candidate.block, self.view, candidate.extent)
 
 
 def choose(

@@ -50,23 +50,26 @@ def view(scene: Scene, block: Block, function_end: int, text: str) -> View | Non
     return View((start, end), end)
 
 
-def hidden_names(text: str, block: Block, cut: View, function_end: int) -> list[str]:
+def hidden_names(text: str, block: Block, cut: View, extent: Span) -> list[str]:
     """Return the names that a middle needs and that stand only where nothing is shown.
 
     They are names that it binds and the rest of its function uses, and names of others, or of `self`, that it uses.
+    `extent` is where the outermost function around the block stands: a name of another function says nothing of how the
+    rest of this one calls a variable.
     """
     below = text[cut.middle[1] : cut.suffix_start]
     if not below.strip():
         return []
     visible = _words(text[: cut.middle[0]] + text[cut.suffix_start :])
-    in_function = _words(text[cut.middle[1] : min(cut.suffix_start, function_end)])
+    above = _words(text[extent[0] : cut.middle[0]])
+    in_function = _words(text[cut.middle[1] : min(cut.suffix_start, extent[1])])
     first, last = block.lines
     nodes = [node for node in ast.walk(_parsed(text)) if first <= getattr(node, "lineno", 0) <= last]
     own = {part.id for node in nodes if isinstance(node, _COMPREHENSIONS) for part in _targets(node)}
     bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)} - own
     used = {node.id for node in nodes if isinstance(node, ast.Name)} - own - bound
     used |= {node.attr for node in nodes if isinstance(node, ast.Attribute) and _is_self(node.value)}
-    return sorted(((bound & in_function) | (used & _words(below))) - visible)
+    return sorted(((bound & in_function) - above) | ((used & _words(below)) - visible))
 
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

@@ -211,7 +211,20 @@ def helper(a):
     ],
 )
 def test_names_that_stand_only_where_nothing_is_shown(scene: Scene, names: list[str]) -> None:
-    block, (_, end) = block_of(NEEDS, BlockType.IF)
-    cut_at = view(scene, block, end, NEEDS)
+    block, extent = block_of(NEEDS, BlockType.IF)
+    cut_at = view(scene, block, extent[1], NEEDS)
     assert cut_at is not None
-    assert hidden_names(NEEDS, block, cut_at, end) == names
+    assert hidden_names(NEEDS, block, cut_at, extent) == names
+
+
+def test_a_name_of_another_function_does_not_say_how_this_one_calls_a_variable() -> None:
+    text = NEEDS + "\n\ndef g(parts):\n    return parts\n"
+    block, extent = block_of(text, BlockType.IF)
+    cut_at = view(Scene.FUNCTION_EMPTY_BELOW, block, extent[1], text)
+    assert cut_at is not None
+    assert hidden_names(text, block, cut_at, extent) == ["parts"]
+    bound_above = text.replace("        if a:", "        parts = a\n        if a:")
+    block, extent = block_of(bound_above, BlockType.IF)
+    cut_at = view(Scene.FUNCTION_EMPTY_BELOW, block, extent[1], bound_above)
+    assert cut_at is not None
+    assert hidden_names(bound_above, block, cut_at, extent) == []
