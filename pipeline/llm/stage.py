@@ -31,6 +31,8 @@ from pipeline.llm.rules import DraftingRules
 from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, Writer
 
 _NAME = re.compile(r"[^\W\d]\w*")
+_KEYWORD = re.compile(r"[(,]\s*([^\W\d]\w*)\s*=(?!=)")
+"""A name by which an argument is given, in a call."""
 _ENDS = " .:;,"
 """What a sentence may end in, beside what it says."""
 
@@ -107,8 +109,9 @@ class _Documentation:
     def for_migration(self, instance: MigrationRow) -> Request:
         """Ask for the description of a migration: the old side's docstrings first.
 
-        Hidden are both APIs, and all names of the target code that the source code does not show: parameters, too. The
-        source code says what to do, so that a description may do without a sentence.
+        Hidden are both APIs, and all names of the target code that the source code does not show: parameters, too, even
+        where a variable has their name. The source code says what to do, so that a description may do without a
+        sentence.
         """
         source = instance["snippet_id"], instance["path"], instance["version"], instance["source_code"]
         target = (
@@ -120,7 +123,9 @@ class _Documentation:
         sides = [source, target] if instance["direction"] == Direction.OLD_TO_NEW else [target, source]
         places = [(self._snippet_paths[sides[0][0]], sides[0][2]), *((path, version) for _, path, version, _ in sides)]
         visible, names = (set(_NAME.findall(instance[side])) for side in ("source_code", "target_code"))
-        hidden = tuple(sorted((names - visible) | {instance["source_name"], instance["target_name"]}))
+        old_keywords, keywords = (set(_KEYWORD.findall(instance[side])) for side in ("source_code", "target_code"))
+        apis = {instance["source_name"], instance["target_name"]}
+        hidden = tuple(sorted((names - visible) | (keywords - old_keywords) | apis))
         code = "\n".join(side[3] for side in sides)
         fallback = self._rules.migration.format(
             name=instance["source_name"],

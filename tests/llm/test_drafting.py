@@ -360,6 +360,18 @@ def test_a_migration_without_a_sentence_free_of_names_says_what_to_do(docstring:
     }
 
 
+def test_a_new_parameter_is_hidden_though_a_variable_has_its_name() -> None:
+    sides = [
+        snippet(f"b = 2\nx = fetch(1, {name}=b)\n", "lib.fetch", version, checks=STATED)
+        for name, version in (("a", "1.0"), ("b", "2.0"))
+    ]
+    _, migrations = made_of(*sides)
+    tables: Any = {"completions": [], "migrations": migrations, "snippets": sides}
+    output = drafting_stage(tables | {"documents": [document("lib.fetch", "Reads with b.", "1.0", "2.0")]}, DRAFTING)
+    texts = {row["subject_id"]: row["text"] for row in output.tables["drafts"]}
+    assert [texts[row["id"]] == "Reads with b." for row in migrations if row["target_version"] == "2.0"] == [False]
+
+
 def test_the_core_api_is_described_not_the_one_that_the_example_documents() -> None:
     both = snippet("send(fetch(1))\n", "lib.fetch", "2.0")
     completions, _ = made_of(both)
