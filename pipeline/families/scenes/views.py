@@ -61,10 +61,13 @@ def hidden_names(text: str, block: Block, cut: View, extent: Span) -> list[str]:
     if not below.strip():
         return []
     visible = _words(text[: cut.middle[0]] + text[cut.suffix_start :])
-    above = _words(text[extent[0] : cut.middle[0]])
     in_function = _words(text[cut.middle[1] : min(cut.suffix_start, extent[1])])
     first, last = block.lines
-    nodes = [node for node in ast.walk(_parsed(text)) if first <= getattr(node, "lineno", 0) <= last]
+    begin = text.count("\n", 0, extent[0]) + 1
+    located = [(getattr(node, "lineno", 0), node) for node in ast.walk(_parsed(text))]
+    nodes = [node for line, node in located if first <= line <= last]
+    # Prose of the docstring names no variable.
+    above = {name for line, node in located if begin <= line < first for name in _variable(node)}
     own = {part.id for node in nodes if isinstance(node, _COMPREHENSIONS) for part in _targets(node)}
     bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)} - own
     used = {node.id for node in nodes if isinstance(node, ast.Name)} - own - bound
@@ -78,6 +81,10 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 def _targets(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> list[ast.Name]:
     names = (part for each in node.generators for part in ast.walk(each.target))
     return [name for name in names if isinstance(name, ast.Name)]
+
+
+def _variable(node: ast.AST) -> tuple[str, ...]:
+    return (node.id,) if isinstance(node, ast.Name) else (node.arg,) if isinstance(node, ast.arg) else ()
 
 
 def _is_self(node: ast.expr) -> bool:
