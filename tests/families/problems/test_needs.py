@@ -228,7 +228,7 @@ def test_a_call_whose_value_is_thrown_away_is_no_use(tmp_path: Path, case: str) 
     assert (_needs(tmp_path, body, path, "return lib.new(x)") == 0) == passes
 
 
-def test_a_value_that_the_reference_throws_away_is_not_asked_for(tmp_path: Path) -> None:
+def test_a_value_that_the_reference_discards_is_not_required(tmp_path: Path) -> None:
     body = "lib.note(x)\n    return 2"
     assert _needs(tmp_path, body, "lib.note", body) == 0
     assert _needs(tmp_path, body, "lib.note", "return lib.note(x)") != 0

@@ -92,9 +92,7 @@ def test_a_model_writes_what_functions_without_a_docstring_are_to_do(
         assert refused[asked] is reason
 
 
-def test_no_model_is_asked_where_documented_functions_take_all_places(
-    project_context: ProjectContext, traced: Output
-) -> None:
+def test_documented_functions_fill_all_places_without_a_model(project_context: ProjectContext, traced: Output) -> None:
     few = replace(project_context, rules=project_context.rules.model_copy(update={"min_body_lines": 1, "tasks": 3}))
     writer = Requirements()
     make(few, traced, writer)

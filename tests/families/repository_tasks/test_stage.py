@@ -269,7 +269,7 @@ def test_no_source_distribution_and_no_tests(project_context: ProjectContext) ->
     assert trace(replace(project_context, sources=bare)).tables["projects"][0]["outcome"] == ProjectOutcome.NO_TESTS
 
 
-def test_what_tests_ask_for_is_given_up_step_by_step(project_context: ProjectContext) -> None:
+def test_dependencies_are_dropped_step_by_step(project_context: ProjectContext) -> None:
     asking = with_files(project_context, {"requirements-test.txt": "idna==3.6\n"})
     store: Any = Store(
         project_context.store.open({"outcome": EnvironmentOutcome.BUILT}), lambda wanted: "idna==3.6" in wanted.pins
@@ -296,7 +296,7 @@ def with_dependent(
     return here, projects_stage({"releases": [RELEASE], "code_samples": found}, here, LICENCES, QUALITY.licences)
 
 
-def test_dependents_are_taken_as_the_rule_says(project_context: ProjectContext) -> None:
+def test_the_rule_limits_the_number_of_dependents(project_context: ProjectContext) -> None:
     _, output = with_dependent(project_context, "MIT")
     mall = {row["project"]: row for row in output.tables["projects"]}["mall"]
     assert (mall["version"], mall["library"], mall["outcome"]) == ("2.0", "shop", ProjectOutcome.TRACED)

@@ -101,7 +101,7 @@ def test_an_exception_keeps_its_class(rules: ValidationRules) -> None:
     assert results["syntax"].outcome is Outcome.SYNTAX_ERROR
 
 
-def test_nothing_is_asked_of_an_answer_that_the_reference_does_not_do_for_certain() -> None:
+def test_only_uses_that_the_reference_reaches_for_certain_are_required() -> None:
     deferred = "import textwrap\ndef f():\n    return textwrap.fill('a b', width=1)\nprint('')\n"
     example = {
         "preamble": "",

@@ -185,7 +185,7 @@ def bound(arguments: Sequence[WrittenArgument], made: Sequence[Parameter]) -> di
     return dict(found.arguments)
 
 
-def as_given(arguments: Sequence[WrittenArgument], passed: Sequence[Passed]) -> list[WrittenArgument]:
+def as_written_arguments(arguments: Sequence[WrittenArgument], passed: Sequence[Passed]) -> list[WrittenArgument]:
     return [WrittenArgument(p.value if p.source is None else arguments[p.source].value, p.keyword) for p in passed]
 
 
@@ -196,7 +196,7 @@ def test_python_binds_both_calls_alike(data: st.DataObject) -> None:
     arguments = data.draw(calls(before))
     was = bound(arguments, before)
     try:
-        written = as_given(arguments, adapt(arguments, before, after, {}))
+        written = as_written_arguments(arguments, adapt(arguments, before, after, {}))
     except Unfit:
         return
     is_ = bound(written, after)
@@ -211,8 +211,8 @@ def test_renaming_every_parameter_has_an_inverse(data: st.DataObject) -> None:
     names = {p.name: f"new_{p.name}" for p in before}
     after = tuple(Parameter(names[p.name], p.kind, p.default) for p in before)
     arguments = data.draw(calls(before))
-    there = as_given(arguments, adapt(arguments, before, after, names))
-    back = as_given(there, adapt(there, after, before, {new: old for old, new in names.items()}))
+    there = as_written_arguments(arguments, adapt(arguments, before, after, names))
+    back = as_written_arguments(there, adapt(there, after, before, {new: old for old, new in names.items()}))
     assert back == arguments
 
 
@@ -221,8 +221,8 @@ def test_there_and_back_means_the_same(data: st.DataObject) -> None:
     before, after = data.draw(signatures()), data.draw(signatures())
     arguments = data.draw(calls(before))
     try:
-        there = as_given(arguments, adapt(arguments, before, after, {}))
-        back = as_given(there, adapt(there, after, before, {}))
+        there = as_written_arguments(arguments, adapt(arguments, before, after, {}))
+        back = as_written_arguments(there, adapt(there, after, before, {}))
     except Unfit:
         return
     assert bound(back, before) == bound(arguments, before)
@@ -232,4 +232,4 @@ def test_there_and_back_means_the_same(data: st.DataObject) -> None:
 def test_a_call_of_the_same_signature_stays_as_it_is(data: st.DataObject) -> None:
     made = data.draw(signatures())
     arguments = data.draw(calls(made))
-    assert as_given(arguments, adapt(arguments, made, made, {})) == arguments
+    assert as_written_arguments(arguments, adapt(arguments, made, made, {})) == arguments
