@@ -35,8 +35,12 @@ def find_names(text: str, names: Iterable[str], rules: DraftingRules) -> list[Sp
 
 def redact(text: str, names: Iterable[str], rules: DraftingRules) -> str:
     """Return the text with the rules' placeholder where it gave a name away."""
+    return _without_spans(text, find_names(text, names, rules), rules)
+
+
+def _without_spans(text: str, spans: Iterable[Span], rules: DraftingRules) -> str:
     parts, at = [], 0
-    for start, end in find_names(text, names, rules):
+    for start, end in spans:
         parts += [text[at:start], rules.placeholder]
         at = end
     return "".join([*parts, text[at:]])
@@ -48,12 +52,9 @@ def cut_names(text: str, names: Sequence[str], rules: DraftingRules) -> str:
     Articles and prepositions that a name begins with stay: "is a valid date" without `is_valid` is "is a [API] date".
     The placeholder goes where the sentence is one without it, too: "in a [API] object", "is [API] in the set".
     """
-    parts, at = [], 0
-    for start, end in find_names(text, names, rules):
-        begin = start + _length_of_small_words(text[start:end], rules)
-        parts += [text[at:begin], rules.placeholder]
-        at = end
-    cut = "".join([*parts, text[at:]])
+    spans = find_names(text, names, rules)
+    spans = [(start + _length_of_small_words(text[start:end], rules), end) for start, end in spans]
+    cut = _without_spans(text, spans, rules)
     if find_names(cut.replace(rules.placeholder, ", , "), names, rules):
         return redact(text, names, rules)
     smooth = _without_needless(cut, rules)

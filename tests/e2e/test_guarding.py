@@ -73,7 +73,7 @@ QUALITY = _rules("quality", QualityRules)
 MUTATION = _rules("mutation", MutationRules)
 
 
-class Workshop:
+class AskedContext:
     """What the stage asks a project context for before it runs anything."""
 
     from pipeline.families.repository_tasks.rules import RepositoryRules
@@ -105,7 +105,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
     ),
     "repository_tasks": lambda: repository_tasks_stage(
         {"projects": [PROJECT], "traced_functions": [FUNCTION], "reaches": [], "project_files": [FILE]},
-        Workshop(),  # type: ignore[arg-type]
+        AskedContext(),  # type: ignore[arg-type]
         MUTATION,
     ),
     "repository_gate": lambda: repository_acceptance_stage(

@@ -31,11 +31,12 @@ def _completion(row: Row, sample: str, example: Any) -> Judging:
         yield Metric.PASS, _without(missing)
         return
     program = filled(row, sample)
-    case = displaying(example, row["code"], program)
-    if row["granularity"] != Granularity.TOKEN and is_silent and not case.checks:
-        reference = displaying(example, row["code"], row["code"])
+    if row["granularity"] != Granularity.TOKEN and is_silent:
         masked = row["masked_code"], row["core_token"], row["granularity"]
-        case = marked(case, reference, named, _masked_lines(*masked, program), _masked_lines(*masked, row["code"]))
+        lines = _masked_lines(*masked, program), _masked_lines(*masked, row["code"])
+        case = marked(Case("", "", program), Case("", "", row["code"]), named, *lines)
+    else:
+        case = displaying(example, row["code"], program)
     yield Metric.PASS, case
 
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+_Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 _MAY_SUPPRESS = frozenset({"raises", "suppress", "assertRaises", "assertRaisesRegex"})
 """Context managers after which a block may have ended early (pytest, contextlib, unittest)."""
@@ -34,11 +37,13 @@ class _Walker:
         """Yield the nodes of statements, up to the first that may leave the block."""
         for statement in body:
             yield from self._statement(statement)
-            if any(isinstance(node, _LEAVING) for node in ast.walk(statement)) and not _is_definition(statement):
+            if any(isinstance(node, _LEAVING) for node in ast.walk(statement)) and not isinstance(
+                statement, _Definition
+            ):
                 return
 
     def _statement(self, node: ast.stmt) -> Iterator[ast.AST]:
-        expressions, body = _parts_of_definition(node) if _is_definition(node) else _parts(node)
+        expressions, body = _parts_of_definition(node) if isinstance(node, _Definition) else _parts(node)
         for part in expressions:
             yield from self._expression(part)
         yield from self.block(body)
@@ -88,24 +93,18 @@ def _parts(node: ast.stmt) -> tuple[list[ast.AST], Sequence[ast.stmt]]:
     return [], []
 
 
-def _parts_of_definition(node: ast.stmt) -> tuple[list[ast.AST], Sequence[ast.stmt]]:
+def _parts_of_definition(node: _Definition) -> tuple[list[ast.AST], Sequence[ast.stmt]]:
     """Return the same of a definition; the body of a function waits for a call."""
     if isinstance(node, ast.ClassDef):
         return [*node.decorator_list, *node.bases, *(each.value for each in node.keywords)], node.body
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        defaults = [*node.args.defaults, *(each for each in node.args.kw_defaults if each)]
-        return [*node.decorator_list, *defaults], []
-    return [], []
+    defaults = [*node.args.defaults, *(each for each in node.args.kw_defaults if each)]
+    return [*node.decorator_list, *defaults], []
 
 
 def _is_deferred(function: ast.FunctionDef) -> bool:
     """Say whether calling a function may not run its body: decorators decide that, and generators wait."""
     yields = (ast.Yield, ast.YieldFrom)
     return bool(function.decorator_list) or any(isinstance(node, yields) for node in ast.walk(function))
-
-
-def _is_definition(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 
 
 def _is_true(test: ast.expr) -> bool:

@@ -89,13 +89,13 @@ def without_api(*arguments{named}):
                 del sys.modules[key]
             sys.modules.update(before)
 
-    given = arguments, {given}
+    call_arguments = arguments, {given}
     try:
-        others = [copy.deepcopy(given) for _ in range(2)] if {uses_value} else []
+        others = [copy.deepcopy(call_arguments) for _ in range(2)] if {uses_value} else []
     except Exception:
         others = []  # what cannot be copied serves for one call
     try:
-        return called(unavailable, *given)
+        return called(unavailable, *call_arguments)
     except Exception as error:
         if not others:
             raise
@@ -113,7 +113,7 @@ def without_api(*arguments{named}):
 NEEDS_LIBRARY = "test_needs_library"
 """The test that only a program passes which does not do without the library."""
 NEEDS_API = "test_needs_api"
-"""The test that only a program passes which calls an API."""
+"""The test that only a program passes which calls an API and, unless the reference discards it, uses its value."""
 
 # The first call with other arguments decides: that is how a function may answer which never looks at the parameter.
 # Objects without a representation of their own are told apart by their state.

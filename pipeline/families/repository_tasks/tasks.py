@@ -137,20 +137,22 @@ def candidate(
     """Return what a task can be made of, or why none can."""
     node = parsed(lines[function["signature_first_line"] - 1 : function["body_last_line"]])
     requirement = requirement_of(function["docstring"] or "", node)
-    words = count_content_words(requirement.functionality, rules)
+    words = _requirement_words(requirement.functionality, rules)
     if words < rules.min_words:
         why = "it has no docstring" if not function["docstring"] else "its docstring says too little"
         return Reject(function["id"], RejectReason.NO_TEXT, f"{function['namespace']}: {why}")
     result = _fitting(Candidate(function, lines, requirement, (), reached), rules)
     if isinstance(result, Candidate):
-        words, size = words + len(requirement.arguments.split()), len(_code_lines(result))
-        if words < rules.min_words_per_line * size:
-            detail = f"{function['namespace']}: {words} words ask for {size} lines"
+        # Lines about arguments repeat the signature too: nobody wrote more words than the docstring has.
+        written = min(words + len(requirement.arguments.split()), len((function["docstring"] or "").split()))
+        size = len(_code_lines(result))
+        if written < rules.min_words_per_line * size:
+            detail = f"{function['namespace']}: {written} words ask for {size} lines"
             return Reject(function["id"], RejectReason.NO_TEXT, detail)
     return result
 
 
-def count_content_words(text: str, rules: RepositoryRules) -> int:
+def _requirement_words(text: str, rules: RepositoryRules) -> int:
     """Count the words of a requirement outside sentences that do not say what a function does."""
     sentences = re.split(r"(?<=[.!?])\s+|\n{2,}", text)
     return sum(
@@ -216,7 +218,7 @@ def _drafted(
     rules: RepositoryRules,
     writer: RequirementWriter | None,
 ) -> _Drafted:
-    """Ask for the requirements of functions that say nothing, of as many as there are places that are not `used`."""
+    """Ask for the requirements of functions that say nothing, of as many as the quota has left after `used`."""
     if writer is None:
         return _Drafted({}, ())
     requested = _requested(silent, used, rules)

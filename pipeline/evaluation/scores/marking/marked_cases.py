@@ -67,7 +67,7 @@ def _silent(statement: str) -> SnippetCheck:
 
 def _setup(required: Collection[str], names: object) -> str:
     install = f"install({json.dumps(required)}, json.loads({json.dumps(names)!r}))\n"
-    return f"exec({_program() + 'import json' + chr(10) + install!r}, {{'__name__': 'driftline_marking'}})\n"
+    return f"exec({_program() + install!r}, {{'__name__': 'driftline_marking'}})\n"
 
 
 @functools.cache

@@ -8,6 +8,7 @@ import __future__
 
 import ast
 import builtins
+import json  # noqa: F401 - the call of `install` that follows this text reads its arguments by it
 import linecache
 import sys
 
@@ -130,7 +131,7 @@ class Marker(ast.NodeTransformer):
 
 
 def install(required: "list[str]", names: "dict[str, Any]") -> None:
-    """Make the built-in functions, of which an answer knows nothing."""
+    """Make the built-in functions. An answer that looks for them can forge its marks, as it can forge its end."""
     missing, marker = set(required), Marker(names)
 
     def mark(value: "Any", names: str) -> "Any":

@@ -101,17 +101,21 @@ def test_an_exception_keeps_its_class(rules: ValidationRules) -> None:
     assert results["syntax"].outcome is Outcome.SYNTAX_ERROR
 
 
-def test_only_uses_that_the_reference_reaches_for_certain_are_required() -> None:
-    deferred = "import textwrap\ndef f():\n    return textwrap.fill('a b', width=1)\nprint('')\n"
-    example = {
-        "preamble": "",
-        "checks": [{"statement": deferred, "expected": None, "options": []}],
+def test_only_uses_that_the_reference_reaches_for_certain_are_required(rules: ValidationRules) -> None:
+    deferred = "import textwrap\ndef f():\n    return textwrap.fill('a b', width=1)\n"
+    both = "import textwrap\nw = textwrap.fill\nif w is None:\n    w('a b', width=1)\n"
+    answers = {
+        "nothing is certain": (deferred, "import textwrap\nif 0:\n    textwrap.fill('', width=1)\n"),
+        "the function alone": (both, "import textwrap\ntextwrap.fill('a b')\nif 0:\n    f(width=1)\n"),
+        "but the function is": (both, "import textwrap\nif 0:\n    textwrap.fill('', width=1)\n"),
     }
-    row = MIGRATION | {"target_code": deferred}
-    ((_, case),) = CASES[Family.MIGRATION](row, deferred, example)
-    statements = [check["statement"] for check in case.checks] or [case.code]
-    assert "'[\"textwrap\"]'" not in statements[0]
-    assert not any("fill" in line for line in statements if "install(" in line and 'install(["fill"' in line)
+    cases = {}
+    for name, (target, answer) in answers.items():
+        example = {"preamble": "", "checks": [{"statement": target, "expected": None, "options": []}]}
+        ((_, cases[name]),) = CASES[Family.MIGRATION](MIGRATION | {"target_code": target}, answer, example)
+    assert not any("install(" in check["statement"] for check in cases["nothing is certain"].checks)
+    passed = {name for name, result in run(cases, rules).items() if result.outcome is Outcome.PASSED}
+    assert passed == {"nothing is certain", "the function alone"}
 
 
 COMPLETION: dict[str, Any] = {
@@ -120,17 +124,23 @@ COMPLETION: dict[str, Any] = {
     "masked_code": "import random\nrandom.seed(1)\n[line-mask]\nrandom.seed(3)\n",
     "code": "import random\nrandom.seed(1)\nrandom.seed(2)\nrandom.seed(3)\n",
 }
-SILENT = {"preamble": "", "checks": []}
+NO_CHECKS: dict[str, Any] = {"preamble": "", "checks": []}
+SILENT_CHECKS: list[dict[str, Any]] = [
+    {"statement": f"{line}\n", "expected": None, "options": []} for line in COMPLETION["code"].splitlines()
+]
 
 
-def test_of_a_completion_what_stands_in_its_mask_counts(rules: ValidationRules) -> None:
+@pytest.mark.parametrize(
+    "example", [NO_CHECKS, NO_CHECKS | {"checks": SILENT_CHECKS}], ids=["no checks", "silent ones"]
+)
+def test_of_a_completion_what_stands_in_its_mask_counts(example: dict[str, Any], rules: ValidationRules) -> None:
     answers = {
         "right": "random.seed(2)",
         "on two lines": "x = 2\nrandom.seed(x)",
         "in a branch": "if 0: random.seed(2)",
         "in a function": "def f(): random.seed(2)",
     }
-    cases = {name: next(CASES[Family.COMPLETION](COMPLETION, answer, SILENT))[1] for name, answer in answers.items()}
+    cases = {name: next(CASES[Family.COMPLETION](COMPLETION, answer, example))[1] for name, answer in answers.items()}
     passed = {name for name, result in run(cases, rules).items() if result.outcome is Outcome.PASSED}
     assert passed == {"right", "on two lines"}
 
