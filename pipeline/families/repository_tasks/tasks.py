@@ -143,11 +143,9 @@ def candidate(
         return Reject(function["id"], RejectReason.NO_TEXT, f"{function['namespace']}: {why}")
     result = _fitting(Candidate(function, lines, requirement, (), reached), rules)
     if isinstance(result, Candidate):
-        # Lines about arguments repeat the signature too: nobody wrote more words than the docstring has.
-        written = min(words + len(requirement.arguments.split()), len((function["docstring"] or "").split()))
-        size = len(_code_lines(result))
-        if written < rules.min_words_per_line * size:
-            detail = f"{function['namespace']}: {written} words ask for {size} lines"
+        words, size = words + len(requirement.arguments.split()), len(_code_lines(result))
+        if words < rules.min_words_per_line * size:
+            detail = f"{function['namespace']}: {words} words ask for {size} lines"
             return Reject(function["id"], RejectReason.NO_TEXT, detail)
     return result
 
