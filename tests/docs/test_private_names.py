@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
+import pytest
 import yaml
 
 from pipeline.core.rules.load import RULES
@@ -70,7 +71,7 @@ def _names_of(content: Any) -> Iterator[str]:
 
 
 def names_in(tree: ast.AST) -> Iterator[str]:
-    """Yield every name that code binds: of functions, classes, parameters, variables and attributes.
+    """Yield every name that code binds: of functions, classes, parameters, variables, attributes, captures and imports.
 
     A field whose name data declare, and a term that is called as its value, are not ours to name.
     """
@@ -84,6 +85,10 @@ def names_in(tree: ast.AST) -> Iterator[str]:
             case ast.Name(id=name, ctx=ast.Store()) if id(node) not in fields:
                 yield name
             case ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                yield name
+            case ast.ExceptHandler(name=str(name)) | ast.alias(asname=str(name)):
                 yield name
 
 
@@ -120,6 +125,26 @@ def test_each_way_to_bind_a_name_counts() -> None:
         "class DraftsTold:\n    wanted_by: int\n"
     )
     assert sorted(private_names(source)) == ["DraftsTold", "Said", "_is_known", "kept", "told", "wanted_by", "who"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "match value:\n    case int(given): ...\n",
+        "match value:\n    case int() as given: ...\n",
+        "match value:\n    case [_, *given]: ...\n",
+        "match value:\n    case {'a': _, **given}: ...\n",
+        "try: ...\nexcept ValueError as given: ...\n",
+        "import module as given\n",
+        "from module import name as given\n",
+    ],
+)
+def test_captures_caught_errors_and_imports_bind_names(source: str) -> None:
+    assert private_names(source) == ["given"]
+
+
+def test_names_of_other_modules_do_not_count() -> None:
+    assert private_names("import given\nfrom module import told\nmatch value:\n    case _: ...\n") == []
 
 
 def test_names_that_data_declare_do_not_count() -> None:

@@ -100,8 +100,8 @@ def read_tests(text: str) -> Tests:
 def _answers(statement: ast.Assert) -> frozenset[str]:
     """Return trivial bodies that might pass a test."""
     match statement.test:
-        case ast.Compare(left=made, ops=[ast.Eq() | ast.Is()], comparators=[value]):
-            arguments = made.args if isinstance(made, ast.Call) else []
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[value]):
+            arguments = left.args if isinstance(left, ast.Call) else []
             text = ast.unparse(value)
             same = [number for number, argument in enumerate(arguments, 1) if ast.unparse(argument) == text]
             return frozenset([f"return {text} whatever it gets", *(f"return argument {n} as it is" for n in same)])
