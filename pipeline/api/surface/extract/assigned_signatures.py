@@ -76,16 +76,12 @@ def _read(value: ast.expr, members: Mapping[str, Definition], scope: Scope) -> _
             maker = canonical_path(func, scope.resolve)
             options = {keyword.arg: keyword.value for keyword in keywords}
             if maker == "inspect.Signature":
-                return _of_literal([*arguments, *_listed(options)], options, scope)
+                return _of_literal(arguments, options, scope)
             if maker == "inspect.signature" and not options:
                 match arguments:
                     case [ast.Name(id=name)]:
                         return _of_other(members.get(name))
     return None
-
-
-def _listed(options: Mapping[str | None, ast.expr]) -> list[ast.expr]:
-    return [options["parameters"]] if "parameters" in options else []
 
 
 def _of_other(other: Definition | None) -> _Signature | None:
@@ -96,9 +92,11 @@ def _of_other(other: Definition | None) -> _Signature | None:
     return _Signature(other.signature)
 
 
-def _of_literal(written: Sequence[ast.expr], options: Mapping[str | None, ast.expr], scope: Scope) -> _Signature | None:
+def _of_literal(
+    arguments: Sequence[ast.expr], options: Mapping[str | None, ast.expr], scope: Scope
+) -> _Signature | None:
     returns = annotation_text(options.get("return_annotation"), scope)
-    match written:
+    match [*arguments, *([options["parameters"]] if "parameters" in options else [])]:
         case []:
             return _Signature([], returns)
         case [ast.List(elts=elements) | ast.Tuple(elts=elements)]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import takewhile
 
 from pipeline.api.surface.extract.kwargs import literal_accesses
@@ -17,8 +17,17 @@ UNSEEN = HandedOn("", "?")
 CONSTRUCTORS = frozenset({"__init__", "__new__"})
 
 _INSTANCES = frozenset({"self", "cls"})
-_TAKE_ANY = frozenset({"print", "zip", "map", "max", "min", "set", "chain", "join", "format"})
-"""Last names of functions and methods of Python that take any number of positional arguments."""
+_UNLIMITED = frozenset(
+    {"print", "zip", "map", "max", "min", "chain", "itertools.chain", "os.path.join", "posixpath.join"}
+)
+"""Functions of Python that take positional arguments without an upper limit, by the names that code calls them by.
+
+Source: their signatures in the library reference, "Built-in Functions", `itertools` and `os.path`. `max`, `min` and
+`join` need at least one, and `map` two. `set` takes at most one, and `str.join` exactly one.
+"""
+
+_UNLIMITED_METHOD = "format"
+"""`str.format(*args, **kwargs)` ("Built-in Types") ignores arguments without a field; a `format` of others counts alike."""
 
 _BINDING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -52,9 +61,10 @@ def hands_args_on(body: Body) -> bool:
         return False
     for node in (node for statement in body.statements for node in ast.walk(statement)):
         match node:
-            case ast.Call(args=arguments) if any(map(_is_star(variadic.arg), arguments)):
-                called = node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
-                if called not in _TAKE_ANY:
+            case ast.Call(func=ast.Attribute(attr=method)) if method == _UNLIMITED_METHOD:
+                continue
+            case ast.Call(func=called, args=arguments) if dotted(called) not in _UNLIMITED:
+                if any(isinstance(a, ast.Starred) and dotted(a.value) == variadic.arg for a in arguments):
                     return True
             case ast.If(
                 test=ast.Compare(left=ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)])),
@@ -62,16 +72,6 @@ def hands_args_on(body: Body) -> bool:
             ) if name == variadic.arg:
                 return True
     return False
-
-
-def _is_star(name: str) -> Callable[[ast.expr], bool]:
-    def is_star(argument: ast.expr) -> bool:
-        match argument:
-            case ast.Starred(value=ast.Name(id=given)):
-                return given == name
-        return False
-
-    return is_star
 
 
 def passed_kwargs(body: Body) -> PassedKwargs | None:

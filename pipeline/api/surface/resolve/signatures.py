@@ -11,6 +11,7 @@ from more_itertools import first
 from msgspec.structs import replace
 
 from pipeline.api.surface.extract.fields import specified_fields
+from pipeline.api.surface.extract.handed_on import CONSTRUCTORS
 from pipeline.api.surface.extract.kwargs import UNKNOWN
 from pipeline.api.surface.parse.conditional import CONDITIONAL
 from pipeline.api.surface.parse.module_model import (
@@ -33,7 +34,6 @@ from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, S
 _RUN = frozenset({SourceKind.PY, SourceKind.PY2})
 _POSITIONAL = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD})
 _BY_NAME = frozenset({ParameterKind.POSITIONAL_OR_KEYWORD, ParameterKind.KEYWORD_ONLY})
-_CONSTRUCTORS = frozenset({"__init__", "__new__"})
 _CONSTANT = re.compile(r"(?!(?:None|True|False|Ellipsis)$)(?:[A-Za-z_]\w*\.)*(?!__)[A-Za-z_]\w*")
 _UNPACKED = re.compile(r"(?:\w+\.)*Unpack\[([\w.]+)\]")
 _REQUIRED = re.compile(r"(?:\w+\.)*(NotRequired|Required)\[(.*)\]")
@@ -174,7 +174,7 @@ def assigned_signature(owners: list[Resolution]) -> list[Parameter] | None:
             continue
         if owner.definition.signature is not None:
             return owner.definition.signature
-        if owner.definition.synthesised or not _CONSTRUCTORS.isdisjoint(owner.definition.members):
+        if owner.definition.synthesised or not CONSTRUCTORS.isdisjoint(owner.definition.members):
             return None
     return None
 
