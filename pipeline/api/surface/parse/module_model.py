@@ -193,7 +193,7 @@ class ModuleRecord(msgspec.Struct, omit_defaults=True):
     binds_more: bool = False
     answers_any: bool = False
     lazy: dict[str, LazyName] = msgspec.field(default_factory=dict)
-    virtual_modules: dict[str, dict[str, str]] = msgspec.field(default_factory=dict, name="made_modules")
+    virtual_modules: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
     docstring: str | None = None
     docstring_line: int = 1
     deprecation: Mark | None = None

@@ -65,17 +65,17 @@ def called_constructor(
         return Called(parameters)
     if constructor.definition.passes_kwargs is not None:
         open_ = bool(parameters) and parameters[-1]["kind"] == ParameterKind.VAR_KEYWORD
-        return Called(parameters, open_ and _base_unseen(constructor, owners, distribution, visited))
+        return Called(parameters, open_ and _base_unobservable(constructor, owners, distribution, visited))
     calls = constructor.definition.hands_on
     others = [call for call in calls if call.to.rpartition(".")[2] not in CONSTRUCTORS]
     extended = _extended(parameters, others, constructor, distribution, visited)
     return Called(extended.parameters, extended.unseen or len(others) < len(calls))
 
 
-def _base_unseen(
+def _base_unobservable(
     constructor: Resolution, owners: list[Resolution], distribution: Distribution, visited: Set[str]
 ) -> bool:
-    """Return whether the `**kwargs` of a constructor reach one that no source shows, by way of its bases."""
+    """Return whether the `**kwargs` of a constructor reach an unobservable one, by way of its bases."""
     assert constructor.definition is not None
     assert constructor.definition.passes_kwargs is not None
     around = constructor.path.rpartition(".")[0]
