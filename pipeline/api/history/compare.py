@@ -239,8 +239,9 @@ class _Writer:
         return row
 
     def _sure_of_signature(self, difference: Difference) -> float:
-        """Return how sure a claim about a parameter is where `*args` or `**kwargs` were handed on out of sight."""
+        """Return how sure a claim about a parameter is where `*args` or `**kwargs` reached an unobservable callable."""
         if difference.kind != ChangeKind.PARAMETER_REMOVED:
+            # borrowed for optional parameters in place of `*args`: measured for `**kwargs` only
             return self.rules.confidence_parameter_explicit
         of_args = (difference.old or "").startswith("*")
         return self.rules.confidence_args_removed if of_args else self.rules.confidence_parameter_handed_on

@@ -119,7 +119,7 @@ def _with_doubt(difference: Difference, old: SymbolState, new: SymbolState) -> D
     """Return a claim as unsure where `**kwargs` of the release without the parameter may reach what takes it.
 
     So is the claim that `*args` went, if these were handed on: what stands there instead may be all that they took.
-    For the same reason an optional parameter in their place breaks nothing.
+    For the same reason an optional parameter in their place is unsure, and breaks nothing.
     """
     added = difference.kind in {ChangeKind.PARAMETER_ADDED_OPTIONAL, ChangeKind.PARAMETER_ADDED_REQUIRED}
     if not added and difference.kind != ChangeKind.PARAMETER_REMOVED:
@@ -128,7 +128,8 @@ def _with_doubt(difference: Difference, old: SymbolState, new: SymbolState) -> D
     if text.startswith("*"):
         limited = not added and not text.startswith("**") and ARGS_HANDED_ON in old["labels"]
         return replace(difference, unseen=True) if limited else difference
-    if added and difference.breaking and ARGS_HANDED_ON in old["labels"]:
+    optional = difference.kind == ChangeKind.PARAMETER_ADDED_OPTIONAL
+    if optional and difference.breaking and ARGS_HANDED_ON in old["labels"]:
         return replace(difference, unseen=True, breaking=None)
     unseen = KWARGS_UNSEEN in (old if added else new)["labels"]
     return replace(difference, unseen=True) if unseen else difference
@@ -196,7 +197,7 @@ def _lost_value(old: SymbolState, new: SymbolState, index: Index, rules: Lifecyc
     if class_ is None or SET_OUTSIDE_INIT in new["labels"] or new["canonical_path"] != f"{parent}.{name}":
         return False
     outside = (label.removeprefix(EXTENDS) for label in class_["labels"] if label.startswith(EXTENDS))
-    if not all(name not in (standard_members(base, rules.known_bases) or (name,)) for base in outside):
+    if any(name in (standard_members(base, rules.known_bases) or (name,)) for base in outside):
         return False
     inherited = tuple(f".{base}.{name}" for base in _all_bases(class_, index) - {parent.rpartition(".")[2]})
     return not any(path.endswith(inherited) for path in index.rows)
