@@ -27,7 +27,10 @@ Source: their signatures in the library reference, "Built-in Functions", `iterto
 """
 
 _UNLIMITED_METHOD = "format"
-"""`str.format(*args, **kwargs)` ("Built-in Types") ignores arguments without a field; a `format` of others counts alike."""
+"""`str.format(*args, **kwargs)` ("Built-in Types") ignores arguments without a field.
+
+The type of its object is not known: methods of this name of other types count too.
+"""
 
 _BINDING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
