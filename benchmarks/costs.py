@@ -36,8 +36,8 @@ class Cost:
 
     library: str
     stage: str
-    seen: int
-    made: int
+    units_in: int
+    units_out: int
     rejected: int
     seconds: float
     cpu_seconds: float

@@ -50,15 +50,15 @@ def stages_of_runs(runs: Iterable[Path]) -> dict[str, dict[str, float]]:
 
 def stages_of_costs(path: Path) -> dict[str, dict[str, float]]:
     """Add up the lines of benchmarks.costs; of a stage that was repeated only the first counts."""
-    seen: dict[tuple[str, str], dict[str, Any]] = {}
+    first: dict[tuple[str, str], dict[str, Any]] = {}
     for line in path.read_text().splitlines():
         cost = json.loads(line)
         if "stage" in cost:
-            seen.setdefault((cost["library"], cost["stage"]), cost)
-    releases = {library: cost["made"] for (library, stage), cost in seen.items() if stage == "crawl"}
+            first.setdefault((cost["library"], cost["stage"]), cost)
+    releases = {library: cost["units_out"] for (library, stage), cost in first.items() if stage == "crawl"}
     total: dict[str, dict[str, float]] = {}
-    for (library, stage), cost in seen.items():
-        entry = {"units": cost["seen"], "libraries": 1, "releases": releases[library]}
+    for (library, stage), cost in first.items():
+        entry = {"units": cost["units_in"], "libraries": 1, "releases": releases[library]}
         _add(total, stage, entry | {name: cost[name] for name in ("seconds", "cpu_seconds", "received_bytes")})
     return dict(sorted(total.items()))
 

@@ -64,7 +64,7 @@ class Statement:
     """What notes state of an API or of one of its parameters, and what became of it."""
 
     library: str
-    stated: str
+    claim: str
     path: str
     parameter: str | None
     outcome: str = ""
@@ -73,10 +73,10 @@ class Statement:
 
 def statements(notes: Mapping[str, Any]) -> Iterator[Statement]:
     """Yield what the notes of one pair of releases state."""
-    for stated in KINDS:
-        for text in notes.get(stated, ()):
+    for claim in KINDS:
+        for text in notes.get(claim, ()):
             path, _, parameter = text.rstrip(")").partition("(")
-            yield Statement(notes["library"], stated, path, parameter or None)
+            yield Statement(notes["library"], claim, path, parameter or None)
 
 
 def judge(statement: Statement, diff: Diff) -> Statement:
@@ -92,7 +92,7 @@ def judge(statement: Statement, diff: Diff) -> Statement:
     if fitting:
         outcome = INTERNAL if all(group_of(change) in APART for change in fitting) else FOUND
     reason = "" if fitting else _reason(statement, diff, names, about)
-    return Statement(statement.library, statement.stated, statement.path, statement.parameter, outcome, reason)
+    return Statement(statement.library, statement.claim, statement.path, statement.parameter, outcome, reason)
 
 
 def _paths(change: ChangeRow) -> set[str]:
@@ -102,8 +102,8 @@ def _paths(change: ChangeRow) -> set[str]:
 
 
 def _fits(change: ChangeRow, statement: Statement) -> bool:
-    came = statement.stated == "added" and change["kind"] in RELOCATED and change["new"] == statement.path
-    if change["kind"] not in KINDS[statement.stated] and not came:
+    came = statement.claim == "added" and change["kind"] in RELOCATED and change["new"] == statement.path
+    if change["kind"] not in KINDS[statement.claim] and not came:
         return False
     if statement.parameter is None:
         return change["parameter"] is None
@@ -131,7 +131,7 @@ def show(judged: Sequence[Statement], console: Console) -> None:
     libraries = dict.fromkeys(statement.library for statement in judged)
     groups = {
         **{library: [statement for statement in judged if statement.library == library] for library in libraries},
-        **{stated: [statement for statement in judged if statement.stated == stated] for stated in KINDS},
+        **{claim: [statement for statement in judged if statement.claim == claim] for claim in KINDS},
         "all": judged,
     }
     for name, of in groups.items():
@@ -162,7 +162,7 @@ def main() -> None:
     for statement in judged:
         if statement.outcome == MISSED:
             named = f"{statement.path}({statement.parameter})" if statement.parameter else statement.path
-            print(f"{statement.stated} {named}: {statement.reason}")  # noqa: T201
+            print(f"{statement.claim} {named}: {statement.reason}")  # noqa: T201
     if asked.json:
         asked.json.write_text(json.dumps([asdict(statement) for statement in judged], indent=1) + "\n")
     sys.exit(0 if judged else 1)

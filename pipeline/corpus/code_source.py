@@ -26,7 +26,7 @@ class CodeSample:
     library: str
     version: str
     version_evidence: VersionEvidence
-    stated: str
+    version_statement: str
     origin: str
     place: str
     url: str

@@ -1,4 +1,4 @@
-"""What a probe saw at an API path, read back from the column `seen` of `verdicts`."""
+"""What a probe saw at an API path, read back from the column `observation` of `verdicts`."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Runs:
     def probe_result(self, path: str, version: str | None) -> ProbeResult | None:
         """Return what a probe saw at a path, or None where it was not run or did not find it."""
         row = self.of(path, version)
-        content = row.get("seen") if row else None
+        content = row.get("observation") if row else None
         return ProbeResult.read(str(content)) if content else None
 
 

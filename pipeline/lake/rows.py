@@ -56,7 +56,7 @@ class PublishedTail(TypedDict):
     prompt_sha256: str | None
     source: str  # SnippetSource
     version_evidence: str  # VersionEvidence
-    stated: str | None
+    version_statement: str | None
     origin: str
     url: str | None
     source_file: str
@@ -161,7 +161,7 @@ class CodeSampleRow(TypedDict):
     version: str
     source: str  # SnippetSource
     version_evidence: str  # VersionEvidence
-    stated: str
+    version_statement: str
     origin: str
     place: str
     url: str
@@ -362,7 +362,7 @@ class FunctionRow(InstanceHead):
     normal_input: int
     boundary_values: int
     functionality: int
-    lacking: Sequence[str]  # TestKind
+    missing_test_kinds: Sequence[str]  # TestKind
     recorded_tests: int
     other_version: str | None
     code_drafter: str  # Drafter
@@ -420,6 +420,14 @@ class LifecycleRow(LifecycleState):
     library: str
     first_version: str
     last_version: str | None
+
+class LineCoverageRow(TypedDict):
+    """A test that passes and reaches a function, with the lines of that function that it executes; the same on every repeat."""
+
+    function_id: str
+    library: str
+    test: str
+    lines: Sequence[int]
 
 class MigrationRow(InstanceHead):
     """The same task in two versions of a library (VersiCode's version-aware code migration). Where the basis is model, a model wrote what is said to be a codemod's."""
@@ -619,14 +627,6 @@ class PublishedRetrievalRow(TypedDict):
     document_id: str
     path: str
     score: float
-
-class ReachRow(TypedDict):
-    """A test that passes and reaches a function, with the lines of that function that it executes; the same on every repeat."""
-
-    function_id: str
-    library: str
-    test: str
-    lines: Sequence[int]
 
 class RefusedDraftRow(TypedDict):
     """A text that a model was asked for, and of which no draft was accepted."""
@@ -917,7 +917,7 @@ class SnippetRow(TypedDict):
     source: str  # SnippetSource
     style: str  # SnippetStyle
     version_evidence: str  # VersionEvidence
-    stated: str | None
+    version_statement: str | None
     preamble: str
     code: str
     checks: Sequence[SnippetCheck]
@@ -1081,7 +1081,7 @@ class VerdictRow(TypedDict):
     python: str
     lock_id: str
     detail: str | None
-    seen: str | None
+    observation: str | None
     duration_s: float
     peak_memory_bytes: int | None
 
@@ -1175,7 +1175,7 @@ class PublishedBlockCompletionRow(BlockCompletionRow):
     prompt_sha256: str | None
     source: str  # SnippetSource
     version_evidence: str  # VersionEvidence
-    stated: str | None
+    version_statement: str | None
     origin: str
     url: str | None
     source_file: str
@@ -1211,7 +1211,7 @@ class PublishedCompletionRow(CompletionRow):
     prompt_sha256: str | None
     source: str  # SnippetSource
     version_evidence: str  # VersionEvidence
-    stated: str | None
+    version_statement: str | None
     origin: str
     url: str | None
     source_file: str
@@ -1260,7 +1260,7 @@ class PublishedFunctionRow(FunctionRow):
     discriminating: bool
     source: str  # SnippetSource
     version_evidence: str  # VersionEvidence
-    stated: str | None
+    version_statement: str | None
     origin: str
     url: str | None
     source_file: str
@@ -1295,7 +1295,7 @@ class PublishedMigrationRow(MigrationRow):
     prompt_sha256: str | None
     source: str  # SnippetSource
     version_evidence: str  # VersionEvidence
-    stated: str | None
+    version_statement: str | None
     origin: str
     url: str | None
     source_file: str
@@ -1324,7 +1324,7 @@ class PublishedProblemRow(ProblemRow):
     description: str | None
     source: str  # SnippetSource
     version_evidence: str  # VersionEvidence
-    stated: str | None
+    version_statement: str | None
     origin: str
     url: str | None
     source_file: str
@@ -1377,7 +1377,7 @@ class PublishedSceneRow(SceneRow):
 class SiteDocumentRow(ApiDocumentRow):
     """What a page of a library's documentation site says of one public API; first_version and last_version are the one release that the site is of. The table api_documents takes these before docstrings."""
 
-    stated: str
+    version_statement: str
 
 class Tables(TypedDict, total=False):
     """Rows of a library by table."""
@@ -1405,6 +1405,7 @@ class Tables(TypedDict, total=False):
     importable_names: Sequence[ImportableNameRow]
     judgements: Sequence[JudgementRow]
     lifecycles: Sequence[LifecycleRow]
+    line_coverage: Sequence[LineCoverageRow]
     migrations: Sequence[MigrationRow]
     model_migrations: Sequence[ModelMigrationRow]
     mutation_scores: Sequence[MutationScoreRow]
@@ -1427,7 +1428,6 @@ class Tables(TypedDict, total=False):
     published_repository_tasks: Sequence[PublishedRepositoryTaskRow]
     published_retrievals: Sequence[PublishedRetrievalRow]
     published_scenes: Sequence[PublishedSceneRow]
-    reaches: Sequence[ReachRow]
     refused_drafts: Sequence[RefusedDraftRow]
     refused_functions: Sequence[RefusedFunctionRow]
     refused_judgements: Sequence[RefusedJudgementRow]
@@ -1502,6 +1502,8 @@ class TypedReads:
     @overload
     def read(self, name: Literal["lifecycles"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[LifecycleRow]: ...
     @overload
+    def read(self, name: Literal["line_coverage"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[LineCoverageRow]: ...
+    @overload
     def read(self, name: Literal["migrations"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[MigrationRow]: ...
     @overload
     def read(self, name: Literal["model_migrations"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[ModelMigrationRow]: ...
@@ -1545,8 +1547,6 @@ class TypedReads:
     def read(self, name: Literal["published_retrievals"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[PublishedRetrievalRow]: ...
     @overload
     def read(self, name: Literal["published_scenes"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[PublishedSceneRow]: ...
-    @overload
-    def read(self, name: Literal["reaches"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[ReachRow]: ...
     @overload
     def read(self, name: Literal["refused_drafts"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[RefusedDraftRow]: ...
     @overload

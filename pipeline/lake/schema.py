@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
@@ -37,7 +37,7 @@ class SchemaError(FatalError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One declared column."""
+    """One declared column; `formerly` is the name that it has in snapshots of format 1."""
 
     name: str
     type: str
@@ -46,6 +46,7 @@ class Column:
     volatile: bool = False
     term: str | None = None
     references: str | None = None
+    formerly: str | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,11 @@ class Table:
     def layout(self) -> str:
         """How its rows are kept: the columns with types, whether they may be null, the key, and the parts."""
         return f"{self.arrow().to_string(show_field_metadata=False)}\n{self.key} {self.parts}"
+
+    @functools.cached_property
+    def earlier_names(self) -> Mapping[str, str]:
+        """The present names of its columns by those that they had."""
+        return {column.formerly: column.name for column in self.columns if column.formerly}
 
     def _field(self, column: Column) -> pa.Field[pa.DataType]:
         metadata = {"meaning": column.meaning} | ({"term": column.term} if column.term else {})

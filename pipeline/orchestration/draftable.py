@@ -145,8 +145,8 @@ def _task_functions(lake: Lake, library: str, rules: CurationRules) -> Subjects:
 
 
 def _function_tests(lake: Lake, library: str, rules: CurationRules) -> Subjects:
-    functions = lake.read("functions", library, columns=("id", "lacking"))
-    missing = {row["id"]: ", ".join(row["lacking"]) for row in functions if row["lacking"]}
+    functions = lake.read("functions", library, columns=("id", "missing_test_kinds"))
+    missing = {row["id"]: ", ".join(row["missing_test_kinds"]) for row in functions if row["missing_test_kinds"]}
     yield from ((key, DraftStatus.MISSING, f"no test of {kinds}") for key, kinds in missing.items())
     # Tests that tell too little, of all functions.
     yield from refused_by(lake, library, ("functions_gate",), [RejectReason.NO_CHECK, RejectReason.NOT_COVERED])

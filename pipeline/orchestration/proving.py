@@ -45,7 +45,7 @@ def run_changes(
         probed = probe(resources.environments.open(row), paths, find_sandbox(), resources.rules.validation)
         for path, result in probed.items():
             of_path = {"id": path, "subject_id": path, "version": version}
-            verdicts.append(of_path | {"outcome": result.outcome, "seen": result.seen})
+            verdicts.append(of_path | {"outcome": result.outcome, "observation": result.observation})
     return judge_runs(changes, Runs(verdicts))
 
 

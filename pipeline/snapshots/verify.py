@@ -25,7 +25,7 @@ from pipeline.snapshots.comparison.column_comparison import count_rows
 from pipeline.snapshots.comparison.errata import CONCERNED
 from pipeline.snapshots.description.attribution import Source, unnamed
 from pipeline.snapshots.format.manifest import Entry, SnapshotError
-from pipeline.snapshots.format.reader import DATA, DEPRECATED, Snapshot
+from pipeline.snapshots.format.reader import DATA, DEPRECATED, Snapshot, paths_of
 from pipeline.snapshots.format.rows import TABLES, TAGGED
 from pipeline.snapshots.leaks import leaks
 from pipeline.snapshots.references import dangling
@@ -162,10 +162,8 @@ def _checked(snapshot: Snapshot, entry: Entry) -> Dataset | None:
         raise SnapshotError(
             f"{entry.path}: rows of {entry.table} are never deprecated", code="snapshot_table_misplaced"
         )
-    if entry.path != f"{split}/{config}.parquet":
-        raise SnapshotError(
-            f"{entry.path}: {entry.table} belongs in {split}/{config}.parquet", code="snapshot_table_misplaced"
-        )
+    if entry.path not in (paths := paths_of(config, split)):
+        raise SnapshotError(f"{entry.path}: {entry.table} belongs in {paths[0]}", code="snapshot_table_misplaced")
     return snapshot.dataset(config, split=split)
 
 

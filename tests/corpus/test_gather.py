@@ -22,7 +22,7 @@ PIECE = CodeSample(
     library="demo",
     version="1.0",
     version_evidence=VersionEvidence.EXACT_PIN,
-    stated="setup.py:3: demo==1.0",
+    version_statement="setup.py:3: demo==1.0",
     origin="pypi:user",
     place="pkg:pypi/user@2.0",
     url="https://example.org/user",

@@ -169,7 +169,7 @@ def test_publishing_from_the_end_of_a_refresh_to_the_pointer(world: World) -> No
     assert publication(free).state == PublicationState.PUBLISHED
     assert (free.folder / PAGE).is_file()
 
-    limits(world.rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
+    limits(world.rules, "unreviewed: {hold_above: 1}", "unreviewed: {approval_above: 0}")
     world.lake.write("usages", LIBRARY, [])
     approved = world.refreshed("approved")
     run = world.run_of(approved)

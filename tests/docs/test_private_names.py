@@ -149,7 +149,7 @@ def test_names_of_other_modules_do_not_count() -> None:
 
 def test_names_that_data_declare_do_not_count() -> None:
     source = (
-        "class Row:\n    stated: str\nclass Reason:\n    NOT_MADE = 'not_made', 'nothing makes it'\n"
+        "class Row:\n    kept: str\nclass Reason:\n    NOT_MADE = 'not_made', 'nothing makes it'\n"
         "class NotFound: ...\nclass File:\n    def tell(self): ...\n"
     )
     assert private_names(source) == []

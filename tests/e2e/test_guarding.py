@@ -104,7 +104,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
         MUTATION,
     ),
     "repository_tasks": lambda: repository_tasks_stage(
-        {"projects": [PROJECT], "traced_functions": [FUNCTION], "reaches": [], "project_files": [FILE]},
+        {"projects": [PROJECT], "traced_functions": [FUNCTION], "line_coverage": [], "project_files": [FILE]},
         AskedContext(),  # type: ignore[arg-type]
         MUTATION,
     ),
@@ -112,7 +112,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
         {"repository_tasks": [BARE], "projects": [PROJECT], "flags": [], "reviews": []}, QUALITY, MUTATION
     ),
     "scenes": lambda: scenes_stage(
-        {"projects": [PROJECT], "project_files": [FILE], "traced_functions": [FUNCTION], "reaches": []},
+        {"projects": [PROJECT], "project_files": [FILE], "traced_functions": [FUNCTION], "line_coverage": []},
         _rules("scenes", SceneRules),
         MUTATION,
         lambda *_: (),

@@ -26,7 +26,7 @@ def ran(version: str, outcome: Outcome) -> Row:
 
 def seen(version: str, fact: str) -> Row:
     """A probe of lib.fetch that saw a function, and a fact of it in JSON."""
-    return probe("lib.fetch", version, PASSED) | {"seen": f'{{"kind": "function", "{fact}}}'}
+    return probe("lib.fetch", version, PASSED) | {"observation": f'{{"kind": "function", "{fact}}}'}
 
 
 TABLE = {

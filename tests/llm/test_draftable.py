@@ -70,10 +70,10 @@ def test_functions_stand_by_their_texts_their_tests_and_the_examples_that_make_n
     tmp_path: Path, rules: CurationRules
 ) -> None:
     lake = Lake(tmp_path)
-    bare = function(id="bare", lacking=[TestKind.BOUNDARY_VALUES])
-    cut = function(id="cut", lacking=[], redacted=True)
-    mine = function(id="mine", lacking=[], tests_drafter=Drafter.MODEL, drafter=Drafter.MODEL)
-    lake.write("functions", LIBRARY, [bare, cut, mine, function(id="same", lacking=[])])
+    bare = function(id="bare", missing_test_kinds=[TestKind.BOUNDARY_VALUES])
+    cut = function(id="cut", missing_test_kinds=[], redacted=True)
+    mine = function(id="mine", missing_test_kinds=[], tests_drafter=Drafter.MODEL, drafter=Drafter.MODEL)
+    lake.write("functions", LIBRARY, [bare, cut, mine, function(id="same", missing_test_kinds=[])])
     lake.write("snippets", LIBRARY, [SNIPPET])
     lake.write("verdicts", LIBRARY, [verdict(SNIPPET["id"], "1.1", Outcome.PASSED)])
     waiting, refused = RejectReason.DRAFT_WAITING, RejectReason.DRAFT_REFUSED

@@ -24,7 +24,7 @@ def runs(**kinds: str | None) -> Runs:
             outcome = Outcome.PASSED if found else Outcome.API_MISSING
             seen = json.dumps({"kind": found, "name": path}) if found else None
             of_path = {"id": path, "subject_id": path, "version": version}
-            rows.append(of_path | {"outcome": outcome, "seen": seen})
+            rows.append(of_path | {"outcome": outcome, "observation": seen})
     return Runs(rows)
 
 

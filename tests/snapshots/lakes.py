@@ -44,6 +44,7 @@ from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.repository_tasks import repository_acceptance_stage
 from pipeline.quality.acceptance.scenes import scenes_acceptance_stage
 from pipeline.snapshots.candidate import make_candidate
+from pipeline.snapshots.format.manifest import FORMAT
 from pipeline.snapshots.format.reader import DATA, DEPRECATED
 from pipeline.snapshots.format.rows import TABLES
 from pipeline.snapshots.snapshot import Published, place
@@ -216,7 +217,7 @@ def _projects(quality: QualityRules) -> Tables:
     traced = {
         "projects": [project],
         "traced_functions": shop.functions(),
-        "reaches": shop.reaches(),
+        "line_coverage": shop.line_coverage(),
         **_rows(
             repository_acceptance_stage(
                 {"repository_tasks": [made], "projects": [project], "flags": [], "reviews": []}, quality, MUTATION
@@ -454,7 +455,7 @@ def stamp(snapshot: Path, **changes: Any) -> Path:
         if entry["path"] in known:
             entry |= {"table": known[entry["path"]], "rows": pq.read_metadata(path).num_rows}
     period = {"since": None, "until": None}
-    head = {"format": 1, "driftline": "0", "profile": "mine", "period": period, "rules_sha256": ""}
+    head = {"format": FORMAT, "driftline": "0", "profile": "mine", "period": period, "rules_sha256": ""}
     manifest = head | {"libraries": {}, "tags": {}, "files": entries} | changes
     snapshot.mkdir(parents=True, exist_ok=True)
     (snapshot / "manifest.json").write_text(json.dumps(manifest))

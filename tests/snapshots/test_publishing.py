@@ -125,9 +125,9 @@ def test_a_gate_that_holds_leaves_latest_and_says_why_everywhere(
 def test_who_has_to_sign_is_waited_for(
     lake: Lake, rules: Path, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
+    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {approval_above: 0}")
     refresh = refreshed()
-    with raises(AwaitsApproval, "--signed-by NAME", "unreviewed", code="sign_off_needed"):
+    with raises(AwaitsApproval, "--signed-by NAME", "unreviewed", code="approval_needed"):
         publish_last(refresh)
     assert now_latest(data) is None
     driftline = command.driftline(monkeypatch, capsys)
@@ -143,7 +143,7 @@ def test_who_has_to_sign_is_waited_for(
 
 
 def test_the_answer_of_a_person_is_kept_with_the_run(lake: Lake, rules: Path, data: Path) -> None:
-    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
+    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {approval_above: 0}")
     refresh = refreshed()
     assert draft_refresh(refresh).asks
     with pytest.raises(AwaitsApproval):
@@ -180,7 +180,7 @@ def test_an_answer_is_to_the_draft_that_was_seen(
     lake: Lake, rules: Path, data: Path, driftline: command.Driftline
 ) -> None:
     """Whoever clears the task `candidate` alone has another draft made, and the old answer is still there."""
-    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
+    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {approval_above: 0}")
     refresh = refreshed()
     seen = draft_refresh(refresh).draft
     assert seen is not None
@@ -189,7 +189,7 @@ def test_an_answer_is_to_the_draft_that_was_seen(
     again = draft_refresh(refresh)
     assert not again.is_about(seen.manifest_sha256)
     signature = replace(ADA, draft=seen.manifest_sha256)
-    with raises(AwaitsApproval, "approval", code="sign_off_of_other"):
+    with raises(AwaitsApproval, "approval", code="approval_of_other"):
         place_refresh(refresh, signature)
     # Nor does that end the question about the other one, whether it was answered or gave way.
     assert end_unsigned(refresh, seen.manifest_sha256, replace(signature, approved=False)) == again
@@ -209,7 +209,7 @@ def test_a_draft_waits_on_though_no_other_can_be_made(
     lake: Lake, rules: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody publishes while the review database does not answer: who was asked about the draft may answer."""
-    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
+    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {approval_above: 0}")
     refresh = refreshed()
     waiting = draft_refresh(refresh)
     assert waiting.draft is not None
@@ -228,7 +228,7 @@ def test_who_publishes_on_another_machine_has_what_others_left(
 ) -> None:
     """One drafts, one makes the same draft again and places it, one finds it placed; a folder of its own has each."""
     monkeypatch.setenv("DRIFTLINE_LAKE", str(tmp_path / "shared"))
-    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
+    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {approval_above: 0}")
     demo_lake(tmp_path / "shared")
     waiting = draft_refresh(refreshed()).draft
     assert waiting is not None
@@ -248,7 +248,7 @@ def test_who_publishes_on_another_machine_has_what_others_left(
 
 
 def test_an_answer_is_wanted_as_long_as_its_draft_waits(lake: Lake, rules: Path, data: Path) -> None:
-    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
+    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {approval_above: 0}")
     refresh = refreshed()
     draft = draft_refresh(refresh).draft
     assert draft is not None

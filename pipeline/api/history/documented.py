@@ -86,7 +86,9 @@ def _row(statement: Statement, verdict: Verdict) -> DirectiveRow:
     head = [statement.library, statement.path, statement.first_version]
     of_parameter = directive.owner is DirectiveOwner.PARAMETER
     return {
-        "id": content_id(*head, directive.kind, directive.owner, directive.name, directive.stated, directive.text),
+        "id": content_id(
+            *head, directive.kind, directive.owner, directive.name, directive.version_text, directive.text
+        ),
         "library": statement.library,
         "path": statement.path,
         "canonical_path": statement.canonical_path,
@@ -96,7 +98,7 @@ def _row(statement: Statement, verdict: Verdict) -> DirectiveRow:
         "owner": directive.owner,
         "parameter": directive.name if of_parameter else None,
         "attribute": None if of_parameter else directive.name,
-        "stated_version": directive.stated,
+        "stated_version": directive.version_text,
         "text": directive.text,
         "found_version": verdict.found_version,
         "agreement": verdict.agreement,

@@ -82,5 +82,5 @@ def _file(context: RebuildContext, row: Row) -> tuple[Row, str]:
 
 
 def _reached(context: RebuildContext, row: Row) -> Mapping[str, frozenset[int]]:
-    reaches = (reach for reach in context.rows("reaches") if reach["function_id"] == row["function_id"])
-    return {reach["test"]: frozenset(reach["lines"]) for reach in reaches}
+    line_coverage = (reach for reach in context.rows("line_coverage") if reach["function_id"] == row["function_id"])
+    return {reach["test"]: frozenset(reach["lines"]) for reach in line_coverage}

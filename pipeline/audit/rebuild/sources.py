@@ -16,7 +16,18 @@ from pipeline.lake.schema import Row
 from pipeline.lake.stage import as_tables
 
 _SAMPLE_COLUMNS = (
-    *("library", "version", "language", "source", "version_evidence", "stated", "origin", "place", "url", "title"),
+    *(
+        "library",
+        "version",
+        "language",
+        "source",
+        "version_evidence",
+        "version_statement",
+        "origin",
+        "place",
+        "url",
+        "title",
+    ),
     *("score", "accepted", "file", "created_time", "licence", "attribution"),
 )
 _INTERVAL = frozenset({"first_version", "last_version"})

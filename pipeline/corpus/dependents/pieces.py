@@ -66,7 +66,7 @@ def _sample(
         library=target.library,
         version=version.version,
         version_evidence=version.evidence,
-        stated=version.words,
+        version_statement=version.words,
         origin=f"pypi:{release.dependent}",
         place=release.purl,
         url=about.url or release.purl,

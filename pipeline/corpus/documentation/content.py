@@ -137,7 +137,7 @@ def _statement(directive: Directive) -> ApiDocumentStatement:
         "directive": directive.kind,
         "owner": directive.owner,
         "name": directive.name,
-        "stated_version": directive.stated,
+        "stated_version": directive.version_text,
         "text": plain(directive.text),
     }
 

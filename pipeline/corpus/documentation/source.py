@@ -117,7 +117,7 @@ def _sample(dated: DatedSite, page: str, block: Block) -> CodeSample:
         library=release["library"],
         version=release["version"],
         version_evidence=VersionEvidence.RELEASE_ARTIFACT,
-        stated=dated.evidence,
+        version_statement=dated.evidence,
         origin=f"documentation:{release['library']}",
         place=dated.site.url(page),
         url=dated.site.url(page, block.anchor),
@@ -170,5 +170,5 @@ def _row(dated: DatedSite, document: PageDocument) -> SiteDocumentRow:
         "canonical_path": None,
         **document,
         "source": DocumentSource.SITE,
-        "stated": dated.evidence,
+        "version_statement": dated.evidence,
     }

@@ -98,7 +98,9 @@ class _Calendar:
                 spans.append(self.span(row))
             else:
                 key = f"{row['path']} {row['first_version']}"
-                foreign.append(Reject(key, RejectReason.VERSION_NOT_COVERED, f"{row['url']}: {row['stated']}"))
+                foreign.append(
+                    Reject(key, RejectReason.VERSION_NOT_COVERED, f"{row['url']}: {row['version_statement']}")
+                )
         return spans, foreign
 
     def coded(self, spans: Iterable[_Document]) -> list[ApiDocumentRow]:
@@ -218,7 +220,7 @@ def _placed(spans: Iterable[_Span[SiteDocumentRow]], states: _States) -> dict[st
     placed: dict[str, dict[int, _Document]] = defaultdict(dict)
     named: list[tuple[bool, _Document]] = []
     for span in spans:
-        row = cast("ApiDocumentRow", {name: value for name, value in span.row.items() if name != "stated"})
+        row = cast("ApiDocumentRow", {name: value for name, value in span.row.items() if name != "version_statement"})
         meant = states.named(row["path"], span.first)
         for path, state in meant.items():
             resolved: ApiDocumentRow = {

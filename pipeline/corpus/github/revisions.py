@@ -75,7 +75,7 @@ def _sample(
         library=library,
         version=version.version,
         version_evidence=version.evidence,
-        stated=version.words,
+        version_statement=version.words,
         origin=f"github:{repository.name}",
         place=f"{repository.name}@{commit.sha}",
         url=f"{repository.url}/blob/{commit.sha}/{quote(path)}",

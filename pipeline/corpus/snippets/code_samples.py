@@ -68,9 +68,9 @@ class CodeSamples:
         """Return a row with the words about it without secrets: a requirement may be an address with a password."""
         evidence, title = (
             redact(text, self._rules.samples.redactions, is_python=False).text if text else text
-            for text in (row["stated"], row["title"])
+            for text in (row["version_statement"], row["title"])
         )
-        return {**row, "stated": evidence or "", "title": title}
+        return {**row, "version_statement": evidence or "", "title": title}
 
     def _of_row(self, row: CodeSampleRow, blocks: Blocks) -> Iterator[SnippetRow | Reject]:
         if refusal := refusal_of(row, self._licences, self._files, self._rules.samples):
@@ -78,7 +78,7 @@ class CodeSamples:
         elif not _is_python(row):
             yield self._of_other_language(row)
         elif (api := self._apis.get(row["version"])) is None:
-            yield _reject(row, 0, (RejectReason.VERSION_NOT_COVERED, f"known from {row['stated']}"))
+            yield _reject(row, 0, (RejectReason.VERSION_NOT_COVERED, f"known from {row['version_statement']}"))
         elif row["source"] in FILES:
             yield from self._of_file(row, api)
         else:
@@ -174,7 +174,7 @@ class CodeSamples:
             "language": row["language"],
             "source": row["source"],
             "version_evidence": row["version_evidence"],
-            "stated": row["stated"],
+            "version_statement": row["version_statement"],
             "origin": row["origin"],
             "place": row["place"],
             "url": row["url"],

@@ -124,7 +124,7 @@ def of_witnesses(witnesses: Iterable[WitnessRow], by_version: Mapping[str, Relea
                 "line": line or 1,
                 **_of_release(by_version[written]),
                 "version": version,
-                "stated": f"{file} of {written}, run in {version}" if written != version else None,
+                "version_statement": f"{file} of {written}, run in {version}" if written != version else None,
                 "last_version": version,
                 "source": row["source"],
                 "example_of": sorted(paths[key]),
@@ -259,7 +259,7 @@ class _OfRelease(TypedDict):
     purl: str | None
     language: str
     version_evidence: str
-    stated: str | None
+    version_statement: str | None
     redacted: int
     comments_removed: int
     origin: str
@@ -280,7 +280,7 @@ def _of_release(release: ReleaseRow) -> _OfRelease:
         "purl": release["purl"],
         "language": Language.PYTHON,
         "version_evidence": VersionEvidence.RELEASE_ARTIFACT,
-        "stated": None,
+        "version_statement": None,
         "redacted": 0,
         "comments_removed": 0,
         "origin": f"pypi:{release['library']}",

@@ -50,7 +50,7 @@ class Pieces:
             library=self._reader.library,
             version=chosen.version,
             version_evidence=VersionEvidence.TEXT,
-            stated=f"{evidence.where}: {chosen.words}",
+            version_statement=f"{evidence.where}: {chosen.words}",
             origin=f"stack_overflow:{post.question}",
             place=post.place,
             url=post.url,

@@ -57,7 +57,7 @@ def ask(
         named = dict(remaining)
         for line in (line for line in report.lines if "outcome" in line):
             name = named[line["index"]]
-            answers[name] = Answer(name, _OUTCOMES[line["outcome"]], line["message"], line["seen"], each_s)
+            answers[name] = Answer(name, _OUTCOMES[line["outcome"]], line["message"], line["observation"], each_s)
         if not report.signed:
             culprit = named[max((line["trying"] for line in report.lines if "trying" in line), default=remaining[0][0])]
             answers.setdefault(culprit, _culprit(culprit, finished, report))

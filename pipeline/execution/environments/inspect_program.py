@@ -316,7 +316,7 @@ def answer(questions: "list[list[Any]]", report: "Callable[[Any], None]") -> Non
     for index, kind, name in questions:
         report({"trying": index})
         outcome, message, description = (describe_module if kind == "module" else reach)(name)
-        report({"index": index, "outcome": outcome, "message": message[-1000:], "seen": description})
+        report({"index": index, "outcome": outcome, "message": message[-1000:], "observation": description})
 
 
 def main() -> None:

@@ -63,9 +63,10 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a case came out; `detail` and `seen` are the same on every machine; `seen` is what a probe found, as JSON.
+    """How a case came out; `detail` and `observation` are the same on every machine.
 
-    `output` is the end of what the case printed, `repeats` how often it was run.
+    `observation` is what a probe found, as JSON. `output` is the end of what the case printed, `repeats` how often it
+    was run.
     """
 
     id: str
@@ -73,7 +74,7 @@ class Result:
     detail: str | None
     duration_s: float
     peak_memory_bytes: int | None
-    seen: str | None = None
+    observation: str | None = None
     output: str = ""
     coverage: Coverage | None = None
     repeats: int = 1

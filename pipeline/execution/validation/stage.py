@@ -114,7 +114,7 @@ def validation_stage(
         verdicts += rows
         rejects += failed
     for row in verdicts:
-        row["seen"] = row["seen"] if row["subject_id"] in valued else without_value(row["seen"])
+        row["observation"] = row["observation"] if row["subject_id"] in valued else without_value(row["observation"])
     return Output({"verdicts": verdicts}, units_in=len(runs), units_out=len(verdicts), rejects=rejects)
 
 
@@ -145,7 +145,7 @@ def verdict_row(run: Run, result: Result, environment: EnvironmentRow) -> Verdic
         "python": python,
         "lock_id": lock_id,
         "detail": result.detail,
-        "seen": result.seen,
+        "observation": result.observation,
         "duration_s": round(result.duration_s, 4),
         "peak_memory_bytes": result.peak_memory_bytes,
     }

@@ -189,7 +189,7 @@ def _row(trial: Trial, text: Text | None, library: Library) -> FunctionRow:
         "normal_input": trial.tests.counts.get(TestKind.NORMAL_INPUT, 0),
         "boundary_values": trial.tests.counts.get(TestKind.BOUNDARY_VALUES, 0),
         "functionality": trial.tests.counts.get(TestKind.FUNCTIONALITY, 0),
-        "lacking": list(trial.tests.missing_kinds),
+        "missing_test_kinds": list(trial.tests.missing_kinds),
         "recorded_tests": trial.recorded_tests,
         "other_version": trial.other_version,
         "code_drafter": code_by.drafter,

@@ -30,7 +30,7 @@ from pipeline.index.licences import LicenceRules, is_allowed
 from pipeline.index.manifest import parse_metadata
 from pipeline.lake.guard import attempt, parted
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import ProjectFileRow, ProjectRow, ReachRow, Tables, TracedFunctionRow
+from pipeline.lake.rows import LineCoverageRow, ProjectFileRow, ProjectRow, Tables, TracedFunctionRow
 from pipeline.lake.stage import Output, Reject
 
 _TOPIC = "Topic :: "
@@ -55,7 +55,7 @@ class Traced:
     row: ProjectRow
     files: list[ProjectFileRow] = field(default_factory=list)
     functions: list[TracedFunctionRow] = field(default_factory=list)
-    reaches: list[ReachRow] = field(default_factory=list)
+    line_coverage: list[LineCoverageRow] = field(default_factory=list)
     notes: list[Reject] = field(default_factory=list)
     passing: bool = False
     """Whether the reason may pass by itself: the index did not answer."""
@@ -88,7 +88,7 @@ def projects_stage(
         "projects": [result.row for result in results if not result.passing],
         "project_files": [row for result in results for row in result.files],
         "traced_functions": [row for result in results for row in result.functions],
-        "reaches": [row for result in results for row in result.reaches],
+        "line_coverage": [row for result in results for row in result.line_coverage],
     }
     notes = [note for result in results for note in result.notes]
     return Output(built, units_in=len(chosen), units_out=len(chosen) - len(rejects), rejects=rejects, notes=notes)
@@ -202,7 +202,7 @@ def _reached(row: ProjectRow, project: Project, runs: Sequence[TestRun], tests: 
                 traced.notes.append(built)
             else:
                 traced.functions.append(built[0])
-                traced.reaches += built[1]
+                traced.line_coverage += built[1]
     _keep_once(traced)
     paths = {built["path"] for built in traced.functions}
     traced.files = [_file(row, project.tree, files[path]) for path in sorted(paths)]
@@ -217,7 +217,7 @@ def _function(
     function: Function | Skipped,
     executions: Sequence[Executions],
     bindings: Bindings,
-) -> tuple[TracedFunctionRow, list[ReachRow]] | Reject:
+) -> tuple[TracedFunctionRow, list[LineCoverageRow]] | Reject:
     key = f"{row['purl']}#{function.namespace}"
     if isinstance(function, Skipped):
         return Reject(key, RejectReason.NO_BLOCK, function.why)
@@ -251,11 +251,11 @@ def _function(
         "tests": len(executions[0].tests),
         "executed_lines": sorted(executed),
     }
-    reaches: list[ReachRow] = [
+    line_coverage: list[LineCoverageRow] = [
         {"function_id": built["id"], "library": row["library"], "test": test, "lines": sorted(reached)}
         for test, reached in sorted(executions[0].tests.items())
     ]
-    return built, reaches
+    return built, line_coverage
 
 
 def _keep_once(traced: Traced) -> None:
@@ -267,7 +267,7 @@ def _keep_once(traced: Traced) -> None:
         why = "it stands twice in its file, with the same code"
         traced.notes += [Reject(f"{traced.row['purl']}#{name}", RejectReason.DUPLICATE, why) for name in named]
         traced.functions = [f for f in traced.functions if f["id"] not in twice]
-        traced.reaches = [reach for reach in traced.reaches if reach["function_id"] not in twice]
+        traced.line_coverage = [reach for reach in traced.line_coverage if reach["function_id"] not in twice]
 
 
 def _file(row: ProjectRow, tree: Tree, file: SourceFile) -> ProjectFileRow:

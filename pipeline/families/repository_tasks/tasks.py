@@ -97,7 +97,7 @@ def repository_tasks_stage(
     """
     files = {(row["project_id"], row["path"]): row["text"].split("\n") for row in tables["project_files"]}
     by_function: dict[str, dict[str, frozenset[int]]] = defaultdict(dict)
-    for reach in tables["reaches"]:
+    for reach in tables["line_coverage"]:
         by_function[reach["function_id"]][reach["test"]] = frozenset(reach["lines"])
     traced = [
         (row, files[row["project_id"], row["path"]], by_function[row["id"]]) for row in tables["traced_functions"]

@@ -12,7 +12,7 @@ from pipeline.families.scenes.blocks import Block, blocks_of
 from pipeline.families.scenes.rules import SceneRules
 from pipeline.families.scenes.source import SourceFile, Span
 from pipeline.lake.guard import attempt, parted
-from pipeline.lake.rows import ProjectFileRow, ReachRow, TracedFunctionRow
+from pipeline.lake.rows import LineCoverageRow, ProjectFileRow, TracedFunctionRow
 from pipeline.lake.stage import Reject
 
 _CLAUSES = frozenset({BlockType.ELIF, BlockType.ELSE, BlockType.EXCEPT, BlockType.FINALLY, BlockType.CASE})
@@ -122,7 +122,7 @@ def _fits(block: Block, text: str, rules: SceneRules) -> bool:
     return block.type == BlockType.PARAMETERS or len(code) >= rules.min_length
 
 
-def tests_of(candidate: Candidate, reaches: Iterable[ReachRow]) -> list[str]:
-    """Return the tests that run a block, the most telling first; `reaches` are of its function."""
-    reached = {row["test"]: row["lines"] for row in reaches}
+def tests_of(candidate: Candidate, line_coverage: Iterable[LineCoverageRow]) -> list[str]:
+    """Return the tests that run a block, the most telling first; `line_coverage` are of its function."""
+    reached = {row["test"]: row["lines"] for row in line_coverage}
     return draw_tests(reached, _lines(candidate.block, candidate.function), len(reached))

@@ -23,7 +23,7 @@ from pipeline.families.scenes.rules import SceneRules
 from pipeline.families.scenes.source import Span
 from pipeline.families.scenes.views import continuations, emptied
 from pipeline.lake.guard import guarded
-from pipeline.lake.rows import ProjectRow, ReachRow
+from pipeline.lake.rows import LineCoverageRow, ProjectRow
 from pipeline.lake.stage import Reject
 
 _AS_IT_IS = "as it is"
@@ -69,13 +69,13 @@ class _Subject:
 def prove(
     project: ProjectRow,
     planned: Iterable[Planned],
-    reaches: Mapping[str, Sequence[ReachRow]],
+    line_coverage: Mapping[str, Sequence[LineCoverageRow]],
     rules: SceneRules,
     mutation: MutationRules,
     run: RunVariants,
     read_tests: ReadTests,
 ) -> list[Proven | Reject]:
-    """Run the tests of scenes and return those that notice a wrong answer; `reaches` are by function.
+    """Run the tests of scenes and return those that notice a wrong answer; `line_coverage` are by function.
 
     The wrong answer is an empty block, or code after a complete one. A refused scene has the id of its row as its key:
     NO_BLOCK where the file does not parse with a wrong answer, or the block does nothing, NOT_PROVEN where no test
@@ -83,7 +83,7 @@ def prove(
     failure. UNKNOWABLE is one whose tests want a text that stands nowhere outside the block, and one whose block needs
     names that the scene hides.
     """
-    prepared = list(guarded(planned, _id, lambda each: [_prepare(each, reaches, rules)]))
+    prepared = list(guarded(planned, _id, lambda each: [_prepare(each, line_coverage, rules)]))
     subjects = [each for each in prepared if isinstance(each, _Subject)]
     everything = sorted({test for subject in subjects for test in subject.tests})
     variants = {variant.id: variant for subject in subjects for variant in subject.variants.values()}
@@ -141,13 +141,15 @@ def run_blocks(
     return [*run_variants(opened, whole), *run_variants(hurried, changed, project_context.workers)]
 
 
-def _prepare(planned: Planned, reaches: Mapping[str, Sequence[ReachRow]], rules: SceneRules) -> _Subject | Reject:
+def _prepare(
+    planned: Planned, line_coverage: Mapping[str, Sequence[LineCoverageRow]], rules: SceneRules
+) -> _Subject | Reject:
     if hidden := planned.hidden:
         detail = f"{_place(planned)}: nothing shows {', '.join(hidden)}"
         return Reject(planned.id, RejectReason.UNKNOWABLE, detail[:500])
     candidate, middle = planned.candidate, planned.view.middle
     path, text = candidate.file["path"], candidate.file["text"]
-    every = tests_of(candidate, reaches[candidate.function["id"]])
+    every = tests_of(candidate, line_coverage[candidate.function["id"]])
     tests = every[: rules.max_tests + rules.further_tests]
     is_complete = planned.scene == Scene.COMPLETE_BLOCK
     if is_complete:

@@ -14,7 +14,7 @@ from pipeline.families.scenes.choosing import choose
 from pipeline.families.scenes.proving import Proven, ReadTests, RunVariants, prove
 from pipeline.families.scenes.rules import SceneRules
 from pipeline.lake.guard import attempt, guarded, parted
-from pipeline.lake.rows import ProjectFileRow, ProjectRow, ReachRow, SceneRow, Tables, TracedFunctionRow
+from pipeline.lake.rows import LineCoverageRow, ProjectFileRow, ProjectRow, SceneRow, Tables, TracedFunctionRow
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject
 
@@ -35,7 +35,7 @@ def scenes_stage(
     shown (UNKNOWABLE). Its key is the id that the row would have.
     """
     files, functions = _by_project(tables["project_files"]), _by_project(tables["traced_functions"])
-    of_function = _grouped(tables["reaches"], "function_id")
+    of_function = _grouped(tables["line_coverage"], "function_id")
     rows: list[SceneRow] = []
     rejects: dict[str, Reject] = {}
     planned: set[str] = set()
@@ -82,16 +82,16 @@ def _of_project(
     project: ProjectRow,
     functions: Sequence[TracedFunctionRow],
     files: Mapping[str, ProjectFileRow],
-    reaches: Mapping[str, Sequence[ReachRow]],
+    line_coverage: Mapping[str, Sequence[LineCoverageRow]],
     rules: SceneRules,
     mutation: MutationRules,
     run: RunVariants,
     read_tests: ReadTests,
 ) -> _Results:
-    """Return the scenes of a project, or why there are none; `files` are by path, `reaches` by function."""
+    """Return the scenes of a project, or why there are none; `files` are by path, `line_coverage` by function."""
     candidates, refused = candidates_of(functions, files, rules)
     chosen = choose(candidates, files, functions, rules)
-    proven, unproven = parted(prove(project, chosen, reaches, rules, mutation, run, read_tests))
+    proven, unproven = parted(prove(project, chosen, line_coverage, rules, mutation, run, read_tests))
     rows = guarded(proven, lambda result: result.planned.id, lambda result: [_row(project, result)])
     return _Results([*refused, *unproven, *rows], frozenset(each.candidate.function["id"] for each in chosen))
 

@@ -218,13 +218,13 @@ def _must_be_free(publication: Publication) -> None:
         raise HeldBack(publication.reason)
     signature = publication.signature
     if publication.asks and (signature is None or not signature.approved):
-        raise AwaitsApproval(publication.reason, code="sign_off_needed")
+        raise AwaitsApproval(publication.reason, code="approval_needed")
     if publication.asks and signature and not publication.is_about(signature.draft):
         raise AwaitsApproval(
             f"{signature.signer} signed another draft: this one was made since, and differs. What to do: look at it,"
             f" then run the same command again; in Airflow clear `approval` with all that follows it.\n"
             f"{publication.reason}",
-            code="sign_off_of_other",
+            code="approval_of_other",
         )
 
 

@@ -24,7 +24,7 @@ def families(resources: Resources) -> Iterator[Stage]:
     yield declared(
         "projects",
         reads="releases code_samples",
-        writes="projects project_files traced_functions reaches",
+        writes="projects project_files traced_functions line_coverage",
         depends=lambda: [
             rules.repository,
             rules.licences,
@@ -37,7 +37,7 @@ def families(resources: Resources) -> Iterator[Stage]:
     )
     yield declared(
         "repository_tasks",
-        reads="projects traced_functions reaches project_files",
+        reads="projects traced_functions line_coverage project_files",
         writes="repository_tasks",
         depends=lambda: [rules.repository, rules.mutation, *resources.by_model(rules.drafts.requirement)],
         run=lambda tables: repository_tasks_stage(
@@ -46,7 +46,7 @@ def families(resources: Resources) -> Iterator[Stage]:
     )
     yield declared(
         "scenes",
-        reads="projects project_files traced_functions reaches",
+        reads="projects project_files traced_functions line_coverage",
         writes="scenes",
         depends=lambda: [rules.scenes, rules.repository, rules.mutation],
         run=partial(make_scenes, resources),

@@ -40,7 +40,7 @@ def gates(resources: Resources) -> Iterator[Stage]:
             with_drafted(tables), rules.flags, rules.quality.fails_in_target, rules.drafting
         ),
         partly=[
-            Read("snippets", ("source", "origin", "place", "licence", "version_evidence", "stated")),
+            Read("snippets", ("source", "origin", "place", "licence", "version_evidence", "version_statement")),
             Read("projects", ("project", "version", "licence")),
         ],
     )

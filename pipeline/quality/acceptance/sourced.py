@@ -12,7 +12,7 @@ from pipeline.lake.rows import ReleaseRow, SnippetRow
 SOURCE_COLUMNS = (
     "source",
     "version_evidence",
-    "stated",
+    "version_statement",
     "origin",
     "url",
     "file",
@@ -47,7 +47,7 @@ class SourceColumns(TypedDict):
 
     source: str
     version_evidence: str
-    stated: str | None
+    version_statement: str | None
     origin: str
     url: str | None
     source_file: str
@@ -63,7 +63,7 @@ def source_columns(snippet: SnippetRow) -> SourceColumns:
     return {
         "source": snippet["source"],
         "version_evidence": snippet["version_evidence"],
-        "stated": snippet["stated"],
+        "version_statement": snippet["version_statement"],
         "origin": snippet["origin"],
         "url": snippet["url"],
         "source_file": snippet["file"],
@@ -80,7 +80,7 @@ def columns_of_change(release: ReleaseRow) -> SourceColumns:
     return {
         "source": SnippetSource.CHANGE,
         "version_evidence": VersionEvidence.RELEASE_ARTIFACT,
-        "stated": None,
+        "version_statement": None,
         "origin": f"pypi:{release['library']}",
         "url": None,
         "source_file": "",

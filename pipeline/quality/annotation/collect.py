@@ -154,7 +154,7 @@ def _facts(row: Row, source: Row) -> Iterator[Fact]:
     for name in _FACTS:
         if row.get(name):
             yield Fact(name.replace("_", " "), str(row[name]))
-    named = {"origin": "whose work", "place": "where", "file": "file", "stated": "what states the version"}
+    named = {"origin": "whose work", "place": "where", "file": "file", "version_statement": "what states the version"}
     named |= {"version_evidence": "how the version is known", "licence": "licence", "attribution": "attribution"}
     for name, label in named.items():
         if source.get(name):

@@ -198,7 +198,7 @@ def _documentation_disagrees(subject: Subject, facts: _FlagInputs, rules: FlagRu
 
 def _version_weak(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
     weak = (row for row in subject.snippets if row["version_evidence"] in rules.version_weak.evidence)
-    return next((f"{row['version_evidence']}: {row['stated'] or row['place']}" for row in weak), None)
+    return next((f"{row['version_evidence']}: {row['version_statement'] or row['place']}" for row in weak), None)
 
 
 def _answer_leaks(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:

@@ -12,8 +12,13 @@ from pipeline.core.build import build_version
 from pipeline.core.errors import CodedError
 from pipeline.lake.names import plain_name
 from pipeline.lake.runner import write_json
+from pipeline.lake.schema import table, table_names
 
-FORMAT = 1
+FORMAT = 2
+"""Of a manifest that is written."""
+
+READABLE = (1, FORMAT)
+"""In format 1 some tables and columns have the names that `schemas/` declares as `formerly`."""
 """Version of the layout of a snapshot; raised when readers of the old one would misread it."""
 
 
@@ -79,6 +84,17 @@ class Manifest(_Part):
     def _in_order(cls, files: tuple[Entry, ...]) -> tuple[Entry, ...]:
         return tuple(sorted(files, key=lambda entry: entry.path))
 
+    @model_validator(mode="after")
+    def _by_present_names(self) -> Manifest:
+        """Give the tables of an earlier format their names of today."""
+        if self.format != FORMAT:
+            present = {former: name for name in table_names() if (former := table(name).formerly)}
+            files = [
+                entry.model_copy(update={"table": present.get(entry.table or "", entry.table)}) for entry in self.files
+            ]
+            object.__setattr__(self, "files", tuple(files))
+        return self
+
     @field_validator("profile")
     @classmethod
     def _names_a_profile(cls, name: str) -> str:
@@ -116,10 +132,11 @@ def read_manifest(snapshot: Path) -> Manifest:
         raise SnapshotError(
             f"{path}: not JSON: {error}; put a whole copy of the snapshot in its place", code="manifest_not_json"
         ) from None
-    if not isinstance(raw, dict) or raw.get("format") != FORMAT:
+    if not isinstance(raw, dict) or raw.get("format") not in READABLE:
+        formats = " or ".join(map(str, READABLE))
         other = f" ({raw.get('format')!r}, by driftline {raw.get('driftline')!r})" if isinstance(raw, dict) else ""
         raise SnapshotError(
-            f"{path}: not a manifest of format {FORMAT}{other}, which driftline {build_version()} reads:"
+            f"{path}: not a manifest of format {formats}{other}, which driftline {build_version()} reads:"
             " publish it again with this driftline",
             code="manifest_of_other_format",
         )

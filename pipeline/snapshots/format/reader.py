@@ -35,11 +35,12 @@ _BROKEN = (pa.ArrowException, OSError, ValueError, MemoryError)
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A table's file: path, actual columns, and those declared today."""
+    """A table's file: path, actual columns by their names of today, and those declared today."""
 
     path: Path
     schema: pa.Schema
     declared: Table
+    has_earlier_names: bool
 
     @property
     def expected(self) -> pa.Schema:
@@ -97,13 +98,11 @@ class Snapshot:
 
     def has(self, config: str, split: str = DATA) -> bool:
         """Say whether the manifest lists a table; older snapshots lack some."""
-        return _path(config, split) in self._entries
+        return self._entry(config, split) is not None
 
     def count(self, configs: Iterable[str], split: str = DATA) -> int:
         """Return the number of rows of some configurations together, from the manifest."""
-        return sum(
-            self._entries[path].rows or 0 for config in configs if (path := _path(config, split)) in self._entries
-        )
+        return sum(entry.rows or 0 for config in configs if (entry := self._entry(config, split)) is not None)
 
     def columns(self, config: str, split: str = DATA) -> frozenset[str]:
         """Return the declared columns that a table's file has; none where the snapshot has no such table."""
@@ -157,10 +156,10 @@ class Snapshot:
         part = self._part(config, split)
         schema = _fields(part.expected, columns)
         self._must_fit(part, schema)
-        data = _dataset(part, schema)
         names = [name for name in schema.names if name in part.there and holds_names(name, part.declared.name)]
         try:
             with bounded_memory():
+                data = _dataset(part, schema)
                 for batch in data.to_batches(columns=names):
                     batch.validate(full=True)
                     self._must_be_safe(part, pa.Table.from_batches([batch]))
@@ -200,13 +199,16 @@ class Snapshot:
             return f"{entry.path}: {size} bytes, the manifest says {entry.bytes}"
         return None
 
+    def _entry(self, config: str, split: str) -> Entry | None:
+        return next((self._entries[path] for path in paths_of(config, split) if path in self._entries), None)
+
     def _part(self, config: str, split: str) -> _Part:
-        name = _path(config, split)
+        name = paths_of(config, split)[0]
         if name not in self._parts:
-            entry = self._entries.get(name)
+            entry = self._entry(config, split)
             if entry is None or entry.table != TABLES[config]:
                 raise self._of_other(self.folder, f"it has no table {name}")
-            path = self.file(name)
+            path = self.file(entry.path)
             try:
                 with pq.ParquetFile(path) as file:
                     schema, rows = file.schema_arrow, file.metadata.num_rows
@@ -214,7 +216,10 @@ class Snapshot:
                 raise self._broken(path, error) from None
             if rows != entry.rows:
                 raise SnapshotError(f"{path}: {rows} rows, the manifest says {entry.rows}", code="snapshot_rows_differ")
-            self._parts[name] = _Part(path, schema, table(entry.table))
+            declared = table(entry.table)
+            present = _present_names(schema.names, declared)
+            fields = [field.with_name(present[field.name]) for field in schema]
+            self._parts[name] = _Part(path, pa.schema(fields), declared, present.keys() != {*present.values()})
         return self._parts[name]
 
     def _must_fit(self, part: _Part, schema: pa.Schema) -> None:
@@ -242,7 +247,7 @@ class Snapshot:
 
 
 def _read(part: _Part, schema: pa.Schema, where: pc.Expression | None) -> pa.Table:
-    if where is None and set(schema.names) <= set(part.schema.names):
+    if not part.has_earlier_names and where is None and set(schema.names) <= set(part.schema.names):
         # a data set of one file takes twice as long to read as the file
         with pq.ParquetFile(part.path) as file:
             return file.read(schema.names).select(schema.names).cast(schema)
@@ -257,11 +262,28 @@ def _dataset(part: _Part, schema: pa.Schema) -> Dataset:
     # slow to import, the more so where pandas is installed
     import pyarrow.dataset
 
+    if part.has_earlier_names:
+        data = pq.read_table(part.path, partitioning=None)
+        names = part.schema.names
+        columns = [
+            data.column(names.index(name)) if name in names else pa.nulls(len(data), schema.field(name).type)
+            for name in schema.names
+        ]
+        return pyarrow.dataset.dataset(pa.table(columns, schema.names).cast(schema))
     return pyarrow.dataset.dataset(part.path, format="parquet", schema=schema)
 
 
-def _path(config: str, split: str) -> str:
-    return f"{split}/{config}.parquet"
+def paths_of(config: str, split: str) -> tuple[str, ...]:
+    """Return the path of a table's file in a snapshot, and the one that it had under its earlier name."""
+    names = filter(None, (config, table(TABLES[config]).formerly))
+    return tuple(f"{split}/{name}.parquet" for name in names)
+
+
+def _present_names(columns: Iterable[str], declared: Table) -> dict[str, str]:
+    """Return the names of today by those in a file; where it has both, the earlier one is an ignored column."""
+    names = list(columns)
+    earlier = {old: new for old, new in declared.earlier_names.items() if new not in names}
+    return {name: earlier.get(name, name) for name in names}
 
 
 def _misfit(field: pa.Field[pa.DataType] | None, declared: pa.Field[pa.DataType]) -> str | None:

@@ -30,7 +30,7 @@ TABLES: dict[str, str] = {
     "lifecycles": "lifecycles",
     "problem_environments": "problem_environments",
     "projects": "projects",
-    "reaches": "reaches",
+    "line_coverage": "line_coverage",
     "rejects": "rejects",
     "releases": "releases",
     "rewrites": "rewrites",

@@ -18,11 +18,11 @@ from pipeline.snapshots.release_checks.approval_rules import ApprovalRule
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-def _check(side: str, sign_off: float | None, hold: float | None) -> None:
-    if sign_off is None and hold is None:
-        raise InputError(f"no limit: give sign_off_{side}, hold_{side}, or both", code="rule_contradiction")
-    if sign_off is not None and hold is not None and (sign_off > hold if side == "above" else sign_off < hold):
-        raise InputError(f"sign_off_{side} is never reached: hold_{side} comes before it", code="rule_contradiction")
+def _check(side: str, approval: float | None, hold: float | None) -> None:
+    if approval is None and hold is None:
+        raise InputError(f"no limit: give approval_{side}, hold_{side}, or both", code="rule_contradiction")
+    if approval is not None and hold is not None and (approval > hold if side == "above" else approval < hold):
+        raise InputError(f"approval_{side} is never reached: hold_{side} comes before it", code="rule_contradiction")
 
 
 def percent(share: float) -> str:
@@ -31,9 +31,9 @@ def percent(share: float) -> str:
 
 
 def _describe_limits(
-    side: str, sign_off: float | None, hold: float | None, show: Callable[[float], str] = percent
+    side: str, approval: float | None, hold: float | None, show: Callable[[float], str] = percent
 ) -> str:
-    asks = f"{side} {show(sign_off)} a person signs off" if sign_off is not None else ""
+    asks = f"{side} {show(approval)} a person signs off" if approval is not None else ""
     holds = f"{side} {show(hold)} nothing is published" if hold is not None else ""
     return ", ".join(filter(None, [asks, holds]))
 
@@ -41,49 +41,49 @@ def _describe_limits(
 class Most(Rule):
     """A share that may not be too large."""
 
-    sign_off_above: Share | None = None
+    approval_above: Share | None = None
     hold_above: Share | None = None
 
     @model_validator(mode="after")
     def _in_order(self) -> Most:
-        _check("above", self.sign_off_above, self.hold_above)
+        _check("above", self.approval_above, self.hold_above)
         return self
 
     def status(self, measured: float) -> CheckStatus:
         """Return the status of a share."""
         if self.hold_above is not None and measured > self.hold_above:
             return CheckStatus.HOLD
-        asks = self.sign_off_above is not None and measured > self.sign_off_above
+        asks = self.approval_above is not None and measured > self.approval_above
         return CheckStatus.SIGN_OFF if asks else CheckStatus.PASSED
 
     @property
     def allowed(self) -> str:
         """The limits as text."""
-        return _describe_limits("above", self.sign_off_above, self.hold_above)
+        return _describe_limits("above", self.approval_above, self.hold_above)
 
 
 class Least(Rule):
     """A share that may not be too small."""
 
-    sign_off_below: Annotated[float, Field(ge=-1, le=1)] | None = None
+    approval_below: Annotated[float, Field(ge=-1, le=1)] | None = None
     hold_below: Annotated[float, Field(ge=-1, le=1)] | None = None
 
     @model_validator(mode="after")
     def _in_order(self) -> Least:
-        _check("below", self.sign_off_below, self.hold_below)
+        _check("below", self.approval_below, self.hold_below)
         return self
 
     def status(self, measured: float) -> CheckStatus:
         """Return the status of a share."""
         if self.hold_below is not None and measured < self.hold_below:
             return CheckStatus.HOLD
-        asks = self.sign_off_below is not None and measured < self.sign_off_below
+        asks = self.approval_below is not None and measured < self.approval_below
         return CheckStatus.SIGN_OFF if asks else CheckStatus.PASSED
 
     @property
     def allowed(self) -> str:
         """The limits as text."""
-        return _describe_limits("below", self.sign_off_below, self.hold_below)
+        return _describe_limits("below", self.approval_below, self.hold_below)
 
 
 def _side(limit: object) -> str:
@@ -125,7 +125,7 @@ class AgreementRule(Least):
     @property
     def allowed(self) -> str:
         """The limits as text; kappa is no share."""
-        return _describe_limits("below", self.sign_off_below, self.hold_below, "{:.2f}".format)
+        return _describe_limits("below", self.approval_below, self.hold_below, "{:.2f}".format)
 
 
 OWN_RULES = frozenset({CheckKind.REJECTED, CheckKind.UNPROVEN, CheckKind.AGREEMENT})

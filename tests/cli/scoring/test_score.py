@@ -111,4 +111,4 @@ def test_a_snapshot_of_another_time(driftline: Driftline, snapshot: Path, predic
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"format": 99}))
     result = driftline("score", "mine", predictions)
     assert (result.status, result.out) == (2, "")
-    assert "not a manifest of format 1" in result.err
+    assert "not a manifest of format 1 or 2" in result.err

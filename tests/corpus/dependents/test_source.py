@@ -86,7 +86,7 @@ def test_a_file_that_uses_the_library_is_a_row_of_the_table(index: Index, tmp_pa
     assert (row["version"], row["version_evidence"]) == ("1.1", VersionEvidence.DEPENDENCY_MATRIX)
     assert (row["place"], row["file"], row["origin"]) == ("pkg:pypi/user@1.0", "user/main.py", "pypi:user")
     assert (row["text"], row["line"], row["licence"]) == (USES["user/main.py"], 1, "MIT")
-    assert row["stated"].startswith("requirements.txt:1: demo>=1")
+    assert row["version_statement"].startswith("requirements.txt:1: demo>=1")
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ def test_blocks_of_code_are_as_written(text: str, expected: tuple[str, ...]) -> 
 def test_statements_of_versions_are_those_of_the_table_directives() -> None:
     rules = load(RULES / "directives.yaml", DirectiveRules)
     result = version_directives(NUMPY, {"n", "safe"}, rules)
-    assert [(item.kind, item.owner, item.name, item.stated, item.text) for item in result] == [
+    assert [(item.kind, item.owner, item.name, item.version_text, item.text) for item in result] == [
         (DirectiveKind.VERSIONADDED, DirectiveOwner.API, None, "1.2", ""),
         (DirectiveKind.VERSIONCHANGED, DirectiveOwner.PARAMETER, "n", "1.3", "Zero is allowed."),
     ]

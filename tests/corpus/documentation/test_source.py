@@ -110,7 +110,7 @@ def test_versions_of_read_the_docs(tmp_path: Path, pages: Pages) -> None:
     assert plug.unavailable() is None
     got = find_samples(plug)
     assert Counter(item.version for item in got if isinstance(item, CodeSample)) == {"1.0": 3, "1.1": 3}
-    assert {item.stated for item in got if isinstance(item, CodeSample)} == {
+    assert {item.version_statement for item in got if isinstance(item, CodeSample)} == {
         "Read the Docs: branch 1.x of bag", "Read the Docs: tag v1.0 of bag",
     }  # fmt: skip
     assert reasons(got) == {

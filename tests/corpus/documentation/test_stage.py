@@ -66,7 +66,7 @@ def site(path: str, version: str, description: str, **more: Any) -> Row:
         "library": "bag", "path": path, "first_version": version, "last_version": version, "canonical_path": None,
         "kind": SymbolKind.FUNCTION, "signature": "()", "parameters": [], "description": description, "returns": [],
         "examples": [], "directives": [], "source": DocumentSource.SITE, "url": f"https://bag.example/{version}/#{path}",
-        "stated": "Read the Docs: tag",
+        "version_statement": "Read the Docs: tag",
     } | more  # fmt: skip
 
 

@@ -38,7 +38,16 @@ def test_a_file_comes_with_its_version_its_commit_and_whose_it_is(
     samples, rejects = collect(source, releases)
     assert rejects == []
     assert [
-        (item.version, item.version_evidence, item.stated, item.origin, item.place, item.file, item.text, item.licence)
+        (
+            item.version,
+            item.version_evidence,
+            item.version_statement,
+            item.origin,
+            item.place,
+            item.file,
+            item.text,
+            item.licence,
+        )
         for item in samples
     ] == [
         (

@@ -19,7 +19,7 @@ def sample_row(text: str, version: str = "1", source: SnippetSource = SnippetSou
         "version": version,
         "source": source,
         "version_evidence": VersionEvidence.DEPENDENCY_MATRIX,
-        "stated": "Requires-Dist: lib>=1",
+        "version_statement": "Requires-Dist: lib>=1",
         **PLACES[source],
         "text": text,
         "language": Language.PYTHON,

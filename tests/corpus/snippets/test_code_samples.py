@@ -103,7 +103,7 @@ def test_a_snippet_has_its_author_and_version_evidence() -> None:
     row = only(run(sample_row("import lib\nx = lib.make()\n", "2")))
     expected: Row = {
         "version": "2", "last_version": "2", "path": None, "language": "python", "source": "downstream",
-        "version_evidence": "dependency_matrix", "stated": "Requires-Dist: lib>=1", "origin": "pypi:user",
+        "version_evidence": "dependency_matrix", "version_statement": "Requires-Dist: lib>=1", "origin": "pypi:user",
         "place": "pkg:pypi/user@2.0", "purl": "pkg:pypi/user@2.0", "file": "user/core.py", "line": 2, "created_time": TIME,
         "licence": "MIT", "attribution": "Ada", "checks": [], "style": "statements", "redacted": 0,
     }  # fmt: skip
@@ -242,8 +242,8 @@ def test_the_same_data_has_the_same_placeholder_wherever_a_snippet_holds_it() ->
 
 def test_evidence_and_title_have_no_secrets() -> None:
     evidence = "requirements.txt:3: lib @ git+https://ada:s3cret@acme.com/lib@v2"
-    row = only(run(sample_row(USE, stated=evidence, title="Why does ada@acme.com fail?")))
-    assert row["stated"] == "requirements.txt:3: lib @ git+https://user:password@acme.com/lib@v2"
+    row = only(run(sample_row(USE, version_statement=evidence, title="Why does ada@acme.com fail?")))
+    assert row["version_statement"] == "requirements.txt:3: lib @ git+https://user:password@acme.com/lib@v2"
     assert row["title"] == "Why does user1@example.com fail?"
 
 

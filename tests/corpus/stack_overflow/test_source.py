@@ -70,7 +70,9 @@ def test_dump_and_api_give_the_same_rows(site: Site, tmp_path: Path, markdown_on
 
 def test_every_block_for_which_a_version_is_named_is_a_row_or_a_reject(tmp_path: Path) -> None:
     rows = find_samples(reading(write_dump(tmp_path, POSTS), tmp_path))
-    versions = {(r.place, r.text.splitlines()[-1]): (r.version, r.stated) for r in rows if isinstance(r, CodeSample)}
+    versions = {
+        (r.place, r.text.splitlines()[-1]): (r.version, r.version_statement) for r in rows if isinstance(r, CodeSample)
+    }
     assert versions == {
         ("100", "pd.DataFrame().append([1])"): (
             "1.3.0",
@@ -98,12 +100,12 @@ def test_a_row_has_author_and_licence(tmp_path: Path) -> None:
         for r in find_samples(reading(write_dump(tmp_path, POSTS), tmp_path))
         if isinstance(r, CodeSample) and r.place == "100/101"
     )
-    assert replace(answer, text="", stated="") == CodeSample(
+    assert replace(answer, text="", version_statement="") == CodeSample(
         source=SnippetSource.STACK_OVERFLOW,
         library="pandas",
         version="2.0.0",
         version_evidence=VersionEvidence.TEXT,
-        stated="",
+        version_statement="",
         origin="stack_overflow:100",
         place="100/101",
         url="https://stackoverflow.com/a/101",

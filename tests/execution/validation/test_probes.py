@@ -137,7 +137,7 @@ SEEN: dict[str, Any] = {
 def test_what_stands_at_a_path_is_described(with_library: tuple[Environment, Sandbox], rules: ValidationRules) -> None:
     environment, sandbox = with_library
     found = probe(environment, list(SEEN), sandbox, rules)
-    assert {path: msgspec.json.decode(result.seen or "null") for path, result in found.items()} == SEEN
+    assert {path: msgspec.json.decode(result.observation or "null") for path, result in found.items()} == SEEN
 
 
 def test_a_name_that_warns_is_seen_as_deprecated(
@@ -146,7 +146,7 @@ def test_a_name_that_warns_is_seen_as_deprecated(
     environment, sandbox = with_library
     if environment.python_version == "3.6":
         pytest.skip("modules have a __getattr__ from Python 3.7 on (PEP 562)")
-    seen = [result.seen for result in probe(environment, ["lib.lazy", "lib.leaving"], sandbox, rules).values()]
+    seen = [result.observation for result in probe(environment, ["lib.lazy", "lib.leaving"], sandbox, rules).values()]
     assert seen == [
         '{"kind": "attribute", "type": "builtins.int", "value": "1"}',
         '{"deprecated": true, "kind": "attribute", "type": "builtins.int", "value": "2"}',

@@ -114,7 +114,7 @@ def test_everything_planned_is_run_or_rejected(
         ("lib.LIMIT", "1.0", VerdictRole.PROBE, Outcome.PASSED),
         ("lib.LIMIT", "2.0", VerdictRole.PROBE, Outcome.PASSED),
     }
-    described = {row["seen"] for row in output.tables["verdicts"] if row["role"] == VerdictRole.PROBE}
+    described = {row["observation"] for row in output.tables["verdicts"] if row["role"] == VerdictRole.PROBE}
     assert described == {
         '{"kind": "function", "signature": []}',
         '{"kind": "attribute", "type": "builtins.float"}',

@@ -70,7 +70,7 @@ def snippet(code: str, path: str, first: str, last: str | None = None, preamble:
         "source": SnippetSource.DOCSTRING,
         "style": SnippetStyle.DOCTEST,
         "version_evidence": VersionEvidence.RELEASE_ARTIFACT,
-        "stated": None,
+        "version_statement": None,
         "preamble": preamble,
         "code": code,
         "checks": [],
@@ -238,7 +238,7 @@ def verdict(
         "python": "3.9",
         "lock_id": f"lock-{version}",
         "detail": detail,
-        "seen": None,
+        "observation": None,
         "duration_s": 0.1,
         "peak_memory_bytes": None,
     }

@@ -40,7 +40,7 @@ def function(**columns: Any) -> Row:
         "libevolutioneval_tag": LibEvolutionEvalTag.INTRODUCED, "code": CODE, "function": "solve",
         "parameters": ["items", "number"], "core_token": "take", "core_start_byte": _USE, "core_end_byte": _USE + 4,
         "access": Access.DIRECT, "redacted": False, "tests": _TESTS, "module": "function_f", "return_type": 1,
-        "normal_input": 1, "boundary_values": 0, "functionality": 1, "lacking": ["boundary_values"],
+        "normal_input": 1, "boundary_values": 0, "functionality": 1, "missing_test_kinds": ["boundary_values"],
         "recorded_tests": 1, "other_version": "1.0", "code_drafter": Drafter.OFFLINE, "code_model": None,
         "code_prompt_sha256": None, "tests_drafter": Drafter.OFFLINE, "tests_model": None, "tests_prompt_sha256": None,
         "tokens": None, "nano_usd": None, "description": "Return the first items.", "drafter": Drafter.OFFLINE,

@@ -142,7 +142,7 @@ def test_an_example_that_states_nothing_becomes_a_function_and_kinds_that_none_g
     assert (taken["code"], taken["function"], taken["parameters"]) == (PROGRAM, "beginning", ["items", "length"])
     assert taken["code_drafter"] == taken["tests_drafter"] == taken["drafter"] == Drafter.MODEL
     assert {taken[kind] for kind in TestKind} == {1}
-    assert (taken["lacking"], taken["description"]) == ([], FUNCTION["description"])
+    assert (taken["missing_test_kinds"], taken["description"]) == ([], FUNCTION["description"])
     assert taken["tokens"] > 0
     assert taken["nano_usd"] > 0
     assert SILENT["id"] not in {reject.key for reject in output.rejects}
@@ -154,7 +154,7 @@ def test_an_example_that_states_nothing_becomes_a_function_and_kinds_that_none_g
 
     (own,) = offline.tables["functions"]
     (more,) = [row for row in output.tables["functions"] if row["path"] == "lib.same"]
-    assert (own["lacking"], more["lacking"]) == ([TestKind.BOUNDARY_VALUES], [])
+    assert (own["missing_test_kinds"], more["missing_test_kinds"]) == ([TestKind.BOUNDARY_VALUES], [])
     added = f"def test_boundary_values_1():\n    {OF_SAME['boundary_values']}\n"
     assert more["tests"] == f"{own['tests']}\n\n{added}"
     assert (more["id"], more["code_drafter"], more["tests_drafter"]) == (own["id"], Drafter.OFFLINE, Drafter.MODEL)

@@ -102,8 +102,8 @@ def test_good_ones_become_a_module_whose_names_tell_their_kinds(write, server):
 @pytest.mark.slow
 def test_what_a_function_has_stays_and_counts_for_its_coverage(write, server, installed):  # noqa: F811
     server.reply = in_turn([EDGE, FURTHER])
-    lacking = (TestKind.BOUNDARY_VALUES, TestKind.FUNCTIONALITY)
-    (found,) = write(untested(installed, tests=OWN, missing_kinds=lacking))
+    missing_kinds = (TestKind.BOUNDARY_VALUES, TestKind.FUNCTIONALITY)
+    (found,) = write(untested(installed, tests=OWN, missing_kinds=missing_kinds))
     assert isinstance(found, WrittenTests)
     assert found.tests.startswith(f"import pytest\n{OWN}\n\n")
     assert list(kinds_in(found.tests).kinds) == [
@@ -128,8 +128,8 @@ def test_what_is_there_already_is_not_taken_again_and_counts(write, server, inst
 
 def test_more_of_a_kind_that_is_there_are_counted_on(write, server, installed):  # noqa: F811
     server.reply = in_turn([NORMAL, EDGE])
-    lacking = (TestKind.NORMAL_INPUT, TestKind.BOUNDARY_VALUES)
-    (found,) = write(untested(installed, tests=OWN, missing_kinds=lacking))
+    missing_kinds = (TestKind.NORMAL_INPUT, TestKind.BOUNDARY_VALUES)
+    (found,) = write(untested(installed, tests=OWN, missing_kinds=missing_kinds))
     assert isinstance(found, WrittenTests)
     assert list(found.kinds) == ["test_normal_input_2", "test_boundary_values_1"]
 

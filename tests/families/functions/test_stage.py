@@ -85,7 +85,7 @@ def test_an_introduced_function_has_tests_of_each_kind_that_its_reference_passes
     assert (row["answer"], row["description"]) == ("return take(items, number)", "Return the first items.")
     assert "def test_boundary_values_1():\n    assert solve([], 2) == []\n" in row["tests"]
     assert "99" not in row["tests"], "a stated case that does not hold is no test"
-    assert (row["lacking"], row["coverage"]) == ([], 1.0)
+    assert (row["missing_test_kinds"], row["coverage"]) == ([], 1.0)
     assert row["functionality"] == LIMITS.tests[TestKind.FUNCTIONALITY]
     assert (row["reference_outcome"], row["emptied_outcome"]) == (Outcome.PASSED, Outcome.FAILED_ASSERTION)
     assert (row["other_code"], row["other_outcome"]) == (FunctionRun.REFERENCE_ELSEWHERE, Outcome.API_MISSING)
@@ -104,7 +104,7 @@ def test_what_was_recorded_and_does_not_come_again_is_no_test(output: Output) ->
     """`steady(8)`, twice the stated input, gives an address."""
     (row,) = [row for row in output.tables["functions"] if row["path"] == "lib.steady"]
     assert row["recorded_tests"] == 0
-    assert TestKind.RETURN_TYPE in row["lacking"]
+    assert TestKind.RETURN_TYPE in row["missing_test_kinds"]
     runs = [run for run in output.tables["function_runs"] if run["function_id"] == row["id"]]
     assert [run["outcome"] for run in runs if run["role"] == FunctionRun.TESTS] == [Outcome.PASSED]
 

@@ -66,7 +66,7 @@ def test_rows_fit_their_schemas_and_point_at_each_other(traced: Output, tasks: O
     files = {row["path"] for row in traced.tables["project_files"]}
     functions = {row["id"]: row for row in traced.tables["traced_functions"]}
     assert {row["path"] for row in functions.values()} == files == {"src/shop/money.py", "src/shop/prices.py"}
-    assert {row["function_id"] for row in traced.tables["reaches"]} == functions.keys()
+    assert {row["function_id"] for row in traced.tables["line_coverage"]} == functions.keys()
     assert {row["function_id"] for row in tasks.tables["repository_tasks"]} <= functions.keys()
 
 
@@ -315,7 +315,7 @@ def test_of_code_that_may_not_be_passed_on_no_text_is_kept(
     assert mall["outcome"] == ProjectOutcome.LICENCE
     assert str(mall["detail"]).startswith(said)
     assert {reject.key: reject.reason for reject in output.rejects}["pkg:pypi/mall@2.0"] is RejectReason.LICENCE
-    assert not any(output.tables[name] for name in ("project_files", "traced_functions", "reaches"))
+    assert not any(output.tables[name] for name in ("project_files", "traced_functions", "line_coverage"))
 
 
 def test_the_gate_holds_back_by_licence_too(project_context: ProjectContext, traced: Output, tasks: Output) -> None:

@@ -207,7 +207,7 @@ def _parents(node: Node) -> Iterator[Node]:
         yield (node := parent)
 
 
-def reaches() -> list[Row]:
+def line_coverage() -> list[Row]:
     ids = {row["name"]: row["id"] for row in functions()}
     return [
         {
@@ -244,7 +244,12 @@ def scenes() -> list[Row]:
     rules = load(RULES / "scenes.yaml", SceneRules)
     return list(
         scenes_stage(
-            {"projects": [project()], "project_files": files(), "traced_functions": functions(), "reaches": reaches()},
+            {
+                "projects": [project()],
+                "project_files": files(),
+                "traced_functions": functions(),
+                "line_coverage": line_coverage(),
+            },
             rules,
             MUTATION,
             all_notice,

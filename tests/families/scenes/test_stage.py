@@ -52,7 +52,7 @@ def stage(
         "projects": [made.project()],
         "project_files": made.files(),
         "traced_functions": made.functions(),
-        "reaches": made.reaches(),
+        "line_coverage": made.line_coverage(),
     }
     return scenes_stage(tables | changed, rules=rules, mutation=MUTATION, run=run, read_tests=read)
 
@@ -186,7 +186,7 @@ def test_order_of_rows_changes_nothing() -> None:
         made.all_notice,
         project_files=made.files()[::-1],
         traced_functions=made.functions()[::-1],
-        reaches=made.reaches()[::-1],
+        line_coverage=made.line_coverage()[::-1],
     )
     ordered = sorted(row["id"] for row in scenes(stage(made.all_notice)))
     assert sorted(row["id"] for row in scenes(backwards)) == ordered
@@ -276,5 +276,5 @@ def test_what_cannot_be_shown_is_refused_by_name(text: str, rules: SceneRules, r
 
 def test_a_project_that_was_not_traced_makes_nothing() -> None:
     projects = [made.project(outcome=ProjectOutcome.NO_TESTS)]
-    output = stage(PASSING, projects=projects, project_files=[], traced_functions=[], reaches=[])
+    output = stage(PASSING, projects=projects, project_files=[], traced_functions=[], line_coverage=[])
     assert (scenes(output), output.units_in, output.rejects) == ([], 0, [])

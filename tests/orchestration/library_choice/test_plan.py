@@ -38,7 +38,7 @@ def test_of_runs_the_libraries_count_that_came_to_an_end(tmp_path: Path) -> None
 
 
 def test_of_a_stage_that_was_repeated_the_first_line_counts(tmp_path: Path) -> None:
-    cost = {"library": "a", "seen": 3, "made": 2, "seconds": 1.5, "cpu_seconds": 1.0, "received_bytes": 10}
+    cost = {"library": "a", "units_in": 3, "units_out": 2, "seconds": 1.5, "cpu_seconds": 1.0, "received_bytes": 10}
     lines = [cost | {"stage": "crawl"}, cost | {"stage": "crawl", "seconds": 0.1}, {"library": "a", "folders": {}}]
     (tmp_path / "costs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     found = stages_of_costs(tmp_path / "costs.jsonl")["crawl"]

@@ -54,7 +54,7 @@ def test_a_library_that_others_cap_is_resolved_with_them(
     (piece,) = source.find("demo", [release(number) for number in VERSIONS], Period())
     assert isinstance(piece, CodeSample)
     assert piece.version == version
-    assert ("narrowed by the other requirements" in piece.stated) is capped
+    assert ("narrowed by the other requirements" in piece.version_statement) is capped
 
 
 def test_what_cannot_be_reached_is_left_out_and_finds_nothing(

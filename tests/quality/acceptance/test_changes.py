@@ -32,7 +32,7 @@ def seen_in(source: str, version: str, path: str) -> Row:
     try:
         exec(PREAMBLE + source, module.__dict__)
         names = path.split(".")[1:]
-        return probe(path, version, Outcome.PASSED) | {"seen": json.dumps(below(module, names))}
+        return probe(path, version, Outcome.PASSED) | {"observation": json.dumps(below(module, names))}
     except AttributeError:
         return probe(path, version, Outcome.API_MISSING)
     finally:

@@ -228,7 +228,7 @@ def test_a_block_of_another_language_carries_its_post() -> None:
         "description": "Show a [API]",
         "source": "stack_overflow",
         "version_evidence": "text",
-        "stated": "title: lib 2.0",
+        "version_statement": "title: lib 2.0",
         "url": "https://example.org/a/2",
         "licence": "CC-BY-SA-4.0",
         "purl": None,

@@ -83,7 +83,8 @@ def test_a_probed_completion_is_published_with_its_proof(case: str) -> None:
 @pytest.mark.parametrize(("before", "evidence"), [("a", Evidence.EXECUTED), ("b", Evidence.STATIC)])
 def test_equal_observations_in_both_releases_prove_unchanged(before: str, evidence: Evidence) -> None:
     verdicts = [
-        probe("lib.take", version, PASSED) | {"seen": SEEN % name} for version, name in (("1.0", before), ("1.1", "a"))
+        probe("lib.take", version, PASSED) | {"observation": SEEN % name}
+        for version, name in (("1.0", before), ("1.1", "a"))
     ]
     (row,) = run(completion(LibEvolutionEvalTag.UNCHANGED), verdicts).tables["published_controlled_completions"]
     assert row["evidence"] == evidence

@@ -42,7 +42,7 @@ POST = snippet("import org.lib.Page;\n\nPage page = new Page(1);\npage.show();\n
     "language": Language.JAVA,
     "source": SnippetSource.STACK_OVERFLOW,
     "version_evidence": VersionEvidence.TEXT,
-    "stated": "title: lib 2.0",
+    "version_statement": "title: lib 2.0",
     "origin": "stack_overflow:1",
     "place": "1/2",
     "url": "https://example.org/a/2",

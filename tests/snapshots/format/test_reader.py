@@ -14,9 +14,12 @@ import pytest
 
 from pipeline.core.build import build_version
 from pipeline.execution.mutation.score import SCORED
+from pipeline.lake.schema import table
 from pipeline.lake.tables import read_parquet
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
+from pipeline.snapshots.format.rows import TABLES
+from pipeline.snapshots.verify import verify
 from tests.errors import raises
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.snapshots.lakes import demo_snapshot, edit_manifest, seal
@@ -177,3 +180,48 @@ def test_no_symbolic_link_is_followed(snapshot: Path, tmp_path: Path) -> None:
     (snapshot / "data").symlink_to(tmp_path / "elsewhere")
     with raises(SnapshotError, "missing", code="snapshot_file_differs"):
         Snapshot(snapshot).rows("completions")
+
+
+def to_format_1(snapshot: Path) -> None:
+    """Give tables and columns the names that they had in format 1."""
+    for config, name in TABLES.items():
+        declared = table(name)
+        path = path_of(snapshot, config)
+        former = {new: old for old, new in declared.earlier_names.items()}
+        data = pq.read_table(path, partitioning=None)
+        pq.write_table(data.rename_columns([former.get(column, column) for column in data.column_names]), path)
+        if declared.formerly:
+            path.rename(path_of(snapshot, declared.formerly))
+    names = {name: former for name in TABLES.values() if (former := table(name).formerly)}
+
+    def older(manifest: dict[str, Any]) -> None:
+        manifest["format"] = 1
+        for entry in manifest["files"]:
+            if earlier := names.get(entry.get("table", "")):
+                entry.update(table=earlier, path=entry["path"].replace(entry["table"], earlier))
+
+    edit_manifest(snapshot, older)
+    seal(snapshot)
+
+
+def test_a_snapshot_of_format_1_is_read_by_the_names_of_today(published: Path, snapshot: Path) -> None:
+    to_format_1(snapshot)
+    assert {"reaches.parquet"} <= {path.name for path in (snapshot / "data").iterdir()}
+    assert "stated" in pq.read_schema(path_of(snapshot, "completions")).names
+    old, new = Snapshot(snapshot), Snapshot(published)
+    by_library = pc.field("library") == LIBRARY
+    for config in TABLES:
+        assert old.rows(config) == new.rows(config), config
+        assert old.columns(config) == new.columns(config)
+        assert old.count([config]) == new.count([config])
+    for config in ("completions", "functions"):
+        assert old.rows(config, where=by_library) == new.rows(config, where=by_library) != []
+        assert old.dataset(config).to_table().equals(new.dataset(config).to_table())
+    assert old.rows("completions", ("version_statement",)) == new.rows("completions", ("version_statement",))
+    assert verify(snapshot) == []
+
+
+def test_a_file_with_both_names_of_a_column_has_the_one_of_today(snapshot: Path) -> None:
+    whole = Snapshot(snapshot).rows("completions")
+    of_other(snapshot, "completions", lambda t: t.append_column("stated", pa.array(["x"] * t.num_rows)))
+    assert Snapshot(snapshot).rows("completions") == whole

@@ -65,19 +65,19 @@ def of(gates: list[CheckResult], kind: CheckKind, what: str) -> CheckResult:
 @pytest.mark.parametrize(
     ("rule", "measured", "standing"),
     [
-        (Most(sign_off_above=0.1, hold_above=0.5), 0.1, CheckStatus.PASSED),
-        (Most(sign_off_above=0.1, hold_above=0.5), 0.11, CheckStatus.SIGN_OFF),
-        (Most(sign_off_above=0.1, hold_above=0.5), 0.51, CheckStatus.HOLD),
-        (Most(sign_off_above=0.1), 1.0, CheckStatus.SIGN_OFF),
+        (Most(approval_above=0.1, hold_above=0.5), 0.1, CheckStatus.PASSED),
+        (Most(approval_above=0.1, hold_above=0.5), 0.11, CheckStatus.SIGN_OFF),
+        (Most(approval_above=0.1, hold_above=0.5), 0.51, CheckStatus.HOLD),
+        (Most(approval_above=0.1), 1.0, CheckStatus.SIGN_OFF),
         (Most(hold_above=0.5), 0.5, CheckStatus.PASSED),
-        (Least(sign_off_below=0.9, hold_below=0.5), 0.9, CheckStatus.PASSED),
-        (Least(sign_off_below=0.9, hold_below=0.5), 0.89, CheckStatus.SIGN_OFF),
-        (Least(sign_off_below=0.9, hold_below=0.5), 0.49, CheckStatus.HOLD),
-        (Least(sign_off_below=0.9, hold_below=0.5), 0.5, CheckStatus.SIGN_OFF),
+        (Least(approval_below=0.9, hold_below=0.5), 0.9, CheckStatus.PASSED),
+        (Least(approval_below=0.9, hold_below=0.5), 0.89, CheckStatus.SIGN_OFF),
+        (Least(approval_below=0.9, hold_below=0.5), 0.49, CheckStatus.HOLD),
+        (Least(approval_below=0.9, hold_below=0.5), 0.5, CheckStatus.SIGN_OFF),
         (Least(hold_below=0.5), 0.5, CheckStatus.PASSED),
         (Least(hold_below=0.5), 0.6, CheckStatus.PASSED),
-        (Least(sign_off_below=0.9), 0.0, CheckStatus.SIGN_OFF),
-        (Most(sign_off_above=0.1, hold_above=0.5), 0.5, CheckStatus.SIGN_OFF),
+        (Least(approval_below=0.9), 0.0, CheckStatus.SIGN_OFF),
+        (Most(approval_above=0.1, hold_above=0.5), 0.5, CheckStatus.SIGN_OFF),
     ],
 )
 def test_what_a_share_means(rule: Most | Least, measured: float, standing: CheckStatus) -> None:
@@ -87,10 +87,10 @@ def test_what_a_share_means(rule: Most | Least, measured: float, standing: Check
 @pytest.mark.parametrize(
     ("rule", "limits", "fits"),
     [
-        (Most, {"sign_off_above": 0.5, "hold_above": 0.5}, True),
-        (Most, {"sign_off_above": 0.6, "hold_above": 0.5}, False),
-        (Least, {"sign_off_below": 0.5, "hold_below": 0.5}, True),
-        (Least, {"sign_off_below": 0.4, "hold_below": 0.5}, False),
+        (Most, {"approval_above": 0.5, "hold_above": 0.5}, True),
+        (Most, {"approval_above": 0.6, "hold_above": 0.5}, False),
+        (Least, {"approval_below": 0.5, "hold_below": 0.5}, True),
+        (Least, {"approval_below": 0.4, "hold_below": 0.5}, False),
         (Most, {"hold_above": 1}, True),
         (Most, {"hold_above": 1.01}, False),
         (Most, {"hold_above": -0.01}, False),
@@ -120,11 +120,11 @@ def test_internal_errors_are_a_share_of_the_units_and_never_more_than_all(
 @pytest.mark.parametrize(
     ("old", "new", "code"),
     [
-        ("{stage: crawl, sign_off", "{stage: crwal, sign_off", "release_check_stage_unknown"),
+        ("{stage: crawl, approval", "{stage: crwal, approval", "release_check_stage_unknown"),
         ("family: scenes", "family: scene", "rule_reference_unknown"),
-        ("duplicates: {sign_off_above: 0.06", "duplicates: {sign_off_above: 0.6", "rule_contradiction"),
-        ("unreviewed: {sign_off_above: 0.4}", "unreviewed: {}", "rule_contradiction"),
-        ("unreviewed: {sign_off_above: 0.4}", "unreviewed: {sign_off_over: 0.25}", "rule_unknown_key"),
+        ("duplicates: {approval_above: 0.06", "duplicates: {approval_above: 0.6", "rule_contradiction"),
+        ("unreviewed: {approval_above: 0.4}", "unreviewed: {}", "rule_contradiction"),
+        ("unreviewed: {approval_above: 0.4}", "unreviewed: {sign_off_over: 0.25}", "rule_unknown_key"),
         ("  lost: {", "  # lost: {", "rule_entry_missing"),
         ("  lost: {", "  agreement: {hold_above: 1}\n  lost: {", "rule_entry_twice"),
         ("within_days: 7", "within_days: 0", "rule_invalid"),
@@ -246,7 +246,7 @@ def test_flagged_rows_that_nobody_has_decided_on_ask_for_a_person(draft: Candida
     found = of(weigh(CheckInputs(draft.path, None, []), SMALL), CheckKind.UNREVIEWED, "all families")
     reviewable = sum(family.reviewable for family in families_of(draft.path).values())
     assert (found.measured, found.of) == (round(1 / reviewable, 6), reviewable)
-    strict = SMALL.model_copy(update={"limits": SMALL.limits | {CheckKind.UNREVIEWED: Most(sign_off_above=0)}})
+    strict = SMALL.model_copy(update={"limits": SMALL.limits | {CheckKind.UNREVIEWED: Most(approval_above=0)}})
     assert of(weigh(CheckInputs(draft.path, None, []), strict), CheckKind.UNREVIEWED, "").status == CheckStatus.SIGN_OFF
 
 

@@ -51,10 +51,10 @@ _OWNER_OF = {word: owner for owner, words in _OWNERS.items() for word in words}
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """A statement of a version; `stated` as written, `name` that of the parameter or attribute it is about."""
+    """A statement of a version; `version_text` as written, `name` that of the parameter or attribute it is about."""
 
     kind: DirectiveKind
-    stated: str | None
+    version_text: str | None
     text: str = ""
     owner: DirectiveOwner = DirectiveOwner.API
     name: str | None = None
@@ -62,7 +62,7 @@ class Directive:
     @property
     def version(self) -> Version | None:
         """The stated version by PEP 440, None where it is none ("next")."""
-        return read_version(self.stated)
+        return read_version(self.version_text)
 
 
 def read_version(text: str | None) -> Version | None:

@@ -86,7 +86,9 @@ def _documented_marks(
         if directive.owner is DirectiveOwner.PARAMETER and directive.name in names and not _of_another(directive, names)
     ]
     gone = {
-        directive.name: directive.stated for directive in statements if directive.kind is DirectiveKind.VERSIONREMOVED
+        directive.name: directive.version_text
+        for directive in statements
+        if directive.kind is DirectiveKind.VERSIONREMOVED
     }
     read = rules.deprecations
     marks: dict[str, ParameterMark] = {}
@@ -94,7 +96,8 @@ def _documented_marks(
         if directive.kind is DirectiveKind.DEPRECATED and not directives.about_part(directive.text):
             removal = gone.get(directive.name) or first_match(read.removal, directive.text)
             marks.setdefault(
-                str(directive.name), _mark(directive.stated, removal, first_match(read.replacement, directive.text))
+                str(directive.name),
+                _mark(directive.version_text, removal, first_match(read.replacement, directive.text)),
             )
     return marks
 

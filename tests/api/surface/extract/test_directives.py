@@ -232,7 +232,7 @@ ITEMS = st.dictionaries(NAMES, st.lists(STATED, max_size=2), max_size=4)
 
 def written(directive: Directive) -> str:
     body = f"\n    {directive.text}" if directive.text else ""
-    return f".. {directive.kind}:: {directive.stated}{body}\n\n"
+    return f".. {directive.kind}:: {directive.version_text}{body}\n\n"
 
 
 def numpy_section(items: dict[str, list[Directive]]) -> str:
@@ -256,7 +256,7 @@ def sphinx_section(items: dict[str, list[Directive]]) -> str:
 def test_reading_what_is_written_gives_it_back(section, whole: list[Directive], items) -> None:
     docstring = "Do it.\n\n" + "".join(map(written, whole)) + section(items)
     of_items = [
-        Directive(one.kind, one.stated, one.text, PARAMETER, name) for name, said in items.items() for one in said
+        Directive(one.kind, one.version_text, one.text, PARAMETER, name) for name, said in items.items() for one in said
     ]
     assert read_directives(docstring, DIRECTIVES) == [*whole, *of_items]
 
