@@ -187,9 +187,9 @@ def to_format_1(snapshot: Path) -> None:
     for config, name in TABLES.items():
         declared = table(name)
         path = path_of(snapshot, config)
-        former = {new: old for old, new in declared.earlier_names.items()}
+        columns = {new: old for old, new in declared.earlier_names.items()}
         data = pq.read_table(path, partitioning=None)
-        pq.write_table(data.rename_columns([former.get(column, column) for column in data.column_names]), path)
+        pq.write_table(data.rename_columns([columns.get(column, column) for column in data.column_names]), path)
         if declared.formerly:
             path.rename(path_of(snapshot, declared.formerly))
     names = {name: former for name in TABLES.values() if (former := table(name).formerly)}
