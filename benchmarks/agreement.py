@@ -28,11 +28,11 @@ from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.core.rules.load import load
 from pipeline.core.rules.profiles import LibraryRule, Profile
 from pipeline.core.settings import index_url, settings
-from pipeline.core.vocabularies.changes import Agreement, DirectiveKind, DirectiveOwner
+from pipeline.core.vocabularies.changes import Agreement, DirectiveKind, DirectiveOwner, Disagreement
 from pipeline.index.index import project
 from pipeline.index.release_selection import Period, finals_of
+from pipeline.lake.rows import DirectiveRow
 from pipeline.lake.runner import run_stage
-from pipeline.lake.schema import Row
 from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.all_stages import stages_of
 
@@ -41,6 +41,12 @@ SERIES = 12
 TABLES = ("releases", "documents", "symbols", "lifecycles", "changes")
 STAGES = ("crawl", "surface", "lifecycle")
 COLUMNS = (Agreement.AGREES, Agreement.CONTRADICTS, Agreement.NOT_FOUND, Agreement.NOT_COMPARABLE)
+
+
+class Statement(DirectiveRow):
+    """A statement, with whether the lake holds the release that it states beside the predecessor."""
+
+    in_window: bool
 
 
 def newest_series(library: str, count: int) -> SpecifierSet:
@@ -56,7 +62,7 @@ def _house(library: str, versions: str) -> Resources:
     return Resources(settings(), Profile(name="agreement", libraries=(rule,)), Period())
 
 
-def directives_of(library: str, versions: SpecifierSet) -> tuple[list[Row], Timeline]:
+def directives_of(library: str, versions: SpecifierSet) -> tuple[list[DirectiveRow], Timeline]:
     """Return the `directives` rows of a library over a range of its releases, and those releases."""
     resources = _house(library, str(versions))
     stages = stages_of(resources)
@@ -68,10 +74,10 @@ def directives_of(library: str, versions: SpecifierSet) -> tuple[list[Row], Time
     return list(output.tables["directives"]), Timeline(tables["releases"])
 
 
-def once(rows: Iterable[Row]) -> list[Row]:
+def once(rows: Iterable[DirectiveRow]) -> list[DirectiveRow]:
     """Return one row for each statement about a definition: that of the first path and release which has it."""
     ordered = sorted(rows, key=lambda row: (row["path"].count("."), row["path"], Version(row["first_version"])))
-    kept: dict[tuple[str | None, ...], Row] = {}
+    kept: dict[tuple[str | None, ...], DirectiveRow] = {}
     for row in ordered:
         # other words about the same arrival are the same statement; two changes of one release are two
         words = row["text"] if row["directive"] == DirectiveKind.VERSIONCHANGED else None
@@ -80,17 +86,17 @@ def once(rows: Iterable[Row]) -> list[Row]:
     return list(kept.values())
 
 
-def in_window(row: Row, timeline: Timeline) -> bool:
+def in_window(row: DirectiveRow, timeline: Timeline) -> bool:
     """Return whether a row states a release that the lake holds beside its predecessor."""
     version = read_version(row["stated_version"])
     release = timeline.release_of(version) if version else None
     return release is not None and timeline.covers(release)
 
 
-def agreement_of(library: str, count: int) -> list[Row]:
+def agreement_of(library: str, count: int) -> list[Statement]:
     """Return the statements of a library, each once, with `in_window` beside the columns of `directives`."""
     rows, timeline = directives_of(library, newest_series(library, count))
-    return [row | {"in_window": in_window(row, timeline)} for row in once(rows)]
+    return [{**row, "in_window": in_window(row, timeline)} for row in once(rows)]
 
 
 def main() -> None:
@@ -109,7 +115,7 @@ def main() -> None:
         asked.json.write_text(json.dumps(rows, indent=1, sort_keys=True, default=str) + "\n")
 
 
-def _table(rows: Sequence[Row]) -> Table:
+def _table(rows: Sequence[Statement]) -> Table:
     """Count by library, directive and owner.
 
     `agree` is the share that agrees of what was found, `seen` the share that was found of what a surface can show.
@@ -128,7 +134,7 @@ def _table(rows: Sequence[Row]) -> Table:
     return made
 
 
-def _counts(rows: Sequence[Row]) -> Iterator[str]:
+def _counts(rows: Sequence[Statement]) -> Iterator[str]:
     inside = Counter(row["agreement"] for row in rows if row["in_window"])
     yield from (str(inside[column]) for column in COLUMNS)
     found = inside[Agreement.AGREES] + inside[Agreement.CONTRADICTS]
@@ -141,12 +147,13 @@ def _share(part: int, whole: int) -> str:
     return f"{part / whole:.1%}" if whole else "-"
 
 
-def _disagreements(rows: Iterable[Row]) -> Iterator[str]:
+def _disagreements(rows: Iterable[Statement]) -> Iterator[str]:
     """Yield what disagrees, grouped by what it looks like, the most frequent first."""
-    disagreeing = [row for row in rows if row["disagreement"]]
-    for (agreement, reason), number in Counter((r["agreement"], r["disagreement"]) for r in disagreeing).most_common():
-        yield f"\n{agreement}, {reason} ({reason.meaning}): {number}"
-        for row in (r for r in disagreeing if (r["agreement"], r["disagreement"]) == (agreement, reason)):
+    disagreeing = [(row, row["disagreement"]) for row in rows if row["disagreement"]]
+    kinds = Counter((row["agreement"], reason) for row, reason in disagreeing)
+    for (agreement, reason), number in kinds.most_common():
+        yield f"\n{agreement}, {reason} ({Disagreement(reason).meaning}): {number}"
+        for row in (row for row, other in disagreeing if (row["agreement"], other) == (agreement, reason)):
             name = ".".join(part for part in (row["path"], row["parameter"] or row["attribute"]) if part)
             found = f"found {row['found_version']}" if row["found_version"] else "not found"
             yield f"  {name}: {row['directive']} {row['stated_version']}, {found} {row['text'][:60]}".rstrip()

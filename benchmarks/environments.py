@@ -26,7 +26,7 @@ from pipeline.core.settings import index_url
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import EnvironmentRow
 
 WANTED = (
     EnvironmentRequest("numpy", "1.21.6", python="3.10", pins=("scipy==1.7.3", "pandas==1.3.5"), tools=("pytest",)),
@@ -42,18 +42,18 @@ def store_at(root: Path) -> EnvironmentStore:
     return EnvironmentStore(root, index_url=index_url(), rules=environment_rules(), workers=2)
 
 
-def forget(store: EnvironmentStore, rows: Sequence[Row]) -> None:
+def forget(store: EnvironmentStore, rows: Sequence[EnvironmentRow]) -> None:
     """Remove environments and what is known of their building; the caches stay."""
     for row in rows:
-        store.collection.remove(row["lock_id"])
+        store.collection.remove(str(row["lock_id"]))
     for record in (store.root / "records").iterdir():
         record.unlink()
 
 
-def pips(store: EnvironmentStore, rows: Sequence[Row], folder: Path) -> list[float]:
+def pips(store: EnvironmentStore, rows: Sequence[EnvironmentRow], folder: Path) -> list[float]:
     """Make each environment with venv and pip and return the seconds of each."""
     interpreters = {found.python: found.path for found in store.interpreters}
-    return [timed(partial(pip_one, interpreters[row["python"]], row["lock"], folder)) for row in rows]
+    return [timed(partial(pip_one, interpreters[str(row["python"])], str(row["lock"]), folder)) for row in rows]
 
 
 def pip_one(python: Path, lock: str, folder: Path) -> None:
@@ -74,11 +74,11 @@ def timed(action: Callable[[], object]) -> float:
     return time.monotonic() - started
 
 
-def from_lock(store: EnvironmentStore, row: Row, repeats: int) -> float:
+def from_lock(store: EnvironmentStore, row: EnvironmentRow, repeats: int) -> float:
     """Return the median of the seconds in which an environment that is gone comes back from its lock."""
     seconds = []
     for _ in range(repeats):
-        store.collection.remove(row["lock_id"])
+        store.collection.remove(str(row["lock_id"]))
         seconds.append(timed(partial(store.open, row)))
     return statistics.median(seconds)
 

@@ -33,7 +33,7 @@ from pipeline.evaluation.scores.tasks import REFERENCES, Task, read_tasks
 from pipeline.execution.environments.store import Locked
 from pipeline.families.repository_tasks.project_context import open_project
 from pipeline.lake.ids import sha256_text
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow
 from pipeline.snapshots.format.reader import Snapshot
 from tests.evaluation.export.containers import Containers
 from tests.evaluation.export.stand_ins import corruptions
@@ -46,7 +46,7 @@ Answers = Sequence[tuple[str, str]]
 """Ways and texts of answers to a task."""
 
 
-def answers(task: Task, number: int, tasks: Sequence[Task], rows: Mapping[str, Row]) -> Iterator[tuple[str, str]]:
+def answers(task: Task, number: int, tasks: Sequence[Task], rows: Mapping[str, AnyRow]) -> Iterator[tuple[str, str]]:
     """Yield answers to a task, the `number`-th of the chosen ones; other tasks of its family are answered wrongly."""
     reference = reference_of(task)
     yield "reference", reference
@@ -65,7 +65,7 @@ def reference_of(task: Task) -> str:
     return str(task.row[REFERENCES[task.family]])
 
 
-def other_release(task: Task, tasks: Sequence[Task], rows: Mapping[str, Row]) -> str | None:
+def other_release(task: Task, tasks: Sequence[Task], rows: Mapping[str, AnyRow]) -> str | None:
     """Return code that is right for another release: the given side of a migration, or a reference that differs."""
     row = rows[task.id]
     if task.family is Family.MIGRATION:
@@ -101,7 +101,9 @@ def chosen(
     return found
 
 
-def rewards(task: Task, row: Row, folder: Path, texts: Answers, sources: Sources, runners: Runners) -> list[str | None]:
+def rewards(
+    task: Task, row: AnyRow, folder: Path, texts: Answers, sources: Sources, runners: Runners
+) -> list[str | None]:
     """Run the scripts of a task's folder on answers, and return the rewards."""
     if task.family in (Family.REPOSITORY_TASK, Family.SCENE):
         project = open_project(sources.projects[row["project_id"]], runners.project_context)

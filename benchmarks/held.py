@@ -28,7 +28,7 @@ from pipeline.core.rules.profiles import LibraryRule, Profile
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.index.release_selection import Period
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, PublishedChangeRow
 from pipeline.lake.stage import Reject
 from pipeline.orchestration.adhoc import NoAnswerError, diff_releases
 from pipeline.orchestration.proving import run_changes
@@ -45,7 +45,7 @@ PAIRS = (
 )
 
 HELD, REFUTED, UNTOLD = "held", "refuted", "not told"
-Judged = tuple[Row, str]
+Judged = tuple[ChangeRow, str]
 """A change, and what running says of it."""
 
 
@@ -58,7 +58,7 @@ def judged(library: str, old: str, new: str, resources: Resources) -> list[Judge
     return list(zip(changes, map(_told, run_changes(changes, resources)), strict=True))
 
 
-def _told(proven: Row | Reject) -> str:
+def _told(proven: PublishedChangeRow | Reject) -> str:
     if isinstance(proven, Reject):
         return REFUTED
     return HELD if proven["evidence"] == Evidence.EXECUTED else UNTOLD

@@ -35,9 +35,9 @@ from pipeline.families.completions_and_migrations.rewritten_examples import rewr
 from pipeline.families.completions_and_migrations.source import parse_source
 from pipeline.index.release_selection import Period
 from pipeline.lake.collector import without_collector
-from pipeline.lake.rows import CompletionRow, MigrationRow
+from pipeline.lake.rows import CompletionRow, MigrationRow, UsageRow
 from pipeline.lake.runner import run_stage
-from pipeline.lake.schema import Row
+from pipeline.lake.stage import as_tables
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.all_stages import stages_of
@@ -79,9 +79,9 @@ class Bench:
 
     def __init__(self, lake: Lake, library: str, rules: CurationRules) -> None:
         self.rules = rules
-        self.tables = {name: lake.read(name, library) for name in TABLES}
+        self.tables = as_tables({name: lake.read(name, library) for name in TABLES})
         self.python = [row for row in self.tables["snippets"] if row["language"] == Language.PYTHON]
-        self.uses: dict[str, list[Row]] = {}
+        self.uses: dict[str, list[UsageRow]] = {}
         for usage in self.tables["usages"]:
             self.uses.setdefault(usage["snippet_id"], []).append(usage)
 

@@ -19,7 +19,7 @@ from pipeline.index.http import Fetcher
 from pipeline.index.index import IndexFile, project
 from pipeline.index.release_selection import Period, ReleaseRequest
 from pipeline.index.releases import releases_stage
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolState
 from pipeline.orchestration.resources.resources import Resources
 
 MAX_BYTES = 64 << 20
@@ -84,7 +84,7 @@ def kept(file: IndexFile, folder: Path, most_bytes: int) -> Path:
 
 
 @functools.cache
-def symbols_of(library: str, version: str) -> tuple[dict[str, Row], tuple[str, ...]]:
+def symbols_of(library: str, version: str) -> tuple[dict[str, SymbolState], tuple[str, ...]]:
     """Return the `symbols` rows of a release by path, and the names by which it is imported.
 
     Errors: LookupError where the index does not have the release.

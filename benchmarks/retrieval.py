@@ -29,21 +29,21 @@ from pipeline.evaluation.scores.retrieval import recall, reciprocal_rank
 from pipeline.families.contexts.documents import Documentation, searched_text
 from pipeline.families.contexts.retrieval import Retriever, retrievers
 from pipeline.families.contexts.rules import ContextRules
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ApiDocumentRow
 from pipeline.lake.tables import Lake
 from pipeline.llm.rules import DraftingRules
 
 DEPTH = 10
 RECALL_AT = (1, 3, DEPTH)
 
-Change = Callable[[Row], Row]
+Change = Callable[[ApiDocumentRow], ApiDocumentRow]
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
     """The documents of one version and what is looked for in them: (query, place of the document that answers it)."""
 
-    documents: Sequence[Row]
+    documents: Sequence[ApiDocumentRow]
     asked: Sequence[tuple[str, int]]
 
 
@@ -59,14 +59,14 @@ def searches(lake: Lake, library: str) -> Iterator[Search]:
     """Yield the searches of a library, a version each."""
     documentation = Documentation(lake.read("releases", library), lake.read("api_documents", library))
     versions = {row["id"]: row["version"] for row in lake.read("published_completions", library)}
-    contexts: dict[str, list[Row]] = defaultdict(list)
+    contexts: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for row in lake.read("published_contexts", library):
         if row["query"] is not None and row["document_id"] is not None:
-            contexts[versions[row["completion_id"]]].append(row)
+            contexts[versions[row["completion_id"]]].append((row["query"], row["document_id"]))
     for version, asked in sorted(contexts.items()):
         documents = documentation.collection(version)
         places = {row["id"]: place for place, row in enumerate(documents)}
-        yield Search(documents, [(row["query"], places[row["document_id"]]) for row in asked])
+        yield Search(documents, [(query, places[document_id]) for query, document_id in asked])
 
 
 def search(retriever: Retriever, every: Iterable[Search], change: Change, rules: ContextRules) -> Found:
@@ -100,9 +100,9 @@ def _mean(values: Sequence[float]) -> list[float]:
 def without_summary(rules: DraftingRules) -> Change:
     """Return what takes those sentences out of a document that a query may be made of."""
 
-    def change(document: Row) -> Row:
+    def change(document: ApiDocumentRow) -> ApiDocumentRow:
         told = sentences(document["description"], rules.abbreviations)
-        return document | {"description": " ".join(told[rules.sentences_tried :])}
+        return {**document, "description": " ".join(told[rules.sentences_tried :])}
 
     return change
 
@@ -112,7 +112,7 @@ def measure(libraries: Iterable[str]) -> dict[str, dict[str, dict[str, Any]]]:
     lake = Lake(settings().lake_root)
     rules, drafting = load(RULES / "contexts.yaml", ContextRules), load(RULES / "drafting.yaml", DraftingRules)
     every = [one for library in libraries for one in searches(lake, library)]
-    changes: Mapping[str, Change] = {"whole": dict, "no summary": without_summary(drafting)}
+    changes: Mapping[str, Change] = {"whole": lambda document: document, "no summary": without_summary(drafting)}
     return {
         how: {
             str(retriever.kind): scores(search(retriever, every, change, rules))

@@ -15,7 +15,7 @@ from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.find import scan
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.corpus.usages.uses import Use
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolState
 
 TRUTH = Path(__file__).parent.parent / "tests" / "corpus" / "usages" / "truth"
 
@@ -106,7 +106,7 @@ def api_of(library: str, version: str, rules: UsageRules) -> Api:
     return Api(symbols, roots, rules.returns_of(library))
 
 
-def claims_of(uses: Iterable[Use], symbols: Mapping[str, Row]) -> list[Claim]:
+def claims_of(uses: Iterable[Use], symbols: Mapping[str, SymbolState]) -> list[Claim]:
     """Return our uses as claims."""
     return [
         Claim(use.start_byte, use.name_end_byte, frozenset({use.path, symbols[use.path]["canonical_path"]}))

@@ -31,7 +31,7 @@ from benchmarks.uses_facts import TRUTH
 from pipeline.execution.sandbox.environment import Environment, bare_environment
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.sandbox.supervise import Limits
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolState
 
 FILES = 8
 ENOUGH = 60
@@ -135,7 +135,7 @@ class Fact:
 class Public:
     """The public API of a release, and the names by which it is imported."""
 
-    symbols: Mapping[str, Row]
+    symbols: Mapping[str, SymbolState]
     canonical: frozenset[str]
     roots: tuple[str, ...]
 

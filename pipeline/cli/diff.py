@@ -27,8 +27,7 @@ from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, fail, notify, out, print_json, print_left_out, progress
 from pipeline.core.progress import ReportProgress
 from pipeline.core.vocabularies.samples import Evidence
-from pipeline.lake.rows import BehaviourRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, BehaviourRow, ChangeRow, SymbolState
 from pipeline.lake.stage import Reject
 from pipeline.orchestration.adhoc import NoAnswerError, behaviours_of, diff_releases
 
@@ -38,7 +37,7 @@ PIPED = 120
 _PLACES = 5
 """Places of possible removals that are listed."""
 
-States = Mapping[str, tuple[Row, Row]]
+States = Mapping[str, tuple[SymbolState, SymbolState]]
 """The states of an API in the old and in the new release, by path."""
 
 
@@ -103,11 +102,11 @@ def _behaviours(library: str, old: str, new: str) -> list[BehaviourRow]:
 class Proof:
     """Changes after runs in both releases: confirmed and unjudged ones, and refuted ones."""
 
-    changes: list[Row]
+    changes: Sequence[ChangeRow]
     refuted: list[Reject]
 
 
-def _prove(library: str, changes: list[Row], report: ReportProgress) -> Proof:
+def _prove(library: str, changes: Sequence[ChangeRow], report: ReportProgress) -> Proof:
     # only needed to run code
     from pipeline.core.settings import settings
     from pipeline.index.release_selection import Period
@@ -169,7 +168,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _block(block: Block, states: tuple[Row, Row] | None, width: int) -> Iterator[Text]:
+def _block(block: Block, states: tuple[SymbolState, SymbolState] | None, width: int) -> Iterator[Text]:
     phrases = block.phrases
     alone = f"  {block.path}: {phrases[0].text}"
     if len(phrases) == 1 and len(alone) <= width:
@@ -185,14 +184,14 @@ def _block(block: Block, states: tuple[Row, Row] | None, width: int) -> Iterator
         yield from _signatures(states, width)
 
 
-def _signatures(states: tuple[Row, Row], width: int) -> Iterator[Text]:
+def _signatures(states: tuple[SymbolState, SymbolState], width: int) -> Iterator[Text]:
     for label, state in zip(("old", "new"), states, strict=True):
         first, *more = signature(state, width - 11)
         yield Text(f"      {label}: {first}", "dim")
         yield from (Text(f"           {line}", "dim") for line in more)
 
 
-def as_json(change: Row) -> dict[str, Any]:
+def as_json(change: ChangeRow) -> dict[str, Any]:
     """Return a change in the documented form of `driftline diff --json`."""
     columns = (
         "path",
@@ -207,4 +206,5 @@ def as_json(change: Row) -> dict[str, Any]:
         "evidence",
         "confidence",
     )
-    return {name: change[name] for name in columns} | {"tag": change["libevolutioneval_tag"]}
+    row: AnyRow = change
+    return {name: row[name] for name in columns} | {"tag": change["libevolutioneval_tag"]}

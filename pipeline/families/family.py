@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Any, Generic, Literal
 
 from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Facet
 from pipeline.execution.validation.cases import Case
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import AnyRow, R
+from pipeline.lake.schema import table
 
 _DISCRIMINATING = "discriminating"
 
@@ -24,6 +26,10 @@ CODE_OF_OTHERS = (
     " tag in curation_rules/stack_overflow.yaml, or give a source that was left out what it needs"
 )
 """What a curator can do where examples are missing."""
+
+
+EnvironmentTable = Literal["environments", "function_environments", "problem_environments"]
+"""A table with environments."""
 
 
 class DescribedBy(Enum):
@@ -93,11 +99,11 @@ Proof = Probed | Example | Program | ProjectTests
 
 
 @dataclass(frozen=True, slots=True)
-class Proofs:
+class Proofs(Generic[R]):
     """How published rows are proven again: the columns that are read, and the runs, that of the own version first."""
 
     columns: tuple[str, ...]
-    runs: Callable[[Row], Iterator[Proof]]
+    runs: Callable[[R], Iterator[Proof]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,9 +146,9 @@ class InstanceFamily:
     """Runs of the neighbouring releases prove its tags, see `proof.prove`."""
     own_runs: bool = False
     """It is run under its own id, not under that of a snippet."""
-    environments: str | None = "environments"
+    environments: EnvironmentTable | None = "environments"
     """The table with the environments of its locks; None where projects have their own."""
-    proofs: Proofs | None = None
+    proofs: Proofs[Any] | None = None
     """How its rows are run again; None where nothing is run."""
     version: str = "version"
     release_time: str = "release_time"
@@ -155,7 +161,7 @@ class InstanceFamily:
     """The columns that say what a row is about: who can answer one of several equal rows hardly fails at the others."""
     apart: Facet = Facet.FAMILY
     """What its scores are never put together over, since what is asked for differs."""
-    unnoticed: Callable[[Row], bool] = lambda _: False
+    unnoticed: Callable[[Any], bool] = lambda _: False
     """Whether the tests of a row pass with an empty answer, so that a run says nothing about any other."""
 
     @property
@@ -173,7 +179,7 @@ class InstanceFamily:
         """Whether its rows state if they are discriminating."""
         return any(column.name == _DISCRIMINATING for column in table(self.published).columns)
 
-    def is_in(self, view: View, row: Row) -> bool:
+    def is_in(self, view: View, row: AnyRow) -> bool:
         """Return whether a row belongs to a view."""
         return view is View.ALL or not self.has_discriminating or row.get(_DISCRIMINATING) is True
 

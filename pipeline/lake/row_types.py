@@ -22,7 +22,7 @@ library are in `Tables` by the names of their tables: a stage gets those that it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, TypedDict, TypeVar, overload
 
@@ -34,16 +34,24 @@ AnyRow = Mapping[str, Any]
 R = TypeVar("R", bound=AnyRow)
 """Rows of one table, whichever that is."""
 '''
+_PUBLISHED = "published_"
+_READ = (
+    "read",
+    "name",
+    ", library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None",
+)
+_ROWS = (
+    "rows",
+    "config",
+    ', columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data"',
+)
+_GET = ("__getitem__", "config", "")
 _READS = '''
 
 class TypedReads:
     """What reads the tables of a library by their names."""
 
 '''
-_READ = (
-    "    def read(self, name: {name}, library: str, where: pc.Expression | None = None,"
-    " columns: Sequence[str] | None = None) -> list[{row}]:"
-)
 _READ_ANY = '''
         """Return the rows of a library in a table in the order of its key, all of them or those that a filter takes.
 
@@ -53,14 +61,44 @@ _READ_ANY = '''
 
     def _read(self, name: str, library: str, where: pc.Expression | None, columns: Sequence[str] | None) -> list[Any]:
         raise NotImplementedError
+
+
+class TypedSnapshot:
+    """What reads the tables of a snapshot by the names of their configurations."""
+
+'''
+_ROWS_ANY = '''
+        """Return the rows of a table in the order of its key: all columns or some, all rows or those of a filter.
+
+        Rows that are read in some `columns` have no others, whatever their type says. A value that is not in its
+        vocabulary today is an error.
+        """
+        return self._rows(config, columns, where, split)
+
+    def _rows(
+        self, config: str, columns: Iterable[str] | None, where: pc.Expression | None, split: str
+    ) -> list[Any]:
+        raise NotImplementedError
+
+
+class Configurations(Mapping[str, Sequence[AnyRow]]):
+    """The rows of a snapshot by configuration."""
+
+'''
+_GET_ANY = '''
+        """Return the rows of a configuration."""
+        return self._rows_of(config)
+
+    def _rows_of(self, config: str) -> Sequence[Any]:
+        raise NotImplementedError
 '''
 
 
 def row_types() -> str:
     """Return the text of `rows.py`.
 
-    Rows of a table that extends another are rows of that one too; what several tables begin or end with has a type of
-    its own, and so has the state that a row with a first and last version says.
+    Rows of a table that extends another are rows of that one too, also for who reads one or the other. What several
+    tables begin or end with has a type of its own, and so has the state that a row with a first and last version says.
     """
     tables = {name: table(name) for name in table_names()}
     shared = {path.stem[1:]: shared_columns(path.name) for path in sorted(SCHEMAS.glob("_*.yaml"))}
@@ -75,9 +113,35 @@ def row_types() -> str:
     parts.append(
         "\n".join(["class Tables(TypedDict, total=False):", '    """Rows of a library by table."""', "", *fields])
     )
-    overloads = [(f'Literal["{name}"]', row_name(name)) for name in tables] + [("str", "Any")]
-    reads = [f"    @overload\n{_READ.format(name=name, row=row)} ...\n" for name, row in overloads]
-    return "\n\n".join(parts) + "\n" + _READS + "".join(reads) + _READ.format(name="str", row="Any") + _READ_ANY
+    configurations = {name.removeprefix(_PUBLISHED): name for name in tables if f"{_PUBLISHED}{name}" not in tables}
+    of_tables = {name: row_name(name) for name in tables}
+    groups: dict[str, list[str]] = {}
+    for name, declared in tables.items():
+        if declared.extends and not name.startswith(_PUBLISHED):
+            groups.setdefault(declared.extends, [declared.extends]).append(name)
+    of_groups = {'", "'.join(names): row_name(base) for base, names in sorted(groups.items())}
+    of_configurations = {config: row_name(name) for config, name in sorted(configurations.items())}
+    return (
+        "\n\n".join(parts)
+        + "\n"
+        + _READS
+        + _overloads(_READ, {**of_tables, **of_groups}, "list[{}]")
+        + _READ_ANY
+        + _overloads(_ROWS, {**of_configurations, **of_groups}, "list[{}]")
+        + _ROWS_ANY
+        + _overloads(_GET, of_configurations, "Sequence[{}]")
+        + _GET_ANY
+    )
+
+
+def _overloads(method: tuple[str, str, str], rows: Mapping[str, str], result: str) -> str:
+    """Return the overloads of a method by the name of what is read, and the beginning of the method itself."""
+    called, name, others = method
+    lines = [
+        f"    @overload\n    def {called}(self, {name}: {typed}{others}) -> {result.format(row)}: ...\n"
+        for typed, row in [*((f'Literal["{key}"]', row) for key, row in rows.items()), ("str", "AnyRow")]
+    ]
+    return "".join(lines) + f"    def {called}(self, {name}: str{others}) -> {result.format('Any')}:"
 
 
 def row_name(name: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 import yaml
@@ -17,10 +17,13 @@ from pipeline.core.errors import FatalError
 from pipeline.core.settings import PROJECT
 from pipeline.core.vocabularies.term import Term, vocabularies
 
+if TYPE_CHECKING:  # it is made from what this reads
+    from pipeline.lake.rows import AnyRow
+
 SCHEMAS = PROJECT / "schemas"
 
 Row: TypeAlias = Any
-"""A row of a table whose type is not written yet: take that of `rows.py`."""
+"""A row of a table in tests."""
 
 _SCALARS: dict[str, pa.DataType] = {
     "string": pa.string(),
@@ -112,18 +115,18 @@ class Table:
         """What rows and structs must look like, by the name of the struct; that of the rows has none."""
         return {name: _Shape.of(columns, self.types) for name, columns in [("", self.columns), *self.types.items()]}
 
-    def check(self, row: Row) -> None:
+    def check(self, row: AnyRow) -> None:
         """Raise SchemaError where the row has an undeclared, missing or misplaced value."""
         self.checked([row])
 
-    def checked(self, rows: Sequence[Row]) -> dict[str, list[Any]]:
+    def checked(self, rows: Sequence[AnyRow]) -> dict[str, list[Any]]:
         """Return the values of rows by column.
 
         Errors: SchemaError where one of the rows has an undeclared, missing or misplaced value.
         """
         return self._checked(rows, self._shapes[""], self.name)
 
-    def _checked(self, rows: Sequence[Row], shape: _Shape, where: str) -> dict[str, list[Any]]:
+    def _checked(self, rows: Sequence[AnyRow], shape: _Shape, where: str) -> dict[str, list[Any]]:
         if undeclared := set[str]().union(*rows) - shape.declared:
             raise SchemaError(f"{where}: undeclared columns {sorted(undeclared)}", code="row_column_undeclared")
         columns = {name: values_of(rows, name) for name in shape.declared}
@@ -189,7 +192,7 @@ def _check_vocabulary(values: Iterable[str | None], enum: type[Term], where: str
         )
 
 
-def values_of(rows: Sequence[Row], name: str) -> list[Any]:
+def values_of(rows: Sequence[AnyRow], name: str) -> list[Any]:
     """Return the values of a column, None where a row does not have it."""
     try:
         return list(map(itemgetter(name), rows))
@@ -198,7 +201,7 @@ def values_of(rows: Sequence[Row], name: str) -> list[Any]:
         return [row.get(name) for row in rows]
 
 
-def _short(row: Row) -> str:
+def _short(row: AnyRow) -> str:
     text = repr(row)
     return text if len(text) < 300 else text[:300] + "…"
 

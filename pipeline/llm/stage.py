@@ -23,7 +23,6 @@ from pipeline.lake.rows import (
     SnippetRow,
     Tables,
 )
-from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.names import cut_names
 from pipeline.llm.refusals import missing_text, notes_of
@@ -168,7 +167,7 @@ class _Documentation:
         return tuple(dict.fromkeys(docstrings))
 
 
-def _id(row: Row) -> str:
+def _id(row: InstanceHead | DraftRow | RefusedDraftRow) -> str:
     return str(row["id"])
 
 

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
 from pipeline.core.vocabularies.changes import RELOCATED, REPLACEABLE_APIS, ChangeKind
-from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
+from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome, VerdictRole
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.probes import probe
 from pipeline.families.proof import Runs
-from pipeline.lake.rows import ChangeRow, PublishedChangeRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, PublishedChangeRow, VerdictRow
 from pipeline.lake.stage import Reject
 from pipeline.orchestration.adhoc import NoAnswerError, Reporter
 from pipeline.orchestration.resources.resources import Resources
@@ -33,7 +32,7 @@ def run_changes(
         return []
     library, versions = changes[0]["library"], [changes[0][side] for side in ("old_version", "new_version")]
     paths = sorted({path for change in changes for path in _paths(change)})
-    verdicts: list[Row] = []
+    verdicts: list[VerdictRow] = []
     for version in versions:
         report(f"running {library} {version}", 0, 0)
         row = resources.environments.build(EnvironmentRequest(library, version))
@@ -43,9 +42,23 @@ def run_changes(
                 code="release_no_environment",
             )
         probed = probe(resources.environments.open(row), paths, find_sandbox(), resources.rules.validation)
-        for path, result in probed.items():
-            of_path = {"id": path, "subject_id": path, "version": version}
-            verdicts.append(of_path | {"outcome": result.outcome, "observation": result.observation})
+        verdicts += [
+            {
+                "id": path,
+                "subject_id": path,
+                "library": library,
+                "version": version,
+                "role": VerdictRole.PROBE,
+                "outcome": result.outcome,
+                "python": row["python"] or "",
+                "lock_id": row["lock_id"] or "",
+                "detail": result.detail,
+                "observation": result.observation,
+                "duration_s": result.duration_s,
+                "peak_memory_bytes": result.peak_memory_bytes,
+            }
+            for path, result in probed.items()
+        ]
     return judge_runs(changes, Runs(verdicts))
 
 

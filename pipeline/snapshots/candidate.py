@@ -19,9 +19,8 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.index.release_selection import Period
 from pipeline.lake.ids import sha256_file, sha256_json
-from pipeline.lake.rows import RejectRow, ReleaseRow
+from pipeline.lake.rows import AnyRow, RejectRow, ReleaseRow
 from pipeline.lake.runner import TRANSIENT
-from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake, write_parts
 from pipeline.snapshots.comparison.errata import errata_of
 from pipeline.snapshots.description.card import TEXT_COLUMNS, texts_of
@@ -123,7 +122,7 @@ def _newest(releases: Sequence[ReleaseRow]) -> datetime:
 def _write(
     folder: Path,
     tables: Rows,
-    deprecated: Mapping[str, list[Row]],
+    deprecated: Mapping[str, list[AnyRow]],
     profile: str,
     period: Period,
     rules: Mapping[str, str],
@@ -158,7 +157,7 @@ def _write(
     return rows, sha256_file(folder / "manifest.json") or ""
 
 
-def _table(folder: Path, split: str, config: str, parts: Iterable[Sequence[Row]]) -> Entry:
+def _table(folder: Path, split: str, config: str, parts: Iterable[Sequence[AnyRow]]) -> Entry:
     path = folder / split / f"{config}.parquet"
     count = write_parts(path, TABLES[config], parts, volatile=False)
     return _entry(folder, path, TABLES[config], count)
@@ -174,7 +173,7 @@ def _entry(folder: Path, path: Path, table: str | None = None, rows: int | None 
     )
 
 
-def tag_counts(rows: Iterable[Row]) -> dict[str, int]:
+def tag_counts(rows: Iterable[AnyRow]) -> dict[str, int]:
     """Count instances by their LibEvolutionEval tag."""
     return dict(sorted(Counter(str(row["libevolutioneval_tag"]) for row in rows).items()))
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.index.release_selection import Period
 from pipeline.lake.ids import content_id
+from pipeline.lake.rows import Configurations
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output
 from pipeline.lake.tables import Lake
@@ -58,6 +59,27 @@ from tests.families.scenes import rows as shop
 from tests.quality.flags.world import EXECUTABLE_SOURCES, NEW, OLD, World, world
 
 Tables = dict[str, list[Row]]
+
+
+class _Held(Configurations):
+    """Rows by configuration that a test made; a configuration that it did not make has none."""
+
+    def __init__(self, rows: Mapping[str, Sequence[Any]]) -> None:
+        self._rows = rows
+
+    def _rows_of(self, config: str) -> Sequence[Any]:
+        return self._rows.get(config, ())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+def configurations(rows: Mapping[str, Sequence[Any]]) -> Configurations:
+    """Rows by configuration as the rows of a snapshot."""
+    return _Held(rows)
 
 
 def tables(known: World | None = None) -> Tables:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pipeline.api.history.index import Index
 from pipeline.core.vocabularies.changes import OFFERED, Reach
 from pipeline.core.vocabularies.surface import PublicBecause, SourceKind, SymbolKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolState
 
 _LISTED = frozenset({PublicBecause.ROOT, PublicBecause.DUNDER_ALL, PublicBecause.REEXPORT, PublicBecause.GETATTR})
 _WITHOUT_DOCSTRINGS = frozenset({SourceKind.PYI, SourceKind.COMPILED, SourceKind.INSPECTED})
@@ -40,7 +40,7 @@ def _is_marked(path: str, index: Index) -> bool:
     return any(row is not None and row["deprecation"] is not None for row in (index.rows.get(path), index.find(path)))
 
 
-def _of_module_member(path: str, row: Row, index: Index) -> Reach:
+def _of_module_member(path: str, row: SymbolState, index: Index) -> Reach:
     """Return how far a name of a module reaches; those of a top-level module are listed by being there."""
     state = index.find(path) or row
     parent = path.rpartition(".")[0]

@@ -16,8 +16,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake.collector import without_collector
 from pipeline.lake.guard import attempt
 from pipeline.lake.intervals import Intervals
-from pipeline.lake.rows import ReleaseRow, Tables
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, ReleaseRow, Tables
 from pipeline.lake.stage import Output, Reject, Update, as_tables
 
 TABLES = ("symbols", "importable_names", "documents")
@@ -112,11 +111,11 @@ def surface_stage(
     return _output(intervals, done, library, resumed=resumed)
 
 
-def _states(surface: Surface) -> dict[str, Mapping[str, Row]]:
+def _states(surface: Surface) -> dict[str, Mapping[str, AnyRow]]:
     return {"symbols": surface.symbols, "importable_names": surface.importable_names, "documents": surface.documents}
 
 
-def _same(row: Row, other: Row) -> bool:
+def _same(row: AnyRow, other: AnyRow) -> bool:
     if row == other:
         return True
     state_of = _state_of(tuple(row))
@@ -124,7 +123,7 @@ def _same(row: Row, other: Row) -> bool:
 
 
 @functools.cache
-def _state_of(columns: tuple[str, ...]) -> Callable[[Row], Any]:
+def _state_of(columns: tuple[str, ...]) -> Callable[[AnyRow], Any]:
     return itemgetter(*(column for column in columns if column not in _PLACE))
 
 
@@ -141,7 +140,7 @@ def _output(tables: Mapping[str, Intervals], done: Done, library: str, *, resume
     rows = {name: table.rows for name, table in tables.items()}
     for row in chain.from_iterable(rows.values()):
         row["library"] = library
-    changed: dict[str, dict[tuple[str, ...], Row]] = {
+    changed: dict[str, dict[tuple[str, ...], AnyRow]] = {
         name: {key: {"last_version": last} for key, last in table.ended.items()} for name, table in tables.items()
     }
     return Output(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import pyarrow.compute as pc
@@ -21,16 +21,40 @@ from pipeline.index.archives import BadArchive, UnsafeArchive
 from pipeline.index.http import BadAnswer, NotFound, Unreachable, WrongHash
 from pipeline.index.index import IndexFile, project
 from pipeline.index.sources import SourcesError
-from pipeline.lake.rows import FlagRow, ReleaseRow, SnippetRow, UsageRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, Configurations, FlagRow, ReleaseRow, SnippetRow, UsageRow
 from pipeline.llm.writers import OfflineWriter
 from pipeline.orchestration.resources.resources import Resources
 from pipeline.snapshots.format.reader import Snapshot
+from pipeline.snapshots.format.rows import TABLES
 
 _NOT_AT_HAND = (Unreachable, NotFound, BadAnswer, SourcesError, TooLarge, OSError)
 """Errors that are no problem of the snapshot: the index did not answer, or no longer has the file."""
 
 _BROKEN = (WrongHash, BadArchive, UnsafeArchive)
+
+
+class LibraryTables(Configurations):
+    """The rows of a library in a snapshot by configuration, each read once."""
+
+    def __init__(self, snapshot: Snapshot, library: str, rows: Mapping[str, Sequence[AnyRow]] | None = None) -> None:
+        self._snapshot, self._library, self._rows = snapshot, library, dict(rows or {})
+
+    def _rows_of(self, config: str) -> Sequence[AnyRow]:
+        if config not in self._rows:
+            self._rows[config] = self._snapshot.rows(config, where=pc.field("library") == self._library)
+        return self._rows[config]
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names of the configurations."""
+        return iter(TABLES)
+
+    def __len__(self) -> int:
+        """Return how many configurations there are."""
+        return len(TABLES)
+
+    def instead(self, config: str, rows: Sequence[AnyRow]) -> LibraryTables:
+        """Return the same with other rows of one configuration."""
+        return LibraryTables(self._snapshot, self._library, {**self._rows, config: rows})
 
 
 class RebuildContext:
@@ -39,40 +63,33 @@ class RebuildContext:
     def __init__(self, snapshot: Snapshot, library: str, resources: Resources, *, artifacts: bool = True) -> None:
         self.library, self.resources, self.rules = library, resources, resources.rules
         self._snapshot, self._artifacts = snapshot, artifacts
-        self._tables: dict[str, list[Row]] = {}
+        self.tables = LibraryTables(snapshot, library)
         self._surfaces: dict[str, Surface] = {}
         self._trees: dict[str, Tree] = {}
-
-    def rows(self, config: str) -> list[Row]:
-        """Return the library's rows of a configuration."""
-        if config not in self._tables:
-            where = pc.field("library") == self.library
-            self._tables[config] = self._snapshot.rows(config, where=where)
-        return self._tables[config]
 
     @cached_property
     def snippets(self) -> dict[str, SnippetRow]:
         """The snippets by id."""
-        return {row["id"]: row for row in self.rows("snippets")}
+        return {row["id"]: row for row in self.tables["snippets"]}
 
     @cached_property
     def releases(self) -> dict[str, ReleaseRow]:
         """The releases by version."""
-        return {row["version"]: row for row in self.rows("releases")}
+        return {row["version"]: row for row in self.tables["releases"]}
 
     @cached_property
     def usages(self) -> dict[str, list[UsageRow]]:
         """The uses by the id of their snippet."""
         grouped: dict[str, list[UsageRow]] = defaultdict(list)
-        for row in self.rows("usages"):
+        for row in self.tables["usages"]:
             grouped[row["snippet_id"]].append(row)
         return grouped
 
     @cached_property
     def history(self) -> History:
         """The state of each API in each release."""
-        tags = Tags(self.rows("lifecycles"), self.rules.lifecycle)
-        return History(self.rows("releases"), self.rows("symbols"), self.rows("changes"), tags.at)
+        tags = Tags(self.tables["lifecycles"], self.rules.lifecycle)
+        return History(self.tables["releases"], self.tables["symbols"], self.tables["changes"], tags.at)
 
     @property
     def writer(self) -> OfflineWriter:
@@ -82,9 +99,9 @@ class RebuildContext:
     @cached_property
     def flags(self) -> list[FlagRow]:
         """The flags of instances, with terms as acceptance expects them."""
-        return [row | {"kind": FlagKind(row["kind"])} for row in self.rows("flags")]
+        return [row | {"kind": FlagKind(row["kind"])} for row in self.tables["flags"]]
 
-    def before_probes(self, row: Row) -> RebuildContext | None:
+    def before_probes(self, row: AnyRow) -> RebuildContext | None:
         """Return the library with the labels of changes of a row's APIs before probes corrected them.
 
         Instances are made with these labels, which are not published. None where no probe judged a change of these APIs
@@ -93,7 +110,7 @@ class RebuildContext:
         paths, versions = ({row.get(side), row.get(f"target_{side}")} for side in ("path", "version"))
         judged = {
             change["id"]
-            for change in self.rows("changes")
+            for change in self.tables["changes"]
             if change["path"] in paths
             and change["evidence"] == Evidence.EXECUTED
             and versions & {change["old_version"], change["new_version"]}
@@ -103,9 +120,9 @@ class RebuildContext:
         other = RebuildContext(self._snapshot, self.library, self.resources, artifacts=self._artifacts)
         turned = [
             change | {"breaking": not change["breaking"]} if change["id"] in judged else change
-            for change in self.rows("changes")
+            for change in self.tables["changes"]
         ]
-        other._tables = {**self._tables, "changes": turned}
+        other.tables = self.tables.instead("changes", turned)
         return other
 
     def surface(self, version: str) -> Surface:
@@ -175,7 +192,7 @@ def _file_of(resources: Resources, release: ReleaseRow) -> IndexFile:
     return matching[0]
 
 
-def neighbourhood(releases: Sequence[ReleaseRow], first: str, last: str) -> list[Row]:
+def neighbourhood(releases: Sequence[ReleaseRow], first: str, last: str) -> list[ReleaseRow]:
     """Return the releases from the predecessor of `first` to the successor of `last`."""
     following = {row["predecessor"]: row for row in releases if row["predecessor"]}
     by_version = {row["version"]: row for row in releases}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import cast
 
 from more_itertools import first
 
@@ -27,6 +27,8 @@ from pipeline.families.functions.masking import mask_function
 from pipeline.families.proof import Runs
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import (
+    AnyRow,
+    BehaviourRow,
     CompletionRow,
     DraftRow,
     MigrationRow,
@@ -39,9 +41,10 @@ from pipeline.lake.rows import (
     PublishedFunctionRow,
     PublishedMigrationRow,
     PublishedProblemRow,
+    PublishedRetrievalRow,
     Tables,
 )
-from pipeline.lake.schema import Row, table
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.stage import drafting_stage
 from pipeline.quality.acceptance.changes import prove_changes
@@ -59,7 +62,7 @@ def completion(context: RebuildContext, row: PublishedCompletionRow) -> RebuiltR
     """Mask the snippet of a completion again around its use, tag, describe and prove it."""
     snippet = context.snippets[row["snippet_id"]]
     is_witness = snippet["source"] in (SnippetSource.OWN_TEST, SnippetSource.CHANGE)
-    witnessed = [each for each in context.rows("changes") if is_witness and each["id"] == row["change_id"]]
+    witnessed = [each for each in context.tables["changes"] if is_witness and each["id"] == row["change_id"]]
     output = make_completions(
         [(snippet, parse_source(source_of(snippet)))],
         {snippet["id"]: context.usages[snippet["id"]]},
@@ -68,7 +71,7 @@ def completion(context: RebuildContext, row: PublishedCompletionRow) -> RebuiltR
         {snippet["id"]: witnessed[0]} if witnessed else {},
     )
     instance = of_id(output.rows, row["id"], output.rejects)
-    return _gated(context, row, completions=[instance], drafts=_drafts(context, [instance], []))
+    return _gated(context, row, {"completions": [instance]}, _drafts(context, [instance], []))
 
 
 def migration(context: RebuildContext, row: PublishedMigrationRow) -> RebuiltRow:
@@ -83,7 +86,7 @@ def migration(context: RebuildContext, row: PublishedMigrationRow) -> RebuiltRow
     ids = dict.fromkeys((row["snippet_id"], row["target_snippet_id"]))
     snippets = [context.snippets[snippet_id] for snippet_id in ids]
     usages = {snippet_id: context.usages[snippet_id] for snippet_id in ids}
-    changes, lifecycles, rules = context.rows("changes"), context.rows("lifecycles"), context.rules
+    changes, lifecycles, rules = context.tables["changes"], context.tables["lifecycles"], context.rules
     rewritten = rewritten_examples(snippets, usages, changes, lifecycles, context.history, rules.codemods)
     documenting = [snippet for snippet in snippets if snippet["source"] == SnippetSource.DOCSTRING]
     most = rules.codemods.max_per_paths_and_versions
@@ -92,7 +95,7 @@ def migration(context: RebuildContext, row: PublishedMigrationRow) -> RebuiltRow
     )
     instance = of_id(output.rows, row["id"], output.rejects)
     drafts, scores = _drafts(context, [], [instance]), _scores(row)
-    gated = _gated(context, row, migrations=[instance], drafts=drafts, scores=scores)
+    gated = _gated(context, row, {"migrations": [instance]}, drafts, scores)
     why = gated.why or "the mutation score comes from runs"
     return replace(gated, excluded=gated.excluded | {*SCORED}, why=why) if scores else gated
 
@@ -118,7 +121,7 @@ def block_completion(context: RebuildContext, row: PublishedBlockCompletionRow) 
     """Mask a block of another language again."""
     snippet = context.snippets[row["snippet_id"]]
     output = make_blocks([snippet], context.resources.foreign_names(), context.rules.masking.block)
-    return _gated(context, row, block_completions=[of_id(output.rows, row["id"], output.rejects)])
+    return _gated(context, row, {"block_completions": [of_id(output.rows, row["id"], output.rejects)]})
 
 
 def controlled_completion(context: RebuildContext, row: PublishedControlledCompletionRow) -> RebuiltRow:
@@ -126,13 +129,13 @@ def controlled_completion(context: RebuildContext, row: PublishedControlledCompl
     rules = context.rules
     output = controlled_stage(
         {
-            "releases": context.rows("releases"),
+            "releases": context.tables["releases"],
             "api_documents": [
-                document for document in context.rows("api_documents") if document["path"] == row["path"]
+                document for document in context.tables["api_documents"] if document["path"] == row["path"]
             ],
-            "symbols": context.rows("symbols"),
-            "changes": context.rows("changes"),
-            "lifecycles": context.rows("lifecycles"),
+            "symbols": context.tables["symbols"],
+            "changes": context.tables["changes"],
+            "lifecycles": context.tables["lifecycles"],
         },
         rules.lifecycle,
         rules.contexts.controlled,
@@ -143,12 +146,12 @@ def controlled_completion(context: RebuildContext, row: PublishedControlledCompl
     gated = controlled_acceptance_stage(
         {
             "controlled_completions": [of_id(output.tables["controlled_completions"], row["id"], output.rejects)],
-            "releases": context.rows("releases"),
-            "symbols": context.rows("symbols"),
-            "changes": context.rows("changes"),
-            "behaviours": _behaviours(context.rows("changes")),
-            "published_changes": context.rows("changes"),
-            "verdicts": context.rows("verdicts"),
+            "releases": context.tables["releases"],
+            "symbols": context.tables["symbols"],
+            "changes": context.tables["changes"],
+            "behaviours": _behaviours(context.tables["changes"]),
+            "published_changes": context.tables["changes"],
+            "verdicts": context.tables["verdicts"],
             "flags": context.flags,
             "reviews": [],
         },
@@ -159,13 +162,13 @@ def controlled_completion(context: RebuildContext, row: PublishedControlledCompl
 
 def context(context: RebuildContext, row: PublishedContextRow) -> RebuiltRow:
     """Cut the context of a completion again, and retrieve its documents again as `hits`."""
-    completions = [published for published in context.rows("completions") if published["id"] == row["completion_id"]]
+    completions = [published for published in context.tables["completions"] if published["id"] == row["completion_id"]]
     rules = context.rules
     output = contexts_stage(
         {
-            "releases": context.rows("releases"),
+            "releases": context.tables["releases"],
             "usages": [use for published in completions for use in context.usages[published["snippet_id"]]],
-            "api_documents": context.rows("api_documents"),
+            "api_documents": context.tables["api_documents"],
             "published_completions": completions,
         },
         rules.contexts,
@@ -175,18 +178,18 @@ def context(context: RebuildContext, row: PublishedContextRow) -> RebuiltRow:
     )
     if not output.tables["published_contexts"]:
         raise NotReproduced(describe_rejects(output.rejects))
-    rebuilt = dict(output.tables["published_contexts"][0])
+    rebuilt: AnyRow = output.tables["published_contexts"][0]
     hits = ranked(output.tables["published_retrievals"])
     if row["query_drafter"] == Drafter.MODEL:
         return RebuiltRow(
             rebuilt, frozenset({"query", "query_redacted", "query_drafter", "hits"}), "a model wrote the query"
         )
-    return RebuiltRow(rebuilt | {"hits": hits})
+    return RebuiltRow({**rebuilt, "hits": hits})
 
 
-def ranked(hits: Sequence[Row]) -> list[Row]:
+def ranked(hits: Iterable[PublishedRetrievalRow]) -> list[PublishedRetrievalRow]:
     """Return retrieved documents in a fixed order."""
-    return sorted((dict(hit) for hit in hits), key=lambda hit: (str(hit["retriever"]), int(hit["rank"])))
+    return sorted(hits, key=lambda hit: (str(hit["retriever"]), int(hit["rank"])))
 
 
 def function(context: RebuildContext, row: PublishedFunctionRow) -> RebuiltRow:
@@ -214,15 +217,14 @@ def problem(context: RebuildContext, row: PublishedProblemRow) -> RebuiltRow:
         rebuilt = columns_of_change(context.releases[row["version"]])
     described = {"description": row["problem"].partition("\n\n")[0]}
     why = "program, tests and proof come from runs: driftline survive runs them again"
-    return RebuiltRow(rebuilt | described, why=why)
+    return RebuiltRow({**rebuilt, **described}, why=why)
 
 
 def change(context: RebuildContext, row: PublishedChangeRow) -> RebuiltRow:
     """Judge a change again by the probes in both releases."""
     if row["kind"] == ChangeKind.BEHAVIOUR:
         raise NotRebuilt("runs of a program showed it", code="rebuild_by_run")
-    original: Row = {name: value for name, value in row.items() if name not in ("old_outcome", "new_outcome")}
-    proved = prove_changes([original], Runs(context.rows("verdicts")))[0]
+    proved = prove_changes([row], Runs(context.tables["verdicts"]))[0]
     if isinstance(proved, Reject):
         raise NotReproduced(f"{proved.reason}: {proved.detail}")
     names = ("id", "kind", "breaking", "evidence", "old_outcome", "new_outcome")
@@ -234,8 +236,8 @@ def change(context: RebuildContext, row: PublishedChangeRow) -> RebuiltRow:
 
 def _drafts(
     context: RebuildContext, completions: Sequence[CompletionRow], migrations: Sequence[MigrationRow]
-) -> list[Row]:
-    snippets, documents = context.rows("snippets"), context.rows("documents")
+) -> list[DraftRow]:
+    snippets, documents = context.tables["snippets"], context.tables["documents"]
     output = drafting_stage(
         {"completions": completions, "migrations": migrations, "snippets": snippets, "documents": documents},
         context.rules.drafting,
@@ -243,7 +245,7 @@ def _drafts(
     return list(output.tables["drafts"])
 
 
-def _quality(context: RebuildContext, row: Row) -> QualityRules:
+def _quality(context: RebuildContext, row: AnyRow) -> QualityRules:
     """Return the rules of acceptance; flags do not hold back rows that a person accepted."""
     if row["review_status"] == ReviewStatus.EDITED:
         raise NotRebuilt("a person edited it; edits are in the review database", code="rebuild_by_person")
@@ -251,17 +253,19 @@ def _quality(context: RebuildContext, row: Row) -> QualityRules:
     return context.rules.quality.model_copy(update={"hold_back": frozenset()}) if accepted else context.rules.quality
 
 
-def _behaviours(changes: Iterable[Any]) -> list[Any]:
+def _behaviours(changes: Iterable[PublishedChangeRow]) -> list[BehaviourRow]:
     """Return the changes that only running showed, which no stage before acceptance knows."""
-    return [change for change in changes if change["kind"] == ChangeKind.BEHAVIOUR]
+    found = [change for change in changes if change["kind"] == ChangeKind.BEHAVIOUR]
+    # The program that showed it is not published, and acceptance does not ask for it.
+    return cast("list[BehaviourRow]", found)
 
 
 def _gated(
     context: RebuildContext,
-    row: Row,
+    row: AnyRow,
+    families: Tables,
     drafts: Sequence[DraftRow] = (),
     scores: Sequence[MutationScoreRow] = (),
-    **families: Sequence[Row],
 ) -> RebuiltRow:
     """Run acceptance of an instance again, with the verdicts, flags and changes of the snapshot."""
     tables: Tables = {
@@ -269,16 +273,16 @@ def _gated(
         "migrations": families.get("migrations", ()),
         "block_completions": families.get("block_completions", ()),
     }
-    changes = [published for published in context.rows("changes") if published["id"] == row.get("change_id")]
+    changes = [published for published in context.tables["changes"] if published["id"] == row.get("change_id")]
     gated = acceptance_stage(
         {
             **tables,
             "drafts": drafts,
             "flags": context.flags,
-            "snippets": context.rows("snippets"),
-            "releases": context.rows("releases"),
-            "verdicts": context.rows("verdicts"),
-            "environments": context.rows("environments"),
+            "snippets": context.tables["snippets"],
+            "releases": context.tables["releases"],
+            "verdicts": context.tables["verdicts"],
+            "environments": context.tables["environments"],
             "changes": [change for change in changes if change["kind"] != ChangeKind.BEHAVIOUR],
             "behaviours": _behaviours(changes),
             "reviews": [],
@@ -293,7 +297,7 @@ def _gated(
     return _published(gated, name, row, _DESCRIBED if _by_model(row) else frozenset())
 
 
-def _published(gated: Output, name: str, row: Row, excluded: frozenset[str]) -> RebuiltRow:
+def _published(gated: Output, name: str, row: AnyRow, excluded: frozenset[str]) -> RebuiltRow:
     """Return the accepted row; columns by a person or a model are excluded."""
     instance = of_id(gated.by_table[name], row["id"], gated.rejects)
     names = {column.name for column in table(name).columns}
@@ -303,6 +307,6 @@ def _published(gated: Output, name: str, row: Row, excluded: frozenset[str]) -> 
     return RebuiltRow(published, excluded, _BY_MODEL if excluded else "")
 
 
-def _by_model(row: Row) -> bool:
+def _by_model(row: AnyRow) -> bool:
     """Say whether a model wrote the description; controlled completions do not record it."""
     return bool(row.get("drafter") == Drafter.MODEL)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pipeline.core.errors import CodedError
 from pipeline.core.vocabularies.snapshots import Rebuilding
 from pipeline.lake.ids import sha256_json
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, R
 from pipeline.lake.stage import Reject
 
 
@@ -27,7 +27,7 @@ class NotReproduced(CodedError):
 class RebuiltRow:
     """A rebuilt row; `excluded` are columns that cannot be rebuilt, `why` is the reason."""
 
-    row: Row
+    row: AnyRow
     excluded: frozenset[str] = frozenset()
     why: str = ""
 
@@ -50,7 +50,7 @@ class RebuildResult:
         return f"{self.config} {self.row_id} ({self.library}): {': '.join(part for part in parts if part)}"
 
 
-def compare_row(config: str, row: Row, rebuilt: RebuiltRow) -> RebuildResult:
+def compare_row(config: str, row: AnyRow, rebuilt: RebuiltRow) -> RebuildResult:
     """Compare the rebuilt columns of a row, each by its bytes as canonical JSON."""
     columns = [column for column in row if column in rebuilt.row and column not in rebuilt.excluded]
     other = tuple(column for column in columns if sha256_json([row[column]]) != sha256_json([rebuilt.row[column]]))
@@ -61,12 +61,12 @@ def compare_row(config: str, row: Row, rebuilt: RebuiltRow) -> RebuildResult:
     return RebuildResult(config, id_of(row), row["library"], outcome, (), "" if whole else rebuilt.why)
 
 
-def not_rebuilt(config: str, row: Row, why: str) -> RebuildResult:
+def not_rebuilt(config: str, row: AnyRow, why: str) -> RebuildResult:
     """Return the result of a row that was not rebuilt."""
     return RebuildResult(config, id_of(row), row["library"], Rebuilding.NOT_REBUILT, (), why)
 
 
-def id_of(row: Row) -> str:
+def id_of(row: AnyRow) -> str:
     """Return the identifier of a row of the sample."""
     if "id" in row:
         return str(row["id"])
@@ -81,7 +81,7 @@ def describe_rejects(rejects: Sequence[Reject]) -> str:
     return f"it was not made; refused were {refused}" if refused else "it was not made"
 
 
-def of_id(rows: Sequence[Row], row_id: str, rejects: Sequence[Reject]) -> Row:
+def of_id(rows: Sequence[R], row_id: str, rejects: Sequence[Reject]) -> R:
     """Return the row of an id.
 
     Errors: NotReproduced where there is none.

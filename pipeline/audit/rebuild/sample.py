@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow.compute as pc
 from packaging.version import Version
@@ -32,12 +33,11 @@ from pipeline.families.completions_and_migrations.source import BrokenSource
 from pipeline.index.release_selection import Period
 from pipeline.lake.ids import sha256_text
 from pipeline.lake.intervals import holds_at
-from pipeline.lake.rows import SnippetRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, DocumentRow, SnippetRow
 from pipeline.orchestration.resources.resources import Resources
 from pipeline.snapshots.format.reader import Snapshot
 
-Maker = Callable[[RebuildContext, Row], RebuiltRow]
+Maker = Callable[[RebuildContext, Any], RebuiltRow]
 
 MAKERS: Mapping[str, Maker] = {
     "completions": families.completion,
@@ -104,7 +104,7 @@ def rebuild_sample(snapshot: Path, draw: Draw, report: Callable[[str, int, int],
     reader = Snapshot(snapshot)
     resources = Resources(settings(), Profile(name="verify", libraries=(LibraryRule(library="verify"),)), Period())
     seed = draw.seed or reader.sha256
-    drawn: dict[str, list[tuple[str, Row]]] = {}
+    drawn: dict[str, list[tuple[str, AnyRow]]] = {}
     for config in DRAWN:
         for row in _drawn(reader, config, draw.rows, seed):
             drawn.setdefault(row["library"], []).append((config, row))
@@ -119,7 +119,7 @@ def rebuild_sample(snapshot: Path, draw: Draw, report: Callable[[str, int, int],
     return Sample(tuple(results), tuple(differing_basis(reader.manifest, resources.rules)))
 
 
-def _drawn(snapshot: Snapshot, config: str, count: int, seed: str) -> list[Row]:
+def _drawn(snapshot: Snapshot, config: str, count: int, seed: str) -> Sequence[AnyRow]:
     if not snapshot.has(config):
         return []
     name = "completion_id" if config == "contexts" else "id"
@@ -134,35 +134,35 @@ def _drawn(snapshot: Snapshot, config: str, count: int, seed: str) -> list[Row]:
     return snapshot.rows(config, where=pc.field(name).isin(ids)) if ids else []
 
 
-def _prepared(context: RebuildContext, rows: Iterable[tuple[str, Row]]) -> Iterator[tuple[str, Row]]:
+def _prepared(context: RebuildContext, rows: Iterable[tuple[str, AnyRow]]) -> Iterator[tuple[str, AnyRow]]:
     """Add the retrieved documents to contexts."""
     for config, row in rows:
         if config == "contexts":
-            hits = [hit for hit in context.rows("retrievals") if hit["completion_id"] == row["completion_id"]]
-            yield config, row | {"hits": families.ranked(hits)}
+            hits = [hit for hit in context.tables["retrievals"] if hit["completion_id"] == row["completion_id"]]
+            yield config, {**row, "hits": families.ranked(hits)}
         else:
             yield config, row
 
 
-def _behind(context: RebuildContext, rows: Iterable[tuple[str, Row]], count: int) -> Iterator[tuple[str, Row]]:
+def _behind(context: RebuildContext, rows: Iterable[tuple[str, AnyRow]], count: int) -> Iterator[tuple[str, AnyRow]]:
     """Yield the sources of the drawn rows: snippets, their uses, and documents."""
     snippets = {row["snippet_id"]: context.snippets[row["snippet_id"]] for _, row in rows if row.get("snippet_id")}
     for snippet in snippets.values():
         yield "snippets", snippet
         if snippet["path"] is not None or snippet["language"] == "python":
-            yield "uses", snippet | {"uses": sources.in_order(context.usages[snippet["id"]])}
+            yield "uses", {**snippet, "uses": sources.in_order(context.usages[snippet["id"]])}
     ids = {row["document_id"] for _, row in rows if row.get("document_id")}
-    yield from (("api_documents", row) for row in context.rows("api_documents") if row["id"] in ids)
+    yield from (("api_documents", row) for row in context.tables["api_documents"] if row["id"] in ids)
     yield from (("documents", row) for row in _documents(context, snippets.values(), count))
 
 
-def _documents(context: RebuildContext, snippets: Iterable[SnippetRow], count: int) -> list[Row]:
+def _documents(context: RebuildContext, snippets: Iterable[SnippetRow], count: int) -> list[DocumentRow]:
     """Return the documents of snippets from docstrings, of at most `count` releases."""
     examples = [example for example in snippets if example["source"] == SnippetSource.DOCSTRING]
     by_id = {
         id_of(row): row
         for example in examples
-        for row in context.rows("documents")
+        for row in context.tables["documents"]
         if row["path"] == example["path"] and holds_at(row, Version(example["version"]))
     }
     releases = sorted({row["first_version"] for row in by_id.values()}, key=lambda version: sha256_text(version))[
@@ -172,7 +172,7 @@ def _documents(context: RebuildContext, snippets: Iterable[SnippetRow], count: i
     return sorted(documents, key=lambda row: (row["first_version"], row["path"]))
 
 
-def _rebuilt(context: RebuildContext, config: str, row: Row) -> RebuildResult:
+def _rebuilt(context: RebuildContext, config: str, row: AnyRow) -> RebuildResult:
     """Rebuild a row; where it differs, once more with the labels before probes corrected them."""
     result = _attempt(context, config, row)
     if result.outcome is not Rebuilding.DIFFERS or config not in _OF_CHANGES:
@@ -182,7 +182,7 @@ def _rebuilt(context: RebuildContext, config: str, row: Row) -> RebuildResult:
     return result if again.outcome is Rebuilding.DIFFERS else replace(again, outcome=Rebuilding.PART, why=_CORRECTED)
 
 
-def _attempt(context: RebuildContext, config: str, row: Row) -> RebuildResult:
+def _attempt(context: RebuildContext, config: str, row: AnyRow) -> RebuildResult:
     try:
         return compare_row(config, row, MAKERS[config](context, row))
     except NotRebuilt as why:
@@ -196,11 +196,11 @@ def _attempt(context: RebuildContext, config: str, row: Row) -> RebuildResult:
         return RebuildResult(config, id_of(row), row["library"], Rebuilding.DIFFERS, (), why_not)
 
 
-def _refuted(context: RebuildContext, row: Row) -> str:
+def _refuted(context: RebuildContext, row: AnyRow) -> str:
     """Return a reason where a change of the row's API was refuted: snapshots lack it, and tags depend on it."""
     named = [
         reject
-        for reject in context.rows("rejects")
+        for reject in context.tables["rejects"]
         if reject["reason"] == RejectReason.LABEL_REFUTED and f" {row.get('path')} " in f" {reject['detail']} "
     ]
     return "a change of its API was refuted, and refuted changes are not in a snapshot" if named else ""

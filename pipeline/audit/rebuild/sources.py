@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from pipeline.audit.rebuild.context import RebuildContext, neighbourhood
 from pipeline.audit.rebuild.outcome import NotRebuilt, NotReproduced, RebuiltRow, of_id
@@ -11,9 +12,7 @@ from pipeline.corpus.documentation.stage import api_documents_stage
 from pipeline.corpus.snippets.stage import snippets_stage
 from pipeline.corpus.usages.stage import usage_stage
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import SnippetRow
-from pipeline.lake.schema import Row
-from pipeline.lake.stage import as_tables
+from pipeline.lake.rows import AnyRow, ApiDocumentRow, CodeSampleRow, DocumentRow, SnippetRow, Tables, UsageRow
 
 _SAMPLE_COLUMNS = (
     *(
@@ -33,7 +32,13 @@ _SAMPLE_COLUMNS = (
 _INTERVAL = frozenset({"first_version", "last_version"})
 
 
-def document(context: RebuildContext, row: Row) -> RebuiltRow:
+class SnippetWithUses(SnippetRow):
+    """A snippet with its published uses in order."""
+
+    uses: Sequence[AnyRow]
+
+
+def document(context: RebuildContext, row: DocumentRow) -> RebuiltRow:
     """Read a docstring again, from the artifact of the first release that has it."""
     docstring = context.surface(row["first_version"]).documents.get(row["path"])
     if docstring is None:
@@ -43,7 +48,7 @@ def document(context: RebuildContext, row: Row) -> RebuiltRow:
     )
 
 
-def api_document(context: RebuildContext, row: Row) -> RebuiltRow:
+def api_document(context: RebuildContext, row: ApiDocumentRow) -> RebuiltRow:
     """Parse a document again from the docstring in the snapshot."""
     if row["source"] == DocumentSource.SITE:
         raise NotRebuilt(
@@ -51,9 +56,9 @@ def api_document(context: RebuildContext, row: Row) -> RebuiltRow:
         )
     output = api_documents_stage(
         {
-            "releases": context.rows("releases"),
-            "documents": [candidate for candidate in context.rows("documents") if candidate["path"] == row["path"]],
-            "symbols": [candidate for candidate in context.rows("symbols") if candidate["path"] == row["path"]],
+            "releases": context.tables["releases"],
+            "documents": [candidate for candidate in context.tables["documents"] if candidate["path"] == row["path"]],
+            "symbols": [candidate for candidate in context.tables["symbols"] if candidate["path"] == row["path"]],
             "site_documents": [],
         },
         rules=context.rules.directives,
@@ -61,7 +66,7 @@ def api_document(context: RebuildContext, row: Row) -> RebuiltRow:
     return RebuiltRow(of_id(output.tables["api_documents"], row["id"], output.rejects))
 
 
-def snippet(context: RebuildContext, row: Row) -> RebuiltRow:
+def snippet(context: RebuildContext, row: SnippetRow) -> RebuiltRow:
     """Extract an example again from its docstring, or a piece from its source distribution."""
     if row["source"] == SnippetSource.DOCSTRING:
         return RebuiltRow(_extracted(context, row, _in_docstrings(context, row)))
@@ -74,30 +79,29 @@ def snippet(context: RebuildContext, row: Row) -> RebuiltRow:
     )
 
 
-def uses(context: RebuildContext, row: Row) -> RebuiltRow:
+def uses(context: RebuildContext, row: SnippetWithUses) -> RebuiltRow:
     """Find the uses in a snippet again; the row is the snippet with its published uses in order."""
-    stripped: Row = {name: value for name, value in row.items() if name != "uses"}
     output = usage_stage(
-        {"releases": [context.releases[row["version"]]], "snippets": [stripped], "symbols": context.rows("symbols")},
+        {"releases": [context.releases[row["version"]]], "snippets": [row], "symbols": context.tables["symbols"]},
         context.rules.usage,
     )
-    return RebuiltRow(stripped | {"uses": in_order(output.tables["usages"])})
+    return RebuiltRow({**row, "uses": in_order(output.tables["usages"])})
 
 
-def in_order(rows: Sequence[Row]) -> list[Row]:
+def in_order(rows: Sequence[UsageRow]) -> list[AnyRow]:
     """Return uses ordered by id."""
-    return sorted(({name: use[name] for name in sorted(use)} for use in rows), key=lambda use: str(use["id"]))
+    return sorted((dict(sorted(use.items())) for use in rows), key=lambda use: str(use["id"]))
 
 
-def _in_docstrings(context: RebuildContext, row: SnippetRow) -> dict[str, list[Row]]:
+def _in_docstrings(context: RebuildContext, row: SnippetRow) -> Tables:
     return {
-        "releases": neighbourhood(context.rows("releases"), row["version"], row["last_version"]),
-        "documents": [candidate for candidate in context.rows("documents") if candidate["path"] == row["path"]],
+        "releases": neighbourhood(context.tables["releases"], row["version"], row["last_version"]),
+        "documents": [candidate for candidate in context.tables["documents"] if candidate["path"] == row["path"]],
         "code_samples": [],
     }
 
 
-def _in_dependent(context: RebuildContext, row: Row) -> dict[str, list[Row]]:
+def _in_dependent(context: RebuildContext, row: SnippetRow) -> Tables:
     name, _, version = str(row["place"]).removeprefix("pkg:pypi/").partition("@")
     tree = context.tree(name, version)
     text = tree.text(row["file"]) if row["file"] in tree.files else None
@@ -105,15 +109,16 @@ def _in_dependent(context: RebuildContext, row: Row) -> dict[str, list[Row]]:
         raise NotRebuilt(
             f"the source distribution of {name} {version} has no such file, or not as text", code="rebuild_file_missing"
         )
-    sample = {column: row[column] for column in _SAMPLE_COLUMNS} | {"line": 1, "text": text}
-    sample["id"] = content_id("found", row["place"], row["file"])
+    columns: AnyRow = row
+    own = {"id": content_id("found", row["place"], row["file"]), "line": 1, "text": text}
+    sample = cast("CodeSampleRow", {column: columns[column] for column in _SAMPLE_COLUMNS} | own)
     return {"releases": [context.releases[row["version"]]], "documents": [], "code_samples": [sample]}
 
 
-def _extracted(context: RebuildContext, row: Row, tables: dict[str, list[Row]]) -> Row:
+def _extracted(context: RebuildContext, row: SnippetRow, tables: Tables) -> SnippetRow:
     rules = context.rules
     output = snippets_stage(
-        as_tables({**tables, "symbols": context.rows("symbols")}),
+        {**tables, "symbols": context.tables["symbols"]},
         rules=rules.snippets,
         files=rules.python_files,
         licences=rules.quality.licences,

@@ -15,7 +15,7 @@ from pipeline.execution.validation.cases import Case
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.family import Example, InstanceFamily, Probed, ProjectTests, Proof, Proofs
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
 
@@ -76,7 +76,7 @@ def read_references(snapshot: Snapshot, library: str, settings: Any) -> tuple[li
     return [_reference(*each, sources) for each in _rows(snapshot, library)], sources
 
 
-def _rows(snapshot: Snapshot, library: str) -> Iterator[tuple[InstanceFamily, Proofs, Row]]:
+def _rows(snapshot: Snapshot, library: str) -> Iterator[tuple[InstanceFamily, Proofs[Any], AnyRow]]:
     for family in map(BY_NAME.__getitem__, Family):
         if family.proofs is not None:
             columns = (family.key, "library", family.version, *family.proofs.columns)
@@ -84,7 +84,7 @@ def _rows(snapshot: Snapshot, library: str) -> Iterator[tuple[InstanceFamily, Pr
                 yield family, family.proofs, row
 
 
-def _reference(family: InstanceFamily, proofs: Proofs, row: Row, sources: Sources) -> Reference:
+def _reference(family: InstanceFamily, proofs: Proofs[Any], row: AnyRow, sources: Sources) -> Reference:
     runs, missing = [], None
     try:
         runs = [_run((family.name, row[family.key]), proof, sources) for proof in proofs.runs(row)]
@@ -99,8 +99,8 @@ def _run(answered: tuple[Family, str], proof: Proof, sources: Sources) -> Run:
         return ProbeRun(answered, "", Metric.PASS, key, False, proof.lock_id, proof.path)
     if isinstance(proof, ProjectTests):
         # the reference is in the files of the project
-        project = sources.projects.get(proof.project_id, {})
-        state = project.get("lock_id"), project.get("sha256")
+        project = sources.projects.get(proof.project_id)
+        state = (project["lock_id"], project["sha256"]) if project else (None, None)
         key = content_id(proof.project_id, *state, proof.tests, sources.settings)
         return ProjectRun(answered, "", Metric.PASS, key, False, proof.project_id, proof.path, _unchanged, proof.tests)
     if isinstance(proof, Example):
@@ -108,8 +108,8 @@ def _run(answered: tuple[Family, str], proof: Proof, sources: Sources) -> Run:
         case = Case("", row["preamble"], row["code"], tuple(row["checks"]))
     else:
         case = proof.case
-    names = sources.environments.get(proof.lock_id, {}).get("import_names", ())
-    named = replace(case, import_names=tuple(names))
+    environment = sources.environments.get(proof.lock_id)
+    named = replace(case, import_names=tuple(environment["import_names"]) if environment else ())
     key = content_id(proof.lock_id, asdict(named), sources.settings)
     return CaseRun(answered, "", Metric.PASS, key, False, proof.lock_id, replace(named, id=key))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from pipeline.audit.survival.references import Place, ProbeRun, Reference, place_of
 from pipeline.audit.survival.withdrawn import OnIndex, has_file, of_lock
@@ -23,7 +24,7 @@ from pipeline.families.repository_tasks.project_context import open_project
 from pipeline.families.repository_tasks.sdists import TooLarge
 from pipeline.index.archives import BadArchive, UnsafeArchive
 from pipeline.index.http import NotFound
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import EnvironmentRow, ProjectRow
 
 _LOSSES = {
     Outcome.TIMED_OUT: Loss.TIMED_OUT,
@@ -76,7 +77,7 @@ def run_again(
 
 def _run_at(
     place: Place,
-    row: Row | None,
+    row: EnvironmentRow | ProjectRow | None,
     runs: Sequence[Run],
     status: PlaceStatus,
     sources: Sources,
@@ -87,12 +88,12 @@ def _run_at(
     on_index = OnIndex((), ())
     try:
         there = _there(place, row)
-        on_index = _ask(place, there, runners)
+        on_index = _ask(there, runners)
         status.yanked[place] = on_index.yanked
         if on_index.gone:
             status.lost[place] = Lost(Loss.FILE_GONE, _listed("the index has no longer", on_index.gone))
         elif runs:
-            _run_in(place, there, runs, sources, runners, file)
+            _run_in(there, runs, sources, runners, file)
     except Exception as error:  # noqa: BLE001 - stored with each row that it stopped
         if lost := _why(error, on_index):
             status.lost[place] = lost
@@ -100,14 +101,14 @@ def _run_at(
             status.unknown[place] = f"{type(error).__name__}: {error}"
 
 
-def _there(place: Place, row: Row | None) -> Row:
+def _there(place: Place, row: EnvironmentRow | ProjectRow | None) -> EnvironmentRow | ProjectRow:
     kind, expected = ("project", ProjectOutcome.TRACED) if place[1] else ("environment", EnvironmentOutcome.BUILT)
     if row is None or row["outcome"] != expected or not row["lock"]:
         raise _Missing(f"no {kind} {place[0]} with a lock in the snapshot: run `driftline verify` on it")
     return row
 
 
-def _ask(place: Place, row: Row, runners: Runners) -> OnIndex:
+def _ask(row: EnvironmentRow | ProjectRow, runners: Runners) -> OnIndex:
     """Query the index for every file of a place.
 
     Errors: _Missing, IndexUnreachable.
@@ -117,15 +118,21 @@ def _ask(place: Place, row: Row, runners: Runners) -> OnIndex:
         on_index = of_lock(row, facts)
     except ValueError as error:
         raise _Missing(f"its lock cannot be read: {error}") from None
-    if place[1] and not has_file(row["project"], row["sha256"], facts):
+    if _is_project(row) and not has_file(row["project"], row["sha256"] or "", facts):
         return OnIndex((*on_index.gone, f"{row['project']}=={row['version']} (its source)"), on_index.yanked)
     return on_index
 
 
-def _run_in(place: Place, row: Row, runs: Sequence[Run], sources: Sources, runners: Runners, file: RunFile) -> None:
+def _is_project(row: EnvironmentRow | ProjectRow) -> TypeGuard[ProjectRow]:
+    return "project" in row
+
+
+def _run_in(
+    row: EnvironmentRow | ProjectRow, runs: Sequence[Run], sources: Sources, runners: Runners, file: RunFile
+) -> None:
     """Run in a place."""
     opened: Project | Environment = (
-        open_project(row, runners.project_context) if place[1] else runners.engine.store.open(row)
+        open_project(row, runners.project_context) if _is_project(row) else runners.engine.store.open(row)
     )
     probes = [run for run in runs if isinstance(run, ProbeRun)]
     if probes and isinstance(opened, Environment):

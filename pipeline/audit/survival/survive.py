@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pyarrow.compute as pc
 from filelock import FileLock
@@ -32,7 +32,6 @@ from pipeline.execution.validation.rules import ValidationRules
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.lake.ids import content_id, sha256_file
 from pipeline.lake.rows import SurvivalRow
-from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake, one_of
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
@@ -40,6 +39,16 @@ from pipeline.snapshots.format.survival_figures import TABLE
 
 _REVISION = re.compile(r"(.+?)(?:\.r(\d+))?")
 _DETAIL = 500
+
+
+class _Head(TypedDict):
+    """What the rows of a survey of one snapshot have in common."""
+
+    snapshot: str
+    manifest_sha256: str
+    period: str
+    day: str
+    drawn_share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +161,20 @@ def _look(survey: Survey, library: str, snapshot: Path, report: ReportProgress) 
     waiting = [reference for reference in chosen if (reference.family, reference.id) not in existing]
     if not waiting:
         return SurveyResult(library, survey.period, (), len(chosen), {})
-    of_all = {"snapshot": snapshot.name, "manifest_sha256": digest, "drawn_share": share}
-    head = of_all | {"period": survey.period}
+    head: _Head = {
+        "snapshot": snapshot.name,
+        "manifest_sha256": digest,
+        "period": survey.period,
+        "day": today(),
+        "drawn_share": share,
+    }
     added, unjudged = _run(survey, library, waiting, sources, head, report)
     if added:
         lake = survey.lake
         with lake.turn(library):
             existing |= {_of(row) for row in lake.read(TABLE, library, where)}  # other workers may have added some
             # the current day: a lake pinned up to yesterday must not lack a row of yesterday
-            added = [row | {"day": today()} for row in added if _of(row) not in existing]
+            added = [{**row, "day": today()} for row in added if _of(row) not in existing]
             lake.write(TABLE, library, [*lake.read(TABLE, library), *added])
     return SurveyResult(library, survey.period, tuple(added), len(chosen) - len(waiting), unjudged)
 
@@ -170,7 +184,7 @@ def _of(row: SurvivalRow) -> tuple[str, str]:
 
 
 def _run(
-    survey: Survey, library: str, waiting: Collection[Reference], sources: Sources, head: Row, report: ReportProgress
+    survey: Survey, library: str, waiting: Collection[Reference], sources: Sources, head: _Head, report: ReportProgress
 ) -> tuple[list[SurvivalRow], Mapping[str, int]]:
     """Run references; return their rows, and the temporary failures of the others."""
     _forget(survey.folder)
@@ -180,7 +194,7 @@ def _run(
         status = run_again(waiting, sources, runners, file, report)
         outcomes = [(reference, survival_result(reference, status, file)) for reference in waiting]
     rows = [
-        head | _row(reference, outcome, status, sources)
+        _row(head, reference, outcome, status, sources)
         for reference, outcome in outcomes
         if not isinstance(outcome, str)
     ]
@@ -205,10 +219,12 @@ def _own(reference: Reference) -> Place:
     return reference.places[0]
 
 
-def _row(reference: Reference, lost: Lost | None, status: PlaceStatus, sources: Sources) -> Row:
-    locks = {sources.projects.get(of, {}).get("lock_id") if project else of for of, project in reference.places}
+def _row(head: _Head, reference: Reference, lost: Lost | None, status: PlaceStatus, sources: Sources) -> SurvivalRow:
+    of_project = {key: row["lock_id"] for key, row in sources.projects.items()}
+    locks = {of_project.get(of) if project else of for of, project in reference.places}
     outcome = lost.outcome if lost else Outcome.PASSED
     return {
+        **head,
         "family": reference.family,
         "instance_id": reference.id,
         "library": reference.library,

@@ -9,9 +9,9 @@ from pipeline.execution.environments.resolution.failures import IndexUnreachable
 from pipeline.execution.environments.resolution.index_facts import IndexFacts
 from pipeline.execution.environments.resolution.pinned import Pin, read_lock
 from pipeline.execution.environments.resolution.wheel_compatibility import fits
+from pipeline.execution.environments.store import Locked
 from pipeline.index.http import BadAnswer, NotFound, Unreachable
 from pipeline.index.index import IndexFile
-from pipeline.lake.rows import EnvironmentRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class OnIndex:
     yanked: tuple[str, ...]
 
 
-def of_lock(row: EnvironmentRow, facts: IndexFacts) -> OnIndex:
+def of_lock(row: Locked, facts: IndexFacts) -> OnIndex:
     """Return the index status of the lock of an `environments` or `projects` row.
 
     Files are matched by hash; a wheel must fit the Python of the environment.

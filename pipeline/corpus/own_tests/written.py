@@ -15,7 +15,7 @@ from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, Usin
 from pipeline.corpus.own_tests.rules import WrittenRules
 from pipeline.corpus.own_tests.scripts import Line, line_of
 from pipeline.corpus.usages.api import Api
-from pipeline.lake.rows import OwnTestRow, SymbolParameter, SymbolRow
+from pipeline.lake.rows import OwnTestRow, SymbolParameter, SymbolState
 
 _BY_POSITION = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD})
 _COLLECTING = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
@@ -120,7 +120,7 @@ class ProgramWriter:
             yield [imported], name
 
     def _of_member(
-        self, side: ChangeSide, api: Api, row: SymbolRow, owner: str
+        self, side: ChangeSide, api: Api, row: SymbolState, owner: str
     ) -> Iterator[tuple[Sequence[Line], str]]:
         name = side.path.rpartition(".")[2]
         parts = [name]
@@ -142,7 +142,7 @@ class ProgramWriter:
                 for arguments in self._arguments(held, None):
                     yield [_import(module, name)], f"{name}({arguments})"
 
-    def _of_class(self, side: ChangeSide, api: Api, row: SymbolRow) -> Iterator[tuple[Sequence[Line], str]]:
+    def _of_class(self, side: ChangeSide, api: Api, row: SymbolState) -> Iterator[tuple[Sequence[Line], str]]:
         """Yield what members of an object give that can be asked for as they are."""
         path = side.path
         importing, name = _imported(path, api)
@@ -174,7 +174,7 @@ class ProgramWriter:
             making = _line(f"{variable} = {name}({arguments})")
             yield [importing, making], variable
 
-    def _arguments(self, row: SymbolRow, keyword: str | None) -> Iterator[str]:
+    def _arguments(self, row: SymbolState, keyword: str | None) -> Iterator[str]:
         """Yield what a call requires, and the parameter in question by name; nothing where a value is not known."""
         choices: list[tuple[str, list[str]]] = []
         by_name = False
@@ -230,7 +230,7 @@ class ValuesOfTests:
     And the contexts that they enter: `app.app_context()`.
     """
 
-    def __init__(self, tests: Iterable[OwnTestRow], signatures: Iterable[SymbolRow], rules: WrittenRules) -> None:
+    def __init__(self, tests: Iterable[OwnTestRow], signatures: Iterable[SymbolState], rules: WrittenRules) -> None:
         self._rules = rules
         self._counts: dict[str, Counter[str]] = defaultdict(Counter)
         by_position: dict[str, Sequence[str]] = {}

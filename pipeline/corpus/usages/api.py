@@ -11,7 +11,7 @@ from pipeline.api.surface.resolve.labels import DYNAMIC, EXTENDS, OPAQUE, STARS,
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.corpus.usages.annotations import read_annotation
 from pipeline.corpus.usages.values import NOTHING, UNKNOWN, Calling, Instance, Value
-from pipeline.lake.rows import SymbolRow
+from pipeline.lake.rows import SymbolState
 
 _CALLED = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 _HELD = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
@@ -31,7 +31,10 @@ class Api:
     """
 
     def __init__(
-        self, symbols_at: Mapping[str, SymbolRow], import_names: Sequence[str], returns: Mapping[str, str] | None = None
+        self,
+        symbols_at: Mapping[str, SymbolState],
+        import_names: Sequence[str],
+        returns: Mapping[str, str] | None = None,
     ) -> None:
         self.symbols = symbols_at
         self.roots = frozenset(import_names)
@@ -179,7 +182,7 @@ class Api:
         value = read_annotation(row["returns"], find)
         return UNKNOWN if value is NOTHING else value
 
-    def _class_named(self, written: str, path: str, row: SymbolRow) -> str | None:
+    def _class_named(self, written: str, path: str, row: SymbolState) -> str | None:
         """Return the public class that an annotation means, only where no other class can be meant."""
         owner = self.preferred(path.rpartition(".")[0])
         if written == "Self":
@@ -192,6 +195,6 @@ class Api:
         return self.preferred(chosen[0]) if len({self.preferred(c) for c in chosen}) == 1 else None
 
 
-def _module_like(row: SymbolRow) -> str:
+def _module_like(row: SymbolState) -> str:
     """Return the file a definition stands in, which is its module under another name."""
     return str(row["file"])

@@ -10,19 +10,19 @@ from pipeline.evaluation.scores.filling import block_at, body_in
 from pipeline.families.completions_and_migrations.masks import MASKS, unmask
 
 if TYPE_CHECKING:  # verifiers of exported tasks do not have it
-    from pipeline.lake.schema import Row
+    from pipeline.lake.rows import AnyRow
 
 _MASKED = (Family.COMPLETION, Family.FUNCTION)
 
 
-def beginning(family: Family, row: Row) -> str | None:
+def beginning(family: Family, row: AnyRow) -> str | None:
     """Return the file as an agent gets it; None where there is none: a migration is written anew."""
     if family in _MASKED:
         return str(row["masked_code"])
     return str(row["starting_code"]) if family is Family.PROBLEM else None
 
 
-def answered(family: Family, row: Row, answer: str) -> str:
+def answered(family: Family, row: AnyRow, answer: str) -> str:
     """Return the file with an answer in it."""
     if family in _MASKED:
         granularity = Granularity(row["granularity"])
@@ -30,7 +30,7 @@ def answered(family: Family, row: Row, answer: str) -> str:
     return f"{beginning(family, row) or ''}{answer}"
 
 
-def answer_in(family: Family, row: Row, text: str) -> str:
+def answer_in(family: Family, row: AnyRow, text: str) -> str:
     """Return the answer in a file: what stands in place of the mask, or after the starting code.
 
     Where the rest of the file has changed, it is the whole file. Other masks than that of a line or block may be left.
@@ -46,7 +46,7 @@ def answer_in(family: Family, row: Row, text: str) -> str:
     return text
 
 
-def answered_in(family: Family, row: Row, text: str, answer: str) -> str:
+def answered_in(family: Family, row: AnyRow, text: str, answer: str) -> str:
     """Return the agent's copy of a file of a project with an answer, or what it begins with, in its place."""
     if family is Family.SCENE:
         return f"{row['prefix']}{answer}{row['suffix']}"
@@ -68,7 +68,7 @@ def whole_file(text: str, prefix: str, suffix: str, test_suffix: str, *, is_body
     return text
 
 
-def _between(masked: str, whole: str, row: Row) -> str | None:
+def _between(masked: str, whole: str, row: AnyRow) -> str | None:
     for token in (MASKS[Granularity.TOKEN], row["core_token"]):
         before, _, after = masked.replace(MASKS[Granularity.TOKEN], token).partition(MASKS[row["granularity"]])
         # Whoever moves the first line takes the indentation before the mask along.

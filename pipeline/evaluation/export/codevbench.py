@@ -14,8 +14,7 @@ from pipeline.evaluation.export.evocodebench import path_of
 from pipeline.evaluation.export.format import Attached, Format, Further, Layout, Placed, Record, Refused, Result, Unpack
 from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, folder_of
 from pipeline.families.scenes.family import is_unnoticed
-from pipeline.lake.rows import ProjectRow, PublishedSceneRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, ProjectRow, PublishedSceneRow
 from pipeline.snapshots.format.reader import Snapshot
 
 METADATA = "metadatas"
@@ -121,7 +120,7 @@ def _metadata(exported: Iterable[tuple[str, PublishedSceneRow]]) -> Iterator[Res
     yield Attached(f"{METADATA}/test_file_cosine.output.csv", table.getvalue().encode())
 
 
-def _copies(rows: Iterable[Row], projects: Mapping[str, ProjectRow]) -> Iterator[Masked]:
+def _copies(rows: Iterable[PublishedSceneRow], projects: Mapping[str, ProjectRow]) -> Iterator[Masked]:
     """Yield a copy of a project for each file that has scenes, without the blocks that they hide."""
     spans: dict[tuple[str, str], set[tuple[int, int]]] = defaultdict(set)
     for row in rows:
@@ -170,7 +169,7 @@ def prompt_of(row: PublishedSceneRow) -> str:
     return f"{related}<filename>{row['path']}<fim_prefix>{row['prefix']}<fim_suffix>{row['suffix']}<fim_middle>"
 
 
-def scene_row(record: Record, scene: str | None) -> Row:
+def scene_row(record: Record, scene: str | None) -> AnyRow:
     """Return the columns of `published_scenes` that can be read from a record."""
     block_key = path_of(below_sources(record["block_key"]))
     prefix = record["prefix"]

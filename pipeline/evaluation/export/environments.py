@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from pipeline.evaluation.export.format import ExportError, Further, Result
 from pipeline.execution.environments.resolution.pinned import lock_id_of, read_lock
-from pipeline.lake.schema import Row
+from pipeline.execution.environments.store import Locked
+from pipeline.families.family import EnvironmentTable
+from pipeline.lake.rows import AnyRow
 from pipeline.snapshots.format.reader import Snapshot
 
 ENVIRONMENTS = "environments.jsonl"
-_TABLES = ("environments", "function_environments", "problem_environments")
+_TABLES: tuple[EnvironmentTable, ...] = ("environments", "function_environments", "problem_environments")
 
 
 def environment_folder(lock_id: str | None) -> str | None:
@@ -18,7 +20,7 @@ def environment_folder(lock_id: str | None) -> str | None:
     return f"environments/{lock_id}" if lock_id else None
 
 
-def environments(snapshot: Snapshot, rows: Iterable[Row]) -> Iterator[Result]:
+def environments(snapshot: Snapshot, rows: Iterable[AnyRow]) -> Iterator[Result]:
     """Yield a record of each environment in which some rows run.
 
     Errors: ExportError for a lock that is not what its id states, or has more than pins.
@@ -33,15 +35,16 @@ def environments(snapshot: Snapshot, rows: Iterable[Row]) -> Iterator[Result]:
         )
 
 
-def check_lock(row: Row) -> None:
+def check_lock(row: Locked) -> None:
     """Raise ExportError for a lock that is not what its id states, or has more than pins with hashes."""
+    python, lock = str(row["python"]), str(row["lock"])
     try:
-        read_lock(row["lock"])
+        read_lock(lock)
     except ValueError as error:
         raise ExportError(
             f"lock {row['lock_id']:.40}: {error}: run `driftline verify` on the snapshot", code="export_lock_invalid"
         ) from None
-    if lock_id_of(row["python"], row["lock"]) != row["lock_id"]:
+    if lock_id_of(python, lock) != row["lock_id"]:
         raise ExportError(
             f"lock {row['lock_id']:.40}: its content has another hash: run `driftline verify`",
             code="export_lock_invalid",

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from pipeline.core.vocabularies.exports import Unsupported
 from pipeline.evaluation.export.format import Format, Further, Layout, Placed, Record, Refused, Result, Unpack
 from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, folder_of, node_id, shell_word
-from pipeline.lake.rows import ProjectRow, PublishedRepositoryTaskRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, ProjectRow, PublishedRepositoryTaskRow
 from pipeline.snapshots.format.reader import Snapshot
 
 DATA = "data.jsonl"
@@ -112,7 +111,7 @@ def prompt_elements(row: PublishedRepositoryTaskRow, record: Record) -> Record:
     }
 
 
-def task_row(record: Record) -> Row:
+def task_row(record: Record) -> AnyRow:
     """Return the columns of `published_repository_tasks` that can be read from a record or its prompt elements."""
     first, last = record["signature_position"]
     body_first, body_last = record["body_position"]

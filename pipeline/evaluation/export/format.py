@@ -9,7 +9,7 @@ from typing import Any
 from pipeline.core.errors import CodedError
 from pipeline.core.vocabularies.exports import Unsupported
 from pipeline.families.repository_tasks.tree import Tree
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, ProjectRow
 from pipeline.snapshots.format.reader import Snapshot
 
 
@@ -23,7 +23,7 @@ class NothingExported(ExportError):
     code = "export_nothing_supported"
 
 
-Unpack = Callable[[Row], Tree]
+Unpack = Callable[[ProjectRow], Tree]
 """Returns the tree of a project's source distribution. Errors: SourcesMissing."""
 
 Record = dict[str, Any]
@@ -37,11 +37,11 @@ class Placed:
     file: str
     record: Record
     config: str
-    row: Row
-    restorable: Row
+    row: AnyRow
+    restorable: AnyRow
 
     @property
-    def rest(self) -> Row:
+    def rest(self) -> AnyRow:
         """The columns that cannot be read from the record: `restorable` and `rest` together are the row."""
         missing = {name: value for name, value in self.row.items() if self.restorable.get(name) != value}
         return missing | dict.fromkeys(sorted(self.restorable.keys() - self.row.keys()))

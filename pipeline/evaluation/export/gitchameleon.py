@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pipeline.core.vocabularies.changes import GitChameleonCategory
 from pipeline.evaluation.export.environments import environment_folder, environments
 from pipeline.evaluation.export.format import Attached, Format, Further, Layout, Placed, Record, Result
-from pipeline.lake.rows import PublishedProblemRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, PublishedProblemRow
 from pipeline.snapshots.format.reader import Snapshot
 
 PROBLEMS = "problems.jsonl"
@@ -100,7 +99,7 @@ def problem_record(row: PublishedProblemRow, number: int) -> Record:
     }
 
 
-def problem_row(record: Record, hidden_tests: str | None) -> Row:
+def problem_row(record: Record, hidden_tests: str | None) -> AnyRow:
     """Return the columns of `published_problems` that can be read from a record and its hidden tests."""
     return {
         "python": record["python_version"],

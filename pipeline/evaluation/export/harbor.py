@@ -24,10 +24,11 @@ from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.running import run_controls
 from pipeline.evaluation.scores.runs import CaseRun, ProjectRun, Run
 from pipeline.evaluation.scores.tasks import Task, read_tasks
+from pipeline.execution.environments.store import Locked
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.repository_tasks.rules import RepositoryRules
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, ProjectRow
 from pipeline.snapshots.format.reader import Snapshot
 
 TASKS = "tasks.jsonl"
@@ -109,7 +110,7 @@ class _Programs:
     def files(self, folder: Folder, run: CaseRun) -> dict[str, bytes]:
         """Return the files of a task by their paths in its folder."""
         family, row = folder.task.family, folder.row
-        locks, installs = lock_files(folder.environment["lock"])
+        locks, installs = lock_files(folder.environment["lock"] or "")
         base = folder.base(locks)
         texts = {
             "environment/Dockerfile": base + installs + _OF_AGENT.format(environment=ENVIRONMENT),
@@ -144,7 +145,7 @@ class _Programs:
         }
 
 
-def _agent_files(family: Family, row: Row) -> dict[str, str]:
+def _agent_files(family: Family, row: AnyRow) -> dict[str, str]:
     """Return the files that an agent finds in its folder."""
     text = beginning(family, row)
     return {"source.py": row["source_code"]} if text is None else {"solution.py": text}
@@ -162,9 +163,10 @@ def harbor(snapshot: Snapshot, unpack: Unpack, *, unnoticed: bool = False) -> It
     sources = Sources.read(snapshot, None)
     sample_chars = load(rules / "scores.yaml", ScoreRules).sample_chars
     programs = _Programs(sources, load(rules / "validation.yaml", ValidationRules), sample_chars)
-    projects: dict[str, Any] = {}
+    projects: dict[str, ProjectRow] = {}
     if snapshot.has("projects"):
         projects = {row["id"]: row for row in snapshot.rows("projects")}
+    environment: Locked
     in_projects = InProjects(projects, unpack, load(rules / "repository.yaml", RepositoryRules), sample_chars)
     tasks = [task for of_id in read_tasks(snapshot, (), running=True).values() for task in of_id.values()]
     digests: dict[str, str] = {}
@@ -220,10 +222,10 @@ def _able(task: Task, sources: Sources, prompts_by_id: Mapping[str, Prompt | Wit
     """Return the run and the prompt of a task, or why it has none."""
     run = next((run for run in plan(task, "", sources) if run.metric is Metric.PASS), None)
     if isinstance(run, ProjectRun):
-        environment = sources.projects.get(run.project_id, {})
+        environment: Locked | None = sources.projects.get(run.project_id)
     else:
-        environment = sources.environments.get(run.lock_id, {}) if isinstance(run, CaseRun) else {}
-    if run is None or not environment.get("lock"):
+        environment = sources.environments.get(run.lock_id) if isinstance(run, CaseRun) else None
+    if run is None or environment is None or not environment["lock"]:
         why = unparted(task) or (Exclusion.NO_ENVIRONMENT if run else Exclusion.NOT_RUNNABLE).meaning
         return Refused(task.family.table, task.id, Unsupported.NOT_RUNNABLE, why)
     prompt = prompts_by_id[task.id]
@@ -233,7 +235,7 @@ def _able(task: Task, sources: Sources, prompts_by_id: Mapping[str, Prompt | Wit
 
 
 def _unnoticed(
-    tasks: Sequence[Task], rows: Mapping[str, Row], snapshot: Snapshot, sources: Sources
+    tasks: Sequence[Task], rows: Mapping[str, AnyRow], snapshot: Snapshot, sources: Sources
 ) -> Iterator[tuple[str, Refused]]:
     """Yield the tasks whose empty answer passes, or has no verdict; those that are not certain to fail are run."""
     open_tasks = [task for task in tasks if plan_control(task, sources)]

@@ -15,8 +15,9 @@ from pipeline.evaluation.export.format import ExportError
 from pipeline.evaluation.prompts.make import Prompt
 from pipeline.evaluation.scores.tasks import Task
 from pipeline.execution.environments.resolution.pinned import read_lock
+from pipeline.execution.environments.store import Locked
 from pipeline.lake.ids import sha256_text
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow
 
 ENVIRONMENT = "/opt/environment"
 _PROGRAM = "pipeline.evaluation.export.beside.verify"
@@ -59,9 +60,9 @@ class Folder:
     """
 
     task: Task
-    row: Row
+    row: AnyRow
     prompt: Prompt
-    environment: Row
+    environment: Locked
     snapshot: str
     manifest_sha256: str
     artifact: str

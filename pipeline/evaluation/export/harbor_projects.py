@@ -21,8 +21,7 @@ from pipeline.evaluation.scores.tasks import Task
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.tree import Tree
 from pipeline.lake.names import UnsafeName, inner_path
-from pipeline.lake.rows import ProjectRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, ProjectRow
 
 SETTINGS_OF_PROJECTS = {
     Family.REPOSITORY_TASK: "evocodebench-local-infilling",
@@ -84,7 +83,7 @@ class InProjects:
         """Seconds that the runs of one answer may take."""
         return _RUNS * (self.rules.time_s + _START_S)
 
-    def tree(self, task: Task, row: Row) -> Tree | Refused:
+    def tree(self, task: Task, row: AnyRow) -> Tree | Refused:
         """Return the tree of a task's project, or why there is none.
 
         Errors: Unreachable where the index that has the sources does not answer.
@@ -182,7 +181,7 @@ class InProjects:
         }
 
 
-def place_of(task: Task, row: Row) -> str:
+def place_of(task: Task, row: AnyRow) -> str:
     """Return the sentence of an instruction that says where in the file the answer is expected."""
     if task.family is Family.REPOSITORY_TASK:
         return _BODY

@@ -21,14 +21,13 @@ from pipeline.execution.environments.resolution.failures import IndexUnreachable
 from pipeline.execution.validation.samples.validate import Summary
 from pipeline.execution.validation.samples.verdict_file import Verdict, VerdictFile
 from pipeline.families.repository_tasks.answers import Answer
-from pipeline.families.repository_tasks.project_context import ProjectContext, open_project
+from pipeline.families.repository_tasks.project_context import ProjectContext, TracedProject, open_project
 from pipeline.families.repository_tasks.running import judge_answers
 from pipeline.families.repository_tasks.sdists import TooLarge
 from pipeline.families.repository_tasks.variant_runs import TestRun
 from pipeline.index.archives import BadArchive, UnsafeArchive
 from pipeline.index.http import BadAnswer, NotFound, Unreachable, WrongHash
 from pipeline.lake.ids import content_id, sha256_json
-from pipeline.lake.schema import Row
 
 _OUTCOMES = {
     TestOutcome.PASSED: Outcome.PASSED,
@@ -94,7 +93,7 @@ def validate_in_projects(
     return Summary(outcomes, order, len(requests) - len(new), environments, seconds, {})
 
 
-def _projects(path: Path) -> Mapping[str, Row]:
+def _projects(path: Path) -> Mapping[str, TracedProject]:
     """Return the projects by folder, from the file of projects beside a file or one folder above it."""
     places = [folder / PROJECTS for folder in (path.parent, path.parent.parent)]
     file = next((place for place in places if place.is_file()), None)
@@ -104,7 +103,7 @@ def _projects(path: Path) -> Mapping[str, Row]:
             " `driftline export` writes one; put it beside the file",
             code="records_without_projects",
         )
-    projects: dict[str, Row] = {}
+    projects: dict[str, TracedProject] = {}
     for entry in read_records(file):
         number = entry.number if isinstance(entry, BadRecord) else entry[0]
         try:
@@ -113,7 +112,18 @@ def _projects(path: Path) -> Mapping[str, Row]:
             raise ExportError(
                 f"{file}: line {number}: {error}. Use the exported file", code="projects_file_invalid"
             ) from None
-        projects[row["folder"]] = row | {"size": row.get("size") or 0}
+        projects[row["folder"]] = {
+            "project": row["project"],
+            "version": row["version"],
+            "outcome": row["outcome"],
+            "sha256": row["sha256"],
+            "size": row.get("size") or 0,
+            "packages": row["packages"],
+            "python": row["python"],
+            "lock_id": row["lock_id"],
+            "lock": row["lock"],
+            "import_names": row["import_names"],
+        }
     return projects
 
 
@@ -127,7 +137,7 @@ def _record(entry: tuple[int, Record] | BadRecord) -> Record:
 def _requests(
     records: Iterable[tuple[int, Record] | BadRecord],
     export_format: ExportFormat,
-    projects: Mapping[str, Row],
+    projects: Mapping[str, TracedProject],
     project_context: ProjectContext,
 ) -> Iterator[_Request]:
     """Yield the request of each change of each record; equal ones have different keys."""
@@ -144,31 +154,38 @@ def _requests(
             yield _Request(Verdict(f"record {number}", Outcome.BAD_SAMPLE, detail=detail, line=number, key=key))
             continue
         for change in changes:
-            project = projects.get(change.folder, {})
-            key = content_id(export_format, record, project.get("lock_id"), project.get("sha256"), rules)
+            project = projects.get(change.folder)
+            state = (project["lock_id"], project["sha256"]) if project else (None, None)
+            key = content_id(export_format, record, *state, rules)
             copies[key] += 1
             begun = Verdict(change.name, Outcome.NO_ENVIRONMENT, line=number, key=f"{key}-{copies[key]}")
             yield _in_project(begun, change, project)
 
 
-def _in_project(begun: Verdict, change: Change, project: Row) -> _Request:
+def _in_project(begun: Verdict, change: Change, project: TracedProject | None) -> _Request:
     if not project:
         detail = f"record {begun.line}: {PROJECTS} has no project in {change.folder}; add its line"
         return _Request(replace(begun, detail=detail))
-    release = {name: project[name] for name in ("python", "lock_id", "version")}
-    return _Request(replace(begun, **release, library=project["project"]), change)
+    verdict = replace(
+        begun,
+        python=project["python"],
+        lock_id=project["lock_id"],
+        version=project["version"],
+        library=project["project"],
+    )
+    return _Request(verdict, change)
 
 
 def _run(
     queue: Sequence[_Request],
-    projects: Mapping[str, Row],
+    projects: Mapping[str, TracedProject],
     project_context: ProjectContext,
     file: VerdictFile,
     report: ReportProgress,
 ) -> None:
     """Run the requests project by project, and append their verdicts."""
     # Copies of a project lack different lines, and answers run in the complete tree.
-    groups: dict[tuple[str, str], list[tuple[Verdict, Change]]] = defaultdict(list)
+    groups: dict[tuple[str | None, str | None], list[tuple[Verdict, Change]]] = defaultdict(list)
     for request in queue:
         if request.change is None:
             file.append(request.verdict)
@@ -187,7 +204,9 @@ def _run(
             report(project["project"], done, total)
 
 
-def _judged(row: Row, group: Sequence[tuple[Verdict, Change]], project_context: ProjectContext) -> Iterator[Verdict]:
+def _judged(
+    row: TracedProject, group: Sequence[tuple[Verdict, Change]], project_context: ProjectContext
+) -> Iterator[Verdict]:
     """Run the changes of one project and yield their verdicts."""
     try:
         project = open_project(row, project_context)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Any
 
 from packaging.version import Version
 
@@ -13,12 +12,12 @@ from pipeline.corpus.usages.text import parse_program
 from pipeline.evaluation.export.format import Format, Further, Layout, Placed, Record, Result
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import (
+    AnyRow,
     ApiDocumentRow,
     PublishedCompletionRow,
     PublishedContextRow,
     PublishedControlledCompletionRow,
 )
-from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 
 EXAMPLES = "data/eval_examples"
@@ -59,10 +58,10 @@ def libevolutioneval(snapshot: Snapshot) -> Iterator[Result]:
         record = context_record(row, completion)
         yield Placed(_examples("realistic", completion), record, "contexts", row, context_row(record))
         releases.add((completion["library"], completion["version"]))
-    for row in snapshot.rows("controlled_completions"):
-        record = controlled_record(row)
-        yield Placed(_examples("controlled", row), record, "controlled_completions", row, controlled_row(record))
-        releases.add((row["library"], row["version"]))
+    for controlled in snapshot.rows("controlled_completions"):
+        record, columns = controlled_record(controlled), controlled_row(controlled_record(controlled))
+        yield Placed(_examples("controlled", controlled), record, "controlled_completions", controlled, columns)
+        releases.add((controlled["library"], controlled["version"]))
     yield from _documents(snapshot.rows("api_documents"), releases)
 
 
@@ -80,7 +79,7 @@ def _documents(documents: Iterable[ApiDocumentRow], releases: Iterable[tuple[str
                 if row["id"] in placed:
                     yield Further(file, record)
                 else:
-                    yield Placed(file, record, "api_documents", row, document_row(record) | {"library": library})
+                    yield Placed(file, record, "api_documents", row, {**document_row(record), "library": library})
                 placed.add(row["id"])
 
 
@@ -113,7 +112,7 @@ def imported_names(imports: str) -> list[str]:
     return [name.removesuffix(f".{_HIDDEN}") for name in names if name != _HIDDEN]
 
 
-def context_row(record: Record) -> Row:
+def context_row(record: Record) -> AnyRow:
     """Return the columns of `published_contexts` that can be read from a record."""
     left = record["left_context"]
     return {
@@ -148,7 +147,7 @@ def controlled_record(row: PublishedControlledCompletionRow) -> Record:
     }
 
 
-def controlled_row(record: Record) -> Row:
+def controlled_row(record: Record) -> AnyRow:
     """Return the columns of `published_controlled_completions` that can be read from a record."""
     about = record["meta_data"]
     return {
@@ -175,7 +174,7 @@ def document_record(row: ApiDocumentRow) -> Record:
     }
 
 
-def document_row(record: Record) -> Row:
+def document_row(record: Record) -> AnyRow:
     """Return the columns of `api_documents` that can be read from a record."""
     return {
         "path": record["API_Call"],
@@ -184,7 +183,7 @@ def document_row(record: Record) -> Row:
     }
 
 
-def _meta_data(row: Mapping[str, Any]) -> Record:
+def _meta_data(row: PublishedCompletionRow | PublishedControlledCompletionRow) -> Record:
     return {
         "id": row["id"],
         "library": row["library"],
@@ -194,7 +193,7 @@ def _meta_data(row: Mapping[str, Any]) -> Record:
     }
 
 
-def _examples(scenario: str, row: Mapping[str, Any]) -> str:
+def _examples(scenario: str, row: PublishedCompletionRow | PublishedControlledCompletionRow) -> str:
     return f"{EXAMPLES}/{row['library']}_{scenario}/{file_of(row['version'])}"
 
 

@@ -24,8 +24,7 @@ from pipeline.index.archives import BadArchive, UnsafeArchive
 from pipeline.index.http import BadAnswer, NotFound, WrongHash
 from pipeline.lake.ids import sha256_text
 from pipeline.lake.names import UnsafeName, inner_path
-from pipeline.lake.rows import ProjectRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, ProjectRow
 
 SOURCES = "Source_Code"
 _DIGITS = 12
@@ -113,7 +112,7 @@ class Sources:
                 beside = {"folder": copy.folder, "hidden": hidden, "extra": list(extra)}
                 yield Further(PROJECTS, beside | project)
 
-    def refusal(self, config: str, row: Row, folder: str) -> Refused | None:
+    def refusal(self, config: str, row: AnyRow, folder: str) -> Refused | None:
         """Return why a row cannot be exported, if the sources of its project are missing."""
         why = self.missing.get(folder)
         return Refused(config, row["id"], Unsupported.SOURCES_MISSING, why) if why else None

@@ -19,7 +19,6 @@ from pipeline.lake.rows import (
     PublishedFunctionRow,
     PublishedMigrationRow,
 )
-from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 
 _LAYOUT = Layout(
@@ -70,17 +69,17 @@ def versicode(snapshot: Snapshot) -> Iterator[Result]:
         yield _held(placed)
     functions = snapshot.rows("functions")
     yield from environments(snapshot, functions)
-    for row in functions:
-        record = function_record(row)
-        file = f"executable_{row['granularity']}_completion.json"
-        yield _held(Placed(file, record, "functions", row, function_row(record)))
-    for row in snapshot.rows("migrations"):
-        record = migration_record(row)
-        yield Placed(f"migration_{row['direction']}.json", record, "migrations", row, migration_row(record))
-    for row in snapshot.rows("block_completions"):
-        record = foreign_record(row)
-        file = f"block_completion_{row['language']}.json"
-        yield _held(Placed(file, record, "block_completions", row, foreign_row(record)))
+    for function in functions:
+        record = function_record(function)
+        file = f"executable_{function['granularity']}_completion.json"
+        yield _held(Placed(file, record, "functions", function, function_row(record)))
+    for migration in snapshot.rows("migrations"):
+        record, file = migration_record(migration), f"migration_{migration['direction']}.json"
+        yield Placed(file, record, "migrations", migration, migration_row(record))
+    for block in snapshot.rows("block_completions"):
+        record = foreign_record(block)
+        file = f"block_completion_{block['language']}.json"
+        yield _held(Placed(file, record, "block_completions", block, foreign_row(record)))
 
 
 def _held(placed: Placed) -> Result:
@@ -126,7 +125,7 @@ def core_line(code: str, core_token: str) -> str:
     return next(matching, "")
 
 
-def completion_row(record: Record) -> Row:
+def completion_row(record: Record) -> AnyRow:
     """Return the columns of `published_completions` that can be read from a record."""
     granularity = record["granularity"]
     core_token = record.get("core_token") or record["answer"]
@@ -160,7 +159,7 @@ def function_record(row: PublishedFunctionRow) -> Record:
     return completion_record(row) | {"core_token": row["core_token"]} | tested
 
 
-def function_row(record: Record) -> Row:
+def function_row(record: Record) -> AnyRow:
     """Return the columns of `published_functions` that can be read from a record."""
     tested = {name: record[name] for name in ("function", "module", "tests")}
     return {**completion_row(record), **tested, **record["test_cases"]}
@@ -194,7 +193,7 @@ def migration_record(row: PublishedMigrationRow) -> Record:
     }
 
 
-def migration_row(record: Record) -> Row:
+def migration_row(record: Record) -> AnyRow:
     """Return the columns of `published_migrations` that can be read from a record."""
     source, target = ("old", "new") if record["edit_order"] == Direction.OLD_TO_NEW else ("new", "old")
     return {
@@ -232,7 +231,7 @@ def foreign_record(row: PublishedBlockCompletionRow) -> Record:
     }
 
 
-def foreign_row(record: Record) -> Row:
+def foreign_row(record: Record) -> AnyRow:
     """Return the columns of `published_block_completions` that can be read from a record."""
     columns = completion_row(record)
     own = ("id", "library", "version", "description", "code", "masked_code", "answer", "core_token", "source")

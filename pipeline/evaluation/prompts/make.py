@@ -15,7 +15,7 @@ from pipeline.evaluation.prompts.rows import Attempts, rows_of
 from pipeline.evaluation.prompts.rules import PromptRules, columns_of
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.masks import readable
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow
 from pipeline.snapshots.format.reader import Snapshot
 
 
@@ -85,7 +85,7 @@ def prompts(
 
 
 def _of_row(
-    row_id: str, row: Row, setting: str, rules: PromptRules, columns: list[str], *, ignore_case: bool
+    row_id: str, row: AnyRow, setting: str, rules: PromptRules, columns: list[str], *, ignore_case: bool
 ) -> Prompt | Without:
     rule = rules.settings[setting]
     template = rules.templates[rule.template]
@@ -96,7 +96,7 @@ def _of_row(
     if template.hidden and (leak := leaking(row, template.hidden, columns, ignore_case=ignore_case)):
         return Without(row_id, NoPrompt.LEAKS_ANSWER, leak)
     if template.hidden and readable(row.get("outputs") or "", row[template.hidden], ignore_case=ignore_case):
-        row = row | {"outputs": ""}
+        row = {**row, "outputs": ""}
     try:
         system, text = rules.render(setting, row)
     except UnreadableCode as error:

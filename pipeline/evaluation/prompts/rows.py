@@ -16,8 +16,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.families.all_families import BY_NAME
 from pipeline.lake.intervals import holding_at
-from pipeline.lake.rows import ApiDocumentRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, ApiDocumentRow, PublishedRetrievalRow
 from pipeline.snapshots.format.reader import Snapshot
 
 _RETRIEVED = (PromptInput.BM25, PromptInput.EMBEDDING)
@@ -37,7 +36,7 @@ Attempts = Mapping[str, Attempt]
 
 def rows_of(
     snapshot: Snapshot, family: Family, inputs: Sequence[PromptInput], attempts: Attempts
-) -> Iterator[tuple[str, Row]]:
+) -> Iterator[tuple[str, AnyRow]]:
     """Yield the rows of a family with their ids, in the order of the snapshot.
 
     A context has the columns and the id of its completion too. Further inputs are in `documents`, rows of
@@ -49,7 +48,7 @@ def rows_of(
     documents = _documents(snapshot, family, inputs)
     outputs = _outputs(snapshot) if PromptInput.OUTPUTS in inputs else {}
     for row_id, row in _joined(snapshot, family):
-        added: Row = {}
+        added: dict[str, object] = {}
         if documents is not None:
             added["documents"] = documents.of(row_id, row)
         if PromptInput.OUTPUTS in inputs:
@@ -57,10 +56,10 @@ def rows_of(
             added["outputs"] = outputs.get(row["snippet_id"], "") if hides_statements else ""
         if PromptInput.ATTEMPT in inputs:
             added["attempt"] = attempts.get(row_id)
-        yield row_id, row | added
+        yield row_id, {**row, **added}
 
 
-def _joined(snapshot: Snapshot, family: Family) -> Iterator[tuple[str, Row]]:
+def _joined(snapshot: Snapshot, family: Family) -> Iterator[tuple[str, AnyRow]]:
     declared = BY_NAME[family]
     rows = snapshot.rows(declared.table)
     if declared.view_of is None:
@@ -68,7 +67,7 @@ def _joined(snapshot: Snapshot, family: Family) -> Iterator[tuple[str, Row]]:
         return
     viewed = {row["id"]: row for row in snapshot.rows(BY_NAME[declared.view_of].table)}
     for row in rows:
-        yield row[declared.key], viewed[row[declared.key]] | row
+        yield row[declared.key], {**viewed[row[declared.key]], **row}
 
 
 def _outputs(snapshot: Snapshot) -> dict[str, str]:
@@ -82,17 +81,17 @@ def _outputs(snapshot: Snapshot) -> dict[str, str]:
 class _Documents:
     """The documents of a snapshot for a row: those retrieved for it, or those of the paths that it names."""
 
-    def __init__(self, documents: Iterable[ApiDocumentRow], retrievals: Iterable[Row]) -> None:
-        self._by_id: dict[str, Row] = {}
-        self._by_path: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    def __init__(self, documents: Iterable[ApiDocumentRow], retrievals: Iterable[PublishedRetrievalRow]) -> None:
+        self._by_id: dict[str, ApiDocumentRow] = {}
+        self._by_path: dict[tuple[str, str], list[ApiDocumentRow]] = defaultdict(list)
         for row in documents:
             self._by_id[row["id"]] = row
             self._by_path[row["library"], row["path"]].append(row)
-        self._retrieved: dict[str, list[Row]] = defaultdict(list)
-        for row in sorted(retrievals, key=lambda row: (row["completion_id"], row["rank"])):
-            self._retrieved[row["completion_id"]].append(self._by_id[row["document_id"]])
+        self._retrieved: dict[str, list[ApiDocumentRow]] = defaultdict(list)
+        for hit in sorted(retrievals, key=lambda row: (row["completion_id"], row["rank"])):
+            self._retrieved[hit["completion_id"]].append(self._by_id[hit["document_id"]])
 
-    def of(self, row_id: str, row: Row) -> list[Row]:
+    def of(self, row_id: str, row: AnyRow) -> list[ApiDocumentRow]:
         """Return the documents of a row, the best first."""
         if row_id in self._retrieved:
             return self._retrieved[row_id]

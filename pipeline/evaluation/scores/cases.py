@@ -13,17 +13,23 @@ from pipeline.evaluation.scores.filling import filled, solved
 from pipeline.evaluation.scores.marking.marked_cases import Lines, marked
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.splitting import NotParted, Parted, part
-from pipeline.families.completions_and_migrations.expected_outputs import displaying
+from pipeline.families.completions_and_migrations.expected_outputs import Example, displaying
 from pipeline.families.completions_and_migrations.masks import MASKS
 from pipeline.families.completions_and_migrations.required_names import RequiredNames, required_names
 
 if TYPE_CHECKING:  # verifiers of exported tasks do not have it
-    from pipeline.lake.schema import Row
+    from pipeline.lake.rows import (
+        PublishedCompletionRow,
+        PublishedFunctionRow,
+        PublishedMigrationRow,
+        PublishedProblemRow,
+    )
+
 
 Judging = Iterator[tuple[Metric, Case]]
 
 
-def _completion(row: Row, sample: str, example: Any) -> Judging:
+def _completion(row: PublishedCompletionRow, sample: str, example: Example) -> Judging:
     named = RequiredNames(frozenset([row["core_token"]]), frozenset(), frozenset([row["core_token"]]))
     is_silent = not any((check["expected"] or "").strip() for check in example["checks"])
     if row["granularity"] != Granularity.TOKEN and is_silent and (missing := named.missing_from(sample)):
@@ -32,7 +38,7 @@ def _completion(row: Row, sample: str, example: Any) -> Judging:
         return
     program = filled(row, sample)
     if row["granularity"] != Granularity.TOKEN and is_silent:
-        masked = row["masked_code"], row["core_token"], row["granularity"]
+        masked = row["masked_code"], row["core_token"], Granularity(row["granularity"])
         lines = _masked_lines(*masked, program), _masked_lines(*masked, row["code"])
         case = marked(Case("", "", program), Case("", "", row["code"]), named, *lines)
     else:
@@ -48,7 +54,7 @@ def _masked_lines(masked_code: str, core_token: str, granularity: Granularity, p
     return before.count("\n") + 1, program.count("\n") + 1 - after.count("\n")
 
 
-def _migration(row: Row, sample: str, example: Any) -> Judging:
+def _migration(row: PublishedMigrationRow, sample: str, example: Example) -> Judging:
     required = required_names(row["source_code"], row["target_code"], row["target_path"])
     if missing := required.missing_from(sample):
         # Equal outputs would not show that the answer is for the target version.
@@ -63,12 +69,12 @@ def _without(names: Sequence[str]) -> Case:
     return Case("", "", f"raise AssertionError('the answer does not use {', '.join(names)}')\n")
 
 
-def _function(row: Row, sample: str, example: Any) -> Judging:
+def _function(row: PublishedFunctionRow, sample: str, example: object) -> Judging:
     if parted := _parted(row["tests"], row["module"]):
         yield Metric.PASS, Case("", "", filled(row, sample), parted=parted, module=row["module"])
 
 
-def _problem(row: Row, sample: str, example: Any) -> Judging:
+def _problem(row: PublishedProblemRow, sample: str, example: object) -> Judging:
     program = solved(row["starting_code"], sample)
     for metric, text, module in (
         (Metric.PASS, row["hidden_tests"], row["module"]),
@@ -92,7 +98,7 @@ def parts_of(tests: str, module: str | None) -> Parted | str:
         return str(error)
 
 
-CASES: Mapping[Family, Callable[[Row, str, Any], Judging]] = {
+CASES: Mapping[Family, Callable[[Any, str, Any], Judging]] = {
     Family.COMPLETION: _completion,
     Family.FUNCTION: _function,
     Family.MIGRATION: _migration,

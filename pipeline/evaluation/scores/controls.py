@@ -12,8 +12,8 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.corpus.usages.text import parse_program
 from pipeline.evaluation.scores.tasks import Task
+from pipeline.families.completions_and_migrations.expected_outputs import Example
 from pipeline.families.completions_and_migrations.masks import MASKS
-from pipeline.lake.schema import Row
 
 NO_NAME = "driftline_has_no_such_name"
 _NOTHING, _NO_CONDITION = "pass", "if True:"
@@ -38,18 +38,20 @@ def control(task: Task) -> str | None:
     return _NOTHING if task.family is Family.MIGRATION else None
 
 
-def fails_for_certain(task: Task, example: Row) -> bool:
+def fails_for_certain(task: Task, example: Example) -> bool:
     """Say whether the control of a task need not be run, since it cannot pass."""
-    with_output = [check for check in example["checks"] if check["expected"] is not None]
-    if any(check["expected"].lstrip().startswith(_TRACEBACK) for check in with_output):
+    with_output = [
+        (check["statement"], check["expected"]) for check in example["checks"] if check["expected"] is not None
+    ]
+    if any(expected.lstrip().startswith(_TRACEBACK) for _, expected in with_output):
         return False
     if task.family is Family.MIGRATION:
-        return any(_shows(check["expected"]) for check in with_output)
+        return any(_shows(expected) for _, expected in with_output)
     if task.row["granularity"] == Granularity.TOKEN:
         program = parse_program(task.row["masked_code"].replace(MASKS[Granularity.TOKEN], NO_NAME))
         return program is not None and any(_looks_up(statement) for statement in program.body)
     removed = f"\n{task.row['answer']}\n"
-    return any(_shows(check["expected"]) and f"\n{check['statement'].strip()}\n" in removed for check in with_output)
+    return any(_shows(expected) and f"\n{statement.strip()}\n" in removed for statement, expected in with_output)
 
 
 def _shows(expected: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
@@ -27,7 +28,6 @@ from pipeline.lake.rows import (
     PublishedRepositoryTaskRow,
     PublishedSceneRow,
 )
-from pipeline.lake.schema import Row
 
 Values = Mapping[Metric, float | None]
 """Scores of one sample, 0 to 1 each; None where a metric does not apply to the reference."""
@@ -122,7 +122,7 @@ def scene(task: PublishedSceneRow, sample: str) -> Values:
     return {}
 
 
-SCORERS: Mapping[Family, Callable[[Row, str], Values]] = {
+SCORERS: Mapping[Family, Callable[[Any, str], Values]] = {
     Family.COMPLETION: completion,
     Family.CONTEXT: expression,
     Family.CONTROLLED: expression,

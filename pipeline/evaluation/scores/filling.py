@@ -6,14 +6,20 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TypedDict
 
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.corpus.usages.text import parse_program
 from pipeline.families.completions_and_migrations.masks import MASKS, unmask
 
-if TYPE_CHECKING:  # verifiers of exported tasks do not have it
-    from pipeline.lake.schema import Row
+
+class MaskedCode(TypedDict):
+    """What an answer is put into: code with a mask, as published completions and functions have it."""
+
+    granularity: str
+    masked_code: str
+    core_token: str
+
 
 _CLAUSES = {
     **dict.fromkeys(("elif", "else"), "{margin}if 1:\n{margin} pass\n"),
@@ -25,7 +31,7 @@ _CLAUSES = {
 _GRANULARITIES = {granularity.value: granularity for granularity in Granularity}
 
 
-def filled(task: Row, sample: str) -> str:
+def filled(task: MaskedCode, sample: str) -> str:
     """Return the program of a completion with a sample in place of the mask; other masks hide the core token.
 
     A sample may be indented for its place or for itself, with or without its first line. For a block it may be the
@@ -44,7 +50,7 @@ def filled(task: Row, sample: str) -> str:
     return next(filter(parse_program, programs), programs[0])
 
 
-def inside(task: Row, sample: str) -> str:
+def inside(task: MaskedCode, sample: str) -> str:
     """Return a block's sample without the code around the mask, where the sample repeats that code."""
     masked = task["masked_code"].replace(MASKS[Granularity.TOKEN], task["core_token"])
     before, _, after = (part.strip() for part in masked.partition(MASKS[Granularity.BLOCK]))

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Facet, Metric
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ScoreRow
 
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "driftline",
@@ -56,7 +56,7 @@ class _Panel:
     family: Family
     facet: Facet
     groups: Sequence[str]
-    rows: Mapping[tuple[Metric, str], Row]
+    rows: Mapping[tuple[str, str], ScoreRow]
 
     @property
     def metrics(self) -> list[Metric]:
@@ -64,7 +64,7 @@ class _Panel:
         return [metric for metric in _DRAWN if any(key[0] == metric for key in self.rows)]
 
 
-def scores_svg(title: str, rows: Sequence[Row], facets: Sequence[Facet], limit: int) -> str:
+def scores_svg(title: str, rows: Sequence[ScoreRow], facets: Sequence[Facet], limit: int) -> str:
     """Draw the scores of one sample (k = 1) by facet, at most `limit` groups of each: those with the most tasks.
 
     Errors: ValueError where there is nothing to draw.
@@ -82,7 +82,7 @@ def scores_svg(title: str, rows: Sequence[Row], facets: Sequence[Facet], limit: 
     return _described(written.getvalue(), panels)
 
 
-def _panel(family: Family, facet: Facet, rows: Sequence[Row], limit: int) -> _Panel | None:
+def _panel(family: Family, facet: Facet, rows: Sequence[ScoreRow], limit: int) -> _Panel | None:
     drawn = {
         (row["metric"], row["value"]): row
         for row in rows
@@ -126,6 +126,11 @@ def _height(panel: _Panel) -> float:
     return _PANEL_IN + _ROW_IN * len(panel.groups) * max(1.0, 0.6 * len(panel.metrics))
 
 
+def _numbers(*values: float | None) -> list[float]:
+    """Return figures that a row has, since its mean is there."""
+    return [value for value in values if value is not None]
+
+
 def _draw_panel(axes: Axes, panel: _Panel, room: int) -> None:
     metrics = panel.metrics
     for down, value in enumerate(panel.groups):
@@ -133,8 +138,8 @@ def _draw_panel(axes: Axes, panel: _Panel, room: int) -> None:
             if row := panel.rows.get((metric, value)):
                 y = down + 0.7 * ((at + 0.5) / len(metrics) - 0.5)
                 look = _look(metric)
-                axes.plot([row["low"], row["high"]], [y, y], color=look["color"], linewidth=1.1)
-                axes.plot([row["mean"]], [y], linestyle="", **look)
+                axes.plot(_numbers(row["low"], row["high"]), [y, y], color=look["color"], linewidth=1.1)
+                axes.plot(_numbers(row["mean"]), [y], linestyle="", **look)
     tasks = {value: max(row["tasks"] for (_, of), row in panel.rows.items() if of == value) for value in panel.groups}
     axes.set_yticks(range(len(panel.groups)), [f"{value}  ({tasks[value]:,})" for value in panel.groups])
     axes.set_ylim(room - 0.5, -0.5)

@@ -18,8 +18,9 @@ from pipeline.evaluation.scores.runs import CaseRun, ProjectRun, Run
 from pipeline.evaluation.scores.tasks import Task, rows_of
 from pipeline.execution.validation.cases import Case
 from pipeline.families.all_families import FAMILIES
+from pipeline.families.completions_and_migrations.expected_outputs import Example
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, EnvironmentRow, ProjectRow
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
 
@@ -47,9 +48,9 @@ class Sources:
     `settings` are the rules that influence the outcome of a run.
     """
 
-    examples: Mapping[str, Row]
-    environments: Mapping[str, Row]
-    projects: Mapping[str, Row]
+    examples: Mapping[str, Example]
+    environments: Mapping[str, EnvironmentRow]
+    projects: Mapping[str, ProjectRow]
     settings: Any
 
     @classmethod
@@ -58,15 +59,15 @@ class Sources:
 
         Errors: SnapshotError.
         """
-        pieces = ("snippets", "rewrites")
-        examples = [row for file in pieces for row in rows_of(snapshot, file, _EXAMPLE, library=library)]
+        snippets = rows_of(snapshot, "snippets", _EXAMPLE, library=library)
+        examples: list[Example] = [*snippets, *rows_of(snapshot, "rewrites", _EXAMPLE, library=library)]
         files = dict.fromkeys(family.environments for family in FAMILIES if family.environments)
         environments = [row for file in files for row in rows_of(snapshot, file, _ENVIRONMENT, library=library)]
         by_lock = {row["lock_id"]: row for row in environments if row["lock_id"]}
         projects = {row["id"]: row for row in rows_of(snapshot, "projects", _PROJECT, library=library)}
         return cls({row["id"]: row for row in examples}, by_lock, projects, settings)
 
-    def example(self, of: str) -> Row:
+    def example(self, of: str) -> Example:
         """Return an example by its id.
 
         Errors: SnapshotError.
@@ -102,7 +103,7 @@ def plan_control(task: Task, sources: Sources) -> Sequence[Run]:
     return [replace(run, control=True) for run in plan(task, empty_answer, sources)]
 
 
-def example_of(task: Task, sources: Sources) -> Row | None:
+def example_of(task: Task, sources: Sources) -> Example | None:
     """Return the example of a completion, or of the target side of a migration; None for other families.
 
     Errors: SnapshotError.
@@ -114,7 +115,7 @@ def example_of(task: Task, sources: Sources) -> Row | None:
     return sources.example(of)
 
 
-def _target(row: Row) -> str:
+def _target(row: AnyRow) -> str:
     return str(row["target_rewrite_id"] or row["target_snippet_id"])
 
 
@@ -141,8 +142,8 @@ def unparted(task: Task) -> str | None:
 
 
 def _run(task: Task, sample: str, metric: Metric, lock_id: str, case: Case, sources: Sources) -> Run:
-    environment = sources.environments.get(lock_id, {})
-    named = replace(case, import_names=tuple(environment.get("import_names", ())))
+    environment = sources.environments.get(lock_id)
+    named = replace(case, import_names=tuple(environment["import_names"]) if environment else ())
     key = content_id(lock_id, asdict(named), sources.settings)
     return CaseRun((task.family, task.id), sample, metric, key, False, lock_id, replace(named, id=key))
 

@@ -34,7 +34,7 @@ from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.running import judge_answers
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.index.http import BadAnswer, Fetcher, NotFound, Unreachable
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import EnvironmentRow, ProjectRow, R
 from pipeline.snapshots.format.reader import Snapshot
 
 _REASONS = {Outcome.NO_ENVIRONMENT: Exclusion.NO_ENVIRONMENT, Outcome.HARNESS_ERROR: Exclusion.NOT_JUDGED}
@@ -93,11 +93,14 @@ def run_planned(
     """Run planned runs, one environment or project after the other, and store their outcomes in the file."""
     done = 0
     for (where, in_project), group in _by_place(runs).items():
-        row = (sources.projects if in_project else sources.environments).get(where)
+        project, environment = sources.projects.get(where), sources.environments.get(where)
+        row = project if in_project else environment
         report(f"{row.get('project') or row['library']} {row['version']}" if row else where, done, len(runs))
-        run_group = _run_in_project if in_project else _run_in_environment
         try:
-            run_group(row, group, runners, file)
+            if in_project:
+                _run_in_project(project, group, runners, file)
+            else:
+                _run_in_environment(environment, group, runners, file)
         except Exception as error:  # noqa: BLE001 - stored with each run that it stopped
             unfinished = [run for run in group if run.key not in file.outcomes]
             _give_up(unfinished, error, file, Outcome.HARNESS_ERROR)
@@ -150,7 +153,7 @@ def _by_place(runs: Iterable[Run]) -> dict[tuple[str, bool], list[Run]]:
     return groups
 
 
-def _run_in_environment(row: Row | None, runs: Sequence[Run], runners: Runners, file: RunFile) -> None:
+def _run_in_environment(row: EnvironmentRow | None, runs: Sequence[Run], runners: Runners, file: RunFile) -> None:
     by_key = {run.key: run for run in runs}
     engine = runners.engine
     try:
@@ -168,7 +171,7 @@ def _run_in_environment(row: Row | None, runs: Sequence[Run], runners: Runners, 
     )
 
 
-def _run_in_project(row: Row | None, runs: Sequence[Run], runners: Runners, file: RunFile) -> None:
+def _run_in_project(row: ProjectRow | None, runs: Sequence[Run], runners: Runners, file: RunFile) -> None:
     of_project = [run for run in runs if isinstance(run, ProjectRun)]
     try:
         project = open_project(_there(row), runners.project_context)
@@ -190,7 +193,7 @@ def _answer(project: Project, run: ProjectRun) -> Answer:
     return Answer(run.key, run.path, run.rewrite(text), run.tests)
 
 
-def _there(row: Row | None) -> Row:
+def _there(row: R | None) -> R:
     if row is None:
         raise InputError(
             "the snapshot lacks an environment or project of the task: run `driftline verify` on it",

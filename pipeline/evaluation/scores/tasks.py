@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Literal, overload
 
 import pyarrow.compute as pc
 
@@ -12,9 +13,16 @@ from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Facet
 from pipeline.families.all_families import BY_NAME
-from pipeline.families.family import InstanceFamily
-from pipeline.lake.rows import SceneRow
-from pipeline.lake.schema import Row
+from pipeline.families.family import EnvironmentTable, InstanceFamily
+from pipeline.lake.rows import (
+    AnyRow,
+    ApiDocumentRow,
+    EnvironmentRow,
+    ErratumRow,
+    ProjectRow,
+    RewriteRow,
+    SnippetRow,
+)
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
 
@@ -59,7 +67,7 @@ class Task:
 
     id: str
     family: Family
-    row: Row
+    row: AnyRow
     groups: tuple[tuple[Facet, str], ...]
     cluster: str = ""
 
@@ -108,20 +116,22 @@ def _tasks(snapshot: Snapshot, family: Family, facets: Collection[Facet], runnin
         yield Task(row[declared.key], family, row, tuple(_groups(row, family, columns)), " ".join(about))
 
 
-def _with_projects(snapshot: Snapshot, scenes: list[SceneRow]) -> list[Row]:
+def _with_projects(snapshot: Snapshot, scenes: Sequence[AnyRow]) -> list[AnyRow]:
     """Add the release time of each scene's project."""
     projects = rows_of(snapshot, "projects", ("id",), [COLUMNS[Facet.YEAR]]) if scenes else []
     times = {row["id"]: row.get(COLUMNS[Facet.YEAR]) for row in projects}
-    return [row | {COLUMNS[Facet.YEAR]: times.get(row["project_id"])} for row in scenes]
+    return [{**row, COLUMNS[Facet.YEAR]: times.get(row["project_id"])} for row in scenes]
 
 
-def _with_viewed(snapshot: Snapshot, view: InstanceFamily, rows: list[Row], facets: Iterable[Facet]) -> list[Row]:
+def _with_viewed(
+    snapshot: Snapshot, view: InstanceFamily, rows: Sequence[AnyRow], facets: Iterable[Facet]
+) -> list[AnyRow]:
     """Add the tags, source and version of the row behind each row of a view."""
     assert view.view_of is not None
     columns = [COLUMNS[facet] for facet in facets if facet is not Facet.GRANULARITY]
     viewed = rows_of(snapshot, BY_NAME[view.view_of].table, ("id", "path", "version"), columns) if rows else []
     by_id = {row["id"]: row for row in viewed}
-    return [by_id.get(row[view.key], {}) | row for row in rows]
+    return [{**by_id.get(row[view.key], {}), **row} for row in rows]
 
 
 def read_errata(snapshot: Snapshot) -> Errata:
@@ -139,9 +149,53 @@ def read_errata(snapshot: Snapshot) -> Errata:
     }
 
 
+@overload
+def rows_of(
+    snapshot: Snapshot,
+    config: Literal["snippets", "rewrites"],
+    needed: Collection[str],
+    others: Iterable[str] = (),
+    library: str | None = None,
+) -> Sequence[SnippetRow | RewriteRow]: ...
+@overload
+def rows_of(
+    snapshot: Snapshot,
+    config: EnvironmentTable,
+    needed: Collection[str],
+    others: Iterable[str] = (),
+    library: str | None = None,
+) -> Sequence[EnvironmentRow]: ...
+@overload
+def rows_of(
+    snapshot: Snapshot,
+    config: Literal["projects"],
+    needed: Collection[str],
+    others: Iterable[str] = (),
+    library: str | None = None,
+) -> Sequence[ProjectRow]: ...
+@overload
+def rows_of(
+    snapshot: Snapshot,
+    config: Literal["api_documents"],
+    needed: Collection[str],
+    others: Iterable[str] = (),
+    library: str | None = None,
+) -> Sequence[ApiDocumentRow]: ...
+@overload
+def rows_of(
+    snapshot: Snapshot,
+    config: Literal["errata"],
+    needed: Collection[str],
+    others: Iterable[str] = (),
+    library: str | None = None,
+) -> Sequence[ErratumRow]: ...
+@overload
 def rows_of(
     snapshot: Snapshot, config: str, needed: Collection[str], others: Iterable[str] = (), library: str | None = None
-) -> list[Row]:
+) -> Sequence[AnyRow]: ...
+def rows_of(
+    snapshot: Snapshot, config: str, needed: Collection[str], others: Iterable[str] = (), library: str | None = None
+) -> Sequence[Any]:
     """Read the needed columns of a table, and the others as far as it has them; [] where the snapshot lacks the table.
 
     `library` restricts the rows to one library.
@@ -155,7 +209,7 @@ def rows_of(
     return snapshot.rows(config, columns, pc.field("library") == library if library else None)
 
 
-def _groups(row: Row, family: Family, columns: Mapping[Facet, str]) -> Iterator[tuple[Facet, str]]:
+def _groups(row: AnyRow, family: Family, columns: Mapping[Facet, str]) -> Iterator[tuple[Facet, str]]:
     yield Facet.FAMILY, family
     for facet, column in columns.items():
         value = row.get(column)

@@ -9,16 +9,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from pipeline.corpus.usages.text import parse_program
 from pipeline.execution.validation.cases import Case
 
 if TYPE_CHECKING:  # verifiers of exported tasks do not have it
-    from pipeline.lake.rows import RewriteRow, SnippetCheck, SnippetRow
+    from pipeline.lake.rows import SnippetCheck
 
 _TRACEBACK = "Traceback (most recent call last)"
 _ANYTHING = "..."
+
+
+class Example(TypedDict):
+    """A program with its statements and what they display: a snippet, or what a codemod made of one."""
+
+    id: str
+    preamble: str
+    code: str
+    checks: Sequence[SnippetCheck]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +39,7 @@ class _Unit:
     options: tuple[str, ...]
 
 
-def displaying(example: SnippetRow | RewriteRow, reference: str, program: str) -> Case:
+def displaying(example: Example, reference: str, program: str) -> Case:
     """Return the case of a program: its statements with their expected outputs, or the whole, which has to run."""
     checks = expected_outputs(example["preamble"], example["checks"], reference, program)
     return Case("", "", program, checks or ())

@@ -20,7 +20,7 @@ from pipeline.families.family import (
     Proof,
     Proofs,
 )
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import PublishedCompletionRow, PublishedMigrationRow
 
 _MASKED = (
     Pane("code", "Code, what is hidden marked"),
@@ -29,7 +29,7 @@ _MASKED = (
 )
 
 
-def _completion(row: Row) -> Iterator[Proof]:
+def _completion(row: PublishedCompletionRow) -> Iterator[Proof]:
     if row["reference_outcome"] is None:
         # Part of a project: its proof was a probe of the API.
         yield Probed(row["lock_id"], row["path"])
@@ -37,7 +37,7 @@ def _completion(row: Row) -> Iterator[Proof]:
         yield Example(row["snippet_id"], row["lock_id"])
 
 
-def _migration(row: Row) -> Iterator[Proof]:
+def _migration(row: PublishedMigrationRow) -> Iterator[Proof]:
     yield Example(row["target_rewrite_id"] or row["target_snippet_id"], row["target_lock_id"])
     yield Example(row["source_rewrite_id"] or row["snippet_id"], row["lock_id"])
 

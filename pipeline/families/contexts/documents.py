@@ -9,8 +9,7 @@ from packaging.version import Version
 
 from pipeline.core.vocabularies.samples import DocumentPart
 from pipeline.core.vocabularies.surface import SymbolKind
-from pipeline.lake.rows import ApiDocumentDocumentedParameter, ApiDocumentRow, ReleaseRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ApiDocumentDocumentedParameter, ApiDocumentResult, ApiDocumentRow, ReleaseRow
 
 
 class Documentation:
@@ -61,12 +60,12 @@ def searched_text(document: ApiDocumentRow, parts: Sequence[DocumentPart]) -> st
     return "\n".join(text for part in parts if (text := _PARTS[part](document)))
 
 
-def _described(rows: Iterable[ApiDocumentDocumentedParameter]) -> str:
+def _described(rows: Iterable[ApiDocumentDocumentedParameter | ApiDocumentResult]) -> str:
     lines = (": ".join(filter(None, (row["name"], row["description"]))) for row in rows)
     return "\n".join(line for line in lines if line)
 
 
-_PARTS: Mapping[DocumentPart, Callable[[Row], str]] = {
+_PARTS: Mapping[DocumentPart, Callable[[ApiDocumentRow], str]] = {
     DocumentPart.PATH: lambda row: str(row["path"]),
     DocumentPart.SIGNATURE: lambda row: row["signature"] or "",
     DocumentPart.DESCRIPTION: lambda row: str(row["description"]),

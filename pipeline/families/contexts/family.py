@@ -16,10 +16,10 @@ from pipeline.families.family import (
     Proof,
     Proofs,
 )
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import PublishedControlledCompletionRow
 
 
-def _controlled(row: Row) -> Iterator[Proof]:
+def _controlled(row: PublishedControlledCompletionRow) -> Iterator[Proof]:
     yield Probed(row["lock_id"], row["path"])
 
 

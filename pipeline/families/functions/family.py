@@ -19,10 +19,10 @@ from pipeline.families.family import (
     Proof,
     Proofs,
 )
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import PublishedFunctionRow
 
 
-def _function(row: Row) -> Iterator[Proof]:
+def _function(row: PublishedFunctionRow) -> Iterator[Proof]:
     yield Program(row["lock_id"], Case("", "", row["code"], test_file=row["tests"], module=row["module"]))
 
 

@@ -14,7 +14,6 @@ from pipeline.corpus.usages.uses import Use
 from pipeline.families.completions_and_migrations.history import PLAIN, Tagging
 from pipeline.families.problems.library import Library
 from pipeline.lake.rows import SnippetRow
-from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.llm.tasks.rules import TaskFunctionRules
 
@@ -48,7 +47,7 @@ class Untaken:
 
 def untaken_examples(
     rejects: Iterable[Reject],
-    used: Iterable[Row],
+    used: Iterable[SnippetRow],
     snippets: Iterable[SnippetRow],
     library: Library,
     rules: TaskFunctionRules,

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.core.vocabularies.samples import UsageForm
-from pipeline.corpus.usages.text import preamble_length, source_of
+from pipeline.corpus.usages.text import Program, preamble_length, source_of
 from pipeline.corpus.usages.uses import Use
 from pipeline.families.model_migrations.llm_program import BadProgram, Steps, problem_of, read_steps
 from pipeline.lake.rows import SnippetRow
-from pipeline.lake.schema import Row
 from pipeline.llm.client.drafter import ModelDrafter
 from pipeline.llm.names import find_names
 from pipeline.llm.rules import DraftingRules
@@ -94,9 +93,9 @@ class ModelMigrations:
 
     def _core(self, steps: Steps, name: str, of: Unmigrated) -> str | None:
         """Return the path that takes the place of the example's API; of several the one that the example has."""
-        row: Row = {"preamble": steps.preamble, "code": steps.code}
-        start = preamble_length(row)
-        uses = [use for use in self.uses(source_of(row), of.target) if use.name_start_byte >= start]
+        program: Program = {"preamble": steps.preamble, "code": steps.code}
+        start = preamble_length(program)
+        uses = [use for use in self.uses(source_of(program), of.target) if use.name_start_byte >= start]
         paths = {
             use.path
             for use in uses

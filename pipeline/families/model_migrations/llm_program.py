@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from typing import TypedDict
 
 from pipeline.corpus.usages.text import source_of
 from pipeline.families.llm_code_checks import BadCode, read_code
 from pipeline.lake.rows import SnippetCheck, SnippetRow
-from pipeline.lake.schema import Row
 from pipeline.llm.tasks.rules import MigratedCodeRules
 
 _LITERALS = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp)
@@ -22,6 +22,13 @@ _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 class BadProgram(ValueError):
     """What was written is no program that could take the place of the example; says why, in words for the model."""
+
+
+class Statement(TypedDict):
+    """A statement of an example, with the output that is stated for it."""
+
+    code: str
+    output: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +52,7 @@ class Steps:
         ]
 
 
-def statements_of(snippet: SnippetRow) -> list[Row]:
+def statements_of(snippet: SnippetRow) -> list[Statement]:
     """Return the statements of an example, each with the output that is stated for it, null where none is."""
     return [{"code": check["statement"], "output": check["expected"]} for check in snippet["checks"]]
 

@@ -6,12 +6,11 @@ Nothing of the provider's SDK is imported here: the stages that read these table
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Literal, cast, overload
 
 import pyarrow.compute as pc
 
-from pipeline.lake.rows import AnyRow, Tables
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, DraftRow, MigrationRow, RewriteRow, Tables, VerdictRow
 from pipeline.lake.stage import as_tables
 from pipeline.lake.tables import Lake
 
@@ -37,7 +36,25 @@ def with_drafted(tables: Tables) -> Tables:
     return as_tables({**rows, **{name: [*rows[name], *rows[beside]] for name, beside in both.items()}})
 
 
-def read_with_drafted(lake: Lake, table: str, library: str, where: pc.Expression | None = None) -> list[Row]:
+@overload
+def read_with_drafted(
+    lake: Lake, table: Literal["migrations"], library: str, where: pc.Expression | None = None
+) -> list[MigrationRow]: ...
+@overload
+def read_with_drafted(
+    lake: Lake, table: Literal["verdicts"], library: str, where: pc.Expression | None = None
+) -> list[VerdictRow]: ...
+@overload
+def read_with_drafted(
+    lake: Lake, table: Literal["drafts"], library: str, where: pc.Expression | None = None
+) -> list[DraftRow]: ...
+@overload
+def read_with_drafted(
+    lake: Lake, table: Literal["rewrites"], library: str, where: pc.Expression | None = None
+) -> list[RewriteRow]: ...
+@overload
+def read_with_drafted(lake: Lake, table: str, library: str, where: pc.Expression | None = None) -> list[AnyRow]: ...
+def read_with_drafted(lake: Lake, table: str, library: str, where: pc.Expression | None = None) -> Sequence[AnyRow]:
     """Return the rows of a table, and those that a model wrote of the same kind."""
     beside = lake.read(_BESIDE[table], library, where) if table in _BESIDE else []
     return [*lake.read(table, library, where), *beside]

@@ -21,7 +21,6 @@ from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.tasks import CaseOf, Task, renamed, tasks_of
 from pipeline.lake.guard import guarded
 from pipeline.lake.rows import ChangeRow, RewriteRow, SnippetRow
-from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 
 _TAG_ORDER = [LibEvolutionEvalTag.INTRODUCED, LibEvolutionEvalTag.DEPRECATED, LibEvolutionEvalTag.MODIFIED]
@@ -125,7 +124,7 @@ def show(snippets: Iterable[SnippetRow], library: Library, rules: ProblemRules) 
     yield from guarded(sorted(samples, key=_id), _id, tasks)
 
 
-def _id(row: Row) -> str:
+def _id(row: SnippetRow) -> str:
     return str(row["id"])
 
 

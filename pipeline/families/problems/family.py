@@ -17,10 +17,10 @@ from pipeline.families.family import (
     Proof,
     Proofs,
 )
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import PublishedProblemRow
 
 
-def _problem(row: Row) -> Iterator[Proof]:
+def _problem(row: PublishedProblemRow) -> Iterator[Proof]:
     program = row["starting_code"] + row["solution"]
     yield Program(row["lock_id"], Case("", "", program, test_file=row["hidden_tests"], module=row["module"]))
     yield Program(row["lock_id"], Case("", "", program, test=row["test"]))

@@ -16,7 +16,6 @@ from pipeline.families.problems.llm_reading import Reader, text_of
 from pipeline.families.problems.needs import ignoring, parameters_of
 from pipeline.families.problems.running import OpenEnvironment, Tested, run_tested
 from pipeline.lake.rows import ProblemRunRow
-from pipeline.lake.schema import Row
 from pipeline.llm.client.drafter import ModelDrafter
 from pipeline.llm.idle import doing_nothing
 from pipeline.llm.judging import RunJudge, Trial
@@ -145,7 +144,7 @@ class _Court:
         self.accepted |= {problem.id: problem for key, problem in same.items() if proven[key] is None}
         return {key: proven[key] if key in same else _TWICE for key in problems}
 
-    def _unproven(self, rows: Sequence[Row], other_version: str | None) -> str | None:
+    def _unproven(self, rows: Sequence[ProblemRunRow], other_version: str | None) -> str | None:
         """Say which run of a problem did not end as it must."""
         runs = {row["role"]: row for row in rows}
         for role, name in _MUST_PASS.items():

@@ -20,7 +20,6 @@ from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.running import OpenEnvironment, environments_with_tests, places_of
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.rows import EnvironmentRow, ProblemRow, ProblemRunRow, RefusedProblemRow, SnippetRow
-from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 
 
@@ -39,7 +38,7 @@ class WrittenRows:
 def write_problems(
     library: Library,
     snippets: Sequence[SnippetRow],
-    decided: Iterable[Row],
+    decided: Iterable[ProblemRow],
     places: Mapping[str, OpenEnvironment],
     rules: ProblemRules,
     mutation: MutationRules,

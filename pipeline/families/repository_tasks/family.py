@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.families.family import InstanceFamily, Pane, ProjectTests, Proof, Proofs
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import PublishedRepositoryTaskRow
 
 
-def _repository_task(row: Row) -> Iterator[Proof]:
+def _repository_task(row: PublishedRepositoryTaskRow) -> Iterator[Proof]:
     yield ProjectTests(row["project_id"], row["path"], tuple(row["tests"]))
 
 

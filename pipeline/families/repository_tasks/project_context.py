@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from pipeline.core.vocabularies.projects import ProjectOutcome
 from pipeline.core.vocabularies.running import EnvironmentOutcome
@@ -12,7 +14,21 @@ from pipeline.execution.validation.run_cache import RunCache
 from pipeline.families.repository_tasks.project import Project
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
-from pipeline.lake.rows import ProjectRow
+
+
+class TracedProject(TypedDict):
+    """What a project is opened by: a row of `projects`, or a line of an export's file of projects."""
+
+    project: str
+    version: str
+    outcome: str
+    sha256: str | None
+    size: int | None
+    packages: Sequence[str]
+    python: str | None
+    lock_id: str | None
+    lock: str | None
+    import_names: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -27,7 +43,7 @@ class ProjectContext:
     memory: RunCache | None = None
 
 
-def open_project(row: ProjectRow, project_context: ProjectContext) -> Project:
+def open_project(row: TracedProject, project_context: ProjectContext) -> Project:
     """Return the project of a traced `projects` row, ready to be run: fetched and installed again where it is gone.
 
     Errors: ValueError for a row that was not traced; those of `ProjectSources` and of `EnvironmentStore.open`.

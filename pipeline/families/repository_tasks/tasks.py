@@ -32,7 +32,6 @@ from pipeline.families.repository_tasks.variant_runs import TestRun, worst
 from pipeline.lake.guard import attempt, guarded
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ProjectFileRow, ProjectRow, RepositoryTaskRow, Tables, TracedFunctionRow
-from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject
 
 EMPTY = "raise NotImplementedError"
@@ -211,7 +210,7 @@ class _Drafted:
 
 
 def _drafted(
-    silent: Sequence[tuple[Row, Sequence[str], Mapping[str, frozenset[int]]]],
+    silent: Sequence[tuple[TracedFunctionRow, Sequence[str], Mapping[str, frozenset[int]]]],
     used: int,
     rules: RepositoryRules,
     writer: RequirementWriter | None,
@@ -245,7 +244,9 @@ def _drafted(
 
 
 def _requested(
-    silent: Sequence[tuple[Row, Sequence[str], Mapping[str, frozenset[int]]]], used: int, rules: RepositoryRules
+    silent: Sequence[tuple[TracedFunctionRow, Sequence[str], Mapping[str, frozenset[int]]]],
+    used: int,
+    rules: RepositoryRules,
 ) -> list[Candidate]:
     """Choose the functions that say nothing and have a body of the right size, as many as there are places left."""
     blank, basis = Requirement("", ""), RequirementBasis.MODEL
@@ -255,7 +256,7 @@ def _requested(
 
 
 def wanting_requirements(
-    silent: Sequence[Row], used: int, project_files: Sequence[ProjectFileRow], rules: RepositoryRules
+    silent: Sequence[TracedFunctionRow], used: int, project_files: Sequence[ProjectFileRow], rules: RepositoryRules
 ) -> list[Candidate]:
     """Return those of the functions that say nothing whose requirements a model would be asked for."""
     files = {(row["project_id"], row["path"]): row["text"].split("\n") for row in project_files}

@@ -13,7 +13,6 @@ from pipeline.families.scenes.rules import SceneRules
 from pipeline.families.scenes.views import View, hidden_names, view
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ProjectFileRow, SceneRelated, TracedFunctionRow
-from pipeline.lake.schema import Row
 
 _OF_A_BLOCK = (
     Scene.WHOLE_BLOCK,
@@ -59,10 +58,10 @@ def choose(
     definitions = Definitions(functions, files, rules.related)
     alike = Alike(candidates, rules.related)
 
-    def runs_other_files(number: int) -> list[Row]:
+    def runs_other_files(number: int) -> list[SceneRelated]:
         return definitions.used_by(candidates[number])
 
-    def is_like(number: int) -> list[Row]:
+    def is_like(number: int) -> list[SceneRelated]:
         return [like] if (like := alike.most_like(number)) else []
 
     planned = [*_of_blocks((candidates[number] for number in order), rules)]

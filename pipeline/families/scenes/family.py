@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Facet
 from pipeline.families.family import InstanceFamily, Pane, ProjectTests, Proof, Proofs
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import PublishedSceneRow
 
 
-def _scene(row: Row) -> Iterator[Proof]:
+def _scene(row: PublishedSceneRow) -> Iterator[Proof]:
     yield ProjectTests(row["project_id"], row["path"], tuple(row["unit_test_ids"]))
 
 
-def is_unnoticed(row: Row) -> bool:
+def is_unnoticed(row: PublishedSceneRow) -> bool:
     """Return whether the tests of a scene pass with an empty answer, so that runs measure nothing."""
     return row["discriminating"] is False
 

@@ -14,8 +14,7 @@ from pipeline.families.scenes.choosing import choose
 from pipeline.families.scenes.proving import Proven, ReadTests, RunVariants, prove
 from pipeline.families.scenes.rules import SceneRules
 from pipeline.lake.guard import attempt, guarded, parted
-from pipeline.lake.rows import LineCoverageRow, ProjectFileRow, ProjectRow, SceneRow, Tables, TracedFunctionRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import LineCoverageRow, ProjectFileRow, ProjectRow, R, SceneRow, Tables, TracedFunctionRow
 from pipeline.lake.stage import Output, Reject
 
 
@@ -96,12 +95,12 @@ def _of_project(
     return _Results([*refused, *unproven, *rows], frozenset(each.candidate.function["id"] for each in chosen))
 
 
-def _by_project(rows: Iterable[Row]) -> dict[str, list[Row]]:
+def _by_project(rows: Iterable[R]) -> dict[str, list[R]]:
     return _grouped(rows, "project_id")
 
 
-def _grouped(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
-    grouped: dict[str, list[Row]] = defaultdict(list)
+def _grouped(rows: Iterable[R], column: str) -> dict[str, list[R]]:
+    grouped: dict[str, list[R]] = defaultdict(list)
     for row in rows:
         grouped[row[column]].append(row)
     return grouped

@@ -90,7 +90,8 @@ def follow_lifecycles(resources: Resources, lake: Lake, library: str, progress: 
         later = [row["version"] for row in releases if row["version"] not in done]
         last = pc.field("last_version")
         where = last.is_null() | (last == done[-1]) | one_of("last_version", later) | one_of("first_version", later)
-    symbols, importable = (lake.read(table, library, where) for table in ("symbols", "importable_names"))
+    symbols = lake.read("symbols", library, where)
+    importable = lake.read("importable_names", library, where)
     lifecycles = lake.read("lifecycles", library, pc.field("removed_in").is_null()) if done else []
     return lifecycle_stage(
         {"releases": releases, "symbols": symbols, "importable_names": importable, "lifecycles": lifecycles},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from typing import cast
 
 import pyarrow.compute as pc
 from more_itertools import first
@@ -18,8 +19,7 @@ from pipeline.families.family import DESCRIPTION, DescribedBy, InstanceFamily
 from pipeline.families.model_migrations.tables import DRAFTED, read_with_drafted
 from pipeline.families.scenes.views import cut
 from pipeline.lake.ids import sha256_json
-from pipeline.lake.rows import ProjectRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, BlockCompletionRow, SceneRow
 from pipeline.lake.tables import Lake, one_of
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.annotation.entries import Flag
@@ -58,8 +58,8 @@ def _fingerprint(lake: Lake, library: str, drafting: DraftingRules) -> str:
 def collect(lake: Lake, library: str, drafting: DraftingRules) -> Iterator[Flagged]:
     """Yield the flagged instances of a library, family by family in the order of their ids."""
     flags: dict[str, list[Flag]] = defaultdict(list)
-    for row in lake.read("flags", library):
-        flags[row["instance_id"]].append(Flag(FlagKind(row["kind"]), row["evidence"]))
+    for flag in lake.read("flags", library):
+        flags[flag["instance_id"]].append(Flag(FlagKind(flag["kind"]), flag["evidence"]))
     if not flags:
         return
     with_flags = one_of("id", flags)
@@ -75,7 +75,7 @@ def collect(lake: Lake, library: str, drafting: DraftingRules) -> Iterator[Flagg
     order = list(FlagKind)
     for family in INSTANCES:
         for row in rows[family]:
-            ordered = sorted(flags[row["id"]], key=lambda flag: (order.index(flag.kind), flag.evidence))
+            ordered = sorted(flags[row["id"]], key=lambda one: (order.index(one.kind), one.evidence))
             yield library_of.flagged(family, row, tuple(ordered))
 
 
@@ -96,7 +96,7 @@ class _Library:
         self._files = {(row["project_id"], row["path"]): row["text"] for row in files}
         self._drafting = drafting
 
-    def flagged(self, family: InstanceFamily, row: Row, flags: tuple[Flag, ...]) -> Flagged:
+    def flagged(self, family: InstanceFamily, row: AnyRow, flags: tuple[Flag, ...]) -> Flagged:
         """Return an instance as a sample of the queue."""
         description, source = self._description(family, row), self._source(row)
         title = first(row[name] for name in (*_TITLES, "core_token") if name in row)
@@ -115,31 +115,31 @@ class _Library:
         where = self._kind_of_source(row)
         return Flagged(row["id"], family.name, row["library"], row["version"], str(title), where, flags, content, view)
 
-    def _in_file(self, family: InstanceFamily, row: Row) -> Row:
+    def _in_file(self, family: InstanceFamily, row: AnyRow) -> AnyRow:
         """Return an editor scene with what is shown around the cursor."""
         if family.name != Family.SCENE:
             return row
-        above, below, _ = cut(row, self._files[row["project_id"], row["path"]])
-        return row | {"contexts_above": above, "contexts_below": below}
+        above, below, _ = cut(cast("SceneRow", row), self._files[row["project_id"], row["path"]])
+        return {**row, "contexts_above": above, "contexts_below": below}
 
-    def _description(self, family: InstanceFamily, row: Row) -> str | None:
+    def _description(self, family: InstanceFamily, row: AnyRow) -> str | None:
         if family.described_by is DescribedBy.TITLE:
-            return block_description(row, self._snippets, self._drafting)
+            return block_description(cast("BlockCompletionRow", row), self._snippets, self._drafting)
         if family.described_by is DescribedBy.DRAFT:
             draft = self._drafts.get(row["id"])
             return draft["text"] if draft else None
         return row[DESCRIPTION] if family.described_by is DescribedBy.ROW else None
 
-    def _source(self, row: Row) -> Row:
+    def _source(self, row: AnyRow) -> AnyRow:
         if row.get("snippet_id"):
             return self._snippets[row["snippet_id"]]
         return (
             self._projects[row["project_id"]]
             if "project_id" in row
-            else self._documents.get(row.get("document_id"), {})
+            else self._documents.get(row.get("document_id") or "", {})
         )
 
-    def _kind_of_source(self, row: Row) -> SnippetSource:
+    def _kind_of_source(self, row: AnyRow) -> SnippetSource:
         if row.get("snippet_id"):
             return SnippetSource(self._snippets[row["snippet_id"]]["source"])
         if "project_id" in row:
@@ -149,7 +149,7 @@ class _Library:
         return SnippetSource.DOCUMENTATION if of_site else SnippetSource.DOCSTRING
 
 
-def _facts(row: Row, source: Row) -> Iterator[Fact]:
+def _facts(row: AnyRow, source: AnyRow) -> Iterator[Fact]:
     """Yield what else is worth knowing, of the instance and of its source."""
     for name in _FACTS:
         if row.get(name):
@@ -161,7 +161,7 @@ def _facts(row: Row, source: Row) -> Iterator[Fact]:
             yield Fact(label, str(source[name]))
 
 
-def _links(source: ProjectRow) -> Iterator[Link]:
+def _links(source: AnyRow) -> Iterator[Link]:
     """Yield the places to look at; other schemes than http and https are no links."""
     # The address of a project's file is that of a mirror.
     where = source.get("project_url") if "project_url" in source else source.get("url")

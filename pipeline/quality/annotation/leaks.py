@@ -8,14 +8,14 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.masks import MASKS, readable
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow
 from pipeline.llm.names import find_names
 from pipeline.quality.all_rules import CurationRules
 
 _PROSE = ("description", "problem")
 
 
-def leak_of(family: Family, row: Row, changed: Mapping[str, str], rules: CurationRules) -> str | None:
+def leak_of(family: Family, row: AnyRow, changed: Mapping[str, str], rules: CurationRules) -> str | None:
     """Return what is wrong with an edited instance: a hidden name that can be read, or a mask that is not there."""
     hidden = BY_NAME[family].hidden
     if hidden is None:

@@ -15,7 +15,7 @@ from pipeline.core.vocabularies.samples import Granularity
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.masks import MASKS
 from pipeline.families.family import DESCRIPTION
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow
 from pipeline.quality.annotation.view import Choice, Pane, Span
 
 _MASK = re.compile("|".join(re.escape(text) for text in MASKS.values()))
@@ -31,7 +31,7 @@ _TAGS = {
 }
 
 
-def panes_of(family: Family, row: Row, description: str | None) -> tuple[Pane, ...]:
+def panes_of(family: Family, row: AnyRow, description: str | None) -> tuple[Pane, ...]:
     """Return the texts of an instance: its description first, where the family has one."""
     declared = BY_NAME[family]
     editable = declared.edited
@@ -73,7 +73,7 @@ def end_of(code: str, length: int) -> str:
     return code[next((begin for begin in begins if begin >= cut), begins[-1]) :]
 
 
-def choices_of(family: Family, row: Row, versions: Sequence[str]) -> tuple[Choice, ...]:
+def choices_of(family: Family, row: AnyRow, versions: Sequence[str]) -> tuple[Choice, ...]:
     """Return the fields of an instance whose values are given: tags, and the version, of those with an environment."""
     choices = []
     for name in BY_NAME[family].edited:
@@ -86,7 +86,7 @@ def choices_of(family: Family, row: Row, versions: Sequence[str]) -> tuple[Choic
     return tuple(choices)
 
 
-def hidden_spans(row: Row) -> tuple[Span, ...]:
+def hidden_spans(row: AnyRow) -> tuple[Span, ...]:
     """Return the spans of `code` that the masks of `masked_code` hide; none where the two do not fit together."""
     level = Granularity(row.get("granularity", Granularity.BLOCK))
     code, masked = row["code"], row["masked_code"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,7 @@ from pipeline.core.vocabularies.samples import Language
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.model_migrations.tables import read_with_drafted
-from pipeline.lake.rows import CompletionRow, MigrationRow, ProblemRow, RewriteRow, SnippetCheck, SnippetRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, CompletionRow, MigrationRow, ProblemRow, RewriteRow, SnippetCheck, SnippetRow
 from pipeline.lake.tables import Lake
 from pipeline.quality.all_rules import CurationRules
 
@@ -58,37 +57,40 @@ class Planned:
         )
 
 
-def planned(lake: Lake, family: Family, before: Row, after: Row, rules: CurationRules) -> list[Planned]:
+def planned(lake: Lake, family: Family, before: AnyRow, after: AnyRow, rules: CurationRules) -> list[Planned]:
     """Return what is to be run of an edited instance: nothing where only texts changed, or where it is never run."""
     if all(before[name] == value for name, value in after.items() if name not in _TEXT):
         return []
-    if family == Family.PROBLEM:
-        return list(_problem(lake, after))
-    if family == Family.COMPLETION:
-        snippet = _row_by_id(lake, "snippets", after["library"], after["snippet_id"])
-        alone = snippet["source"] in rules.validation.executable_sources and snippet["language"] == Language.PYTHON
-        return list(_completion(after, snippet)) if alone else []
-    return list(_migration(lake, after)) if family == Family.MIGRATION else []
+    planner = _PLANNERS.get(family)
+    return [*planner(lake, after, rules)] if planner else []
 
 
-def _row_by_id(lake: Lake, table: str, library: str, row_id: str) -> Row:
-    return read_with_drafted(lake, table, library, pc.field("id") == row_id)[0]
+def _snippet(lake: Lake, library: str, snippet_id: str) -> SnippetRow:
+    return lake.read("snippets", library, pc.field("id") == snippet_id)[0]
 
 
-def _completion(row: CompletionRow, snippet: SnippetRow) -> Iterator[Planned]:
+def _rewrite(lake: Lake, library: str, rewrite_id: str) -> RewriteRow:
+    return read_with_drafted(lake, "rewrites", library, pc.field("id") == rewrite_id)[0]
+
+
+def _completion(lake: Lake, row: CompletionRow, rules: CurationRules) -> Iterator[Planned]:
+    """Yield the runs of a completion whose example runs alone: in its version and in the one before."""
+    snippet = _snippet(lake, row["library"], row["snippet_id"])
+    if snippet["source"] not in rules.validation.executable_sources or snippet["language"] != Language.PYTHON:
+        return
     checks = checks_of(row["code"], [snippet])
     for version in filter(None, (row["version"], row["previous_version"])):
         own = version == row["version"]
         yield Planned(snippet["id"], "the code", version, own, row["code"], checks)
 
 
-def _migration(lake: Lake, row: MigrationRow) -> Iterator[Planned]:
+def _migration(lake: Lake, row: MigrationRow, rules: CurationRules) -> Iterator[Planned]:
     source, target = subjects_of(row)
     both = row["version"], row["target_version"]
-    snippets = [_row_by_id(lake, "snippets", row["library"], row[name]) for name in ("snippet_id", "target_snippet_id")]
+    snippets = [_snippet(lake, row["library"], one) for one in (row["snippet_id"], row["target_snippet_id"])]
     rewrites = [row["source_rewrite_id"], row["target_rewrite_id"]]
     sides = [
-        _row_by_id(lake, "rewrites", row["library"], rewrite) if rewrite else snippet
+        _rewrite(lake, row["library"], rewrite) if rewrite else snippet
         for rewrite, snippet in zip(rewrites, snippets, strict=True)
     ]
     for subject, code, own, side in (
@@ -100,7 +102,7 @@ def _migration(lake: Lake, row: MigrationRow) -> Iterator[Planned]:
             yield Planned(subject, label, version, version == own, code, checks_of(code, [side]))
 
 
-def _problem(lake: Lake, row: ProblemRow) -> Iterator[Planned]:
+def _problem(lake: Lake, row: ProblemRow, rules: CurationRules) -> Iterator[Planned]:
     """Yield the runs of a problem: the visible and the hidden tests here, and whatever ran to set versions apart."""
     program, version = row["starting_code"] + row["solution"], row["version"]
     tests: dict[str, Any] = {"test_file": row["hidden_tests"], "module": row["module"]}
@@ -111,6 +113,13 @@ def _problem(lake: Lake, row: ProblemRow) -> Iterator[Planned]:
         if run["role"] not in {visible, hidden}:
             other = program if run["code"] is None else row["starting_code"] + run["code"]
             yield Planned(str(run["role"]), "other code", run["version"], False, other, **tests, code=run["code"])
+
+
+_PLANNERS: Mapping[Family, Callable[[Lake, Any, CurationRules], Iterator[Planned]]] = {
+    Family.PROBLEM: _problem,
+    Family.COMPLETION: _completion,
+    Family.MIGRATION: _migration,
+}
 
 
 def checks_of(code: str, sources: Iterable[SnippetRow | RewriteRow]) -> tuple[SnippetCheck, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from typing import cast
 
 from msgspec import convert
 from packaging.version import Version
@@ -14,8 +15,15 @@ from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.family import InstanceFamily
 from pipeline.families.model_migrations.tables import read_with_drafted
 from pipeline.lake.intervals import holding_at
-from pipeline.lake.rows import ApiDocumentRow, DocumentRow, FunctionRunRow, ProblemRunRow, VerdictRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import (
+    AnyRow,
+    ApiDocumentRow,
+    DocumentRow,
+    FunctionRunRow,
+    MigrationRow,
+    ProblemRunRow,
+    VerdictRow,
+)
 from pipeline.lake.tables import Lake, one_of
 from pipeline.quality.annotation.view import Change, Document, RunLog
 
@@ -57,12 +65,12 @@ class Proofs:
         built = {row["version"] for row in lake.read("environments", library, is_built, ("version",))}
         self.built = sorted(built, key=Version)
 
-    def change(self, row: Row) -> Change | None:
+    def change(self, row: AnyRow) -> Change | None:
         """Return the change behind an instance."""
         change = self._changes.get(row.get("change_id") or "")
         return convert(change, Change) if change else None
 
-    def documents(self, row: Row) -> tuple[Document, ...]:
+    def documents(self, row: AnyRow) -> tuple[Document, ...]:
         """Return what the documentation of the versions on both sides says of the API, older first."""
         if "path" not in row or "versicode_tag" not in row:
             return ()
@@ -83,11 +91,11 @@ class Proofs:
         url = next((url for url in urls if url and url.startswith(("https://", "http://"))), None)
         return Document(version, path, str(rows[0]["docstring"])[:_LONGEST], url)
 
-    def runs(self, family: InstanceFamily, row: Row) -> tuple[RunLog, ...]:
+    def runs(self, family: InstanceFamily, row: AnyRow) -> tuple[RunLog, ...]:
         """Return the runs of an instance's code, and the probes of its API."""
         subjects = [row["path"]] if "versicode_tag" in row else []
         if family.name == Family.MIGRATION:
-            subjects = [*subjects_of(row), row["path"], row["target_path"]]
+            subjects = [*subjects_of(cast("MigrationRow", row)), row["path"], row["target_path"]]
         elif family.own_runs:
             subjects = [row["id"]]
         elif row.get("snippet_id"):

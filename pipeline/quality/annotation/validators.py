@@ -19,7 +19,7 @@ from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.model_migrations.tables import read_with_drafted
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, EnvironmentRow
 from pipeline.lake.tables import Lake, one_of
 from pipeline.quality.all_rules import CurationRules
 from pipeline.quality.annotation.entries import Validation
@@ -83,7 +83,7 @@ class LakeValidator:
         return Validation(problem is None, problem, tuple(run for _, run in runs))
 
     def _run(
-        self, family: Family, library: str, row: Row, planned_runs: Sequence[Planned]
+        self, family: Family, library: str, row: AnyRow, planned_runs: Sequence[Planned]
     ) -> Iterator[tuple[Planned, dict[str, object]]]:
         """Run what is planned, environment by environment."""
         table = BY_NAME[family].environments
@@ -103,7 +103,7 @@ class LakeValidator:
                 yield each, _row(each, place, result)
 
 
-def _row(each: Planned, place: Row, result: Result) -> dict[str, object]:
+def _row(each: Planned, place: EnvironmentRow, result: Result) -> dict[str, object]:
     covered = result.coverage
     return {
         "subject": each.subject,

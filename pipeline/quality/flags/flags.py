@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from pipeline.api.history.documented import contradiction_of
 from pipeline.core.vocabularies.changes import RELOCATED, Agreement, Same
@@ -13,23 +14,22 @@ from pipeline.core.vocabularies.samples import Direction, MigrationBasis, Snippe
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.behaviours import by_place, retagged
 from pipeline.families.family import DescribedBy
-from pipeline.families.proof import Runs, followers, prove
+from pipeline.families.proof import Runs, Tagged, followers, prove
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id, sha256_text
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import (
+    AnyRow,
     BehaviourRow,
     ChangeRow,
     DirectiveRow,
     DraftRow,
     FlagRow,
     JudgementRow,
-    MigrationRow,
     RefusedDraftRow,
     RefusedFunctionRow,
     Tables,
 )
-from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output
 from pipeline.llm.names import find_names
 from pipeline.llm.rules import DraftingRules
@@ -89,7 +89,7 @@ class _FlagInputs:
     guesses: Mapping[tuple[str, str | None], ChangeRow]
     judgements: Mapping[str, JudgementRow]
 
-    def change_of(self, instance: Row) -> ChangeRow | None:
+    def change_of(self, instance: AnyRow) -> ChangeRow | None:
         return self.changes.get(instance.get("change_id") or "")
 
     def judgement_of(self, change: ChangeRow) -> str | None:
@@ -140,7 +140,7 @@ def _no_description(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> s
 def _label_contradicted(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
     if not BY_NAME[subject.family].tags_proved:
         return None
-    row = retagged(subject.row, facts.behaviours)
+    row = retagged(cast("Tagged", subject.row), facts.behaviours)
     following = facts.following.get(row["version"])
     return prove(row, facts.change_of(row), following, facts.runs, ()).contradiction
 
@@ -162,7 +162,7 @@ def _is_guess(change: ChangeRow, rules: FlagRules) -> bool:
     return change["kind"] in RELOCATED and change["confidence"] < rules.rename_unsure.below_confidence
 
 
-def _guess_below(instance: MigrationRow, facts: _FlagInputs) -> ChangeRow | None:
+def _guess_below(instance: AnyRow, facts: _FlagInputs) -> ChangeRow | None:
     """Return the guess on which a migration rests that follows a rename: that of its API, or of the parent of both."""
     if instance.get("basis") != MigrationBasis.RENAMED:
         return None
@@ -252,7 +252,7 @@ _FINDERS: Mapping[FlagKind, Callable[[Subject, _FlagInputs, FlagRules], str | No
 }
 
 
-def _flag(instance: Row, kind: FlagKind, evidence: str) -> FlagRow:
+def _flag(instance: AnyRow, kind: FlagKind, evidence: str) -> FlagRow:
     return {
         "id": content_id(instance["id"], kind, evidence),
         "library": instance["library"],

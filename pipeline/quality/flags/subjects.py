@@ -15,6 +15,7 @@ from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.lake.guard import attempt
 from pipeline.lake.rows import (
+    AnyRow,
     BlockCompletionRow,
     CompletionRow,
     ControlledCompletionRow,
@@ -23,14 +24,18 @@ from pipeline.lake.rows import (
     MigrationRow,
     ProblemRow,
     ProblemRunRow,
+    RepositoryTaskRow,
     ReviewEditRun,
+    SceneRow,
     SnippetRow,
     Tables,
+    VerdictRow,
 )
-from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 
 _OTHER_CODE = (ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_MODEL)
+
+_Run = VerdictRow | ProblemRunRow | FunctionRunRow
 
 READS = (
     *INSTANCE_TABLES,
@@ -60,7 +65,7 @@ class Subject:
     not discriminate between the versions, or between the code and none.
     """
 
-    row: Row
+    row: AnyRow
     family: Family
     origin: str
     codes: tuple[str, ...]
@@ -68,7 +73,7 @@ class Subject:
     visible: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     snippets: tuple[SnippetRow, ...] = ()
-    runs: tuple[Row, ...] = ()
+    runs: tuple[_Run, ...] = ()
     drafted: bool = False
     undecided: str | None = None
 
@@ -94,7 +99,7 @@ class Subjects:
         self._projects = {row["id"]: row for row in tables["projects"]}
         self._releases = {row["version"]: row for row in tables["releases"]}
         self._texts = {row["subject_id"]: row["text"] for row in tables["drafts"]}
-        self._runs: dict[str, list[Row]] = defaultdict(list)
+        self._runs: dict[str, list[VerdictRow]] = defaultdict(list)
         for row in tables["verdicts"]:
             self._runs[row["subject_id"]].append(row)
         self._function_runs: dict[str, list[FunctionRunRow]] = defaultdict(list)
@@ -187,16 +192,14 @@ class Subjects:
             runs=tuple(self._function_runs[row["id"]]),
         )
 
-    def _repository_task(self, row: Row) -> Subject:
-        return self._of_project(row, Family.REPOSITORY_TASK)
+    def _repository_task(self, row: RepositoryTaskRow) -> Subject:
+        return self._of_project(row, row["project_id"], Family.REPOSITORY_TASK, row["reference"])
 
-    def _scene(self, row: Row) -> Subject:
-        return self._of_project(row, Family.SCENE)
+    def _scene(self, row: SceneRow) -> Subject:
+        return self._of_project(row, row["project_id"], Family.SCENE, row["middle"])
 
-    def _of_project(self, row: Row, family: Family) -> Subject:
-        project = self._projects[row["project_id"]]
-        of_task = family == Family.REPOSITORY_TASK
-        code = row["reference"] if of_task else row["middle"]
+    def _of_project(self, row: AnyRow, project_id: str, family: Family, code: str) -> Subject:
+        project = self._projects[project_id]
         return Subject(
             row,
             family,
@@ -207,13 +210,13 @@ class Subjects:
 
     def _of_snippets(
         self,
-        row: Row,
+        row: AnyRow,
         family: Family,
         snippet_ids: tuple[str, ...],
         codes: tuple[str, ...],
         visible: tuple[str, ...] = (),
         names: tuple[str, ...] = (),
-        runs: tuple[Row, ...] = (),
+        runs: tuple[_Run, ...] = (),
         drafted: bool = False,
         undecided: str | None = None,
     ) -> Subject:
@@ -223,11 +226,11 @@ class Subjects:
         origin = snippets[0]["origin"] if snippets else f"pypi:{row['library']}"
         return Subject(row, family, origin, codes, licences, visible, names, snippets, runs, drafted, undecided)
 
-    def _of_run(self, *subjects: str) -> tuple[Row, ...]:
+    def _of_run(self, *subjects: str) -> tuple[_Run, ...]:
         return tuple(run for subject in dict.fromkeys(subjects) for run in self._runs[subject])
 
 
-MAKERS: Mapping[str, Callable[[Subjects, Row], Subject]] = {
+MAKERS: Mapping[str, Callable[[Subjects, Any], Subject]] = {
     "completions": Subjects._completion,
     "migrations": Subjects._migration,
     "block_completions": Subjects._block,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 
@@ -64,7 +64,7 @@ def compare_snapshots(old: Path, new: Path) -> Comparison:
         rows = {config: pair.rows() for config, pair in tables.items()}
         columns = {config: pair.columns() for config, pair in tables.items()}
         releases = tables["releases"].named()
-        errata = tables["errata"].new_rows() if "errata" in tables else []
+        errata = cast("list[ErratumRow]", tables["errata"].new_rows()) if "errata" in tables else []
     return Comparison(
         old=old.name,
         new=new.name,

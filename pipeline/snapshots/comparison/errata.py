@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from pipeline.core.vocabularies.snapshots import ErratumReason
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.lake.ids import sha256_text
-from pipeline.lake.rows import ErratumRow, RejectRow, ReviewRow, SurvivalRow
-from pipeline.lake.schema import Row, SchemaError, table
+from pipeline.lake.rows import AnyRow, ErratumRow, RejectRow, ReviewRow, SurvivalRow, Tables
+from pipeline.lake.schema import SchemaError, table
 from pipeline.snapshots.comparison.reasons import Reason, Reasons
 from pipeline.snapshots.format.manifest import OtherVersion
 from pipeline.snapshots.format.places import LINES, PLACES, pairs_at_places
@@ -47,13 +47,13 @@ _OF_SNIPPETS = ("id", "path", "version", "file", "place", "line")
 class Errata:
     """The rows of `errata`, and the rows of the split `deprecated` by configuration."""
 
-    rows: list[Row] = field(default_factory=list)
-    deprecated: dict[str, list[Row]] = field(default_factory=dict)
+    rows: list[ErratumRow] = field(default_factory=list)
+    deprecated: dict[str, list[AnyRow]] = field(default_factory=dict)
 
 
 def errata_of(
     last: Path | None,
-    tables: Mapping[str, Sequence[Row]],
+    tables: Mapping[str, Sequence[AnyRow]],
     rejects: Sequence[RejectRow],
     reviews: Sequence[ReviewRow] = (),
     survivals: Sequence[SurvivalRow] = (),
@@ -77,9 +77,9 @@ def errata_of(
     covered = (
         tables.covered if isinstance(tables, Rows) else {row["library"] for rows in tables.values() for row in rows}
     )
-    before = {"snippets": snapshot.rows("snippets", _OF_SNIPPETS) if snapshot.has("snippets") else []}
+    before: Tables = {"snippets": snapshot.rows("snippets", _OF_SNIPPETS) if snapshot.has("snippets") else []}
     reasons = Reasons(ids, before, rejects, reviews, survivals)
-    deprecated: dict[str, list[Row]] = {}
+    deprecated: dict[str, list[AnyRow]] = {}
     for config in CONCERNED:
         old = [row for row in _compared_columns(snapshot, config) if row["library"] in covered]
         removed = [row for row in old if row["id"] not in present[config]]
@@ -96,20 +96,17 @@ def errata_of(
     return Errata([row | {"kept": (row["config"], row["row_id"]) in in_split} for row in errata], deprecated)
 
 
-def _compared_columns(snapshot: Snapshot, config: str) -> list[Row]:
+def _compared_columns(snapshot: Snapshot, config: str) -> list[AnyRow]:
     """Return the compared columns of the rows, as far as they were published."""
-    rows: list[Row] = (
-        snapshot.read(config, snapshot.columns(config) & _COMPARED).to_pylist() if snapshot.has(config) else []
-    )
-    return rows
+    return [*snapshot.read(config, snapshot.columns(config) & _COMPARED).to_pylist()] if snapshot.has(config) else []
 
 
-def _whole(snapshot: Snapshot, config: str, split: str, where: pc.Expression | None = None) -> list[Row]:
+def _whole(snapshot: Snapshot, config: str, split: str, where: pc.Expression | None = None) -> list[AnyRow]:
     """Return the rows that are valid in today's tables; a warning counts the others."""
     if not snapshot.has(config, split):
         return []
     try:
-        rows: list[Row] = snapshot.read(config, where=where, split=split).to_pylist()
+        rows: Sequence[AnyRow] = snapshot.read(config, where=where, split=split).to_pylist()
     except OtherVersion as error:
         log.warning("the withdrawn rows of %s are not carried on: %s", config, error)
         return []
@@ -126,7 +123,7 @@ def _is_back(erratum: ErratumRow, present: Mapping[str, set[str]]) -> bool:
     return gone and erratum["row_id"] in present.get(erratum["config"], ())
 
 
-def _fits(config: str, row: Row) -> bool:
+def _fits(config: str, row: AnyRow) -> bool:
     """Say whether a row of an older snapshot is valid in today's table."""
     try:
         table(TABLES[config]).check(row)
@@ -136,8 +133,8 @@ def _fits(config: str, row: Row) -> bool:
 
 
 def _named(
-    config: str, last: str, old: Sequence[Row], removed: Sequence[Row], new: Sequence[Row], reasons: Reasons
-) -> list[Row]:
+    config: str, last: str, old: Sequence[AnyRow], removed: Sequence[AnyRow], new: Sequence[AnyRow], reasons: Reasons
+) -> list[ErratumRow]:
     """Return the errata of a configuration's rows: removed ones, and corrected ones."""
     before = {row["id"]: row for row in old}
     added = [row for row in new if row["id"] not in before]
@@ -155,7 +152,7 @@ def _named(
     ]
 
 
-def _erratum(config: str, last: str, row: Row, reason: Reason, successor: str | None = None) -> ErratumRow:
+def _erratum(config: str, last: str, row: AnyRow, reason: Reason, successor: str | None = None) -> ErratumRow:
     return {
         "config": config,
         "row_id": row["id"],
@@ -172,7 +169,7 @@ def _erratum(config: str, last: str, row: Row, reason: Reason, successor: str | 
     }
 
 
-def corrections(old: Row, new: Row) -> list[str]:
+def corrections(old: AnyRow, new: AnyRow) -> list[str]:
     """Return the differences of two rows of the same id in task, answer and labels: column: old -> new."""
     columns = [column for column in _JUDGED if column in old and column in new]
     return [

@@ -10,8 +10,7 @@ from pipeline.core.vocabularies.annotation import DecisionKind, Objection
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.snapshots import ErratumReason
 from pipeline.families.all_families import INSTANCES
-from pipeline.lake.rows import RejectRow, ReviewRow, SnippetRow, SurvivalRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, RejectRow, ReviewRow, SnippetRow, SurvivalRow, Tables
 
 _STAGES = {
     **{family.table: family.stages for family in INSTANCES},
@@ -37,8 +36,8 @@ class Reasons:
 
     def __init__(
         self,
-        tables: Mapping[str, Sequence[Row]],
-        before: Mapping[str, Sequence[Row]],
+        tables: Mapping[str, Sequence[AnyRow]],
+        before: Tables,
         rejects: Iterable[RejectRow],
         reviews: Iterable[ReviewRow],
         survivals: Iterable[SurvivalRow],
@@ -57,7 +56,7 @@ class Reasons:
         self._projects = {row["id"] for row in tables.get("projects", ())}
         self._releases = {(row["library"], row["version"]) for row in tables.get("releases", ())}
 
-    def of(self, config: str, row: Row, successor: str | None) -> Reason:
+    def of(self, config: str, row: AnyRow, successor: str | None) -> Reason:
         """Return why a row of a configuration was removed."""
         refused = [*self._rejects_of(row), *self._rejects_of_candidate(config, row)]
         named = [reject for reject in refused if reject["stage"] in _STAGES[config]]
@@ -68,7 +67,7 @@ class Reasons:
             return Reason(ErratumReason.REPLACED, "other content stands at its place")
         return self._source_gone(config, row) or Reason(*_LOST)
 
-    def _reviewed(self, row: Row) -> Reason | None:
+    def _reviewed(self, row: AnyRow) -> Reason | None:
         review = next((self._reviews[name] for name in _names(row) if name in self._reviews), None)
         if review is None:
             return None
@@ -76,27 +75,27 @@ class Reasons:
         detail = f"{why}: {why.meaning}" if why else "rejected"
         return Reason(ErratumReason.REVIEWED_OUT, detail, "gate", RejectReason.REVIEWED_OUT)
 
-    def _rejects_of(self, row: Row) -> Iterator[RejectRow]:
+    def _rejects_of(self, row: AnyRow) -> Iterator[RejectRow]:
         """Yield the rejects that name a row by its id, or its function at its granularity."""
         for name in _names(row):
             for reject in self._by_word.get(name, ()):
                 if name == row["id"] or reject["key"] in (name, f"{name} {row.get('granularity')}"):
                     yield reject
 
-    def _rejects_of_candidate(self, config: str, row: Row) -> Iterator[RejectRow]:
+    def _rejects_of_candidate(self, config: str, row: AnyRow) -> Iterator[RejectRow]:
         """Yield the rejects of candidates that had no id yet: by path and version, or by snippet and more."""
         yield from self._by_key.get(f"{row.get('path')} {row.get('version')}", ())
         for reject in self._by_word.get(row.get("snippet_id") or "", ()):
             if _is_candidate(config, row, reject["key"].split()):
                 yield reject
 
-    def _survival(self, row: Row) -> Reason | None:
+    def _survival(self, row: AnyRow) -> Reason | None:
         failed = next((self._failed[name] for name in _names(row) if name in self._failed), None)
         if failed is None:
             return None
         return Reason(ErratumReason.NO_LONGER_RUNS, f"{failed['period']}: {failed['reason']}: {failed['detail'] or ''}")
 
-    def _source_gone(self, config: str, row: Row) -> Reason | None:
+    def _source_gone(self, config: str, row: AnyRow) -> Reason | None:
         version = row.get("version") or row.get("new_version")
         if project := row.get("project_id"):
             return (
@@ -121,11 +120,11 @@ class Reasons:
         return self._by_key.get(f"{snippet['place']}{space}{snippet['file']}:{snippet['line']}", [])
 
 
-def _names(row: Row) -> list[str]:
+def _names(row: AnyRow) -> list[str]:
     return [row[column] for column in ("id", "function_id") if row.get(column)]
 
 
-def _is_candidate(config: str, row: Row, words: Sequence[str]) -> bool:
+def _is_candidate(config: str, row: AnyRow, words: Sequence[str]) -> bool:
     """Say whether the key of a reject, in words, is that of the candidate that a row was."""
     if config == "completions":
         return {row["snippet_id"], row["path"], row["version"], row["granularity"]} <= set(words)

@@ -9,7 +9,8 @@ from typing import Any
 
 import duckdb
 
-from pipeline.lake.schema import Row, Table, table
+from pipeline.lake.rows import AnyRow
+from pipeline.lake.schema import Table, table
 from pipeline.snapshots.comparison.column_comparison import ColumnDiff, Summary, column_diff, count_rows, summaries
 from pipeline.snapshots.format.places import LINES, PLACES, pairs_at_places
 from pipeline.snapshots.format.reader import DEPRECATED, Snapshot
@@ -123,7 +124,7 @@ class Pair:
         sides = [self._texts(side) for side in ("old", "new")]
         return name_diff(*sides)
 
-    def new_rows(self) -> list[Row]:
+    def new_rows(self) -> list[AnyRow]:
         """Return the rows of the new side whose key the old side lacks."""
         if "new" not in self._views:
             return []
@@ -167,12 +168,12 @@ class Pair:
         common, changed, *by_column = map(int, counts)
         return common, changed, dict(zip(other, by_column, strict=True))
 
-    def _replaced(self) -> list[tuple[Row, Row]]:
+    def _replaced(self) -> list[tuple[AnyRow, AnyRow]]:
         """Return the removed rows with their successors at the same place."""
         sides = [self._alone("old", "new"), self._alone("new", "old")]
         return pairs_at_places(self._config, *sides)
 
-    def _alone(self, side: str, other: str) -> list[Row]:
+    def _alone(self, side: str, other: str) -> list[AnyRow]:
         """Return the columns of the place of rows whose id only one side has."""
         names = [name for name in dict.fromkeys(("id", *PLACES[self._config], *LINES)) if name in self._names[side]]
         query = (
@@ -181,7 +182,7 @@ class Pair:
         )
         return self._fetched(query)
 
-    def _fetched(self, query: str) -> list[Row]:
+    def _fetched(self, query: str) -> list[AnyRow]:
         result = self._database.execute(query)
         names = [column[0] for column in result.description or ()]
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]

@@ -10,8 +10,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 
 from pipeline.core.vocabularies.projects import ProjectOutcome
 from pipeline.core.vocabularies.samples import DocumentSource, SnippetSource
-from pipeline.lake.rows import ApiDocumentRow
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, ApiDocumentRow, Configurations
 from pipeline.snapshots.description.markdown import cell, templates
 
 UNKNOWN = "unknown"
@@ -34,7 +33,7 @@ class Work:
         return {(address, self.licence, self.by) for address in (self.place, self.url) if address}
 
 
-def attribution_text(tables: Mapping[str, Sequence[Row]]) -> str:
+def attribution_text(tables: Configurations) -> str:
     """Return the authors and licences of quoted code and texts, with a note that they were changed.
 
     The releases of the covered libraries come first, then other code, then pages of documentation. `tables` are rows by
@@ -45,13 +44,13 @@ def attribution_text(tables: Mapping[str, Sequence[Row]]) -> str:
     return templates.get_template("attribution.md.jinja").render(
         releases=releases,
         others=others,
-        pages=sorted(_pages(tables.get("api_documents", ()))),
+        pages=sorted(_pages(tables["api_documents"])),
         licences=licences({row["licence"] for row in releases} | {work.licence for work in others}),
         cell=cell,
     )
 
 
-def _others(tables: Mapping[str, Sequence[Row]]) -> set[Work]:
+def _others(tables: Configurations) -> set[Work]:
     """Return the works that are no release of a covered library."""
     named = {name for row in tables["releases"] for name in _work(row["purl"], None, row).names()}
     works = {
@@ -74,14 +73,14 @@ def _others(tables: Mapping[str, Sequence[Row]]) -> set[Work]:
     return works
 
 
-def _sourced(tables: Mapping[str, Sequence[Row]]) -> Iterator[Row]:
+def _sourced(tables: Configurations) -> Iterator[AnyRow]:
     """Yield the rows of instances that name the author of their code."""
     for config, rows in tables.items():
         if config not in ("releases", "snippets", "projects"):
             yield from (row for row in rows if "attribution" in row and "licence" in row)
 
 
-def _work(place: str | None, url: str | None, row: Row) -> Work:
+def _work(place: str | None, url: str | None, row: AnyRow) -> Work:
     return Work(place or "", url or "", row["licence"] or UNKNOWN, row["attribution"] or UNKNOWN)
 
 

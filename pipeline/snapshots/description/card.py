@@ -12,8 +12,8 @@ from more_itertools import first
 
 from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
 from pipeline.families.all_families import INSTANCE_TABLES, INSTANCES
-from pipeline.lake.rows import ReleaseRow
-from pipeline.lake.schema import Column, Row, table
+from pipeline.lake.rows import AnyRow, Configurations, ReleaseRow
+from pipeline.lake.schema import Column, table
 from pipeline.snapshots.description.attribution import attribution_text
 from pipeline.snapshots.description.croissant import LIMITS, croissant_text, vocabularies
 from pipeline.snapshots.description.markdown import cell, templates
@@ -45,7 +45,7 @@ _SIZES = (
 """The Hub's size categories by upper limit."""
 
 
-def card_text(profile: str, tables: Mapping[str, Sequence[Row]], files: Sequence[Entry]) -> str:
+def card_text(profile: str, tables: Configurations, files: Sequence[Entry]) -> str:
     """Return the dataset card: metadata for the Hub, meaning of the rows, their counts, sources, licences and limits.
 
     Each Parquet file in `files` is a configuration, and its folder is the split.
@@ -71,7 +71,7 @@ def card_text(profile: str, tables: Mapping[str, Sequence[Row]], files: Sequence
         statements=sorted(Counter((row["directive"], row["agreement"]) for row in tables["directives"]).items()),
         rejects=sorted(Counter((row["stage"], str(row["reason"])) for row in tables["rejects"]).items()),
         models=sorted(Counter(row["model"] for family in _DESCRIBED for row in tables[family] if row["model"]).items()),
-        survival=survival_figures(tables.get("survivals", ()))[:_FIGURES],
+        survival=survival_figures(tables["survivals"])[:_FIGURES],
         limits=LIMITS,
         canary=canary_of(tables),
         type_of=_type_of,
@@ -79,7 +79,7 @@ def card_text(profile: str, tables: Mapping[str, Sequence[Row]], files: Sequence
     )
 
 
-def canary_of(tables: Mapping[str, Sequence[Row]]) -> str:
+def canary_of(tables: Configurations) -> str:
     """Return the canary of the instances, or nothing."""
     return next((str(row["canary"]) for family in INSTANCE_TABLES for row in tables[family]), "")
 
@@ -91,7 +91,7 @@ def _size(rows: int) -> str:
     return "10M<n<100M"
 
 
-def _family(rows: Sequence[Row]) -> dict[str, list[tuple[str, int]]]:
+def _family(rows: Sequence[AnyRow]) -> dict[str, list[tuple[str, int]]]:
     columns = (
         "library",
         "language",
@@ -117,7 +117,7 @@ def _family(rows: Sequence[Row]) -> dict[str, list[tuple[str, int]]]:
     }
 
 
-def _discriminating(family: str, rows: Sequence[Any]) -> dict[str, Any]:
+def _discriminating(family: str, rows: Sequence[AnyRow]) -> dict[str, Any]:
     """Return how many rows of a family tell releases apart, the changes that these cover, and why others do not."""
     apart = [row for row in rows if row["discriminating"]]
     rest = [row for row in rows if not row["discriminating"]]
@@ -134,7 +134,7 @@ def _discriminating(family: str, rows: Sequence[Any]) -> dict[str, Any]:
 
 
 def _release_lines(releases: Sequence[ReleaseRow]) -> list[dict[str, Any]]:
-    libraries: dict[str, list[Row]] = {}
+    libraries: dict[str, list[ReleaseRow]] = {}
     for row in sorted(releases, key=lambda row: (row["library"], row["release_time"])):
         libraries.setdefault(row["library"], []).append(row)
     return [
@@ -147,7 +147,7 @@ def _release_lines(releases: Sequence[ReleaseRow]) -> list[dict[str, Any]]:
     ]
 
 
-def _licences(tables: Mapping[str, Sequence[Row]]) -> list[tuple[str, int]]:
+def _licences(tables: Configurations) -> list[tuple[str, int]]:
     """Return the number of instances by licence, most frequent first."""
     counted = Counter(row["licence"] or "unknown" for family in INSTANCE_TABLES for row in tables[family])
     return sorted(counted.items(), key=lambda licence: (-licence[1], licence[0]))
@@ -173,7 +173,7 @@ def texts_of(
     profile: str,
     end: datetime,
     tables: PublishedRows,
-    deprecated: Mapping[str, Sequence[Row]],
+    deprecated: Mapping[str, Sequence[AnyRow]],
     files: Sequence[Entry],
 ) -> dict[str, str]:
     """Return the texts of a snapshot by path; equal tables and files give equal texts.

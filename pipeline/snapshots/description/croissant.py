@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.core.vocabularies.term import Term
-from pipeline.lake.schema import Column, Row, Table, enum_of, table
+from pipeline.lake.rows import AnyRow
+from pipeline.lake.schema import Column, Table, enum_of, table
 from pipeline.snapshots.description.attribution import licences
 from pipeline.snapshots.format.manifest import Entry
 from pipeline.snapshots.format.rows import TABLES
@@ -43,7 +44,7 @@ Json = dict[str, Any]
 
 
 def croissant_text(
-    profile: str, end: datetime, tables: Mapping[str, Sequence[Row]], files: Sequence[Entry], canary: str
+    profile: str, end: datetime, tables: Mapping[str, Sequence[AnyRow]], files: Sequence[Entry], canary: str
 ) -> str:
     """Return the Croissant 1.1 description as JSON-LD; equal tables and files give equal bytes.
 
@@ -78,7 +79,7 @@ def croissant_text(
     )
 
 
-def _licences(tables: Mapping[str, Sequence[Row]]) -> set[str]:
+def _licences(tables: Mapping[str, Sequence[AnyRow]]) -> set[str]:
     return {row["licence"] for rows in tables.values() for row in rows if row.get("licence")}
 
 

@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 from pipeline.core.build import build_version
 from pipeline.lake.collector import without_collector
 from pipeline.lake.ids import sha256_file
-from pipeline.lake.schema import Column, Row, Table, enum_of, table
+from pipeline.lake.rows import TypedSnapshot
+from pipeline.lake.schema import Column, Table, enum_of, table
 from pipeline.snapshots.format.manifest import Entry, Manifest, OtherVersion, SnapshotError, read_manifest
 from pipeline.snapshots.format.rows import TABLES
 from pipeline.snapshots.format.untrusted import bounded_memory, holds_names, unsafe_values
@@ -56,7 +57,7 @@ class _Part:
         return pa.schema([field for field in self.expected if _misfit(there.get(field.name), field) is None])
 
 
-class Snapshot:
+class Snapshot(TypedSnapshot):
     """A folder with a snapshot. It may come from anybody, and from another version of driftline.
 
     Columns that are not declared today are ignored, and nullable ones that the file lacks are null. Any other
@@ -111,25 +112,14 @@ class Snapshot:
         part = self._part(config, split)
         return frozenset(part.schema.names) & frozenset(part.expected.names)
 
-    def rows(
-        self,
-        config: str,
-        columns: Iterable[str] | None = None,
-        where: pc.Expression | None = None,
-        split: str = DATA,
-    ) -> list[Row]:
-        """Return the rows of a table in the order of its key: all columns or some, all rows or those of a filter.
-
-        A value that is not in its vocabulary today is an error too.
-        """
+    def _rows(self, config: str, columns: Iterable[str] | None, where: pc.Expression | None, split: str) -> list[Any]:
         data = self.read(config, columns, where, split)
         part = self._part(config, split)
         for name, values, vocabulary in _terms(data, part.declared):
             if wrong := sorted({value for value in values if value is not None} - {*vocabulary}):
                 raise self._of_other(part.path, f"{name} has the value {wrong[0]!r}, which its vocabulary lacks")
         with without_collector():
-            rows: list[Row] = data.to_pylist()
-        return rows
+            return data.to_pylist()
 
     def read(
         self,

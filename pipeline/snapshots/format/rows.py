@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from pathlib import Path
+from typing import Any
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.core.errors import CodedError
 from pipeline.families.all_families import FAMILIES
-from pipeline.lake.rows import RejectRow
-from pipeline.lake.schema import Row, SchemaError, table
+from pipeline.lake.rows import AnyRow, Configurations, R, RejectRow
+from pipeline.lake.schema import SchemaError, table
 from pipeline.lake.tables import Lake, read_parquet
 
 TABLES: dict[str, str] = {
@@ -50,17 +51,16 @@ TAGGED = tuple(family.table for family in FAMILIES if family.tagged)
 """The families whose rows have tags."""
 
 
-class Rows(Mapping[str, Sequence[Row]]):
+class Rows(Configurations):
     """Rows by configuration, read again at each access: nothing stays in memory."""
 
     def __init__(self, lake: Lake, libraries: Sequence[str]) -> None:
         self._lake, self._libraries = lake, libraries
-        self._filters: dict[str, Callable[[list[Row]], list[Row]]] = {}
-        self._more: dict[str, Sequence[Row]] = {}
+        self._filters: dict[str, Callable[[list[Any]], Sequence[AnyRow]]] = {}
+        self._more: dict[str, Sequence[AnyRow]] = {}
         self._columns: frozenset[str] | None = None
 
-    def __getitem__(self, config: str) -> Sequence[Row]:
-        """Read the rows of a configuration."""
+    def _rows_of(self, config: str) -> Sequence[AnyRow]:
         return [row for rows in self.parts(config) for row in rows]
 
     def __iter__(self) -> Iterator[str]:
@@ -71,7 +71,7 @@ class Rows(Mapping[str, Sequence[Row]]):
         """Return how many configurations there are."""
         return len(TABLES)
 
-    def parts(self, config: str) -> Iterator[Sequence[Row]]:
+    def parts(self, config: str) -> Iterator[Sequence[AnyRow]]:
         """Read the rows of a configuration a library at a time."""
         filtered = self._filters.get(config, list)
         for library in self._libraries:
@@ -90,11 +90,11 @@ class Rows(Mapping[str, Sequence[Row]]):
         """Return the same with these columns alone, as far as each configuration has them."""
         return self._but(_columns=frozenset(columns))
 
-    def filtered(self, config: str, which: Callable[[list[Row]], list[Row]]) -> Rows:
+    def filtered(self, config: str, which: Callable[[list[R]], Sequence[R]]) -> Rows:
         """Return the same with a function applied to the rows of a configuration."""
         return self._but(_filters=self._filters | {config: which})
 
-    def and_also(self, more: Mapping[str, Sequence[Row]]) -> Rows:
+    def and_also(self, more: Mapping[str, Sequence[AnyRow]]) -> Rows:
         """Return the same with further rows at the end."""
         return self._but(_more=self._more | {config: [*self._more.get(config, ()), *more[config]] for config in more})
 
@@ -103,7 +103,7 @@ class Rows(Mapping[str, Sequence[Row]]):
         vars(other).update(changed)
         return other
 
-    def _read(self, name: str, config: str, library: str) -> list[Row]:
+    def _read(self, name: str, config: str, library: str) -> list[AnyRow]:
         if not self._lake.count(name, library):
             return []  # an empty file may have outdated columns
         declared = [column.name for column in table(TABLES[config]).columns]
@@ -112,14 +112,15 @@ class Rows(Mapping[str, Sequence[Row]]):
         return self._lake.read(name, library, columns=[*names, *key]) if names else []
 
 
-class PublishedRows(Mapping[str, Sequence[Row]]):
+class PublishedRows(Configurations):
     """Some columns of the rows in a folder of configurations, ordered by library, with further rows at the end."""
 
-    def __init__(self, folder: Path, columns: Iterable[str], more: Mapping[str, Sequence[Row]] | None = None) -> None:
+    def __init__(
+        self, folder: Path, columns: Iterable[str], more: Mapping[str, Sequence[AnyRow]] | None = None
+    ) -> None:
         self._folder, self._columns, self._more = folder, frozenset(columns), more or {}
 
-    def __getitem__(self, config: str) -> Sequence[Row]:
-        """Read the rows of a configuration."""
+    def _rows_of(self, config: str) -> Sequence[AnyRow]:
         rows = sorted(read_columns(self._folder / f"{config}.parquet", self._columns), key=_library)
         return [*rows, *self._more.get(config, ())]
 
@@ -131,12 +132,12 @@ class PublishedRows(Mapping[str, Sequence[Row]]):
         """Return how many configurations there are."""
         return len(TABLES)
 
-    def and_also(self, more: Mapping[str, Sequence[Row]]) -> PublishedRows:
+    def and_also(self, more: Mapping[str, Sequence[AnyRow]]) -> PublishedRows:
         """Return the same with these rows at the end."""
         return PublishedRows(self._folder, self._columns, more)
 
 
-def read_columns(path: Path, columns: Iterable[str], where: pc.Expression | None = None) -> list[Row]:
+def read_columns(path: Path, columns: Iterable[str], where: pc.Expression | None = None) -> list[AnyRow]:
     """Read these columns of a file, as far as it has them; no rows for a missing file."""
     if not path.is_file():
         return []
@@ -144,7 +145,7 @@ def read_columns(path: Path, columns: Iterable[str], where: pc.Expression | None
     return read_parquet(path, where, names) if names else []
 
 
-def _library(row: Row) -> str:
+def _library(row: AnyRow) -> str:
     return str(row.get("library"))
 
 
@@ -177,7 +178,7 @@ def read_tables(lake: Lake, profile: str, libraries: Sequence[str]) -> Rows:
     return Rows(lake, libraries)
 
 
-def _is_outdated(name: str, rows: Sequence[Row]) -> bool:
+def _is_outdated(name: str, rows: Sequence[AnyRow]) -> bool:
     """Say whether rows of the lake differ from today's declaration of the table."""
     declared = {column.name for column in table(name).columns}
     try:

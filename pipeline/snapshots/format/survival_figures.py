@@ -6,11 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final
 
 from pipeline.core.vocabularies.survival import Loss
 from pipeline.lake.rows import SurvivalRow
 
-TABLE = "survivals"
+TABLE: Final = "survivals"
 FIGURE_COLUMNS = ("period", "snapshot", "reason")
 """The columns of `survivals` from which figures are counted."""
 

@@ -52,7 +52,7 @@ def test_everything_that_is_drawn_can_be_made_again() -> None:
 
 def same(context: RebuildContext, config: str) -> Row:
     """A row that comes out again, as far as it can be."""
-    for row in context.rows(config):
+    for row in context.tables[config]:
         try:
             if compare_row(config, row, made_again(context, config, row)).outcome is not Rebuilding.DIFFERS:
                 return row
@@ -99,7 +99,7 @@ def test_what_the_stages_made_comes_out_again(context: RebuildContext, config: s
 def test_a_column_that_was_touched_is_named(context: RebuildContext, config: str, column: str, value: str) -> None:
     row = same(context, config)
     assert row[column] != value
-    found = compare_row(config, row | {column: value}, made_again(context, config, row))
+    found = compare_row(config, {**row, column: value}, made_again(context, config, row))
     assert (found.outcome, found.columns) == (Rebuilding.DIFFERS, (column,))
     assert found.line == f"{config} {found.row_id} ({LIBRARY}): {Rebuilding.DIFFERS.meaning}: {column}" + (
         f": {found.why}" if found.why else ""
@@ -107,11 +107,11 @@ def test_a_column_that_was_touched_is_named(context: RebuildContext, config: str
 
 
 def test_the_score_of_a_migration_is_not_made_again(context: RebuildContext) -> None:
-    row = context.rows("migrations")[0]
+    row = context.tables["migrations"][0]
     assert row["mutants"] == 8
     assert made_again(context, "migrations", row).excluded >= {*SCORED}
     # a snapshot of before there were scores
-    without = made_again(context, "migrations", row | dict.fromkeys(SCORED))
+    without = made_again(context, "migrations", {**row, **dict.fromkeys(SCORED)})
     assert without.excluded.isdisjoint(SCORED)
     assert {without.row[column] for column in SCORED} == {None}
 
@@ -135,7 +135,7 @@ def test_the_score_of_a_migration_is_not_made_again(context: RebuildContext) -> 
 def test_what_cannot_be_made_again_says_why(
     context: RebuildContext, config: str, columns: dict[str, Any], code: str
 ) -> None:
-    row = (same(context, config) if config == "completions" else context.rows(config)[0]) | columns
+    row = {**(same(context, config) if config == "completions" else context.tables[config][0]), **columns}
     with raises(NotRebuilt, code=code):
         made_again(context, config, row)
 
@@ -143,7 +143,7 @@ def test_what_cannot_be_made_again_says_why(
 @pytest.mark.parametrize("config", ["scenes", "repository_tasks"])
 def test_a_row_whose_project_is_gone_names_it(context: RebuildContext, config: str) -> None:
     with raises(LookupError, "projects", "0" * 32):
-        made_again(context, config, context.rows(config)[0] | {"project_id": "0" * 32})
+        made_again(context, config, {**context.tables[config][0], "project_id": "0" * 32})
 
 
 def test_what_nothing_makes_is_not_made(context: RebuildContext) -> None:

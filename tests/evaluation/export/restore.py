@@ -70,9 +70,10 @@ _TOLD: Mapping[str, Callable[[Path, str, dict[str, Any]], Row]] = {
     "functions": lambda folder, file, record: versicode.function_row(record),
     "contexts": lambda folder, file, record: libevolutioneval.context_row(record),
     "controlled_completions": lambda folder, file, record: libevolutioneval.controlled_row(record),
-    "api_documents": lambda folder, file, record: (
-        libevolutioneval.document_row(record) | {"library": file.split("/")[2]}
-    ),
+    "api_documents": lambda folder, file, record: {
+        **libevolutioneval.document_row(record),
+        "library": file.split("/")[2],
+    },
     "problems": _problem,
     "repository_tasks": _task,
     "scenes": lambda folder, file, record: codevbench.scene_row(record, _scene_of(file)),

@@ -71,7 +71,7 @@ def test_a_whole_program_is_an_answer_to_a_block() -> None:
     block, whole = (
         f"import demo\ndef solve(number):\n{body}" for body in ("    [block-mask]\n", "    return demo.load(number)\n")
     )
-    task = FUNCTION | {"answer": "return demo.load(number)", "masked_code": block}
+    task: Any = FUNCTION | {"answer": "return demo.load(number)", "masked_code": block}
     assert {value for value in SCORERS[Family.FUNCTION](task, whole).values() if value is not None} == {1.0}
     assert filled(task, whole) == whole
     other = whole.replace("import demo", "import demo, sys")

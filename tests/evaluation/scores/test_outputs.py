@@ -10,16 +10,16 @@ from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.evaluation.scores.controls import control, fails_for_certain
-from pipeline.evaluation.scores.filling import beyond, body_in, filled, solved
+from pipeline.evaluation.scores.filling import MaskedCode, beyond, body_in, filled, solved
 from pipeline.evaluation.scores.tasks import Task
 from pipeline.execution.sandbox.environment import bare_environment
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.running import run_cases
-from pipeline.families.completions_and_migrations.expected_outputs import expected_outputs
+from pipeline.families.completions_and_migrations.expected_outputs import Example, expected_outputs
 
-BLOCK = {
+BLOCK: MaskedCode = {
     "granularity": "block",
     "core_token": "wrap",
     "masked_code": "from textwrap import [token-mask]\ndef f(text):\n    [block-mask]\n    return lines\n",
@@ -51,7 +51,7 @@ def test_a_sample_may_be_indented_in_several_ways(sample: str) -> None:
     ],
 )
 def test_filling(masked: str, granularity: str, sample: str, program: str) -> None:
-    task = {"granularity": granularity, "core_token": "wrap", "masked_code": masked}
+    task: MaskedCode = {"granularity": granularity, "core_token": "wrap", "masked_code": masked}
     assert filled(task, sample) == program
 
 
@@ -207,7 +207,7 @@ RAISING = {"checks": [CHECKS[0] | {"expected": "Traceback (most recent call last
         (Task("a", Family.MIGRATION, {}, ()), SILENT, False),
     ],
 )
-def test_controls_that_need_no_run(task: Task, example: dict[str, Any], certain: bool) -> None:
+def test_controls_that_need_no_run(task: Task, example: Example, certain: bool) -> None:
     assert control(task)
     assert fails_for_certain(task, example) is certain
 
@@ -216,4 +216,7 @@ def test_what_leaves_out_a_header_is_a_header() -> None:
     header = completion("line", "[line-mask]\n    x = 1\n", "with f() as x:")
     left_out = control(header)
     assert left_out == "if True:"
-    assert filled(header.row | {"core_token": "f"}, left_out) == "if True:\n    x = 1\n"
+    assert (
+        filled({"granularity": "line", "masked_code": header.row["masked_code"], "core_token": "f"}, left_out)
+        == "if True:\n    x = 1\n"
+    )

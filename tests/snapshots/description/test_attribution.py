@@ -15,7 +15,7 @@ from pipeline.lake.schema import Row
 from pipeline.snapshots.description.attribution import Source, attribution_text, licences, unnamed
 from pipeline.snapshots.format.rows import TABLES
 from tests.families.completions_and_migrations.rows import snippet
-from tests.snapshots.lakes import demo_snapshot, tables
+from tests.snapshots.lakes import configurations, demo_snapshot, tables
 from tests.snapshots.markup import HOSTILE, cells
 
 POST = {"place": "1/2", "url": "https://example.org/a/2", "attribution": "Ada, https://example.org/users/1"}
@@ -27,7 +27,7 @@ def release(**columns: Any) -> Row:
 
 def written(releases: Sequence[Row] | None = None, **more: Sequence[Row]) -> str:
     rows: Mapping[str, Sequence[Row]] = {"snippets": [], "projects": [], **more}
-    return attribution_text({"releases": [release()] if releases is None else releases, **rows})
+    return attribution_text(configurations({"releases": [release()] if releases is None else releases, **rows}))
 
 
 def section(text: str, heading: str) -> list[list[str]]:

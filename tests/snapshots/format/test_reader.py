@@ -75,10 +75,11 @@ def test_a_nullable_column_that_is_missing_is_null(snapshot: Path) -> None:
     whole = read_parquet(path_of(snapshot, "completions"))
     of_other(snapshot, "completions", lambda t: t.drop_columns(["neighbour_version"]))
     found = Snapshot(snapshot)
-    expected = [row | {"neighbour_version": None} for row in whole]
+    expected: list[Any] = [row | {"neighbour_version": None} for row in whole]
     assert found.rows("completions") == expected
     assert found.rows("completions", where=pc.field("library") == LIBRARY) == expected
-    assert found.rows("completions", ("neighbour_version",)) == [{"neighbour_version": None} for _ in whole]
+    narrow: list[Any] = found.rows("completions", ("neighbour_version",))
+    assert narrow == [{"neighbour_version": None} for _ in whole]
     assert "neighbour_version" not in found.columns("completions")
 
 

@@ -68,4 +68,4 @@ def test_what_was_written_is_read_in_the_order_of_the_lake(lake: Lake, tmp_path:
     write_parts(tmp_path / "snippets.parquet", "snippets", rows.parts("snippets"), volatile=False)
     written = PublishedRows(tmp_path, ["library", "id", "nonesuch"]).and_also({"changes": [{"id": "c"}]})
     assert [row["id"] for row in written["snippets"]] == [row["id"] for row in rows["snippets"]]
-    assert written["changes"] == [{"id": "c"}]
+    assert [dict(row) for row in written["changes"]] == [{"id": "c"}]
