@@ -255,9 +255,9 @@ def _quality(context: RebuildContext, row: AnyRow) -> QualityRules:
 
 def _behaviours(changes: Iterable[PublishedChangeRow]) -> list[BehaviourRow]:
     """Return the changes that only running showed, which no stage before acceptance knows."""
-    found = [change for change in changes if change["kind"] == ChangeKind.BEHAVIOUR]
+    behaviours = [change for change in changes if change["kind"] == ChangeKind.BEHAVIOUR]
     # The program that showed it is not published, and acceptance does not ask for it.
-    return cast("list[BehaviourRow]", found)
+    return cast("list[BehaviourRow]", behaviours)
 
 
 def _gated(
