@@ -360,7 +360,7 @@ NO_SNAPSHOT: list[tuple[str, Tamper, str]] = [
     ("too deep", text("[" * 200_000), "manifest_not_json"),
     ("a number of too many digits", text("1" * 5000), "manifest_not_json"),
     ("a list", text("[]"), "manifest_of_other_format"),
-    ("another format", manifest(lambda m: m.update(format=2)), "manifest_of_other_format"),
+    ("another format", manifest(lambda m: m.update(format=99)), "manifest_of_other_format"),
     ("nothing but the format", text('{"format": 1}'), "manifest_invalid"),
     ("no files", without("files"), "manifest_invalid"),
     ("files of another kind", manifest(lambda m: m.update(files={})), "manifest_invalid"),
