@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import copy
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -363,12 +364,25 @@ class _Script:
         return last
 
     def importing(self, path: str, others: frozenset[str], api: Api) -> _Script:
-        """Return the script with an API imported from one place where it imports it from others."""
-        lines = [
-            line_of(_import_of(path, line.node))
+        """Return the script with an API imported from one place where it imports it from others, under its own name."""
+        name = path.rpartition(".")[2]
+        places = {
+            place: line.node
+            for place, line in enumerate(self.lines)
             if isinstance(line.node, ast.ImportFrom) and others.intersection(imported(line.node))
+        }
+        # As another name nobody could guess it; but a name that stands for something else stays as it is.
+        plain = {node.names[0].name for node in places.values() if node.names[0].asname is None}
+        taken = {bound for place, line in enumerate(self.lines) for bound in line.binds if place not in places}
+        taken |= {needed for line in self.lines for needed in line.needs} - plain
+        renamed = plain if name not in taken and taken.isdisjoint(plain) else frozenset()
+        lines = [
+            line_of(_import_of(path, places[place], renamed))
+            if place in places
+            else _renaming(line, renamed, name)
+            if line.needs & renamed
             else line
-            for line in self.lines
+            for place, line in enumerate(self.lines)
         ]
         return self if lines == self.lines else _Script(lines, uses_by_line(lines, api), self.unbound)
 
@@ -411,10 +425,19 @@ def entered(node: ast.AST) -> Iterator[ast.expr]:
     )
 
 
-def _import_of(path: str, node: ast.ImportFrom) -> ast.ImportFrom:
-    """Return the import of a path that binds the name that another import of one name binds."""
+def _renaming(line: Line, names: Collection[str], name: str) -> Line:
+    """Return a line in which a name stands for others."""
+    node = copy.deepcopy(line.node)
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name) and each.id in names:
+            each.id = name
+    return line_of(node, line.expectation, line.compares)
+
+
+def _import_of(path: str, node: ast.ImportFrom, renamed: Collection[str]) -> ast.ImportFrom:
+    """Return the import of a path that binds the name that another import of one name binds, unless that is renamed."""
     module, _, name = path.rpartition(".")
-    bound = node.names[0].asname or node.names[0].name
+    bound = node.names[0].asname or (name if node.names[0].name in renamed else node.names[0].name)
     return ast.ImportFrom(module, [ast.alias(name, None if bound == name else bound)], 0)
 
 

@@ -495,6 +495,8 @@ class _Case:
             inner, brought = self.program.inside(module, statement)
             lines.append(render(module, *module.span(statement), [*edits, *inner], indent))
             self.brought |= brought
+        for module, value in flat.named if flat else ():
+            self._need_elsewhere(module, module.text(value), frozenset())
         lines += [f"{indent}{line}" for line in self.head]
         body = _without_docstring(test.function.body)
         inner, brought = self.program.inside(test.home, ast.Module(body, []))

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
-from pipeline.corpus.own_tests.functions import Function, TestFunction, fixture_decorator, is_setting_up, members
+from pipeline.corpus.own_tests.functions import (
+    Function,
+    Owner,
+    TestFunction,
+    fixture_decorator,
+    is_setting_up,
+    members,
+)
 from pipeline.corpus.own_tests.rendering import Edit, operand, replace
-from pipeline.corpus.own_tests.suite import Suite, SuiteModule
+from pipeline.corpus.own_tests.suite import Suite, SuiteModule, root_name
+from pipeline.corpus.snippets.names import bound_by
 
 _BINARY = {
     "assertEqual": "==",
@@ -49,11 +59,16 @@ class _NotFlat(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Flat:
-    """What makes a function of a method: edits inside of it, statements to run first, and whether it needs pytest."""
+    """What makes a function of a method: edits inside of it, statements to run first, and whether it needs pytest.
+
+    `named` are the expressions that stand in place of attributes, each with its module: what a mixin tests goes by the
+    attribute `Cache`, which the class sets to `LRUCache`.
+    """
 
     edits: tuple[Edit, ...]
     before: tuple[tuple[SuiteModule, ast.stmt, tuple[Edit, ...]], ...]
     needs_pytest: bool
+    named: tuple[tuple[SuiteModule, ast.expr], ...] = ()
 
 
 def flattened(test: TestFunction, suite: Suite) -> Flat | None:
@@ -64,32 +79,40 @@ def flattened(test: TestFunction, suite: Suite) -> Flat | None:
         return None
 
 
+class _OwnCall(ast.Call):
+    """A call of a method of the instance."""
+
+    func: ast.Attribute
+
+
 class _Flattener:
     def __init__(self, test: TestFunction) -> None:
         self.test = test
         self.module = test.home
         first = test.function.args.args[:1]
-        if not first or len(test.classes) != 1 or test.classes[0].module is not test.home:
+        if not first:
             raise _NotFlat
         if isinstance(test.function, ast.AsyncFunctionDef):
             raise _NotFlat
         self.needs_pytest = False
         self.constants: dict[str, ast.Assign] = {}
+        self.named: dict[str, tuple[SuiteModule, ast.expr]] = {}
+        """Attributes that are another name of a function or class."""
+        self.methods: dict[str, ast.FunctionDef] = {}
+        """Methods that the test may call, which become functions in it."""
+        self.called: dict[str, str] = {}
+        """The name as a function of each method that is called."""
         self.set_up: list[ast.stmt] = []
-        for _, node in members(test.classes):
-            if isinstance(node, Function) and (fixture_decorator(node) or is_setting_up(node)):
-                if (
-                    node.name not in ("setUp", "setup_method", "setup")
-                    or node.decorator_list
-                    or fixture_decorator(node)
-                ):
-                    raise _NotFlat
-                if len(node.args.args) != 1 or node.args.args[0].arg != first[0].arg:
-                    raise _NotFlat
-                self.set_up += _without_docstring(node.body)
-            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                self.constants[node.targets[0].id] = node
         self.instance = first[0].arg
+        nearest: dict[str, Owner] = {}
+        for owner, node in members(test.classes):
+            if isinstance(node, Function) and (fixture_decorator(node) or is_setting_up(node)):
+                self._read_set_up(node, owner)
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                if nearest.setdefault(node.targets[0].id, owner) == owner:
+                    self._read_constant(node.targets[0].id, node, owner)
+            elif isinstance(node, ast.FunctionDef) and owner.module is test.home and not node.decorator_list:
+                self.methods[node.name] = node
         self.caught = {
             item.optional_vars.id
             for node in ast.walk(test.function)
@@ -98,8 +121,27 @@ class _Flattener:
             if isinstance(item.optional_vars, ast.Name) and _method(item.context_expr, self.instance)
         }
 
+    def _read_set_up(self, node: Function, owner: Owner) -> None:
+        is_plain = node.name in ("setUp", "setup_method", "setup") and not node.decorator_list
+        if not is_plain or [each.arg for each in node.args.args] != [self.instance]:
+            raise _NotFlat
+        # What another module writes down has other names around it.
+        if owner.module is not self.module:
+            raise _NotFlat
+        self.set_up += _without_docstring(node.body)
+
+    def _read_constant(self, name: str, node: ast.Assign, owner: Owner) -> None:
+        self.named.pop(name, None)
+        self.constants.pop(name, None)
+        if _is_dotted(node.value):
+            self.named[name] = owner.module, node.value
+        elif owner.module is self.module:
+            self.constants[name] = node
+
     def flat(self) -> Flat:
-        body = [*self.set_up, *self.test.function.body]
+        of_test = [*self.set_up, *self.test.function.body]
+        helpers = self._helpers(of_test)
+        body = [*of_test, *helpers]
         if _ends_early(self.set_up) or any(self._needs_instance(statement) for statement in body):
             raise _NotFlat
         set_here = {
@@ -108,8 +150,14 @@ class _Flattener:
             for node in ast.walk(statement)
             if isinstance(node, ast.Attribute) and self._is_instance(node.value) and isinstance(node.ctx, ast.Store)
         }
+        for name in set_here & self.named.keys():
+            del self.named[name]
         used: set[str] = set()
         edits = {id(statement): tuple(self._edits(statement, set_here, used)) for statement in body}
+        for helper in helpers:
+            edits[id(helper)] += tuple(self._header(helper))
+        named = [self.named[name] for name in sorted(used & self.named.keys())]
+        used -= self.named.keys()
         constants = [self.constants[name] for name in sorted(used - set_here)]
         # A variable must not hide another thing of its name.
         texts = [*body, *constants]
@@ -118,10 +166,52 @@ class _Flattener:
         arguments = {each.arg for each in self.test.function.args.args}
         if (set_here | used) & (names | arguments | self.module.bindings.keys()):
             raise _NotFlat
+        bound = {name for each in body for name in bound_by(each)} | arguments | set_here
+        if any(root_name(value) in bound for _, value in named):
+            raise _NotFlat
         before: list[tuple[SuiteModule, ast.stmt, tuple[Edit, ...]]] = [(self.module, each, ()) for each in constants]
-        before += [(self.module, each, edits[id(each)]) for each in self.set_up]
+        before += [(self.module, each, edits[id(each)]) for each in (*helpers, *self.set_up)]
         inside = tuple(edit for each in self.test.function.body for edit in edits[id(each)])
-        return Flat(inside, tuple(before), self.needs_pytest)
+        return Flat(inside, tuple(before), self.needs_pytest, tuple(named))
+
+    def _helpers(self, body: Sequence[ast.stmt]) -> list[ast.FunctionDef]:
+        """Return the methods that statements call, and those that these call, and name them as functions."""
+        found: dict[str, ast.FunctionDef] = {}
+        waiting: list[ast.AST] = [*body]
+        while waiting:
+            for node in ast.walk(waiting.pop()):
+                helper = self.methods.get(node.func.attr) if self._is_own_call(node) else None
+                if helper is not None and helper.name not in found and not helper.name.startswith(("test", "assert")):
+                    if helper.args.posonlyargs or [each.arg for each in helper.args.args[:1]] != [self.instance]:
+                        raise _NotFlat
+                    found[helper.name] = helper
+                    waiting.append(helper)
+        nodes = [node for each in (*body, *found.values(), *self.constants.values()) for node in ast.walk(each)]
+        taken = {node.id for node in nodes if isinstance(node, ast.Name)} | self.module.bindings.keys()
+        taken |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        taken |= {node.attr for node in nodes if self._is_attribute(node) and node.attr not in found}
+        for name in found:
+            # As a method it has a name beside that of a variable: `cache = self.cache(2)`.
+            self.called[name] = name if name not in taken else f"make_{name.strip('_')}"
+        if len({*self.called.values()} - taken) < len(found):
+            raise _NotFlat
+        return [found[name] for name in sorted(found)]
+
+    def _header(self, helper: ast.FunctionDef) -> Iterator[Edit]:
+        """Yield the edits that make a function of the first line of a method."""
+        data, (start, end) = self.module.data, self.module.span(helper)
+        name = data.index(helper.name.encode(), start)
+        yield Edit(name, name + len(helper.name), self.called[helper.name])
+        first = self.module.offset(helper.args.args[0].lineno, helper.args.args[0].col_offset)
+        after = re.compile(rb"\s*,?\s*").match(data, first + len(self.instance), end)
+        assert after is not None
+        yield Edit(first, after.end(), "")
+
+    def _is_attribute(self, node: ast.AST) -> TypeGuard[ast.Attribute]:
+        return isinstance(node, ast.Attribute) and self._is_instance(node.value)
+
+    def _is_own_call(self, node: ast.AST) -> TypeGuard[_OwnCall]:
+        return isinstance(node, ast.Call) and self._is_attribute(node.func)
 
     def _needs_instance(self, statement: ast.stmt) -> bool:
         """Say whether a statement calls `super`, or sets an attribute in an inner function, where it would be local."""
@@ -145,11 +235,15 @@ class _Flattener:
             elif (name := _method(node, self.instance)) and isinstance(node, ast.Call):
                 yield from self._context(node, name)
                 waiting += [*node.args, *(keyword.value for keyword in node.keywords)]
+            elif self._is_own_call(node) and node.func.attr in self.called:
+                yield replace(self.module, node.func, self.called[node.func.attr])
+                waiting += [*node.args, *(keyword.value for keyword in node.keywords)]
             elif isinstance(node, ast.Attribute) and self._is_instance(node.value):
-                if node.attr not in set_here | self.constants.keys():
+                if node.attr not in set_here | self.constants.keys() | self.named.keys():
                     raise _NotFlat
                 used.add(node.attr)
-                yield replace(self.module, node, node.attr)
+                named = self.named.get(node.attr)
+                yield replace(self.module, node, ast.unparse(named[1]) if named else node.attr)
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in self.caught:
                 if node.attr != "exception":
                     raise _NotFlat
@@ -212,6 +306,10 @@ def _method(node: ast.AST, instance: str) -> str | None:
     value, name = node.func.value, node.func.attr
     is_own = isinstance(value, ast.Name) and value.id == instance
     return name if is_own and name.startswith("assert") else None
+
+
+def _is_dotted(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and _is_dotted(node.value))
 
 
 def _ends_early(set_up: list[ast.stmt]) -> bool:

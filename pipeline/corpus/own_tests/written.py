@@ -8,7 +8,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
 from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, entered, uses_by_line
@@ -34,6 +34,7 @@ class ProgramWriter:
     apis: Mapping[str, Api]
     values: ValuesOfTests
     rules: WrittenRules
+    _classes_of: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
     def programs(self, side: ChangeSide) -> list[UsingProgram]:
         """Return programs that print what the API at home is or gives, the likeliest first."""
@@ -87,8 +88,11 @@ class ProgramWriter:
         names = side.names(api)
         lines = (*before, _line(f"print({expression})"))
         bound = {name for line in lines for name in line.binds}
-        modules = {name for line in lines for name in line.needs} & sys.stdlib_module_names - bound
-        lines = (*(_line(f"import {module}") for module in sorted(modules)), *lines)
+        needed = {name for line in lines for name in line.needs} - bound
+        classes = self._classes(side.home)
+        made = [_import(classes[name].rpartition(".")[0], name) for name in sorted(needed & classes.keys())]
+        modules = needed & sys.stdlib_module_names - classes.keys()
+        lines = (*(_line(f"import {module}") for module in sorted(modules)), *made, *lines)
         lines = tuple(sorted(lines, key=lambda line: not isinstance(line.node, ast.Import | ast.ImportFrom)))
         uses = tuple(uses_by_line(lines, api))
         core = next((use for each in reversed(uses) for use in each if side.is_use(use, names)), None)
@@ -114,7 +118,7 @@ class ProgramWriter:
         if row["kind"] == SymbolKind.CLASS:
             yield from self._of_class(side, api, row)
         elif row["kind"] in _CALLED:
-            for arguments in self._arguments(row, side.keyword):
+            for arguments in self._arguments(row, side.keyword, side.home):
                 yield [imported], f"{name}({arguments})"
         else:
             yield [imported], name
@@ -125,7 +129,7 @@ class ProgramWriter:
         name = side.path.rpartition(".")[2]
         parts = [name]
         if row["kind"] in _CALLED:
-            parts = [f"{name}({arguments})" for arguments in self._arguments(row, side.keyword)]
+            parts = [f"{name}({arguments})" for arguments in self._arguments(row, side.keyword, side.home)]
         if row["kind"] == SymbolKind.ATTRIBUTE or not _ON_CLASS.isdisjoint(row["labels"]):
             importing, class_name = _imported(owner, api)
             yield from (([importing], f"{class_name}.{part}") for part in parts)
@@ -139,7 +143,7 @@ class ProgramWriter:
             module, _, name = path.rpartition(".")
             held = api.symbols.get(api.preferred(path), row)
             if module == side.path and held["kind"] == SymbolKind.FUNCTION and not name.startswith("_"):
-                for arguments in self._arguments(held, None):
+                for arguments in self._arguments(held, None, side.home):
                     yield [_import(module, name)], f"{name}({arguments})"
 
     def _of_class(self, side: ChangeSide, api: Api, row: SymbolState) -> Iterator[tuple[Sequence[Line], str]]:
@@ -153,12 +157,17 @@ class ProgramWriter:
             and not member.rpartition(".")[2].startswith("_")
             and each["kind"] != SymbolKind.CLASS
         ]
-        for member, each in sorted(members, key=lambda pair: (pair[1]["kind"] not in _CALLED, pair[0])):
-            of_call = next(self._arguments(each, None), None)
+
+        def order(pair: tuple[str, SymbolState]) -> tuple[bool, bool, str]:
+            # The member of its name is what a parameter is for.
+            return pair[0] != side.keyword, pair[1]["kind"] not in _CALLED, pair[0]
+
+        for member, each in sorted(members, key=order):
+            of_call = next(self._arguments(each, None, side.home), None)
             if each["kind"] in _CALLED and of_call is None:
                 continue
             part = f"{member}({of_call})" if each["kind"] in _CALLED else member
-            for arguments in self._arguments(row, side.keyword):
+            for arguments in self._arguments(row, side.keyword, side.home):
                 yield [importing], f"{name}({arguments}).{part}"
 
     def _objects(self, owner: str, version: str) -> Iterator[tuple[Sequence[Line], str]]:
@@ -170,11 +179,25 @@ class ProgramWriter:
             return
         importing, name = _imported(owner, api)
         variable = owner.rpartition(".")[2].lower()
-        for arguments in self._arguments(row, None):
+        for arguments in self._arguments(row, None, version):
             making = _line(f"{variable} = {name}({arguments})")
             yield [importing, making], variable
 
-    def _arguments(self, row: SymbolState, keyword: str | None) -> Iterator[str]:
+    def _classes(self, version: str) -> Mapping[str, str]:
+        """Return the public classes of modules by name, each under its shortest path."""
+        if version not in self._classes_of:
+            api = self.apis[version]
+            paths = [
+                path
+                for path in api.symbols
+                if api.is_class(path) and api.is_module(path.rpartition(".")[0]) and not _last(path).startswith("_")
+            ]
+            # The shortest path comes last, and stays.
+            ordered = sorted(paths, key=lambda path: (-path.count("."), path))
+            self._classes_of[version] = {_last(path): path for path in ordered}
+        return self._classes_of[version]
+
+    def _arguments(self, row: SymbolState, keyword: str | None, version: str, depth: int = 0) -> Iterator[str]:
         """Yield what a call requires, and the parameter in question by name; nothing where a value is not known."""
         choices: list[tuple[str, list[str]]] = []
         by_name = False
@@ -184,7 +207,8 @@ class ProgramWriter:
                 continue
             # What follows an argument by name has to be one too.
             by_name = by_name or is_in_question or parameter["kind"] not in _BY_POSITION
-            choices.append((f"{name}=" if by_name else "", self._values(parameter)))
+            values = self._values(parameter) or self._made(parameter, version, depth)
+            choices.append((f"{name}=" if by_name else "", values))
         fillers = self.rules.values.get("str", ())
         turns = max((len(values) for _, values in choices), default=1)
         for turn in range(min(turns, self.rules.calls) if all(values for _, values in choices) else 0):
@@ -202,6 +226,17 @@ class ProgramWriter:
                 arguments.append(f"{head}{value}")
                 before[tuple(values)] += 1
             yield ", ".join(arguments)
+
+    def _made(self, parameter: SymbolParameter, version: str, depth: int) -> list[str]:
+        """Return objects of the library that a parameter may take, as source: of classes that its annotation names."""
+        api, classes = self.apis[version], self._classes(version)
+        made: list[str] = []
+        for name in type_names(parameter["annotation"]) if depth < self.rules.nested else ():
+            row = api.symbols.get(api.preferred(classes[name])) if name in classes else None
+            if row is not None:
+                of_class = itertools.islice(self._arguments(row, None, version, depth + 1), 1)
+                made += [f"{name}({arguments})" for arguments in of_class]
+        return made
 
     def _values(self, parameter: SymbolParameter) -> list[str]:
         """Return values that a parameter may take, as source; none where it has a type of which no value is known.
@@ -286,6 +321,10 @@ def type_names(annotation: str | None) -> list[str]:
         else:
             names.append(_last_name(node))
     return [name for name in names if name and name not in _ABSENT]
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]
 
 
 def _last_name(node: ast.expr) -> str:

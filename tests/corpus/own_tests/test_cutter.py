@@ -130,9 +130,34 @@ PROGRAMS = {
         "    assert '3' in str(caught.value)\n    assert (items or None)\n",
         "test_it()",
     ),
+    "a method with what its class and a base have": (
+        {
+            "tests/test_a.py": "import unittest\n\nclass Mixin:\n    SIZE = 3\n    KIND = list\n\n"
+            "    def items(self, *more):\n        return self.KIND((1, *more))\n\n"
+            "    def unused(self):\n        return super()\n\n"
+            "class TestA(unittest.TestCase, Mixin):\n    SIZE = 2\n\n    def _size(self):\n        return self.SIZE\n\n"
+            "    def test_it(self):\n        items = self.items(2)\n"
+            "        self.assertEqual(len(items), self._size())\n",
+        },
+        "def test_it():\n    SIZE = 2\n    def _size():\n        return SIZE\n"
+        "    def make_items(*more):\n        return list((1, *more))\n"
+        "    items = make_items(2)\n    assert len(items) == _size()\n",
+        "test_it()",
+    ),
+    "an inherited method, of what its class names": (
+        {
+            "tests/__init__.py": "from json import dumps\n\nclass Mixin:\n    Kind = None\n\n"
+            "    def test_it(self):\n        self.assertEqual(dumps(self.Kind(a=1)), '{\"a\": 1}')\n",
+            "tests/test_a.py": "import unittest\nfrom collections import OrderedDict as Items\nfrom tests import Mixin\n\n"
+            "class TestA(Mixin, unittest.TestCase):\n    Kind = Items\n",
+        },
+        "from collections import OrderedDict as Items\nfrom json import dumps\n\n\n"
+        "def test_it():\n    assert dumps(Items(a=1)) == '{\"a\": 1}'\n",
+        "test_it()",
+    ),
     "a method that needs its class": (
         {
-            "tests/test_a.py": "class Base:\n    def helper(self):\n        return 1\n\n    def other(self):\n        pass\n\n"
+            "tests/test_a.py": "class Base:\n    @property\n    def helper(self):\n        return lambda: 1\n\n    def other(self):\n        pass\n\n"
             "class TestA(Base):\n    def test_it(self):\n        assert self.helper() == 1\n\n"
             "    def test_other(self):\n        raise ValueError\n",
         },

@@ -49,6 +49,12 @@ SYMBOLS = [
     symbol("demo.inner.fit", SymbolKind.FUNCTION, parameter("x", "int")),
     symbol("demo.inner.Box", SymbolKind.CLASS),
     symbol("demo.empty", SymbolKind.MODULE),
+    symbol("demo.weigh", SymbolKind.FUNCTION, parameter("what", "Optional[Box]")),
+    symbol("demo.wrap", SymbolKind.FUNCTION, parameter("what", "Wrapping")),
+    symbol("demo.Wrapping", SymbolKind.CLASS, parameter("inner", "Wrapping")),
+    symbol("demo.Jar", SymbolKind.CLASS, parameter("size", "int"), parameter("label", "str", "None")),
+    symbol("demo.Jar.close", SymbolKind.METHOD),
+    symbol("demo.Jar.label", SymbolKind.ATTRIBUTE),
     symbol("demo.until", SymbolKind.FUNCTION, parameter("day", "date")),
 ]
 API = Api({row["path"]: row for row in SYMBOLS}, ["demo"], {})
@@ -79,6 +85,19 @@ FILLED = own_test("box = demo.Box(7)\nbox.put(1)\nlabel = 'a'\nbox['a'] = 2\nass
     "apis": ["demo.Box"]
 }
 WRITTEN: dict[str, tuple[Any, list[str]]] = {
+    "an argument that is an object of the library": (
+        written("demo.weigh"),
+        ["from demo import Box\nfrom demo import weigh\n\nprint(weigh(Box(3)))\n"],
+    ),
+    "an argument that needs one of its own kind": (written("demo.wrap"), []),
+    "a parameter of a class, and what an object has of its name first": (
+        written("demo.Jar", (), ChangeKind.PARAMETER_REMOVED, "label"),
+        [
+            f"from demo import Jar\n\nprint(Jar(3, label={value}).{asked})\n"
+            for asked in ("label", "close()")
+            for value in ("'a label'", "'some text'")
+        ],
+    ),
     "what a module holds": (written("demo.LIMIT"), ["from demo import LIMIT\n\nprint(LIMIT)\n"]),
     "a call with what it requires, by annotation": (
         written("demo.total"),
