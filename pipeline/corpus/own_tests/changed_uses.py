@@ -373,9 +373,9 @@ class _Script:
         }
         # As another name nobody could guess it; but a name that stands for something else stays as it is.
         plain = {node.names[0].name for node in places.values() if node.names[0].asname is None}
-        taken = {bound for place, line in enumerate(self.lines) for bound in line.binds if place not in places}
-        taken |= {needed for line in self.lines for needed in line.needs} - plain
-        renamed = plain if name not in taken and taken.isdisjoint(plain) else frozenset()
+        reserved = {bound for place, line in enumerate(self.lines) for bound in line.binds if place not in places}
+        reserved |= {needed for line in self.lines for needed in line.needs} - plain
+        renamed = plain if name not in reserved and reserved.isdisjoint(plain) else frozenset()
         lines = [
             line_of(_import_of(path, places[place], renamed))
             if place in places

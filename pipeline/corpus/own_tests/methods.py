@@ -176,26 +176,26 @@ class _Flattener:
 
     def _helpers(self, body: Sequence[ast.stmt]) -> list[ast.FunctionDef]:
         """Return the methods that statements call, and those that these call, and name them as functions."""
-        found: dict[str, ast.FunctionDef] = {}
+        helpers: dict[str, ast.FunctionDef] = {}
         waiting: list[ast.AST] = [*body]
         while waiting:
             for node in ast.walk(waiting.pop()):
                 helper = self.methods.get(node.func.attr) if self._is_own_call(node) else None
-                if helper is not None and helper.name not in found and not helper.name.startswith(("test", "assert")):
+                if helper is not None and helper.name not in helpers and not helper.name.startswith(("test", "assert")):
                     if helper.args.posonlyargs or [each.arg for each in helper.args.args[:1]] != [self.instance]:
                         raise _NotFlat
-                    found[helper.name] = helper
+                    helpers[helper.name] = helper
                     waiting.append(helper)
-        nodes = [node for each in (*body, *found.values(), *self.constants.values()) for node in ast.walk(each)]
-        taken = {node.id for node in nodes if isinstance(node, ast.Name)} | self.module.bindings.keys()
-        taken |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-        taken |= {node.attr for node in nodes if self._is_attribute(node) and node.attr not in found}
-        for name in found:
+        nodes = [node for each in (*body, *helpers.values(), *self.constants.values()) for node in ast.walk(each)]
+        reserved = {node.id for node in nodes if isinstance(node, ast.Name)} | self.module.bindings.keys()
+        reserved |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        reserved |= {node.attr for node in nodes if self._is_attribute(node) and node.attr not in helpers}
+        for name in helpers:
             # As a method it has a name beside that of a variable: `cache = self.cache(2)`.
-            self.called[name] = name if name not in taken else f"make_{name.strip('_')}"
-        if len({*self.called.values()} - taken) < len(found):
+            self.called[name] = name if name not in reserved else f"make_{name.strip('_')}"
+        if len({*self.called.values()} - reserved) < len(helpers):
             raise _NotFlat
-        return [found[name] for name in sorted(found)]
+        return [helpers[name] for name in sorted(helpers)]
 
     def _header(self, helper: ast.FunctionDef) -> Iterator[Edit]:
         """Yield the edits that make a function of the first line of a method."""

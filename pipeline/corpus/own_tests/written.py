@@ -90,9 +90,9 @@ class ProgramWriter:
         bound = {name for line in lines for name in line.binds}
         needed = {name for line in lines for name in line.needs} - bound
         classes = self._classes(side.home)
-        made = [_import(classes[name].rpartition(".")[0], name) for name in sorted(needed & classes.keys())]
+        of_classes = [_import(classes[name].rpartition(".")[0], name) for name in sorted(needed & classes.keys())]
         modules = needed & sys.stdlib_module_names - classes.keys()
-        lines = (*(_line(f"import {module}") for module in sorted(modules)), *made, *lines)
+        lines = (*(_line(f"import {module}") for module in sorted(modules)), *of_classes, *lines)
         lines = tuple(sorted(lines, key=lambda line: not isinstance(line.node, ast.Import | ast.ImportFrom)))
         uses = tuple(uses_by_line(lines, api))
         core = next((use for each in reversed(uses) for use in each if side.is_use(use, names)), None)
@@ -207,7 +207,7 @@ class ProgramWriter:
                 continue
             # What follows an argument by name has to be one too.
             by_name = by_name or is_in_question or parameter["kind"] not in _BY_POSITION
-            values = self._values(parameter) or self._made(parameter, version, depth)
+            values = self._values(parameter) or self._constructions(parameter, version, depth)
             choices.append((f"{name}=" if by_name else "", values))
         fillers = self.rules.values.get("str", ())
         turns = max((len(values) for _, values in choices), default=1)
@@ -227,16 +227,16 @@ class ProgramWriter:
                 before[tuple(values)] += 1
             yield ", ".join(arguments)
 
-    def _made(self, parameter: SymbolParameter, version: str, depth: int) -> list[str]:
+    def _constructions(self, parameter: SymbolParameter, version: str, depth: int) -> list[str]:
         """Return objects of the library that a parameter may take, as source: of classes that its annotation names."""
         api, classes = self.apis[version], self._classes(version)
-        made: list[str] = []
+        calls: list[str] = []
         for name in type_names(parameter["annotation"]) if depth < self.rules.nested else ():
             row = api.symbols.get(api.preferred(classes[name])) if name in classes else None
             if row is not None:
                 of_class = itertools.islice(self._arguments(row, None, version, depth + 1), 1)
-                made += [f"{name}({arguments})" for arguments in of_class]
-        return made
+                calls += [f"{name}({arguments})" for arguments in of_class]
+        return calls
 
     def _values(self, parameter: SymbolParameter) -> list[str]:
         """Return values that a parameter may take, as source; none where it has a type of which no value is known.
