@@ -3,11 +3,11 @@
     python -m benchmarks.held pandas:1.5.3:2.0.0 flask:2.2.5:2.3.0 --refuted --json held.json
 
 Each pair of releases is compared, the pinned environment of each is built, and every path of a change is asked for in
-both (`pipeline/execution/validation/probes.py`), in the sandbox and without side effects. A change is judged as before
-it is published (`pipeline/quality/acceptance/changes.py`): it holds, running refutes it, or running does not tell (an
-attribute of instances, a module that needs what is not installed, a change of what no probe sees). Without arguments
-the pairs are those of which `curation_rules/tags.yaml` says how many held. Pairs that cannot be run are named, and left
-out.
+both (`pipeline/execution/validation/probes.py`), in the sandbox. Claims about parameters are bound as calls. A change
+is judged as before it is published (`pipeline/quality/acceptance/changes.py`): it holds, running refutes it, or running
+does not tell (an attribute of instances, a module that needs what is not installed, a change that no probe sees); the
+reasons are counted. Without arguments the pairs are those of which `curation_rules/tags.yaml` says how many held. Pairs
+that cannot be run are named, and left out.
 
 Environments and sources stay in the cache under DRIFTLINE_DATA.
 """
@@ -45,8 +45,8 @@ PAIRS = (
 )
 
 HELD, REFUTED, UNTOLD = "held", "refuted", "not told"
-Judged = tuple[ChangeRow, str]
-"""A change, and what running says of it."""
+Judged = tuple[ChangeRow, str, str]
+"""A change, what running says of it, and why it says nothing."""
 
 
 def judged(library: str, old: str, new: str, resources: Resources) -> list[Judged]:
@@ -55,7 +55,8 @@ def judged(library: str, old: str, new: str, resources: Resources) -> list[Judge
     Errors: NoAnswerError for a release that cannot be had, or that has no environment here.
     """
     changes = diff_releases(library, old, new).changes
-    return list(zip(changes, map(_told, run_changes(changes, resources)), strict=True))
+    ran = run_changes(changes, resources)
+    return [(change, _told(each.result), each.undecided) for change, each in zip(changes, ran, strict=True)]
 
 
 def _told(proven: PublishedChangeRow | Reject) -> str:
@@ -67,7 +68,7 @@ def _told(proven: PublishedChangeRow | Reject) -> str:
 def counts(found: Iterable[Judged]) -> dict[tuple[str, float], Counter[str]]:
     """Return what was judged by kind of change and how sure comparing was."""
     counted: dict[tuple[str, float], Counter[str]] = {}
-    for change, told in found:
+    for change, told, _ in found:
         counted.setdefault((str(change["kind"]), change["confidence"]), Counter())[told] += 1
     return dict(sorted(counted.items(), key=lambda item: (item[0][0], -item[0][1])))
 
@@ -78,11 +79,14 @@ def show(found: Sequence[Judged], console: Console) -> None:
     for column in ("change", "sure", HELD, REFUTED, UNTOLD, "held of those told"):
         table.add_column(column, justify="left" if column == "change" else "right")
     lines = [(kind, f"{sure:.0%}", of) for (kind, sure), of in counts(found).items()]
-    for kind, sure, of in [*lines, ("all", "", Counter(told for _, told in found))]:
+    for kind, sure, of in [*lines, ("all", "", Counter(told for _, told, _ in found))]:
         told = of[HELD] + of[REFUTED]
         share = f"{of[HELD] / told:.1%}" if told else ""
         table.add_row(kind, sure, *(str(of[name]) for name in (HELD, REFUTED, UNTOLD)), share)
     console.print(table)
+    reasons = Counter(reason for _, told, reason in found if told == UNTOLD)
+    for reason, number in reasons.most_common():
+        console.print(f"{number:>6} {UNTOLD}: {reason}")
 
 
 def main() -> None:
@@ -104,9 +108,9 @@ def main() -> None:
             console.print(f"left out: {error}")
             continue
         found += of_pair
-        console.print(f"{pair}: {dict(Counter(told for _, told in of_pair))}")
+        console.print(f"{pair}: {dict(Counter(told for _, told, _ in of_pair))}")
     show(found, Console(width=120))
-    refuted = [change for change, told in found if told == REFUTED]
+    refuted = [change for change, told, _ in found if told == REFUTED]
     if asked.refuted:
         for change in refuted:
             print(*(change[name] for name in ("library", "new_version", "kind", "path", "parameter")))  # noqa: T201

@@ -100,10 +100,11 @@ def _behaviours(library: str, old: str, new: str) -> list[BehaviourRow]:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Changes after runs in both releases: confirmed and unjudged ones, and refuted ones."""
+    """Changes after runs in both releases: confirmed and undecided ones, refuted ones, and why some are undecided."""
 
     changes: Sequence[ChangeRow]
     refuted: list[Reject]
+    undecided: Counter[str]
 
 
 def _prove(library: str, changes: Sequence[ChangeRow], report: ReportProgress) -> Proof:
@@ -114,9 +115,11 @@ def _prove(library: str, changes: Sequence[ChangeRow], report: ReportProgress) -
     from pipeline.orchestration.proving import run_changes
     from pipeline.orchestration.resources.resources import Resources
 
-    results = run_changes(changes, Resources(settings(), profile_of(library), Period()), report)
+    judged = run_changes(changes, Resources(settings(), profile_of(library), Period()), report)
+    results = [each.result for each in judged]
     rows = [result for result in results if not isinstance(result, Reject)]
-    return Proof(rows, [result for result in results if isinstance(result, Reject)])
+    refuted = [result for result in results if isinstance(result, Reject)]
+    return Proof(rows, refuted, Counter(each.undecided for each in judged if each.undecided))
 
 
 def _proof_lines(proof: Proof | None) -> Iterator[str]:
@@ -128,6 +131,7 @@ def _proof_lines(proof: Proof | None) -> Iterator[str]:
     yield ""
     yield f"Run in both releases: {_count(held + len(proof.refuted), 'change')} could be judged; {counts}"
     yield from (f"  refuted: {reject.detail}" for reject in proof.refuted)
+    yield from (f"  {number} not decided: {reason}" for reason, number in proof.undecided.most_common())
 
 
 def _held_back_lines(groups: Sequence[HeldBack], unobservable: Mapping[str, str]) -> Iterator[str]:

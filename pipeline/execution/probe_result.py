@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -19,8 +19,6 @@ _KINDS: Mapping[str, inspect._ParameterKind] = {
 }
 # What is described without a signature because nobody calls it.
 _NOT_CALLED = frozenset({"attribute", "module", "property"})
-# Wrappers of these modules hand on the arguments as they are.
-_TRANSPARENT = frozenset({"abc", "contextlib", "functools", "typing_extensions", "warnings"})
 
 
 class Default(msgspec.Struct, frozen=True):
@@ -33,10 +31,11 @@ class Default(msgspec.Struct, frozen=True):
 
 
 class ProbeResult(msgspec.Struct, frozen=True):
-    """What stands at a path: as `pipeline.execution.environments.inspect_program.describe` found it.
+    """What stands at a path: as `pipeline.execution.environments.inside.inspect_program.describe` found it.
 
     `name` is what a module calls itself; it may be reached under another path, by an import that binds it there.
-    A parameter is (name, kind, whether it has a default, the repr of the default if it is a short literal).
+    A parameter is (name, kind, whether it has a default, the repr of the default if it is a short literal). `accepts`
+    are the parameters by the code that a call runs, where it was followed and the signature says otherwise.
     """
 
     kind: str
@@ -50,6 +49,7 @@ class ProbeResult(msgspec.Struct, frozen=True):
     wrappers: tuple[str, ...] = ()
     deprecated: bool = False
     undescribed: str | None = None
+    accepts: tuple[tuple[str, str, bool, str | None], ...] | None = None
 
     @classmethod
     def read(cls, text: str) -> ProbeResult:
@@ -60,7 +60,7 @@ class ProbeResult(msgspec.Struct, frozen=True):
         """Say it in a line, for people: `class (a, b=1), base B`."""
         parts = [f"async {self.kind}" if self.is_async else self.kind]
         if self.signature is not None:
-            parts[0] += f" {self._declared() or '(…)'}"
+            parts[0] += f" {_signature(self.signature) or '(…)'}"
         if self.wrappers:
             parts.append(f"wrapped by {', '.join(self.wrappers)}")
         if self.bases:
@@ -79,22 +79,32 @@ class ProbeResult(msgspec.Struct, frozen=True):
         So it is of compiled functions, behind `(*args, **kwargs)`, and below a wrapper that may take other arguments
         than what it wraps.
         """
-        if self.signature is None or not _TRANSPARENT.issuperset(self.wrappers):
+        if self.accepts is None and self.wrappers:
             return None
-        if {kind for _, kind, _, _ in self.signature} == {"var_positional", "var_keyword"}:
+        parameters = self.signature if self.accepts is None else self.accepts
+        if parameters is None or {kind for _, kind, _, _ in parameters} == {"var_positional", "var_keyword"}:
             return None
-        return self._declared()
+        return _signature(parameters)
 
-    def _declared(self) -> inspect.Signature | None:
-        try:
-            return inspect.Signature([_parameter(*each) for each in self.signature or ()])
-        except ValueError:
-            # compiled functions may have signatures that no Python function could have
-            return None
+    def uncallable(self) -> str:
+        """Return why `callable_as` has no signature."""
+        if self.wrappers and self.accepts is None:
+            return f"a wrapper of {self.wrappers[0]} may take other arguments"
+        if self.signature is None:
+            return "it has no signature that can be read"
+        return "it takes any arguments"
 
 
 _DECODER = msgspec.json.Decoder(ProbeResult)
 """Made once: two threads that meet a type for the first time end the process (msgspec 0.22)."""
+
+
+def _signature(parameters: Iterable[tuple[str, str, bool, str | None]]) -> inspect.Signature | None:
+    try:
+        return inspect.Signature([_parameter(*each) for each in parameters])
+    except ValueError:
+        # compiled functions may have signatures that no Python function could have
+        return None
 
 
 def _parameter(name: str, kind: str, has_default: bool, default: str | None) -> inspect.Parameter:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeGuard
 
 from pipeline.core.vocabularies.changes import RELOCATED, REPLACEABLE_APIS, ChangeKind
@@ -15,16 +16,24 @@ from pipeline.lake.rows import ChangeRow, PublishedChangeRow, VerdictRow
 from pipeline.lake.stage import Reject
 from pipeline.orchestration.adhoc import NoAnswerError, Reporter
 from pipeline.orchestration.resources.resources import Resources
-from pipeline.quality.acceptance.changes import prove_changes
+from pipeline.quality.acceptance.changes import prove_changes, undecided
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A change as running both releases shows it, or the reject LABEL_REFUTED; and why it is not decided, if so."""
+
+    result: PublishedChangeRow | Reject
+    undecided: str
 
 
 def run_changes(
     changes: Sequence[ChangeRow], resources: Resources, report: Reporter = lambda step, done, total: None
-) -> list[PublishedChangeRow | Reject]:
-    """Return each change as running both releases shows it, or the reject LABEL_REFUTED, in the order given.
+) -> list[Judged]:
+    """Return what running both releases shows of each change, in the order given.
 
-    Paths are imported in both releases, and calls are bound to the signatures that stand there (`prove_changes`). What
-    running shows has the evidence `executed`. See also `judge_runs`.
+    Paths are imported in both releases, and calls are bound there (`prove_changes`). What running shows has the
+    evidence `executed`. See also `judge_runs`.
 
     Errors: NoAnswerError for a release that has no environment here.
     """
@@ -62,12 +71,14 @@ def run_changes(
     return judge_runs(changes, Runs(verdicts))
 
 
-def judge_runs(changes: Sequence[ChangeRow], runs: Runs) -> list[PublishedChangeRow | Reject]:
+def judge_runs(changes: Sequence[ChangeRow], runs: Runs) -> list[Judged]:
     """Return each change as the runs of its paths show it; see `run_changes`.
 
     A new path or a replacement that the new release lacks is no advice: what moved there went, and it is not named.
     """
-    return prove_changes([_without_missing(change, runs) for change in changes], runs)
+    possible = [_without_missing(change, runs) for change in changes]
+    results = zip(prove_changes(possible, runs), possible, strict=True)
+    return [Judged(result, undecided(change, runs)) for result, change in results]
 
 
 def _paths(change: ChangeRow) -> Iterator[str]:

@@ -30,7 +30,7 @@ def runs(**kinds: str | None) -> Runs:
 
 def test_what_holds_is_executed_and_what_still_runs_is_refuted() -> None:
     gone, stays = (change(ChangeKind.REMOVED, path, "1.0", "2.0") for path in ("lib.gone", "lib.stays"))
-    held, refuted = judge_runs([gone, stays], runs(lib__gone=None, lib__stays="function"))
+    held, refuted = (each.result for each in judge_runs([gone, stays], runs(lib__gone=None, lib__stays="function")))
     assert not isinstance(held, Reject)
     assert held["evidence"] == "executed"
     assert isinstance(refuted, Reject)
@@ -41,16 +41,28 @@ def test_what_holds_is_executed_and_what_still_runs_is_refuted() -> None:
 )
 def test_a_replacement_that_the_new_release_lacks_is_not_named(owner: str, replacement: str | None) -> None:
     one = change(ChangeKind.REMOVED, "lib.f", "1.0", "2.0", replacement="lib.owner.g")
-    (held,) = judge_runs([one], runs(lib__f=None, lib__owner=owner, lib__owner__g=None))
+    held = judge_runs([one], runs(lib__f=None, lib__owner=owner, lib__owner__g=None))[0].result
     assert not isinstance(held, Reject)
     assert held["replacement"] == replacement
 
 
 def test_what_moved_to_nowhere_went() -> None:
     moved = change(ChangeKind.MOVED, "lib.f", "1.0", "2.0", new="lib.new.f", replacement="lib.new.f")
-    (held,) = judge_runs([moved], runs(lib__f=None, lib__new="module", lib__new__f=None))
+    held = judge_runs([moved], runs(lib__f=None, lib__new="module", lib__new__f=None))[0].result
     assert not isinstance(held, Reject)
     assert (held["kind"], held["new"], held["replacement"]) == (ChangeKind.REMOVED, None, None)
-    (there,) = judge_runs([moved], runs(lib__f=None, lib__new="module", lib__new__f="function"))
+    there = judge_runs([moved], runs(lib__f=None, lib__new="module", lib__new__f="function"))[0].result
     assert not isinstance(there, Reject)
     assert (there["kind"], there["evidence"]) == (ChangeKind.MOVED, "executed")
+
+
+def test_what_running_does_not_decide_says_why() -> None:
+    hidden = change(ChangeKind.PARAMETER_REMOVED, "lib.f", "1.0", "2.0", parameter="a", old="a")
+    unseen = change(ChangeKind.RETURNS, "lib.f", "1.0", "2.0")
+    gone = change(ChangeKind.REMOVED, "lib.gone", "1.0", "2.0")
+    judged = judge_runs([hidden, unseen, gone], runs(lib__f="function", lib__gone=None))
+    assert [each.undecided for each in judged] == [
+        "it has no signature that can be read",
+        "no call and no import shows a change of this kind",
+        "",
+    ]

@@ -13,11 +13,16 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.sandbox.supervise import Finished, Limits
+from pipeline.lake.ids import sha256_json
 
 Description = dict[str, Any]
 """What the program in the sandbox found, as plain JSON; see `inspect_program.describe` and `describe_module`."""
 
-PROGRAM = Path(__file__).with_name("inspect_program.py").read_bytes()
+_PACKAGE = "driftline_inside"
+_INSIDE = Path(__file__).with_name("inside")
+_SOURCES = {f"{_PACKAGE}/{path.name}": path.read_bytes() for path in sorted(_INSIDE.glob("*.py"))}
+PROGRAM_SHA256 = sha256_json({name: source.decode() for name, source in _SOURCES.items()})
+"""What decides of our sources what is found; results of others are found again."""
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 
@@ -70,9 +75,9 @@ def _run(
 ) -> tuple[Finished, _Report]:
     nonce = secrets.token_hex(16).encode()
     finished = sandbox.run(
-        [str(environment.python), ".inspect.py"],
+        [str(environment.python), "-m", f"{_PACKAGE}.inspect_program"],
         environment=environment,
-        files={".inspect.py": PROGRAM, ".wanted.json": json.dumps(questions).encode()},
+        files=_SOURCES | {".wanted.json": json.dumps(questions).encode()},
         stdin=nonce,
         limits=limits,
         variables={"PYTHONHASHSEED": "0"},

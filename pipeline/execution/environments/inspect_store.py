@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
-from pipeline.execution.environments.inspect import PROGRAM, Description, ask
+from pipeline.execution.environments.inspect import PROGRAM_SHA256, Description, ask
 from pipeline.execution.environments.resolution.request import request_of
 from pipeline.execution.environments.resolution.rules import EnvironmentRules
 from pipeline.execution.environments.store import EnvironmentStore
@@ -57,7 +57,7 @@ def inspect_release(
         last = (row["detail"] or "").strip().splitlines()[-1:]
         reason = ": ".join(["no environment", row["outcome"], *last])
         return {name: {NOT_INSPECTED: reason} for name in modules}
-    key = content_id(release["sha256"], row["python"], row["lock_id"], sorted(modules), PROGRAM.decode())
+    key = content_id(release["sha256"], row["python"], row["lock_id"], sorted(modules), PROGRAM_SHA256)
     path = cache / "descriptions" / f"{key}.json"
     if (cached := read_state(path)) is not None:
         return cached

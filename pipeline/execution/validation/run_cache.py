@@ -20,6 +20,7 @@ import msgspec
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.versions import cache_version
 from pipeline.core.vocabularies.running import Outcome
+from pipeline.execution.environments.inspect import PROGRAM_SHA256
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.validation.cases import Case
@@ -106,7 +107,8 @@ def case_key(case: Case, environment: Where, sandbox: Sandbox, rules: Validation
 
 def probe_key(path: str, environment: Where, sandbox: Sandbox, rules: ValidationRules) -> str:
     """Return the key of a probe."""
-    return sha256_json([*_common(environment, sandbox), "probe", path, rules.probe_time_s, rules.memory_mib])
+    limits = rules.probe_time_s, rules.memory_mib
+    return sha256_json([*_common(environment, sandbox), "probe", PROGRAM_SHA256, path, *limits])
 
 
 def run_key(environment: Environment) -> Where:

@@ -25,8 +25,16 @@ from pipeline.lake.rows import (
     SymbolRow,
 )
 
-# What a signature shows; what a docstring, a stub or a decorator's list of old names says, it does not.
-_DECLARED = frozenset({ParameterSource.SIGNATURE, ParameterSource.SYNTHESISED, ParameterSource.DECORATOR})
+# What binding a call may show; what a docstring, a stub or a decorator's list of old names says, it does not.
+_BINDABLE = frozenset(
+    {
+        ParameterSource.SIGNATURE,
+        ParameterSource.SYNTHESISED,
+        ParameterSource.DECORATOR,
+        ParameterSource.KWARGS,
+        ParameterSource.PASSED_ON,
+    }
+)
 
 
 SYMBOLS = Read(
@@ -150,13 +158,13 @@ def _paths(change: ChangeRow, index: _Symbols) -> Iterator[str]:
         yield from (place for place, version in places if place and index.reachable(place, version))
     elif kind in PROBED and all(index.reachable(path, version) for version in versions):
         states = [state for version in versions for state in index.at(path, version)]
-        yield from [path] if kind not in OF_PARAMETERS or _in_signature(change, states) else []
+        yield from [path] if kind not in OF_PARAMETERS or _is_bindable(change, states) else []
 
 
-def _in_signature(change: ChangeRow, states: Sequence[SymbolRow]) -> bool:
-    """Say whether the parameter that a change is about stands in the signature of each release that has it."""
+def _is_bindable(change: ChangeRow, states: Sequence[SymbolRow]) -> bool:
+    """Say whether calls show the parameter that a change is about, in each release that has it."""
     names = {change["parameter"], change["new"] if change["kind"] == ChangeKind.PARAMETER_RENAMED else None}
-    return all(p["known_from"] in _DECLARED for state in states for p in state["parameters"] if p["name"] in names)
+    return all(p["known_from"] in _BINDABLE for state in states for p in state["parameters"] if p["name"] in names)
 
 
 class _Symbols:

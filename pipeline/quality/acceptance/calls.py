@@ -16,24 +16,66 @@ _ANY_OTHER = "a_name_that_no_parameter_has"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A number of positional arguments, and named ones; `place` is the position of the argument in question."""
+    """A number of positional arguments, and named ones; `argument` is the position or name of the one in question."""
 
     positional: int
     names: frozenset[str]
-    place: int | None = None
+    argument: int | str | None = None
 
     def lands(self, signature: inspect.Signature) -> str | None:
-        """Return the parameter that the argument at `place` binds to, "" without a place; None if it does not bind."""
+        """Return the parameter that the argument binds to, "" without an argument; None if the call does not bind."""
         try:
-            bound = signature.bind(*range(self.positional), **dict.fromkeys(self.names))
+            bound = signature.bind(*range(self.positional), **{name: name for name in self.names})
         except TypeError:
             return None
-        if self.place is None:
+        if self.argument is None:
             return ""
         values = bound.arguments.items()
         return first(
-            name for name, value in values if value == self.place or (type(value) is tuple and self.place in value)
+            name
+            for name, value in values
+            if value == self.argument or (isinstance(value, (tuple, dict)) and self.argument in value)
         )
+
+
+def fits_by_name(signature: inspect.Signature, name: str, in_place_of: str | None = None) -> bool | None:
+    """Return whether a call with all required arguments binds a keyword to the parameter of that name.
+
+    It may be given in place of another one, a new name of the same. The result is None where `**kwargs` takes it: only
+    what they are handed on to can refuse it.
+    """
+    base = _smallest(_without(_without(signature, name), in_place_of or name))
+    lands = Call(base.positional, base.names | {name}, name).lands(signature)
+    return _landed(signature, name, lands, Kind.VAR_KEYWORD)
+
+
+def fits_by_position(signature: inspect.Signature, name: str, place: int) -> bool | None:
+    """Return whether an argument at a position binds to the parameter of that name; None where `*args` takes it."""
+    base = _smallest(signature)
+    count = max(place + 1, base.positional)
+    lands = Call(count, base.names - set(positions(signature)[:count]), place).lands(signature)
+    return _landed(signature, name, lands, Kind.VAR_POSITIONAL)
+
+
+def _landed(signature: inspect.Signature, name: str, lands: str | None, rest: inspect._ParameterKind) -> bool | None:
+    """Return whether an argument reached a parameter; None if `*args` or `**kwargs` took it in that one's place."""
+    if lands is not None and lands == takes(signature, rest) and name not in signature.parameters:
+        return None
+    return lands == name
+
+
+def fits_without(signature: inspect.Signature, name: str) -> bool:
+    """Return whether a call with all other required arguments binds without the parameter of that name."""
+    return _smallest(_without(signature, name)).lands(signature) is not None
+
+
+def takes_more(signature: inspect.Signature, kind: inspect._ParameterKind) -> bool:
+    """Return whether one more argument by position, or one under a name that no parameter has, binds."""
+    base = _smallest(signature)
+    if kind == Kind.VAR_KEYWORD:
+        return Call(base.positional, base.names | {_ANY_OTHER}, _ANY_OTHER).lands(signature) is not None
+    place = len(positions(signature))
+    return Call(place + 1, base.names - set(positions(signature)), place).lands(signature) is not None
 
 
 def positions(signature: inspect.Signature) -> list[str]:
@@ -63,13 +105,14 @@ def breaks(old: inspect.Signature, new: inspect.Signature, before: str, after: s
 def _same(call: Call, old: inspect.Signature, new: inspect.Signature, after: str) -> bool:
     """Return whether a call that fits the old signature binds the value to the same parameter of the new one."""
     lands = call.lands(new)
-    return lands is not None and lands in (call.lands(old), after, takes(new, Kind.VAR_POSITIONAL))
+    rest = (takes(new, Kind.VAR_POSITIONAL), takes(new, Kind.VAR_KEYWORD))
+    return lands is not None and lands in (call.lands(old), after, *rest)
 
 
 def _calls(old: inspect.Signature, new: inspect.Signature, before: str, after: str) -> Iterator[Call | None]:
     """Yield the calls, and None for one that another change of the signature prevents."""
     rest_old, rest_new = _without(old, before), _without(new, after)
-    base = _both(rest_old, rest_new)
+    base = _smallest(rest_old, rest_new)
     if base.lands(rest_old) is None or base.lands(rest_new) is None:
         yield None
         return
@@ -78,9 +121,9 @@ def _calls(old: inspect.Signature, new: inspect.Signature, before: str, after: s
     if parameter is None:
         return
     if parameter.kind == Kind.VAR_KEYWORD:
-        yield Call(base.positional, base.names | {_ANY_OTHER})
+        yield Call(base.positional, base.names | {_ANY_OTHER}, _ANY_OTHER)
     elif parameter.kind in NAMED:
-        yield Call(base.positional, base.names | {before})
+        yield Call(base.positional, base.names | {before}, before)
     if parameter.kind in (*POSITIONAL, Kind.VAR_POSITIONAL):
         yield _by_position(old, new, before, base)
 
@@ -95,13 +138,13 @@ def _by_position(old: inspect.Signature, new: inspect.Signature, before: str, ba
     return Call(count, base.names - set(here[:count]), place)
 
 
-def _both(old: inspect.Signature, new: inspect.Signature) -> Call:
-    """Return the smallest call with every argument that either signature requires, by name where possible."""
-    fixed = [p for s in (old, new) for p in s.parameters.values() if p.kind in (*POSITIONAL, *NAMED)]
+def _smallest(*signatures: inspect.Signature) -> Call:
+    """Return the smallest call with every argument that one of the signatures requires, by name where possible."""
+    fixed = [p for s in signatures for p in s.parameters.values() if p.kind in (*POSITIONAL, *NAMED)]
     required = [p for p in fixed if p.default is p.empty]
-    by_place = [positions(s).index(p.name) + 1 for s in (old, new) for p in required if _only_placed(s, p)]
+    by_place = [positions(s).index(p.name) + 1 for s in signatures for p in required if _only_placed(s, p)]
     count = max(by_place, default=0)
-    positional = {name for s in (old, new) for name in positions(s)[:count]}
+    positional = {name for s in signatures for name in positions(s)[:count]}
     return Call(count, frozenset(p.name for p in required if p.kind in NAMED) - positional)
 
 

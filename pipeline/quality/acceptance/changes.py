@@ -8,11 +8,12 @@ from pipeline.core.vocabularies.changes import GONE, OFFERED, PROBED, RELOCATED,
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
+from pipeline.execution.probe_result import ProbeResult
 from pipeline.families.proof import Runs
 from pipeline.lake.guard import guarded
 from pipeline.lake.rows import ChangeRow, PublishedChangeRow
 from pipeline.lake.stage import Reject
-from pipeline.quality.acceptance.predicates import Finding, judge
+from pipeline.quality.acceptance.predicates import UNDECIDED, Finding, judge
 
 
 def prove_changes(changes: Iterable[ChangeRow], runs: Runs) -> list[PublishedChangeRow | Reject]:
@@ -21,11 +22,22 @@ def prove_changes(changes: Iterable[ChangeRow], runs: Runs) -> list[PublishedCha
     A removal that still runs is no removal, and an introduction that was there before is none. An added or removed
     path is `executed` where a probe finds it in one release and misses it in the other. After a rename or move a probe
     must also find the new path in the new release. Other changes are judged by the descriptions of both releases
-    (`PREDICATES`): a confirmed one is `executed`, a contradicted one is refuted, and the others keep the evidence of
-    the comparison. Where the descriptions decide whether calls break, `breaking` follows them. No change of an
-    API that the library does not offer is breaking.
+    (`PREDICATES`), those of parameters by calls that are bound in both: a confirmed one is `executed`, a contradicted
+    one is refuted, and the others keep the evidence of the comparison (`undecided` says why). Where the descriptions
+    decide whether calls break, `breaking` follows them. No change of an API that the library does not offer is
+    breaking.
     """
     return list(guarded(changes, lambda change: str(change["id"]), lambda change: [_prove(change, runs)]))
+
+
+def undecided(change: ChangeRow, runs: Runs) -> str:
+    """Return why running both releases does not decide whether a change holds, "" if it does."""
+    proven = _prove(change, runs)
+    if isinstance(proven, Reject) or proven["evidence"] == Evidence.EXECUTED:
+        return ""
+    if change["kind"] not in WHOLE | PROBED:
+        return "no call and no import shows a change of this kind"
+    return "importing does not reach it" if change["kind"] in WHOLE else _finding(change, runs).reason
 
 
 def _prove(change: ChangeRow, runs: Runs) -> PublishedChangeRow | Reject:
@@ -50,21 +62,29 @@ def _bound_elsewhere(change: ChangeRow, runs: Runs) -> bool:
 
     `import a.b` needs a module that is called so; `from a import b` takes either.
     """
-    observations = [runs.probe_result(change["path"], change[side]) for side in ("old_version", "new_version")]
-    names = {each.name for each in observations if each is not None and each.kind == "module"}
+    names = {each.name for each in _descriptions(change, runs) if each is not None and each.kind == "module"}
     return len(names) > 1
 
 
 def _differs(change: ChangeRow, runs: Runs) -> PublishedChangeRow | Reject:
     if change["kind"] not in PROBED:
-        return _published(change, [None, None], Finding(None))
-    old, new = (runs.probe_result(change["path"], change[side]) for side in ("old_version", "new_version"))
-    finding = judge(old, new, change) if old and new else Finding(None)
+        return _published(change, [None, None], UNDECIDED)
+    finding = _finding(change, runs)
+    old, new = _descriptions(change, runs)
     if old and new and finding.held is False:
         return _refuted(
             change, f"is {old.words()} in {change['old_version']}, {new.words()} in {change['new_version']}"
         )
     return _published(change, _outcomes(change, runs), finding)
+
+
+def _finding(change: ChangeRow, runs: Runs) -> Finding:
+    old, new = _descriptions(change, runs)
+    return judge(old, new, change) if old and new else Finding(None, reason="importing does not reach it")
+
+
+def _descriptions(change: ChangeRow, runs: Runs) -> list[ProbeResult | None]:
+    return [runs.probe_result(change["path"], change[side]) for side in ("old_version", "new_version")]
 
 
 def _outcomes(change: ChangeRow, runs: Runs) -> list[str | None]:

@@ -9,9 +9,21 @@ from dataclasses import dataclass
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.execution.probe_result import Default, ProbeResult
 from pipeline.lake.rows import ChangeRow
-from pipeline.quality.acceptance.calls import NAMED, Kind, breaks, positions, takes
+from pipeline.quality.acceptance.calls import (
+    NAMED,
+    POSITIONAL,
+    Kind,
+    breaks,
+    fits_by_name,
+    fits_by_position,
+    fits_without,
+    positions,
+    takes,
+    takes_more,
+)
 
 # Bases that are about types only: losing one of them breaks no `isinstance`.
+_KINDS = {kind.name.lower(): kind for kind in (*POSITIONAL, Kind.KEYWORD_ONLY)}
 _OF_TYPING = frozenset({"typing.Generic", "typing.Protocol", "typing_extensions.Protocol"})
 
 
@@ -21,6 +33,8 @@ class Finding:
 
     held: bool | None
     breaking: bool | None = None
+    reason: str = "the descriptions of both releases do not show it"
+    """Why they do not decide."""
 
 
 UNDECIDED = Finding(None)
@@ -71,27 +85,56 @@ def _deprecated(old: ProbeResult, new: ProbeResult, _: ChangeRow) -> Finding:
     return Finding(held=not old.deprecated)
 
 
+_Bound = tuple[bool | None, ...]
+"""Whether a call binds to the parameter in question, in the old and in the new release; None if that is not decided."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Two:
-    """The parameter that a change is about, in both signatures."""
+    """The parameter that a change is about, in both signatures, under the name that it has in each."""
 
-    old_signature: inspect.Signature
-    new_signature: inspect.Signature
-    old: inspect.Parameter | None
-    new: inspect.Parameter | None
+    signatures: tuple[inspect.Signature, inspect.Signature]
+    names: tuple[str, str]
+    parameters: tuple[inspect.Parameter | None, inspect.Parameter | None]
     change: ChangeRow
 
     def breaks(self) -> bool | None:
-        names = [each.name for each in (self.old, self.new) if each is not None]
-        return breaks(self.old_signature, self.new_signature, names[0], names[-1])
+        names = [each.name for each in self.parameters if each is not None]
+        return breaks(*self.signatures, names[0], names[-1])
 
-    def may_hide(self, *, in_old: bool, in_new: bool) -> bool:
-        """Return whether `**kwargs` of a release may take the parameter that its signature does not have."""
-        parameter = self.old or self.new
-        if parameter is None or parameter.kind not in NAMED:
-            return False
-        sides = [self.old_signature] * in_old + [self.new_signature] * in_new
-        return any(takes(side, Kind.VAR_KEYWORD) for side in sides)
+    def by_name(self, name: str) -> _Bound:
+        """Bind a keyword in both releases, which is one of the names of the parameter, in place of the other."""
+        other = self.names[name == self.names[0]]
+        return tuple(fits_by_name(signature, name, other) for signature in self.signatures)
+
+    def by_position(self, names: tuple[str, str]) -> _Bound:
+        """Bind an argument at the position of the parameter in both releases, for the parameters of these names."""
+        here, there = (positions(signature) for signature in self.signatures)
+        places = [order.index(name) for order, name in zip((here, there), self.names, strict=True) if name in order]
+        if not places:
+            return (False, False)
+        return tuple(fits_by_position(s, name, places[0]) for s, name in zip(self.signatures, names, strict=True))
+
+    def fits(self) -> _Bound:
+        """Bind the parameter in both releases, by name where a release takes it so, else by position."""
+        parameters = [each for each in self.parameters if each is not None]
+        variadic = [each.kind for each in parameters if each.kind in (Kind.VAR_POSITIONAL, Kind.VAR_KEYWORD)]
+        if variadic:
+            return tuple(takes_more(signature, variadic[0]) for signature in self.signatures)
+        if all(each.kind == Kind.POSITIONAL_ONLY for each in parameters) and parameters:
+            return self.by_position(self.names)
+        return self.by_name(self.names[0])
+
+
+_UNFOLLOWED = Finding(None, reason="`**kwargs` or `*args` may take it, and where they go cannot be followed")
+
+
+def _as_claimed(*claims: tuple[_Bound, _Bound]) -> Finding:
+    """Return the finding on calls that were bound, and how they bind if the change holds."""
+    pairs = [pair for observed, claimed in claims for pair in zip(observed, claimed, strict=True)]
+    if any(observed is not None and observed != claimed for observed, claimed in pairs):
+        return Finding(held=False)
+    return Finding(held=True) if all(observed is not None for observed, _ in pairs) else _UNFOLLOWED
 
 
 def _of_parameter(predicate: Callable[[_Two], Finding]) -> Predicate:
@@ -100,17 +143,11 @@ def _of_parameter(predicate: Callable[[_Two], Finding]) -> Predicate:
     def on_descriptions(old: ProbeResult, new: ProbeResult, change: ChangeRow) -> Finding:
         before, after = old.callable_as(), new.callable_as()
         if before is None or after is None:
-            return UNDECIDED
+            return Finding(None, reason=(old if before is None else new).uncallable())
         renamed = change["kind"] == ChangeKind.PARAMETER_RENAMED
-        name = change["new"] if renamed else change["parameter"]
-        two = _Two(
-            before,
-            after,
-            _find(before, change["parameter"], change["old"]),
-            _find(after, name, change["new"]),
-            change,
-        )
-        return predicate(two)
+        names = change["parameter"] or "", (change["new"] if renamed else change["parameter"]) or ""
+        parameters = _find(before, names[0], change["old"]), _find(after, names[1], change["new"])
+        return predicate(_Two((before, after), names, parameters, change))
 
     return on_descriptions
 
@@ -124,76 +161,64 @@ def _find(signature: inspect.Signature, name: str | None, text: str | None) -> i
 
 
 def _added(two: _Two) -> Finding:
-    if two.old is None and two.new is None:
-        unknown = takes(two.new_signature, Kind.VAR_KEYWORD)
-        return UNDECIDED if unknown else Finding(held=False)
-    if two.new is None or two.old is not None:
-        return Finding(held=False)
-    if two.may_hide(in_old=True, in_new=False):
-        return UNDECIDED
-    variadic = two.new.kind in (Kind.VAR_POSITIONAL, Kind.VAR_KEYWORD)
-    required = two.new.default is two.new.empty and not variadic
+    finding = _as_claimed((two.fits(), (False, True)))
+    if not finding.held:
+        return finding
+    required = not fits_without(two.signatures[1], two.names[1])
     held = required == (two.change["kind"] == ChangeKind.PARAMETER_ADDED_REQUIRED)
     return Finding(held, two.breaks())
 
 
 def _removed(two: _Two) -> Finding:
-    if two.old is None and two.new is None:
-        unknown = takes(two.old_signature, Kind.VAR_KEYWORD)
-        return UNDECIDED if unknown else Finding(held=False)
-    if two.old is None or two.new is not None:
-        return Finding(held=False)
-    return UNDECIDED if two.may_hide(in_old=False, in_new=True) else Finding(True, two.breaks())
+    finding = _as_claimed((two.fits(), (True, False)))
+    return Finding(True, two.breaks()) if finding.held else finding
 
 
 def _renamed(two: _Two) -> Finding:
-    old_name, new_name = two.change["parameter"], two.change["new"]
-    still_there = old_name in two.new_signature.parameters
-    there_before = new_name in two.old_signature.parameters
-    if two.may_hide(in_old=two.old is None, in_new=True):
-        return UNDECIDED
-    if two.old is None or two.new is None or still_there or there_before:
-        return Finding(held=False)
-    here, there = positions(two.old_signature), positions(two.new_signature)
-    if old_name in here and new_name in there and here.index(old_name) != there.index(new_name):
-        return UNDECIDED
-    return Finding(True, two.breaks())
+    before, after = two.names
+    if all(each and each.kind == Kind.POSITIONAL_ONLY for each in two.parameters):
+        finding = _as_claimed((two.by_position(two.names), (True, True)))
+    else:
+        finding = _as_claimed((two.by_name(before), (True, False)), (two.by_name(after), (False, True)))
+        is_positional = all(each and each.kind in POSITIONAL for each in two.parameters)
+        if finding.held and is_positional and two.by_position(two.names) != (True, True):
+            return UNDECIDED
+    return Finding(True, two.breaks()) if finding.held else finding
 
 
 def _moved(two: _Two) -> Finding:
-    here, there = positions(two.old_signature), positions(two.new_signature)
-    if two.old is None or two.new is None:
+    if not all(each and each.kind in POSITIONAL for each in two.parameters):
         return UNDECIDED
-    if two.old.name not in here or two.new.name not in there:
-        return UNDECIDED
-    moved = here.index(two.old.name) != there.index(two.new.name)
-    return Finding(moved, breaking=True if moved else None)
+    finding = _as_claimed((two.by_position(two.names), (True, False)))
+    return Finding(finding.held, breaking=True if finding.held else None)
 
 
 def _parameter_kind(two: _Two) -> Finding:
-    if two.old is None or two.new is None:
-        return UNDECIDED
-    kinds = two.old.kind.name.lower(), two.new.kind.name.lower()
-    if kinds[0] == kinds[1]:
+    """A claim is refuted where calls bind alike in both releases: there are more kinds than ways to call."""
+    kinds = [_KINDS.get(str(two.change[side])) for side in ("old", "new")]
+    observed = two.by_position(two.names), two.by_name(two.names[0])
+    if all(None not in each and each[0] == each[1] for each in observed):
         return Finding(held=False)
-    return Finding(True, two.breaks()) if kinds == (two.change["old"], two.change["new"]) else UNDECIDED
+    claimed = tuple(tuple(kind in of for kind in kinds) for of in (POSITIONAL, NAMED))
+    if any(None in each for each in observed):
+        return _UNFOLLOWED
+    return Finding(True, two.breaks()) if observed == claimed else UNDECIDED
 
 
 def _default(two: _Two) -> Finding:
-    if two.old is None or two.new is None:
-        return UNDECIDED
-    was, is_ = (parameter.default for parameter in (two.old, two.new))
+    """What a call without the argument gets is the default, as far as its value is known."""
+    was, is_ = (each.default if each else None for each in two.parameters)
     comparable = isinstance(was, Default) and isinstance(is_, Default) and (was.text or is_.text)
     return Finding(held=was != is_) if comparable else UNDECIDED
 
 
 def _required_or_not(two: _Two) -> Finding:
-    if two.old is None or two.new is None:
+    if None in two.parameters:
         return UNDECIDED
-    was, is_ = (parameter.default is parameter.empty for parameter in (two.old, two.new))
+    observed = tuple(fits_without(s, name) for s, name in zip(two.signatures, two.names, strict=True))
     becomes_required = two.change["kind"] == ChangeKind.PARAMETER_REQUIRED
-    held = (was, is_) == (not becomes_required, becomes_required)
-    return Finding(held, two.breaks() if held else None)
+    finding = _as_claimed((observed, (becomes_required, not becomes_required)))
+    return Finding(True, two.breaks()) if finding.held else finding
 
 
 PREDICATES: Mapping[str, Predicate] = {

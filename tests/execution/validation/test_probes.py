@@ -93,9 +93,10 @@ SEEN: dict[str, Any] = {
     "lib.described.cached": {
         "kind": "function",
         "signature": [["x", "positional_or_keyword", False, None]],
+        "accepts": [["x", "positional_or_keyword", False, None]],
         "wrappers": ["functools"],
     },
-    "lib.described.counted": {"kind": "function", "signature": [], "wrappers": ["lib.described"]},
+    "lib.described.counted": {"kind": "function", "signature": [], "accepts": [], "wrappers": ["lib.described"]},
     "lib.described.marked": {"kind": "function", "signature": [], "deprecated": True},
     "lib.described.Base": {
         "kind": "class",
@@ -109,6 +110,7 @@ SEEN: dict[str, Any] = {
     "lib.described.Base.remembered": {
         "kind": "method",
         "signature": [["x", "positional_or_keyword", False, None]],
+        "accepts": [["x", "positional_or_keyword", False, None]],
         "wrappers": ["functools"],
     },
     "lib.described.Base.area": {"kind": "property"},

@@ -123,7 +123,8 @@ BOX = symbol("lib.Box", "class")
         ([change("parameter_renamed", "lib.f", "b", "a")], [function("a", "b")], ["lib.f"]),
         ([change("parameter_renamed", "lib.f", "b", "a")], [function("b", known_from="docstring")], []),
         ([change("parameter_removed", "lib.f", None, "a")], [function("a", known_from="synthesised")], ["lib.f"]),
-        ([change("parameter_removed", "lib.f", None, "a")], [function("a", known_from="kwargs")], []),
+        ([change("parameter_removed", "lib.f", None, "a")], [function("a", known_from="passed_on")], ["lib.f"]),
+        ([change("parameter_removed", "lib.f", None, "a")], [function("a", known_from="stub")], []),
         ([change("parameter_deprecated", "lib.f", None, "a")], [function("a")], []),
         (
             [change("renamed", "lib.Old.f", "lib.Old.g")],

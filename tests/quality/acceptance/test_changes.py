@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import linecache
 import sys
+from hashlib import sha256
 from types import ModuleType
 from typing import Any, cast
 
@@ -14,7 +16,7 @@ from pipeline.core.vocabularies.changes import Reach
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
-from pipeline.execution.environments.inspect_program import below
+from pipeline.execution.environments.inside.inspect_program import below
 from pipeline.families.proof import Runs
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Reject
@@ -22,7 +24,7 @@ from pipeline.quality.acceptance.changes import prove_changes
 from tests.families.completions_and_migrations.rows import change, probe
 
 HELD, REFUTED, UNDECIDED = Evidence.EXECUTED, RejectReason.LABEL_REFUTED, Evidence.STATIC
-PREAMBLE = "import abc, contextlib, functools, typing\n"
+PREAMBLE = "import abc, contextlib, functools, inspect, typing\n"
 
 
 def seen_in(source: str, version: str, path: str) -> Row:
@@ -30,7 +32,10 @@ def seen_in(source: str, version: str, path: str) -> Row:
     module = ModuleType("lib")
     sys.modules["lib"] = module
     try:
-        exec(PREAMBLE + source, module.__dict__)
+        # the file, of which only lines are read
+        file = f"<{sha256(source.encode()).hexdigest()}>"
+        linecache.cache[file] = (0, None, (PREAMBLE + source).splitlines(keepends=True), file)
+        exec(compile(PREAMBLE + source, file, "exec"), module.__dict__)
         names = path.split(".")[1:]
         return probe(path, version, Outcome.PASSED) | {"observation": json.dumps(below(module, names))}
     except AttributeError:
@@ -73,7 +78,9 @@ PARAMETERS = [
     ("a, b", "a, c", Kind.PARAMETER_RENAMED, "b", "b", "c", HELD, True),
     ("a, b, /", "a, c, /", Kind.PARAMETER_RENAMED, "b", "b", "c", HELD, False),
     ("a, b", "a, b, c", Kind.PARAMETER_RENAMED, "b", "b", "c", REFUTED, None),
-    ("a, b", "a, c, **more", Kind.PARAMETER_RENAMED, "b", "b", "c", UNDECIDED, None),
+    ("a, b", "a, c, **more", Kind.PARAMETER_RENAMED, "b", "b", "c", HELD, True),
+    ("a, b=1", "a, c=1, **more", Kind.PARAMETER_RENAMED, "b", "b", "c", UNDECIDED, None),
+    ("a, b=1", "b=1, *, a", Kind.PARAMETER_MOVED, "b", "position 2", "position 1", HELD, True),
     ("a, b", "b, a", Kind.PARAMETER_MOVED, "a", "position 1", "position 2", HELD, True),
     ("a, b", "a, b", Kind.PARAMETER_MOVED, "a", "position 1", "position 2", REFUTED, None),
     ("a", "*, a", Kind.PARAMETER_KIND, "a", "positional_or_keyword", "keyword_only", HELD, True),
@@ -134,14 +141,105 @@ def test_no_change_of_an_api_that_is_not_offered_is_breaking_whatever_runs_show(
     ]
 
 
+CHANGING = WRAPPER.replace("return g(", "kwargs.pop('old', None); return g(")
+BY_NAME = """
+def by_name(g):
+    names = list(inspect.signature(g).parameters)
+    @functools.wraps(g)
+    def wrapper(*args, **kwargs):
+        kwargs.update(zip(names, args))
+        return g(**kwargs)
+    return wrapper
+"""
+UNREACHED = WRAPPER.replace("return g(", "raise ValueError; return g(")
+LATER = WRAPPER.replace("def wrapper", "async def wrapper")
+
+
 @pytest.mark.parametrize(
     ("decorator", "expected"),
-    [("@functools.lru_cache", HELD), ("@contextlib.contextmanager", HELD), (WRAPPER + "@handing", UNDECIDED)],
+    [
+        ("@functools.lru_cache", HELD),
+        ("@contextlib.contextmanager", HELD),
+        (WRAPPER + "@handing", HELD),
+        (WRAPPER + "@handing\n@functools.lru_cache", HELD),
+        (CHANGING.replace("old", "c") + "@handing", HELD),
+        (CHANGING.replace("old", "b") + "@handing", UNDECIDED),
+        (BY_NAME + "@by_name", HELD),
+        (UNREACHED + "@handing", UNDECIDED),
+        (LATER + "@handing", UNDECIDED),
+    ],
 )
 def test_a_wrapper_of_the_library_may_take_other_arguments(decorator: str, expected: Evidence) -> None:
     result = proven(f("a, b=1", decorator), f("a", decorator), Kind.PARAMETER_REMOVED, parameter="b", old="b=1")
     assert isinstance(result, dict)
     assert result["evidence"] == expected
+
+
+def test_a_wrapper_may_take_by_position_what_it_hands_on_by_name() -> None:
+    # seaborn 0.11.2: `_deprecate_positional_args` of a constructor, whose signature says that it takes names alone
+    made = "class f:\n @by_name\n def __init__(self, a, *, b=1): raise SystemExit\n"
+    plain = made.replace("@by_name", "")
+    claimed = {"parameter": "b", "old": "positional_or_keyword", "new": "keyword_only"}
+    result = proven(BY_NAME + made, plain, Kind.PARAMETER_KIND, **claimed)
+    assert isinstance(result, dict)
+    assert (result["evidence"], result["breaking"]) == (HELD, True)
+    assert isinstance(proven(plain, plain, Kind.PARAMETER_KIND, **claimed), Reject)
+
+
+CALLEE = "def g(x, y=1, *, z=2): pass\n"
+BASE = "class A:\n def __init__(self, x=1, *, y=2): pass\n def m(self, x, y=1): pass\n"
+SUB = f"{BASE}class f(A):\n def __init__(self, a, **kw): super().__init__({{}}**kw)\n"
+HANDED_ON = [
+    # sources, parameter that is claimed to be removed: the keyword binds in the old release and is refused in the new one
+    ("def f(a, y=1): pass", CALLEE.replace("y=1, ", "") + "def f(a, **kw): return g(a, **kw)", "y", HELD),
+    ("def f(a, y=1): pass", CALLEE + "def f(a, **kw): return g(a, **kw)", "y", REFUTED),
+    (CALLEE + "def f(*args, **kw): return g(*args, **kw)", "def f(x, z=2): pass", "y", HELD),
+    (CALLEE + "def f(a, **kw): return g(a, **kw)", "def f(a, z=2): pass", "y", HELD),
+    # given by the function itself: a second one is refused
+    (CALLEE + "def f(a, **kw): return g(a, **kw)", CALLEE + "def f(a, **kw): return g(a, y=1, **kw)", "y", HELD),
+    (CALLEE + "def f(a, **kw): return g(a, **kw)", CALLEE + "def f(a, **kw): return g(a, 1, **kw)", "y", HELD),
+    # taken out, put in, asked for
+    ("def f(a, b=1): pass", CALLEE + "def f(a, **kw): kw.pop('b', 1); return g(a, **kw)", "b", REFUTED),
+    ("def f(a, b=1): pass", CALLEE + "def f(a, **kw): kw['z'] = kw.get('y'); return g(a, **kw)", "b", HELD),
+    ("def f(a, b=1): pass", CALLEE + "def f(a, **kw): kw.update(z=1); return g(a, **kw)", "b", UNDECIDED),
+    ("def f(a, b=1): pass", CALLEE + "def f(a, **kw): print(kw); return g(a, **kw)", "b", UNDECIDED),
+    ("def f(a, b=1): pass", "def f(a, **kw): pass", "b", UNDECIDED),
+    ("def f(a, b=1): pass", CALLEE + "h = g\ndef f(a, **kw): return g(a, **kw) if a else h(a, **kw)", "b", UNDECIDED),
+    ("def f(a, b=1): pass", "def f(a, g=len, **kw): return g(a, **kw)", "b", UNDECIDED),
+    # bases, methods, classes
+    (SUB.format(""), SUB.format("y=1, "), "y", HELD),
+    (SUB.format(""), SUB.format(""), "y", REFUTED),
+    (
+        "class f:\n def __init__(self, b=1): pass",
+        "class f:\n def __init__(self, **kw): super().__init__(**kw)",
+        "b",
+        HELD,
+    ),
+    ("def f(y): pass", f"{BASE}def f(**kw): return A(**kw)", "y", REFUTED),
+    ("def f(b=1): pass", f"{BASE}def f(**kw): return A(**kw)", "b", HELD),
+    # what a class states for itself
+    (
+        "class f:\n __signature__ = inspect.signature(lambda *, b=1: 0)\n def __init__(self, **kw): self.kw = kw",
+        "class f:\n __signature__ = inspect.signature(lambda: 0)\n def __init__(self, **kw): self.kw = kw",
+        "b",
+        HELD,
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "parameter", "expected"), HANDED_ON)
+def test_keywords_are_followed_to_where_they_are_handed_on(old: str, new: str, parameter: str, expected: str) -> None:
+    result = proven(old, new, Kind.PARAMETER_REMOVED, parameter=parameter, old=f"{parameter}=1")
+    assert (result.reason if isinstance(result, Reject) else result["evidence"]) == expected
+
+
+def test_a_method_is_followed_on_the_class_that_it_is_taken_from() -> None:
+    old = f"{BASE}class f(A):\n def n(self, **kw): return self.m(1, **kw)"
+    claimed: dict[str, Any] = {"path": "lib.f.n", "parameter": "y", "old": "y=1"}
+    held = proven(old, "class f:\n def n(self): pass", Kind.PARAMETER_REMOVED, **claimed)
+    assert isinstance(held, dict)
+    assert held["evidence"] == HELD
+    assert isinstance(proven(old, old, Kind.PARAMETER_REMOVED, **claimed), Reject)
 
 
 STATES = [

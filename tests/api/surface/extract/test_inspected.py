@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pipeline.api.surface.extract.inspected import read_signature, record_of
 from pipeline.api.surface.parse.module_model import UNSEEN_SIGNATURE, ModuleRecord
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SourceKind
-from pipeline.execution.environments.inspect_program import describe_module
+from pipeline.execution.environments.inside.inspect_program import describe_module
 
 PO, POK, KO = ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD, ParameterKind.KEYWORD_ONLY
 VP, VK = ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD

@@ -1,8 +1,9 @@
-"""Describes what stands at API paths and in modules, inside the sandbox; a file of its own, for Python 3.6 and newer.
+"""Describes what stands at API paths and in modules, inside the sandbox, for Python 3.6 and newer.
 
 It reads `.wanted.json` in its folder and reports on standard output: `started`, two lines for each thing that is asked
 for (before it is tried, and what was found), and at the end the nonce that lies unread on standard input until then.
-Nothing of the library is called: modules are imported, attributes are taken of modules and classes, signatures read.
+No body of a function that a library offers is run: modules are imported, attributes are taken of modules and classes,
+signatures read. Of wrappers around functions copies are called (`trials`).
 """
 
 import functools
@@ -15,6 +16,8 @@ import sys
 import types
 import warnings
 from typing import TYPE_CHECKING, Any, Callable, Iterator  # noqa: UP035 - Python 3.6 cannot subscript the other ones
+
+from .accepted_calls import accepted, constructor
 
 if TYPE_CHECKING:
     Description = dict[str, Any]
@@ -98,6 +101,7 @@ def below(owner: Any, names: "list[str]") -> "Description":
         value = getattr(owner, name)
     description = describe(value, value if raw is None else raw, owner)
     put(description, "deprecated", is_marked(caught, name))
+    describe_accepted(description, value, value if raw is None else raw, owner)
     return description
 
 
@@ -170,7 +174,7 @@ def is_routine(value: Any) -> bool:
 
 def describe_call(description: "Description", value: Any, raw: Any, owner: Any) -> None:
     """Add the signature as a caller sees it, whether it is a coroutine function, and what it is wrapped by."""
-    wrappers = list(unwrapped(value))
+    wrappers = list(unwrapped(constructor(value) if issubclass(type(value), type) else value))
     put(
         description,
         "async",
@@ -185,6 +189,17 @@ def describe_call(description: "Description", value: Any, raw: Any, owner: Any) 
     if is_unbound(value, raw, owner) and parameters and parameters[0].kind <= parameters[0].POSITIONAL_OR_KEYWORD:
         parameters = parameters[1:]
     description["signature"] = [parameter(each) for each in parameters]
+
+
+def describe_accepted(description: "Description", value: Any, raw: Any, owner: Any) -> None:
+    """Add the parameters that calls must fit, if they are others than the signature says or a wrapper hides them."""
+    if description["kind"] in ("module", "property") or not callable(value):
+        return
+    class_ = owner if issubclass(type(owner), type) else None
+    calls = accepted(value, int(is_unbound(value, raw, owner)), class_)
+    parameters = [parameter(each) for each in calls or ()]
+    if calls is not None and ("wrappers" in description or parameters != description.get("signature")):
+        description["accepts"] = parameters
 
 
 def is_unbound(value: Any, raw: Any, owner: Any) -> bool:

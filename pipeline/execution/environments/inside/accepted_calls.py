@@ -1,0 +1,217 @@
+"""Finds which calls an object accepts, by the code that a call runs; for Python 3.6 and newer.
+
+A signature states more than it holds: behind `**kwargs` any keyword binds, and a wrapper states the parameters of what
+it wraps. Both are followed, without running the body of anything that a library offers:
+
+- Code that hands `*args` and `**kwargs` on to one callee accepts what that callee accepts.
+- Of a wrapper a copy is called, in which a recorder stands in the place of what it wraps (`trials`).
+"""
+
+import ast
+import builtins
+import functools
+import inspect
+import types
+from typing import Any, List, NamedTuple  # noqa: UP035 - Python 3.6 cannot subscript the other ones
+
+from .handed_on import UnknownError, handed_on
+from .trials import by_trial
+
+_Kind = inspect.Parameter
+_POSITIONAL = (_Kind.POSITIONAL_ONLY, _Kind.POSITIONAL_OR_KEYWORD)
+_NAMED = (_Kind.POSITIONAL_OR_KEYWORD, _Kind.KEYWORD_ONLY)
+_VARIADIC = (_Kind.VAR_POSITIONAL, _Kind.VAR_KEYWORD)
+_DEPTH = 12
+# Wrappers of these modules hand on the arguments as they are.
+_TRANSPARENT = ("abc", "contextlib", "functools", "typing_extensions", "warnings")
+_CACHED = type(functools.lru_cache(maxsize=1)(len))
+
+_Parameters = List[inspect.Parameter]  # noqa: UP006 - Python 3.6
+
+
+class _Callee(NamedTuple):
+    value: Any
+    bound: int
+    class_: Any
+
+
+def accepted(value: Any, bound: int, class_: Any) -> "_Parameters | None":
+    """Return the parameters that calls of an object must fit, or None where that cannot be found out.
+
+    `bound` of its first parameters are filled by the object that it is taken from, an instance of `class_`.
+    """
+    try:
+        return _accepted(_Callee(value, bound, class_), 0)
+    except BaseException:  # noqa: BLE001 - objects that pretend to be others and wrappers raise all sorts of things
+        return None
+
+
+def constructor(class_: type) -> Any:
+    """Return the one function that takes the arguments of a class, or None."""
+    if _static(type(class_), "__call__") is not type.__dict__["__call__"]:
+        return None
+    new, init = (_static(class_, name) for name in ("__new__", "__init__"))
+    functions = [each for each in (getattr(new, "__func__", new), init) if not _takes_anything(each)]
+    return functions[0] if len(functions) == 1 and isinstance(functions[0], types.FunctionType) else None
+
+
+def _takes_anything(value: Any) -> bool:
+    """Say whether it makes objects or exceptions in Python's own way, which leaves the arguments to the other one."""
+    return any(value is vars(each).get(name) for each in (object, BaseException) for name in ("__new__", "__init__"))
+
+
+def _static(owner: Any, name: str) -> Any:
+    return inspect.getattr_static(owner, name, None)
+
+
+def _accepted(callee: _Callee, depth: int) -> _Parameters:
+    """Return the parameters that remain to be given to a callee."""
+    value, bound, class_ = callee
+    if depth > _DEPTH:
+        raise UnknownError
+    if type(value) is types.MethodType:
+        instance = value.__self__
+        of = instance if isinstance(instance, type) else type(instance)
+        return _accepted(_Callee(value.__func__, 1, of), depth + 1)
+    if isinstance(value, type):
+        return _of_class(value, depth)
+    if value is object.__init__:
+        return []
+    wrapped = _static(value, "__wrapped__")
+    if wrapped is not None:
+        inner = _accepted(_Callee(wrapped, bound, class_), depth + 1)
+        hands_on = type(value) is _CACHED or value.__globals__.get("__name__") in _TRANSPARENT
+        return inner if hands_on else by_trial(value, wrapped, inner, bound)
+    if type(value) is not types.FunctionType:
+        return _unbound(list(inspect.signature(value).parameters.values()), bound)
+    return _of_function(callee, depth)
+
+
+def _of_class(class_: type, depth: int) -> _Parameters:
+    function = constructor(class_)
+    if function is not None:
+        return _declared_if_open(class_, _accepted(_Callee(function, 1, class_), depth + 1), 0)
+    if _static(class_, "__init__") is not object.__init__ or _static(class_, "__new__") is not object.__new__:
+        raise UnknownError
+    return []
+
+
+def _of_function(callee: _Callee, depth: int) -> _Parameters:
+    own = _unbound(_own(callee.value), callee.bound)
+    if not any(each.kind in _VARIADIC for each in own):
+        return own
+    try:
+        return _followed(callee.value, own, callee.class_, depth)
+    except Exception:  # noqa: BLE001 - what it does with them is not known, and so they take anything
+        return _declared_if_open(callee.value, own, callee.bound)
+
+
+def _declared_if_open(value: Any, parameters: _Parameters, bound: int) -> _Parameters:
+    """Return the parameters of the signature that an object states for itself, where its code takes any keyword."""
+    is_open = any(each.kind == _Kind.VAR_KEYWORD for each in parameters)
+    if not is_open or getattr(value, "__signature__", None) is None:
+        return parameters
+    return _unbound(list(inspect.signature(value).parameters.values()), bound)
+
+
+def _own(function: types.FunctionType) -> _Parameters:
+    """Return the parameters of the code, whatever signature the function states."""
+    code, defaults = function.__code__, function.__defaults__
+    bare = types.FunctionType(code, function.__globals__, function.__name__, defaults, function.__closure__)
+    bare.__kwdefaults__ = function.__kwdefaults__
+    return list(inspect.signature(bare).parameters.values())
+
+
+def _unbound(parameters: _Parameters, bound: int) -> _Parameters:
+    if len([each for each in parameters[:bound] if each.kind in _POSITIONAL]) < bound:
+        raise UnknownError
+    return parameters[bound:]
+
+
+def _followed(function: types.FunctionType, own: _Parameters, class_: Any, depth: int) -> _Parameters:
+    """Return parameters with those of the callee in the place of the `*args` and `**kwargs` that it gets."""
+    rest, keywords = ("".join(each.name for each in own if each.kind == kind) for kind in _VARIADIC)
+    handed = handed_on(function.__code__, rest, keywords)
+    parameters = _accepted(_resolved(handed.call.func, function, class_), depth + 1)
+    positional = len([each for each in handed.call.args if not isinstance(each, ast.Starred)])
+    named = {each.arg for each in handed.call.keywords}
+    by_place = [each for each in parameters if each.kind in _POSITIONAL]
+    if (handed.rest and named & {each.name for each in by_place}) or (
+        positional > len(by_place) and not any(each.kind == _Kind.VAR_POSITIONAL for each in parameters)
+    ):
+        raise UnknownError
+    names = {each.name for each in own if each.kind not in _VARIADIC}
+    passed_on = []  # type: _Parameters
+    for each in parameters:
+        if each in by_place[:positional] or each.name in named:
+            continue
+        is_placed = handed.rest and each.kind in (*_POSITIONAL, _Kind.VAR_POSITIONAL)
+        is_named = handed.keywords and each.kind in (*_NAMED, _Kind.VAR_KEYWORD) and each.name not in names
+        if each.kind in _VARIADIC:
+            passed_on += [each] if is_placed or is_named else []
+        elif is_placed or is_named:
+            kind = _Kind.POSITIONAL_OR_KEYWORD if is_placed and is_named else _Kind.KEYWORD_ONLY
+            is_filled = each.name in handed.filled and each.default is each.empty
+            passed_on.append(
+                each.replace(
+                    kind=kind if is_named else _Kind.POSITIONAL_ONLY, default=... if is_filled else each.default
+                )
+            )
+        elif each.default is each.empty:
+            raise UnknownError
+    names |= {each.name for each in passed_on}
+    passed_on += [_Kind(name, _Kind.KEYWORD_ONLY, default=...) for name in sorted(handed.popped - names)]
+    replaced = {rest if handed.rest else "", keywords if handed.keywords else ""}
+    return ordered([each for each in own if each.name not in replaced] + passed_on)
+
+
+def ordered(parameters: _Parameters) -> _Parameters:
+    """Return parameters in the order of their kinds; ValueError if no function could have them."""
+    by_kind = sorted(parameters, key=lambda each: max(each.kind, _Kind.POSITIONAL_OR_KEYWORD))
+    return list(inspect.Signature(by_kind).parameters.values())
+
+
+def _resolved(expression: ast.AST, function: types.FunctionType, class_: Any) -> _Callee:
+    """Return what an expression in the code of a function stands for, when the function is called on a `class_`."""
+    first = function.__code__.co_varnames[0] if function.__code__.co_argcount else None
+    if isinstance(expression, ast.Name):
+        if expression.id == first == "cls":
+            return _Callee(class_, 0, None)
+        return _Callee(_variable(expression.id, function), 0, None)
+    if not isinstance(expression, ast.Attribute):
+        raise UnknownError
+    base = expression.value
+    if isinstance(base, ast.Call) and isinstance(base.func, ast.Name) and base.func.id == "super":
+        start = _resolved(base.args[0], function, class_).value if base.args else _variable("__class__", function)
+        above = class_.__mro__[class_.__mro__.index(start) + 1 :]
+        return _bound(next(vars(each)[expression.attr] for each in above if expression.attr in vars(each)), class_)
+    if isinstance(base, ast.Name) and base.id == first and class_ is not None:
+        return _bound(_static(class_, expression.attr), class_)
+    owner = _resolved(base, function, class_).value
+    member = _static(owner, expression.attr)
+    if isinstance(owner, types.ModuleType) and member is not None:
+        return _Callee(member, 0, None)
+    if not isinstance(owner, type):
+        raise UnknownError
+    return _Callee(member, 0, class_) if type(member) is types.FunctionType else _bound(member, owner)
+
+
+def _variable(name: str, function: types.FunctionType) -> Any:
+    """Return the value of a name that is no local one."""
+    code = function.__code__
+    if name in code.co_freevars:
+        return function.__closure__[code.co_freevars.index(name)].cell_contents  # type: ignore[index]
+    if name in code.co_varnames or name in code.co_cellvars:
+        raise UnknownError
+    return function.__globals__[name] if name in function.__globals__ else getattr(builtins, name)
+
+
+def _bound(raw: Any, class_: Any) -> _Callee:
+    """Return what taking an attribute of an instance of a class gives."""
+    if raw is object.__init__:
+        return _Callee(raw, 0, class_)
+    if type(raw) in (staticmethod, classmethod):
+        return _Callee(raw.__func__, int(type(raw) is classmethod), class_)
+    if type(raw) is not types.FunctionType and type(raw) is not _CACHED:
+        raise UnknownError
+    return _Callee(raw, 1, class_)
