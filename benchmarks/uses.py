@@ -117,7 +117,7 @@ def measure_snippets(texts: list[str], apis: list[Api], rules: SnippetRules) -> 
 
 def drawn(facts: list[Facts]) -> list[Facts]:
     """Return the files that jedi is asked about: drawn, and none of so many names that it would take minutes."""
-    small = [one for one in facts if len(one.ran) <= MOST_NAMES]
+    small = [fact for fact in facts if len(fact.ran) <= MOST_NAMES]
     return random.Random(0).sample(small, min(FILES_ASKED, len(small)))  # noqa: S311 - drawn, not secret
 
 
@@ -125,7 +125,7 @@ def installed(facts: Iterable[Facts], folder: Path) -> dict[tuple[str, str], Pat
     """Install the releases that the facts are about, each in a folder of its own, for jedi to read."""
     uv = str(Path(sysconfig.get_path("scripts"), "uv"))
     places = {}
-    for library, version in sorted({(one.library, one.version) for one in facts}):
+    for library, version in sorted({(fact.library, fact.version) for fact in facts}):
         place = places[library, version] = folder / f"{library}-{version}"
         wanted = [f"{library}=={version}", "--only-binary", ":all:", "--python-version", "3.11"]
         subprocess.run([uv, "pip", "install", "-q", "--target", place, *wanted], check=True)
@@ -171,30 +171,30 @@ class Compared:
 def compare(facts: list[Facts], places: dict[tuple[str, str], Path], rules: UsageRules) -> Compared:
     """Ask jedi about the uses in each file, and then about all its other names, as who looks for uses would have to."""
     found = Compared()
-    for one in facts:
-        api = api_of(one.library, one.version, rules)
-        answers = Answers(one, places[one.library, one.version], api)
+    for fact in facts:
+        api = api_of(fact.library, fact.version, rules)
+        answers = Answers(fact, places[fact.library, fact.version], api)
         started = time.process_time()
-        claims = answers.about(sorted(one.certain))
+        claims = answers.about(sorted(fact.certain))
         told = time.process_time()
-        claims += answers.about(sorted(one.ran - one.certain))
+        claims += answers.about(sorted(fact.ran - fact.certain))
         asked = time.process_time()
-        uses = scan(one.source, api).uses
+        uses = scan(fact.source, api).uses
         found.ours.seconds += time.process_time() - asked
         found.jedi.seconds += asked - started
         found.told += told - started
-        found.jedi.counts += judge(one, claims) + Counter(names=len(one.ran), uses=len(one.certain))
-        found.ours.counts += judge(one, claims_of(uses, api.symbols))
+        found.jedi.counts += judge(fact, claims) + Counter(names=len(fact.ran), uses=len(fact.certain))
+        found.ours.counts += judge(fact, claims_of(uses, api.symbols))
     return found
 
 
 def accuracy(facts: list[Facts], rules: UsageRules) -> dict[str, Counter[str]]:
     """Hold all that we find against all facts, by half."""
     counts: dict[str, Counter[str]] = {"looked at": Counter(), "held out": Counter()}
-    for one in facts:
-        api = api_of(one.library, one.version, rules)
-        half = "held out" if held_out(one.project) else "looked at"
-        counts[half] += judge(one, claims_of(scan(one.source, api).uses, api.symbols))
+    for fact in facts:
+        api = api_of(fact.library, fact.version, rules)
+        half = "held out" if held_out(fact.project) else "looked at"
+        counts[half] += judge(fact, claims_of(scan(fact.source, api).uses, api.symbols))
     return counts
 
 

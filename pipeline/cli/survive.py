@@ -95,18 +95,18 @@ def as_json(survey: Survey, results: list[SurveyResult], rows: list[SurvivalRow]
         "period": survey.period,
         "snapshots": [
             {
-                "snapshot": one.snapshot,
-                "rows": one.rows,
-                "survived": one.survived,
-                "share": round(one.share, 4),
-                "lost": one.lost,
+                "snapshot": survival_figure.snapshot,
+                "rows": survival_figure.rows,
+                "survived": survival_figure.survived,
+                "share": round(survival_figure.share, 4),
+                "lost": survival_figure.lost,
             }
-            for one in survival_figures(rows)
+            for survival_figure in survival_figures(rows)
         ],
-        "added": sum(len(one.added) for one in results),
-        "known": sum(one.existing for one in results),
-        "unread": sorted({why for one in results for why in one.unread}),
-        "left": {one.library: one.unjudged for one in results if one.unjudged},
+        "added": sum(len(result.added) for result in results),
+        "known": sum(result.existing for result in results),
+        "unread": sorted({why for result in results for why in result.unread}),
+        "left": {result.library: result.unjudged for result in results if result.unjudged},
         "lost": [row for row in rows if not row["survives"]],
     }
 

@@ -105,8 +105,12 @@ def _requirements(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     functions = lake.read("traced_functions", library, one_of("id", silent))
     of_projects = one_of("project_id", {row["project_id"] for row in functions})
     files = lake.read("project_files", library, of_projects, ("project_id", "path", "text"))
-    for one in wanting_requirements(functions, units, files, rules.repository):
-        yield one.id, DraftStatus.MISSING, f"{one.function['namespace']} has no docstring that says what it does"
+    for wanting_requirement in wanting_requirements(functions, units, files, rules.repository):
+        yield (
+            wanting_requirement.id,
+            DraftStatus.MISSING,
+            f"{wanting_requirement.function['namespace']} has no docstring that says what it does",
+        )
 
 
 def _migrations(lake: Lake, library: str, rules: CurationRules) -> Subjects:
@@ -118,8 +122,14 @@ def _migrations(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     for row in lake.read("drafted_rewrites", library, columns=("snippet_id", "snippet_version", "version")):
         key = f"{row['snippet_id']} {row['snippet_version']} {row['version']}"
         yield key, DraftStatus.WRITTEN, DraftStatus.WRITTEN.meaning
-    for one in open_candidates(lake, library, rules.drafts.migrated_code, rules.validation.executable_sources):
-        yield one.key, DraftStatus.MISSING, f"{one.path}: the example for {one.source} may fail in {one.target}"
+    for open_candidate in open_candidates(
+        lake, library, rules.drafts.migrated_code, rules.validation.executable_sources
+    ):
+        yield (
+            open_candidate.key,
+            DraftStatus.MISSING,
+            f"{open_candidate.path}: the example for {open_candidate.source} may fail in {open_candidate.target}",
+        )
 
 
 def _judgements(lake: Lake, library: str, rules: CurationRules) -> Subjects:
@@ -137,7 +147,7 @@ def _task_functions(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     passed = {row["subject_id"] for row in lake.read("verdicts", library, of_reference, ("subject_id",))}
     refused = refused_by(lake, library, ("functions",), [RejectReason.NO_CHECK, RejectReason.NO_INPUT])
     of_examples = ((key.partition(" ")[0], status, why) for key, status, why in refused)
-    silent = [one for one in of_examples if one[0] in passed]
+    silent = [of_example for of_example in of_examples if of_example[0] in passed]
     yield from (one for one in silent if one[1] != DraftStatus.MISSING)
     missing = [one for one in silent if one[1] == DraftStatus.MISSING]
     yield from missing[: rules.drafts.task_function.max_per_library]

@@ -163,5 +163,5 @@ def _wrong_days(since: str | None, until: str | None) -> Iterable[str]:
 
 def _wrong_terms(field: str, named: Iterable[str], terms: Sequence[str]) -> Iterable[str]:
     for name in named:
-        if name not in [str(one) for one in terms]:
+        if name not in [str(term) for term in terms]:
             yield f"{field}: there is no {name!r}; there are {', '.join(terms)}"

@@ -150,16 +150,16 @@ class Catalogue:
         return changes
 
     def cause(
-        self, one: Candidate, apis: Mapping[str, Api], old_version: str, new_version: str, failure: Failure
+        self, candidate: Candidate, apis: Mapping[str, Api], old_version: str, new_version: str, failure: Failure
     ) -> Cause | frozenset[str]:
         """Return the change behind the line of the old form that fails, a breaking one first; else the paths in it.
 
         Where an exception names what is gone or not taken, it is the change of that.
         """
-        old_all, _ = _uses(one.old, one.new, apis[old_version])
-        new_all, new_own = _uses(one.new, one.old, apis[new_version])
-        line = one.old[failure.place]
-        used = uses_by_line(one.old, apis[old_version])[failure.place]
+        old_all, _ = _uses(candidate.old, candidate.new, apis[old_version])
+        new_all, new_own = _uses(candidate.new, candidate.old, apis[new_version])
+        line = candidate.old[failure.place]
+        used = uses_by_line(candidate.old, apis[old_version])[failure.place]
         paths = frozenset({*(use.path for use in used), *imported(line.node)})
         keywords: set[str | None] = {word for use in used for word in use.keywords}
         concerned = [

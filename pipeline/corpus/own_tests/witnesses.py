@@ -140,10 +140,12 @@ def _forms(old: OwnTestRow, new: OwnTestRow, rules: WitnessRules) -> Forms | Rej
     if not all(any(line.expectation is not None for line in script) for script in scripts):
         return Reject(without.key, RejectReason.NO_CHECK, "nothing in it can be printed and compared")
     forms = [
-        one
-        for one in candidates(*scripts)
+        candidate
+        for candidate in candidates(*scripts)
         if not any(
-            line.needs & names for lines, names in zip((one.old, one.new), unbound, strict=True) for line in lines
+            line.needs & names
+            for lines, names in zip((candidate.old, candidate.new), unbound, strict=True)
+            for line in lines
         )
     ][: rules.candidates]
     fitting = tuple(each for each in forms if _fits(each.old, rules) and _fits(each.new, rules))
@@ -196,11 +198,13 @@ def _within_quota(
     return accepted, rejects
 
 
-def _same_outputs(one: Candidate, versions: tuple[str, str], runs: ScriptRuns) -> tuple[list[str], list[str]] | None:
+def _same_outputs(
+    candidate: Candidate, versions: tuple[str, str], runs: ScriptRuns
+) -> tuple[list[str], list[str]] | None:
     """Return what the forms print at home, by line, where both pass and print the same."""
     old, new = (
         outputs(lines, runs.results.get((text_of(lines), version)))
-        for lines, version in zip((one.old, one.new), versions, strict=True)
+        for lines, version in zip((candidate.old, candidate.new), versions, strict=True)
     )
     return (old, new) if old is not None and new is not None and "".join(old) == "".join(new) else None
 
@@ -210,9 +214,11 @@ def _run_forms(forms: Iterable[Forms], runs: ScriptRuns) -> None:
     for beside in (False, True):
         scripts: dict[str, dict[str, Sequence[Line]]] = defaultdict(dict)
         for each in forms:
-            for one in each.candidates:
-                if not beside or _same_outputs(one, each.versions, runs):
-                    for lines, version in zip((one.old, one.new), each.versions[:: -1 if beside else 1], strict=True):
+            for candidate in each.candidates:
+                if not beside or _same_outputs(candidate, each.versions, runs):
+                    for lines, version in zip(
+                        (candidate.old, candidate.new), each.versions[:: -1 if beside else 1], strict=True
+                    ):
                         scripts[version][text_of(lines)] = lines
         runs.run(scripts)
 
@@ -486,42 +492,42 @@ class _Search:
         old_version, new_version = forms.versions
         runs = self.runs.results
         reached: list[_Reached] = []
-        for one in forms.candidates:
-            old, new = text_of(one.old), text_of(one.new)
+        for candidate in forms.candidates:
+            old, new = text_of(candidate.old), text_of(candidate.new)
             old_runs, new_runs = ([runs.get((text, version)) for version in forms.versions] for text in (old, new))
-            before, after = outputs(one.old, old_runs[0]), outputs(one.new, new_runs[1])
+            before, after = outputs(candidate.old, old_runs[0]), outputs(candidate.new, new_runs[1])
             if before is None or after is None:
                 failed = old_runs[0] if before is None else new_runs[1]
                 reached.append((0, RejectReason.NOT_PROVEN, f"it fails at home: {described(failed)}"))
                 continue
-            place = failing_place(one.old, before, old_runs[1])
+            place = failing_place(candidate.old, before, old_runs[1])
             if "".join(before) != "".join(after) or _ADDRESS.search("".join(before)):
                 reached.append((1, RejectReason.NO_PARTNER, "the new form does not give what the old one gave"))
             elif place is None:
                 reached.append((2, RejectReason.UNCHANGED, f"the old form passes in {new_version} too"))
             else:
                 failure = Failure(place, outcome_of(old_runs[1]), (old_runs[1] and old_runs[1].detail) or "")
-                cause = self.catalogue.cause(one, self.apis, old_version, new_version, failure)
+                cause = self.catalogue.cause(candidate, self.apis, old_version, new_version, failure)
                 if not isinstance(cause, Cause):
-                    line = one.old[place].text.partition("\n")[0]
+                    line = candidate.old[place].text.partition("\n")[0]
                     detail = f"{line}: {described(old_runs[1])}; it uses {', '.join(sorted(cause)) or 'no public API'}"
                     reached.append((3, RejectReason.UNLISTED_CHANGE, detail))
                     continue
-                downwards = outputs(one.new, new_runs[0]) == after
+                downwards = outputs(candidate.new, new_runs[0]) == after
                 outcome = Outcome.PASSED if downwards else outcome_of(new_runs[0])
                 return _row(
                     cause.change,
                     _Form(
-                        _commented(one.old, before),
-                        _checks(one.old, before),
+                        _commented(candidate.old, before),
+                        _checks(candidate.old, before),
                         cause.old_path,
                         forms.old,
                         old_version,
                         failure.outcome,
                     ),
                     _Form(
-                        _commented(one.new, after),
-                        _checks(one.new, after),
+                        _commented(candidate.new, after),
+                        _checks(candidate.new, after),
                         cause.new_path,
                         forms.new,
                         new_version,

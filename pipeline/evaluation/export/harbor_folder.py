@@ -172,7 +172,7 @@ def lock_files(lock: str, prefix: str = "") -> tuple[dict[str, str], str]:
         files[file] = block
         options = f"--no-binary {pin.name} --exclude-newer {pin.built.as_of:%Y-%m-%dT%H:%M:%SZ} "
         if pin.built.constraints:
-            files[f"constraints-{file}"] = "".join(f"{one}\n" for one in pin.built.constraints)
+            files[f"constraints-{file}"] = "".join(f"{constraint}\n" for constraint in pin.built.constraints)
             installs += f"COPY constraints-{file} /opt/constraints-{file}\n"
             options += f"--build-constraints /opt/constraints-{file} "
         installs += _INSTALL.format(file=file, environment=ENVIRONMENT, options=options)

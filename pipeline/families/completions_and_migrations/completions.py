@@ -164,11 +164,11 @@ def _arguments_of(source: Source, uses: Iterable[UsageRow], keywords: Collection
     """Return where calls of uses give some arguments by name."""
     ends = {use["name_end_byte"] for use in uses}
     return [
-        source.name_span(one, one.arg)
+        source.name_span(keyword, keyword.arg)
         for node in ast.walk(source.tree)
         if isinstance(node, ast.Call) and source.end_of(node.func) in ends
-        for one in node.keywords
-        if one.arg is not None and one.arg in keywords
+        for keyword in node.keywords
+        if keyword.arg is not None and keyword.arg in keywords
     ]
 
 

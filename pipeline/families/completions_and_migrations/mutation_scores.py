@@ -89,7 +89,7 @@ def _target(program: SnippetRow | RewriteRow, version: str, import_names: Sequen
 def _run(
     environment: EnvironmentRow, targets: Sequence[_Target], runner: Runner, rules: MutationRules
 ) -> list[MutationScore]:
-    references, mutants = [one.reference for one in targets], [one.mutants for one in targets]
+    references, mutants = [target.reference for target in targets], [target.mutants for target in targets]
     return scores_of(references, mutants, runner.store.open(environment), runner, rules)
 
 

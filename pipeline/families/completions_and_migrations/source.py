@@ -92,7 +92,9 @@ class Source:
                 spans.add(self.name_span(node, node.id))
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute):
-                same = (one for one in node.targets if isinstance(one, ast.Name) and one.id == node.value.attr)
+                same = (
+                    target for target in node.targets if isinstance(target, ast.Name) and target.id == node.value.attr
+                )
                 spans -= {self.name_span(one, one.id) for one in same}
         return frozenset(spans)
 

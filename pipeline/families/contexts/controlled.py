@@ -126,7 +126,7 @@ def _question(document: ApiDocumentRow) -> _Question:
     service, _, name = document["path"].rpartition(".")
     sentence = next(iter(sentences(document["description"], ())), "")
     nameless = re.sub(rf"\b{re.escape(name)}\b", "", " ".join(sentence.split()), flags=re.IGNORECASE)
-    return service, nameless, tuple(one["name"] for one in document["parameters"] if one["mandatory"])
+    return service, nameless, tuple(parameter["name"] for parameter in document["parameters"] if parameter["mandatory"])
 
 
 def _within_quota(
@@ -293,7 +293,7 @@ class _Maker:
         of_method = document["kind"] == SymbolKind.METHOD and not on_class
         rules = self.rules
         hint = f"{_INSTANCE if of_method else service}."
-        mandatory = [one["name"] for one in document["parameters"] if one["mandatory"]]
+        mandatory = [parameter["name"] for parameter in document["parameters"] if parameter["mandatory"]]
         left_text = (rules.of_method if of_method else rules.of_module).format(
             module=self._module(service),
             service=service,
@@ -323,6 +323,10 @@ def _call_arguments(mandatory: Iterable[str], signature: str) -> Iterator[str]:
         (function,) = ast.parse(f"def f{signature}: pass").body
     except (SyntaxError, ValueError):
         function = None
-    by_keyword = {one.arg for one in function.args.kwonlyargs} if isinstance(function, ast.FunctionDef) else set()
+    by_keyword = (
+        {keyword_only.arg for keyword_only in function.args.kwonlyargs}
+        if isinstance(function, ast.FunctionDef)
+        else set()
+    )
     for name in mandatory:
         yield f"{name}={name}" if name in by_keyword else name

@@ -63,7 +63,7 @@ def contexts_stage(
     rejects = [*moved, *unfit, *surplus]
     written = {place.key: text for place, text in zip(located, writer.write([p.request for p in located]), strict=True)}
     results = [attempt(place.key, library.context, place, written[place.key]) for place in located]
-    rejects += [one for one in results if isinstance(one, Reject)]
+    rejects += [result for result in results if isinstance(result, Reject)]
     contexts = sorted(
         (row for row in results if not isinstance(row, Reject)), key=lambda row: str(row["completion_id"])
     )

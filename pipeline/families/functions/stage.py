@@ -77,7 +77,11 @@ def functions_stage(
     places, closed = places_of(rows, runner)
     references, unproven = parted(ask_references(chosen, places, runner, rules, mutation))
     tried, untried = parted(
-        guarded(references, lambda one: one.choice.key, lambda one: [_tried(one, rules, mutation, places)])
+        guarded(
+            references,
+            lambda reference: reference.choice.key,
+            lambda reference: [_tried(reference, rules, mutation, places)],
+        )
     )
     trials = _prove_in_turn(tried, places, runner)
     described = _describe(trials, writer)

@@ -106,14 +106,14 @@ def within_quota(candidates: Iterable[Candidate], rules: MigratedCodeRules) -> t
     counts: Counter[tuple[str, str, str]] = Counter()
     accepted: list[Candidate] = []
     rejects: list[Reject] = []
-    for one in candidates:
-        kind = one.path, one.source, one.target
+    for candidate in candidates:
+        kind = candidate.path, candidate.source, candidate.target
         if counts[kind] >= rules.max_per_path or len(accepted) >= rules.max_run:
-            detail = f"the rule takes {rules.max_per_path} of {one.path}, {rules.max_run} of a library"
-            rejects.append(Reject(one.key, RejectReason.OVER_QUOTA, detail))
+            detail = f"the rule takes {rules.max_per_path} of {candidate.path}, {rules.max_run} of a library"
+            rejects.append(Reject(candidate.key, RejectReason.OVER_QUOTA, detail))
         else:
             counts[kind] += 1
-            accepted.append(one)
+            accepted.append(candidate)
     return accepted, rejects
 
 

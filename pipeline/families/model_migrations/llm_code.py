@@ -63,7 +63,7 @@ class ModelMigrations:
 
     def write(self, requests: Sequence[Unmigrated], run: Run) -> list[tuple[Attempt | None, Drafted[MigratedCode]]]:
         """Return what came of each example, in their order; no attempt where none was accepted."""
-        by_id = {one.id: one for one in requests}
+        by_id = {request.id: request for request in requests}
 
         def judge(drafts: Sequence[tuple[Subject, MigratedCode]]) -> list[str | None]:
             read = [self._read(form, by_id[subject.id]) for subject, form in drafts]
@@ -71,7 +71,9 @@ class ModelMigrations:
             results = deque(run(attempts) if attempts else ())
             return [results.popleft() if isinstance(one, Attempt) else one for one in read]
 
-        drafted = draft([Subject(one.id, one.data) for one in requests], MigratedCode, self.rules, self.drafter, judge)
+        drafted = draft(
+            [Subject(request.id, request.data) for request in requests], MigratedCode, self.rules, self.drafter, judge
+        )
         return [(self._attempt(one, by_id), one) for one in drafted]
 
     def _attempt(self, one: Drafted[MigratedCode], by_id: Mapping[str, Unmigrated]) -> Attempt | None:

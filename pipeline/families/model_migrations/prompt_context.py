@@ -33,32 +33,39 @@ class Teller:
             self._documents.setdefault(row["path"], []).append(row)
         self._called = {(row["snippet_id"], row["path"]) for row in usages if row["form"] == UsageForm.CALL}
 
-    def of(self, one: Candidate, failure: VerdictRow) -> Unmigrated:
+    def of(self, candidate: Candidate, failure: VerdictRow) -> Unmigrated:
         """Return what a candidate is asked with; `failure` is the verdict on it in the other release."""
-        snippet, rules = one.snippet, self._rules
-        change: AnyRow = one.change
-        other = self._other_path(one)
+        snippet, rules = candidate.snippet, self._rules
+        change: AnyRow = candidate.change
+        other = self._other_path(candidate)
         data: dict[str, Any] = {
             "library": snippet["library"],
-            "version": one.source,
-            "target_version": one.target,
-            "path": one.path,
+            "version": candidate.source,
+            "target_version": candidate.target,
+            "path": candidate.path,
             "change": {name: change[name] for name in _OF_CHANGE},
             "preamble": snippet["preamble"],
             "statements": statements_of(snippet),
             "failure": f"{failure['outcome']}: {failure['detail'] or ''}"[-rules.max_context_characters :],
-            "here": self._definition(one.path, one.source),
-            "there": self._definition(other, one.target),
-            "beside": self._beside(other, one),
-            "hidden": sorted({one.path.rpartition(".")[2], other.rpartition(".")[2]}),
+            "here": self._definition(candidate.path, candidate.source),
+            "there": self._definition(other, candidate.target),
+            "beside": self._beside(other, candidate),
+            "hidden": sorted({candidate.path.rpartition(".")[2], other.rpartition(".")[2]}),
         }
-        return Unmigrated(one.key, snippet, one.target, one.path, (snippet["id"], one.path) in self._called, data)
+        return Unmigrated(
+            candidate.key,
+            snippet,
+            candidate.target,
+            candidate.path,
+            (snippet["id"], candidate.path) in self._called,
+            data,
+        )
 
-    def _other_path(self, one: Candidate) -> str:
+    def _other_path(self, candidate: Candidate) -> str:
         """Return where the API is in the other release, as far as the change tells; else its own path."""
-        gone = self._history.definition(one.path, one.target) is None
-        is_relocated = one.change["kind"] in RELOCATED and one.path == one.change["path"]
-        return str(one.change["new"]) if gone and is_relocated else one.path
+        gone = self._history.definition(candidate.path, candidate.target) is None
+        is_relocated = candidate.change["kind"] in RELOCATED and candidate.path == candidate.change["path"]
+        return str(candidate.change["new"]) if gone and is_relocated else candidate.path
 
     def _definition(self, path: str, version: str) -> Mapping[str, Any] | None:
         state = self._history.definition(path, version)
@@ -73,9 +80,9 @@ class Teller:
             "deprecation": state["deprecation"]["message"] if state["deprecation"] else None,
         }
 
-    def _beside(self, path: str, one: Candidate) -> list[str]:
+    def _beside(self, path: str, candidate: Candidate) -> list[str]:
         """Return the names that stand next to a path in the other release, those that it alone has first."""
         parent = path.rpartition(".")[0]
-        names = self._history.beside(path, one.target)
-        added = [name for name in names if self._history.definition(f"{parent}.{name}", one.source) is None]
+        names = self._history.beside(path, candidate.target)
+        added = [name for name in names if self._history.definition(f"{parent}.{name}", candidate.source) is None]
         return [*added, *(name for name in names if name not in set(added))][:_MOST_BESIDE]

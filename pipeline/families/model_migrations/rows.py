@@ -18,18 +18,18 @@ from pipeline.llm.tasks.rounds import Drafted
 from pipeline.llm.writers import Refusal
 
 
-def rewrite_row(attempt: Attempt, one: Candidate) -> RewriteRow:
+def rewrite_row(attempt: Attempt, candidate: Candidate) -> RewriteRow:
     """Return what was written as a row of `rewrites`; nobody noted what was edited."""
-    steps, snippet = attempt.steps, one.snippet
+    steps, snippet = attempt.steps, candidate.snippet
     checks = steps.checks(snippet)
     statements = [check["statement"] for check in checks]
     return {
-        "id": content_id("drafted", snippet["library"], one.key, steps.preamble, steps.code, *statements),
+        "id": content_id("drafted", snippet["library"], candidate.key, steps.preamble, steps.code, *statements),
         "library": snippet["library"],
-        "version": one.target,
+        "version": candidate.target,
         "snippet_id": snippet["id"],
-        "snippet_version": one.source,
-        "changes": [one.change["id"]],
+        "snippet_version": candidate.source,
+        "changes": [candidate.change["id"]],
         "preamble": steps.preamble,
         "code": steps.code,
         "checks": checks,
@@ -37,10 +37,10 @@ def rewrite_row(attempt: Attempt, one: Candidate) -> RewriteRow:
     }
 
 
-def drafted_rewrite_row(attempt: Attempt, one: Candidate, drafted: Drafted[MigratedCode]) -> DraftedRewriteRow:
+def drafted_rewrite_row(attempt: Attempt, candidate: Candidate, drafted: Drafted[MigratedCode]) -> DraftedRewriteRow:
     """Return a row of `drafted_rewrites`."""
     return {
-        **rewrite_row(attempt, one),
+        **rewrite_row(attempt, candidate),
         "drafter": Drafter.MODEL,
         "model": drafted.model,
         "prompt_sha256": drafted.prompt_sha256,
@@ -68,15 +68,15 @@ def description_row(instance: MigrationRow, attempt: Attempt, drafted: Drafted[M
     }
 
 
-def refused_row(one: Candidate, refusal: Refusal) -> RefusedMigrationRow:
+def refused_row(candidate: Candidate, refusal: Refusal) -> RefusedMigrationRow:
     """Return a row of `refused_migrations`."""
     return {
-        "id": content_id(one.key, refusal.model, refusal.prompt_sha256),
-        "library": one.snippet["library"],
-        "snippet_id": one.snippet["id"],
-        "version": one.source,
-        "target_version": one.target,
-        "path": one.path,
-        "change_id": one.change["id"],
+        "id": content_id(candidate.key, refusal.model, refusal.prompt_sha256),
+        "library": candidate.snippet["library"],
+        "snippet_id": candidate.snippet["id"],
+        "version": candidate.source,
+        "target_version": candidate.target,
+        "path": candidate.path,
+        "change_id": candidate.change["id"],
         **refusal.columns,
     }

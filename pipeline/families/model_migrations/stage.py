@@ -95,19 +95,21 @@ def drafted_migrations_stage(
     prompted, failed = parted(
         guarded(
             requests,
-            lambda one: one.key,
-            lambda one: [(one, teller.of(one, environment_verdicts.run([(one.snippet, one.target)])[0]))],
+            lambda request: request.key,
+            lambda request: [
+                (request, teller.of(request, environment_verdicts.run([(request.snippet, request.target)])[0]))
+            ],
         )
     )
     rejects += failed
     requests, drafts = [one for one, _ in prompted], [unwritten for _, unwritten in prompted]
-    by_key = {one.key: one for one in requests}
+    by_key = {request.key: request for request in requests}
     writer = ModelMigrations(migrating.drafter, rules, migrating.drafting, library.uses)
     written = writer.write(drafts, lambda attempts: _judge(attempts, by_key, environment_verdicts))
     for one, (result, drafted) in zip(requests, written, strict=True):
         if broken := attempt(one.key, results.add, one, result, drafted, history):
             rejects.append(broken)
-    subjects = {one.snippet["id"] for one in requests} | results.rewrites.keys()
+    subjects = {request.snippet["id"] for request in requests} | results.rewrites.keys()
     return results.output(
         len(possible), [row for row in environment_verdicts.fresh.values() if row["subject_id"] in subjects]
     )
@@ -125,23 +127,25 @@ class _Results:
     descriptions: dict[str, DraftedDescriptionRow] = field(default_factory=dict)
     refused: list[RefusedMigrationRow] = field(default_factory=list)
 
-    def add(self, one: Candidate, attempt: Attempt | None, drafted: Drafted[MigratedCode], history: History) -> None:
+    def add(
+        self, candidate: Candidate, attempt: Attempt | None, drafted: Drafted[MigratedCode], history: History
+    ) -> None:
         """Take what came of a candidate."""
         if attempt is None:
             refusal = drafted.refusal
             assert refusal is not None
             reason = RejectReason.DRAFT_WAITING if refusal.waiting else RejectReason.DRAFT_REFUSED
-            self.rejects.append(Reject(one.key, reason, refusal.problem))
-            self.refused += [] if refusal.waiting else [refused_row(one, refusal)]
+            self.rejects.append(Reject(candidate.key, reason, refusal.problem))
+            self.refused += [] if refusal.waiting else [refused_row(candidate, refusal)]
             return
-        rewrite = drafted_rewrite_row(attempt, one, drafted)
+        rewrite = drafted_rewrite_row(attempt, candidate, drafted)
         self.rewrites.setdefault(rewrite["id"], rewrite)
-        for result in both_directions(_pair(one, attempt, rewrite), history):
+        for result in both_directions(_pair(candidate, attempt, rewrite), history):
             if isinstance(result, Reject):
                 self.notes.append(result)
             elif result["id"] in self.existing or result["id"] in self.instances:
                 self.notes.append(
-                    Reject(one.key, RejectReason.DUPLICATE, "the same code in the same versions is there")
+                    Reject(candidate.key, RejectReason.DUPLICATE, "the same code in the same versions is there")
                 )
             else:
                 self.instances[result["id"]] = result
@@ -211,15 +215,15 @@ def _needless(attempt: Attempt) -> str:
     return f"it gives the same outputs where {attempt.path} does nothing: what it gives must come of that API"
 
 
-def _pair(one: Candidate, attempt: Attempt, rewrite: RewriteRow) -> Pair:
-    here = Side(one.snippet, one.source, one.path)
-    there = Side(one.snippet, one.target, attempt.path, rewrite)
-    old, new = (here, there) if one.direction == Direction.OLD_TO_NEW else (there, here)
+def _pair(candidate: Candidate, attempt: Attempt, rewrite: RewriteRow) -> Pair:
+    here = Side(candidate.snippet, candidate.source, candidate.path)
+    there = Side(candidate.snippet, candidate.target, attempt.path, rewrite)
+    old, new = (here, there) if candidate.direction == Direction.OLD_TO_NEW else (there, here)
     return Pair(old, new, MigrationBasis.MODEL, similarity(old.code, new.code))
 
 
-def _surplus(one: Candidate, rules: MigratedCodeRules) -> Reject:
-    return Reject(one.key, RejectReason.OVER_QUOTA, f"a model is asked about {rules.max_requests} of a library")
+def _surplus(candidate: Candidate, rules: MigratedCodeRules) -> Reject:
+    return Reject(candidate.key, RejectReason.OVER_QUOTA, f"a model is asked about {rules.max_requests} of a library")
 
 
 def _by_id(rows: Iterable[R]) -> list[R]:

@@ -127,12 +127,12 @@ def _hidden(change: ChangeRow, path: str) -> Iterator[str]:
         yield change["new"]
 
 
-def _rank(one: Changed, library: Library, rules: ProblemDraftRules) -> tuple[object, ...]:
-    change = one.change
+def _rank(changed: Changed, library: Library, rules: ProblemDraftRules) -> tuple[object, ...]:
+    change = changed.change
     kind = rules.kinds.index(change["kind"])
-    newest_first = -library.history.rank(one.version)
-    least = not one.documented, not change["breaking"], kind
-    return (*least, newest_first, one.path, change["parameter"] or "", one.id)
+    newest_first = -library.history.rank(changed.version)
+    least = not changed.documented, not change["breaking"], kind
+    return (*least, newest_first, changed.path, change["parameter"] or "", changed.id)
 
 
 def _within_quota(changed: Sequence[Changed], rules: ProblemDraftRules) -> tuple[list[Changed], list[Reject]]:

@@ -38,8 +38,8 @@ class ModelProblems:
 
     def write(self, requests: Sequence[Unwritten], places: Mapping[str, OpenEnvironment]) -> list[WrittenProblem]:
         """Write a problem for each change, in their order; none where no draft was accepted."""
-        court = _Court(self, {one.id: one for one in requests}, places)
-        subjects = [Subject(one.id, one.facts) for one in requests]
+        court = _Court(self, {request.id: request for request in requests}, places)
+        subjects = [Subject(request.id, request.facts) for request in requests]
         drafted = draft(subjects, ProblemText, self.rules, self.drafter, court.judge)
         return [_written(one, court.runs) for one in drafted]
 

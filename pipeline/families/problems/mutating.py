@@ -60,5 +60,8 @@ def _mutants(written: ProblemProgram, limit: int) -> Iterable[ProblemProgram]:
 
 def _kills(cases: Sequence[CaseOf], output: str) -> frozenset[Arguments]:
     inputs = [case.arguments for case in cases]
-    outcomes = {one.case.arguments: one.case.outcome for one in read_records(output, inputs, _ANY_LENGTH)}
+    outcomes = {
+        read_record.case.arguments: read_record.case.outcome
+        for read_record in read_records(output, inputs, _ANY_LENGTH)
+    }
     return frozenset(case.arguments for case in cases if not gives(outcomes.get(case.arguments), case))
