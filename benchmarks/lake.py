@@ -22,11 +22,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pipeline.core.vocabularies.term import vocabularies
+from pipeline.lake.rows import AnyRow
 from pipeline.lake.schema import Column, table
 from pipeline.lake.tables import Lake
 
@@ -51,7 +53,7 @@ def value(column: Column, library: str, number: int) -> Any:
     return f"{column.name} {number}" if column.type == "string" else _SCALARS.get(column.type)
 
 
-def rows(name: str, library: str, number: int, changed: int = 0) -> list[Any]:
+def rows(name: str, library: str, number: int, changed: int = 0) -> Sequence[AnyRow]:
     """Return rows of a declared table; a tenth of them depends on `changed`."""
     columns = table(name).columns
     text = next(column.name for column in columns if column.type == "string" and column.name not in table(name).key)
@@ -88,7 +90,7 @@ def measure(folder: Path) -> dict[str, Any]:
     def write_all() -> None:
         for library in libraries:
             for name, of_x in small.items():
-                wide.write(name, library, [row | {"library": library} for row in of_x])
+                wide.write(name, library, [{**row, "library": library} for row in of_x])
 
     def read_all() -> None:
         for library in libraries:

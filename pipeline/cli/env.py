@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from more_itertools import first
@@ -26,7 +26,7 @@ from pipeline.execution.environments.resolution.failures import IndexUnreachable
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
-from pipeline.lake.rows import EnvironmentRow
+from pipeline.lake.rows import AnyRow, EnvironmentRow
 
 LISTED = 12
 """Digits of an id in a table, which suffice to identify it."""
@@ -241,7 +241,7 @@ def _lines(row: EnvironmentRow) -> Iterator[str]:
             yield f"  tried   Python {tried['python']}, {how}: {tried['outcome']}"
 
 
-def _named(row: Mapping[str, Any]) -> str:
+def _named(row: AnyRow) -> str:
     beside = [*row.get("pins", ()), *row.get("tools", ())]
     return f"{row['library']} {row['version']}" + (f" with {', '.join(beside)}" if beside else "")
 

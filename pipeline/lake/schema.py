@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import yaml
@@ -21,9 +21,6 @@ if TYPE_CHECKING:  # it is made from what this reads
     from pipeline.lake.rows import AnyRow
 
 SCHEMAS = PROJECT / "schemas"
-
-Row: TypeAlias = Any
-"""A row of a table in tests."""
 
 _SCALARS: dict[str, pa.DataType] = {
     "string": pa.string(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,6 @@ from pipeline.cli.diff import as_json
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.changes import ChangeKind, Work
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
 from tests.cli.command import Driftline
 from tests.families.completions_and_migrations.rows import change
@@ -48,7 +48,7 @@ def test_a_deprecation_is_something_to_prepare_for(driftline: Driftline, at_demo
     assert f"Prepare: deprecated, and what to use (1)\n  {said}" in result.out
 
 
-def ran_otherwise(path: str, old_version: str, new_version: str) -> Row:
+def ran_otherwise(path: str, old_version: str, new_version: str) -> Any:
     """Return a change of behaviour as a refresh leaves it in the lake: one program, run in two releases."""
     results = {"old": "printed 'a'", "new": "printed 'b'", "evidence": "executed"}
     outcomes = {"old_outcome": "passed", "new_outcome": "failed_assertion", "snippet_id": "0" * 16}

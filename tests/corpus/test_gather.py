@@ -12,8 +12,8 @@ from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.gather import gather_stage
 from pipeline.index.http import Unreachable
 from pipeline.index.release_selection import Period
-from pipeline.lake.rows import Tables
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import ReleaseRow, Tables
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Reject
 
 EMPTY: Tables = {"releases": [], "code_samples": []}
@@ -50,7 +50,7 @@ class Source:
     def unavailable(self) -> str | None:
         return self.why
 
-    def find(self, library: str, releases: Sequence[Row], period: Period) -> Iterator[CodeSample | Reject]:
+    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[CodeSample | Reject]:
         self.asked.append((library, period))
         for give in self.gives:
             if isinstance(give, Exception):

@@ -15,7 +15,7 @@ from pipeline.corpus.usages.stage import usage_stage
 from pipeline.corpus.usages.text import source_of
 from pipeline.execution.validation.runs import plan_runs
 from pipeline.families.completions_and_migrations.stage import instances_stage
-from pipeline.lake.schema import Row, table
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output, as_tables
 from pipeline.llm.stage import drafting_stage
 from pipeline.quality.all_rules import CurationRules
@@ -41,7 +41,7 @@ FOUND = [
 
 
 @pytest.fixture(scope="module")
-def tables() -> dict[str, list[Row]]:
+def tables() -> dict[str, list[Any]]:
     """The tables of the library from snippets to flags, each checked against its declaration."""
     known = {"releases": RELEASES, "symbols": list(SURFACE.tables["symbols"])}
     known["documents"] = list(SURFACE.tables["documents"])
@@ -103,14 +103,14 @@ def tables() -> dict[str, list[Row]]:
     return known  # fmt: skip
 
 
-def test_every_source_comes_to_completions(tables: dict[str, list[Row]]) -> None:
+def test_every_source_comes_to_completions(tables: dict[str, list[Any]]) -> None:
     sources = {row["id"]: row["source"] for row in tables["snippets"]}
     counted = Counter(str(sources[row["snippet_id"]]) for row in tables["completions"])
     assert set(counted) == {"downstream", "github", "stack_overflow", "documentation"}
     assert all(row["masked_code"] != row["code"] for row in tables["completions"])
 
 
-def test_a_completion_holds_what_the_file_gave_with_it(tables: dict[str, list[Row]]) -> None:
+def test_a_completion_holds_what_the_file_gave_with_it(tables: dict[str, list[Any]]) -> None:
     codes = {row["id"]: source_of(row) for row in tables["snippets"]}
     assert all(row["code"] == codes[row["snippet_id"]] for row in tables["completions"])
     new = [row for row in tables["completions"] if row["path"] == "lib.sub.assist" and row["granularity"] == "line"]
@@ -118,7 +118,7 @@ def test_a_completion_holds_what_the_file_gave_with_it(tables: dict[str, list[Ro
     assert "from lib.sub import [token-mask]" in new[0]["masked_code"]
 
 
-def test_only_what_stands_alone_is_planned_to_run(tables: dict[str, list[Row]]) -> None:
+def test_only_what_stands_alone_is_planned_to_run(tables: dict[str, list[Any]]) -> None:
     sources = {row["id"]: row["source"] for row in tables["snippets"]}
     planned = {name: tables[name] for name in ("snippets", "completions", "migrations", "changes", "symbols")}
     runs = plan_runs(**planned, executable_sources=RULES.validation.executable_sources)

@@ -19,8 +19,8 @@ from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.repository_tasks.tasks import repository_tasks_stage
 from pipeline.families.scenes.rules import SceneRules
 from pipeline.families.scenes.stage import scenes_stage
+from pipeline.lake.rows import ProjectFileRow, ProjectRow
 from pipeline.lake.runner import run_stage
-from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output
 from pipeline.orchestration.failures import internal_errors
 from pipeline.orchestration.refresh import Refresh, run_group
@@ -63,12 +63,12 @@ def _rules(name: str, model: type[Any]) -> Any:
     return load(RULES / f"{name}.yaml", model)
 
 
-BARE: Row = {"id": "bare"}
+BARE: Any = {"id": "bare"}
 """A row that lacks all that a stage asks of it."""
 
-FILE: Row = {"project_id": "p", "path": "m.py", "text": "def f():\n    return 1\n"}
-PROJECT: Row = {"id": "p", "purl": "pkg:pypi/p@1", "outcome": ProjectOutcome.TRACED}
-FUNCTION: Row = BARE | {"project_id": "p", "path": "m.py", "signature_first_line": 1}
+FILE: ProjectFileRow = {"project_id": "p", "path": "m.py", "text": "def f():\n    return 1\n"}
+PROJECT: ProjectRow = {"id": "p", "purl": "pkg:pypi/p@1", "outcome": ProjectOutcome.TRACED}
+FUNCTION: Any = BARE | {"project_id": "p", "path": "m.py", "signature_first_line": 1}
 QUALITY = _rules("quality", QualityRules)
 MUTATION = _rules("mutation", MutationRules)
 

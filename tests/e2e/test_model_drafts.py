@@ -21,7 +21,6 @@ import yaml
 from pipeline.core.rules.load import RULES
 from pipeline.core.settings import PROJECT
 from pipeline.core.vocabularies.drafts import DraftKind
-from pipeline.lake.schema import Row
 from pipeline.lake.tables import read_parquet
 from pipeline.llm.client.tally import added
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
@@ -106,7 +105,7 @@ def set_up(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]) -> None:
         monkeypatch.setenv(name, value)
 
 
-def rows(published: Published, table: str) -> list[Row]:
+def rows(published: Published, table: str) -> list[Any]:
     return read_parquet(published.path / "data" / f"{table}.parquet")
 
 

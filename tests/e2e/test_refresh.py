@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,6 @@ from pipeline.audit.rebuild.outcome import tally
 from pipeline.audit.rebuild.sample import Draw, rebuild_sample
 from pipeline.core.settings import PROJECT
 from pipeline.families.completions_and_migrations.masks import unmask
-from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake, read_parquet, write_parquet
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
 from pipeline.orchestration.refresh import Refresh, count_unchanged, counts_of, has_news, plan, run_group
@@ -66,7 +66,7 @@ def refreshed(demo: Index, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pa
         return data, refresh(monkeypatch, demo, data, "first")
 
 
-def rows(published: Published, table: str) -> list[Row]:
+def rows(published: Published, table: str) -> list[Any]:
     return read_parquet(published.path / "data" / f"{table}.parquet")
 
 
@@ -206,7 +206,7 @@ def test_only_the_first_group_looks_outside(demo: Index, monkeypatch: pytest.Mon
 class WholeTables(Lake):
     """A lake that gives all columns and rows, whatever is asked for."""
 
-    def _read(self, name: str, library: str, where: object, columns: object) -> list[Row]:
+    def _read(self, name: str, library: str, where: object, columns: object) -> list[Any]:
         return super()._read(name, library, None, None)
 
 

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,6 @@ from pipeline.core.rules.load import RULES
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection, QueueStatus
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
-from pipeline.lake.schema import Row
 from pipeline.lake.tables import read_parquet
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
 from pipeline.orchestration.refresh import Refresh, run_group
@@ -81,7 +81,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
         yield Demo(index, data, *open_reviews(), first)
 
 
-def rows(published: Published, table: str) -> dict[str, Row]:
+def rows(published: Published, table: str) -> dict[str, Any]:
     return {row["id"]: row for row in read_parquet(published.path / "data" / f"{table}.parquet")}
 
 

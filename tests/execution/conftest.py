@@ -22,7 +22,7 @@ from pipeline.execution.sandbox.container import EngineFailed
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.index.http import Fetcher
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from tests.execution.sandbox.kinds import NotHere, Opened, open_kind
 from tests.index_server import Index
 
@@ -62,8 +62,8 @@ def store_at(index: Index, sandbox: Sandbox) -> Callable[..., EnvironmentStore]:
 
 
 @pytest.fixture
-def release() -> Callable[..., Row]:
-    def make(version: str = "1.0", **changed: Any) -> Row:
+def release() -> Callable[..., ReleaseRow]:
+    def make(version: str = "1.0", **changed: Any) -> Any:
         day = datetime(2021, 5, 1, tzinfo=UTC)
         row = {"library": "lib", "version": version, "release_time": day, "requires_python": None}
         return row | {"import_names": ["lib"]} | changed
@@ -72,7 +72,7 @@ def release() -> Callable[..., Row]:
 
 
 @pytest.fixture
-def wanted(release: Callable[..., Row]) -> Callable[..., EnvironmentRequest]:
+def wanted(release: Callable[..., ReleaseRow]) -> Callable[..., EnvironmentRequest]:
     def make(version: str = "1.0", **changed: Any) -> EnvironmentRequest:
         return replace(request_of(release(version)), **changed)
 

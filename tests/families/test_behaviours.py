@@ -14,7 +14,8 @@ from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.validation.cases import Result
 from pipeline.families.behaviours import behaviours_stage, by_place, retagged
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import EnvironmentRow, ReleaseRow, SnippetRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.families.completions_and_migrations.rows import (
     LIBRARY,
@@ -39,7 +40,7 @@ USES = usages(PROGRAM, {"fetch": "lib.fetch"})
 SYMBOLS = [symbol(path, "1.0", "2.0") for path in ("lib.fetch", "lib.load")]
 
 
-def environment(version: str, python: str = "3.9", beside: Sequence[str] = ()) -> Row:
+def environment(version: str, python: str = "3.9", beside: Sequence[str] = ()) -> EnvironmentRow:
     lock = "".join(f"{pin} \\\n    --hash=sha256:0\n" for pin in (f"{LIBRARY}=={version}", *beside))
     return {"library": LIBRARY, "version": version, "outcome": "built", "python": python, "lock": lock}
 
@@ -58,12 +59,14 @@ class Runner:
     def store(self) -> Runner:
         return self
 
-    def build(self, request: EnvironmentRequest) -> Row:
+    def build(self, request: EnvironmentRequest) -> Any:
         self.requests.append(request)
         built = environment(request.version, str(request.python), request.pins)
         return built | {"outcome": EnvironmentOutcome.BUILT}
 
-    def run(self, environment: Row, runs: Sequence[Any], release: Row, snippets: Row) -> list[Result]:
+    def run(
+        self, environment: EnvironmentRow, runs: Sequence[Any], release: ReleaseRow, snippets: SnippetRow
+    ) -> list[Result]:
         return [Result(run.subject_id, self.outcome, COMPARED, 0.1, None) for run in runs]
 
 
@@ -71,9 +74,9 @@ def stage(
     before: tuple[Outcome, str | None] = (Outcome.FAILED_ASSERTION, COMPARED),
     after: tuple[Outcome, str | None] = (Outcome.PASSED, None),
     runner: Runner | None = None,
-    **tables: list[Row],
+    **tables: list[Any],
 ) -> Output:
-    known: dict[str, list[Row]] = {
+    known: dict[str, list[Any]] = {
         "releases": releases("1.0", "2.0"),
         "snippets": [PROGRAM],
         "usages": USES,
@@ -134,7 +137,7 @@ def test_what_is_no_other_result_shows_nothing(outcome: Outcome) -> None:
     assert stage((outcome, "")).units_in == 0
 
 
-def two(**columns: Any) -> tuple[list[Row], list[Row]]:
+def two(**columns: Any) -> tuple[list[Any], list[Any]]:
     both = snippet("fetch(1)\nload(1)\n", "lib.fetch", "2.0", preamble="from lib import fetch, load\n", **columns)
     return [both | {"id": PROGRAM["id"]}], usages(
         both | {"id": PROGRAM["id"]}, {n: f"lib.{n}" for n in ("fetch", "load")}
@@ -218,7 +221,7 @@ def test_a_program_that_raises_is_a_reject(work: str, monkeypatch: pytest.Monkey
 def test_an_instance_that_says_unchanged_has_the_tags_of_the_change() -> None:
     (row,) = stage().tables["behaviours"]
     places = by_place([row])
-    instance: Row = {"path": "lib.fetch", "version": "2.0", "libevolutioneval_tag": "unchanged", "change_id": None}
+    instance: Any = {"path": "lib.fetch", "version": "2.0", "libevolutioneval_tag": "unchanged", "change_id": None}
     assert retagged(instance, places)["libevolutioneval_tag"] == "modified"
     assert retagged(instance, places)["change_id"] == row["id"]
     for other in ({"path": "lib.load"}, {"version": "1.0"}, {"libevolutioneval_tag": "introduced"}):

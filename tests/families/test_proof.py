@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.running import Outcome, VerdictRole
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.families.proof import Proof, Runs, followers, prove, prove_witness
-from pipeline.lake.schema import Row
 from tests.families.completions_and_migrations.rows import change, probe, releases, verdict
 
 PASSED, MISSING, MISMATCH = Outcome.PASSED, Outcome.API_MISSING, Outcome.SIGNATURE_MISMATCH
 EXECUTED, STATIC = Evidence.EXECUTED, Evidence.STATIC
 
 
-def instance(tag: str, path: str = "lib.fetch") -> Row:
+def instance(tag: str, path: str = "lib.fetch") -> Any:
     """What the proof needs of an instance in 1.1, between 1.0 and 1.2."""
     return {"libevolutioneval_tag": tag, "previous_version": "1.0", "version": "1.1", "path": path, "snippet_id": "s"}
 
 
-def ran(version: str, outcome: Outcome) -> Row:
+def ran(version: str, outcome: Outcome) -> Any:
     return verdict("s", version, outcome, VerdictRole.OTHER_VERSION)
 
 
-def seen(version: str, fact: str) -> Row:
+def seen(version: str, fact: str) -> Any:
     """A probe of lib.fetch that saw a function, and a fact of it in JSON."""
     return probe("lib.fetch", version, PASSED) | {"observation": f'{{"kind": "function", "{fact}}}'}
 

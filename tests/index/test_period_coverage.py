@@ -17,7 +17,6 @@ from pipeline.core.vocabularies.surface import ArtifactKind
 from pipeline.index.index import IndexFile, Project
 from pipeline.index.period_coverage import CoveredPeriod, as_progress, cover, periods_of, with_withdrawn
 from pipeline.index.release_selection import Period, ReleaseRequest
-from pipeline.lake.schema import Row
 
 START = datetime(2026, 1, 5, 3, tzinfo=UTC)
 WEEKS = [Period(START + timedelta(days=7 * n), START + timedelta(days=7 * n + 7)) for n in range(8)]
@@ -60,8 +59,8 @@ class Lake:
 
     versions: str = ""
     latest: int | None = None
-    taken: dict[str, Row] = field(default_factory=dict)
-    shown: list[Row] = field(default_factory=list)
+    taken: dict[str, Any] = field(default_factory=dict)
+    shown: list[Any] = field(default_factory=list)
     progress: Mapping[str, Any] | None = None
 
     def refresh(self, found: Project, period: Period, now: datetime = WEEKS[-1].until or START) -> None:

@@ -24,7 +24,7 @@ from pipeline.index.release_selection import Period, ReleaseRequest
 from pipeline.index.releases import releases_stage
 from pipeline.index.rules import CrawlRules
 from pipeline.index.sources import SourceStore
-from pipeline.lake.schema import Row, table
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.index_server import Index, Reply, sdist, wheel, without_tests, zip_bytes
 
@@ -41,7 +41,7 @@ def crawl(
     versions: str = "",
     latest: int | None = None,
     period: Period | None = None,
-    known: list[Row] | None = None,
+    known: list[Any] | None = None,
     rules: CrawlRules = RULE,
     timeout_s: float = 5,
     choose: Choose | None = None,
@@ -314,7 +314,7 @@ def test_periods_taken_in_any_order_give_the_same_rows(index: Index, tmp_path: P
     periods = [Period(a, b) for a, b in itertools.pairwise(bounds)]
     results = []
     for order in (periods, periods[::-1]):
-        known: dict[str, Row] = {}
+        known: dict[str, Any] = {}
         progress = None
         for period in [*order, periods[-1]]:
             output = crawl(index, tmp_path, period=period, known=list(known.values()), progress=progress)

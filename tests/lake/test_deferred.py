@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from pipeline.lake.deferred import FOLDER, defer, with_deferred
-from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
 
 
-def release(library: str, version: str) -> Row:
+def release(library: str, version: str) -> Any:
     """A row of `releases`, released in the year of its major number after 2020."""
     columns = ("predecessor", "as_of", "requires_python", "licence", "licence_stated", "attribution")
     return dict.fromkeys(columns) | {

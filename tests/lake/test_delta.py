@@ -9,6 +9,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import polars
@@ -21,7 +22,6 @@ from pipeline.lake import delta, schema
 from pipeline.lake.damage import Damaged
 from pipeline.lake.delta import LakeError, LakeProblem, lake_errors
 from pipeline.lake.runner import reject_rows
-from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.local_airflow.server import free_port
@@ -51,7 +51,7 @@ def use(server: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
-def rows(library: str, *versions: str) -> list[Row]:
+def rows(library: str, *versions: str) -> list[Any]:
     return [release(library, version) for version in versions]
 
 

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.lake.intervals import chains, encode, holding_at
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 
 
-def releases(*pairs: tuple[str, str | None]) -> list[Row]:
+def releases(*pairs: tuple[str, str | None]) -> list[ReleaseRow]:
     return [{"version": version, "predecessor": predecessor} for version, predecessor in pairs]
 
 

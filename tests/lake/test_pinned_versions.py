@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,6 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake.deferred import defer
 from pipeline.lake.pinned_versions import PINS, is_behind, is_pinned, pin, pinned_lake, unpin, vacuum_lake
 from pipeline.lake.runner import StageStates, last_counts, reject_rows
-from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.lake.tables import Lake
 from tests.lake.test_deferred import release
@@ -22,7 +22,7 @@ STATE = {"fingerprint": "f", "outputs": {}, "seen": 1}
 JUNE = datetime(2026, 6, 1, tzinfo=UTC)
 
 
-def rows(*versions: str) -> list[Row]:
+def rows(*versions: str) -> list[Any]:
     return [release("demo", version) for version in versions]
 
 

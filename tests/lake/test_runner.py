@@ -18,15 +18,14 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake import schema
 from pipeline.lake.delta import DeltaPartitions
 from pipeline.lake.reads import Read
-from pipeline.lake.rows import FlagRow
+from pipeline.lake.rows import FlagRow, RejectRow
 from pipeline.lake.runner import Count, Stage, StageStates, last_counts, read_counts, run_stage, write_json
-from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject
 from pipeline.lake.tables import Lake
 from tests.errors import raises
 
 
-def reject_row(key: str) -> Row:
+def reject_row(key: str) -> RejectRow:
     return {"stage": "made", "library": "demo", "key": key, "reason": "yanked", "detail": "x"}
 
 

@@ -14,14 +14,15 @@ from pipeline.core.settings import PROJECT
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.term import vocabularies
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import SCHEMAS, Row, SchemaError, table, table_names
+from pipeline.lake.rows import RejectRow, ReleaseRow
+from pipeline.lake.schema import SCHEMAS, SchemaError, table, table_names
 from pipeline.lake.tables import Lake, one_of, read_parquet, write_parquet
 from tests.errors import raises
 
-REJECT: Row = {"stage": "crawl", "library": "demo", "key": "1.0", "reason": "yanked", "detail": "gone"}
+REJECT: RejectRow = {"stage": "crawl", "library": "demo", "key": "1.0", "reason": "yanked", "detail": "gone"}
 
 
-def release(version: str = "1.0", **more: Any) -> Row:
+def release(version: str = "1.0", **more: Any) -> ReleaseRow:
     return {
         "library": "demo",
         "version": version,
@@ -88,7 +89,7 @@ def test_every_vocabulary_is_used_by_a_table_a_rule_file_or_a_command() -> None:
         (REJECT | {"reason": ""}, "reason", "row_value_unknown"),
     ],
 )
-def test_a_row_that_does_not_fit_is_refused(tmp_path: Path, row: Row, name: str, code: str) -> None:
+def test_a_row_that_does_not_fit_is_refused(tmp_path: Path, row: Any, name: str, code: str) -> None:
     with raises(SchemaError, name, code=code):
         write_parquet(tmp_path / "a.parquet", "rejects", [row])
     assert list(tmp_path.iterdir()) == []
@@ -110,7 +111,7 @@ def test_structs_are_checked_too(tmp_path: Path) -> None:
         table("symbols").check({"deprecation": {"channel": "warning", "why": 1}} | _symbol())
 
 
-def _symbol() -> Row:
+def _symbol() -> Any:
     names = ("library", "path", "first_version", "last_version", "canonical_path", "file")
     lists = ("parameters", "bases", "decorators", "labels", "overloads", "docstring_sketch", "body_sketch")
     return (

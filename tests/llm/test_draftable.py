@@ -11,7 +11,7 @@ from pipeline.core.vocabularies.functions import TestKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import DraftRow
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.draftable import OF_KIND, counted, draftable
 from pipeline.quality.all_rules import CurationRules
@@ -29,7 +29,7 @@ def refuse(lake: Lake, stage: str, *refused: tuple[str, RejectReason], library: 
     lake.write("rejects", library, rows, part=stage)
 
 
-def draft(subject: str, *, redacted: bool = False, model: str | None = None) -> Row:
+def draft(subject: str, *, redacted: bool = False, model: str | None = None) -> DraftRow:
     named = {"id": subject, "library": "lib", "subject_id": subject, "field": "description", "text": "[API] it."}
     written = {"drafter": "model" if model else "offline", "model": model, "prompt_sha256": "0" * 64}
     return {**named, "redacted": redacted, **written, "tokens": None, "nano_usd": None}

@@ -16,7 +16,8 @@ from pipeline.core.vocabularies.samples import Drafter, DraftField
 from pipeline.corpus.prose import plain, sentences
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.stage import instances_stage
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import SnippetRow
+from pipeline.lake.schema import table
 from pipeline.llm.names import cut_names, find_names, redact, stem
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.stage import drafting_stage
@@ -298,7 +299,7 @@ def test_the_input_is_in_the_hash() -> None:
     assert one.prompt_sha256 != other.prompt_sha256
 
 
-def made_of(*snippets: Row) -> tuple[list[Row], list[Row]]:
+def made_of(*snippets: SnippetRow) -> tuple[list[Any], list[Any]]:
     """Completions and migrations of snippets that use lib.fetch and lib.send."""
     result = [use for row in snippets for use in usages(row, {"fetch": "lib.fetch", "send": "lib.send"})]
     lives = [life("lib.fetch", "1.0", "2.0"), life("lib.send", "1.0", "2.0")]
@@ -404,7 +405,7 @@ def test_the_core_api_is_described_not_the_one_that_the_example_documents() -> N
     ],
 )
 def test_an_argument_or_member_is_described_by_its_part_of_a_docstring(
-    path: str, name: str, documented: Row, expected: str | None
+    path: str, name: str, documented: Any, expected: str | None
 ) -> None:
     completions = [row | {"path": path, "core_token": name} for row in made_of(OLD)[0]]
     output = drafting_stage(

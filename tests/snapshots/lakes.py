@@ -32,8 +32,20 @@ from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.index.release_selection import Period
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import Configurations
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import (
+    ApiDocumentRow,
+    ChangeRow,
+    Configurations,
+    DirectiveRow,
+    EnvironmentRow,
+    FlagRow,
+    RejectRow,
+    RewriteRow,
+    SnippetRow,
+    SurvivalRow,
+    SymbolParameter,
+)
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.lake.tables import Lake
 from pipeline.llm.rules import DraftingRules
@@ -58,7 +70,7 @@ from tests.families.repository_tasks.rows import task
 from tests.families.scenes import rows as shop
 from tests.quality.flags.world import EXECUTABLE_SOURCES, NEW, OLD, World, world
 
-Tables = dict[str, list[Row]]
+Tables = dict[str, list[Any]]
 
 
 class _Held(Configurations):
@@ -184,7 +196,7 @@ def tables(known: World | None = None) -> Tables:
     }
 
 
-def _problems(snippets: list[Row], releases: list[Row], quality: QualityRules) -> Tables:
+def _problems(snippets: list[SnippetRow], releases: list[Any], quality: QualityRules) -> Tables:
     """A problem made of the first snippet, and where it was run."""
     rows = [problem(snippet_id=snippets[0]["id"])]
     runs = [run(role, Outcome.PASSED) for role in (ProblemRun.VISIBLE, ProblemRun.HIDDEN)]
@@ -207,7 +219,7 @@ def _problems(snippets: list[Row], releases: list[Row], quality: QualityRules) -
     return {**_rows(gated), "problem_environments": [_environment("1.1")]}
 
 
-def _functions(snippets: list[Row], quality: QualityRules) -> Tables:
+def _functions(snippets: list[SnippetRow], quality: QualityRules) -> Tables:
     """A task function made of the first snippet, and where it was run."""
     rows = [functions.function(snippet_id=snippets[0]["id"])]
     runs = [
@@ -266,7 +278,9 @@ def _rows(output: Output) -> Tables:
     return {name: list(rows) for name, rows in output.by_table.items()}
 
 
-def statement(path: str, directive: DirectiveKind, stated: str, found: str | None, agreement: Agreement) -> Row:
+def statement(
+    path: str, directive: DirectiveKind, stated: str, found: str | None, agreement: Agreement
+) -> DirectiveRow:
     """What a docstring states, and what was found."""
     return {
         "id": content_id(path, directive, stated),
@@ -287,8 +301,8 @@ def statement(path: str, directive: DirectiveKind, stated: str, found: str | Non
     }
 
 
-def _api_document(path: str) -> Row:
-    parts: dict[str, list[Row]] = {"parameters": [], "returns": [], "examples": [], "directives": []}
+def _api_document(path: str) -> ApiDocumentRow:
+    parts: dict[str, list[Any]] = {"parameters": [], "returns": [], "examples": [], "directives": []}
     return {
         "id": content_id(LIBRARY, path, "1.0"),
         "library": LIBRARY,
@@ -305,7 +319,7 @@ def _api_document(path: str) -> Row:
     }
 
 
-def survival(of: str, **changed: Any) -> Row:
+def survival(of: str, **changed: Any) -> SurvivalRow:
     """A completion of an earlier snapshot that was run again, and passed."""
     head = {"snapshot": "mine-2020-01-01", "manifest_sha256": "0" * 64, "period": "2020-02", "day": "2020-02-02"}
     what = {"family": Family.COMPLETION, "instance_id": of, "library": LIBRARY, "version": "1.0", "probed": False}
@@ -313,7 +327,7 @@ def survival(of: str, **changed: Any) -> Row:
     return {**head, **what, **how, "lock_ids": ["1" * 32], "yanked": [], **changed}
 
 
-def _score(migration: Row) -> Row:
+def _score(migration: Any) -> Any:
     """What the stated outputs of its target notice of mutants."""
     subject, version = migration["target_snippet_id"], migration["target_version"]
     columns = MutationScore(8, 7).columns
@@ -327,7 +341,7 @@ def _score(migration: Row) -> Row:
     }
 
 
-def _rewrite(changes: list[Row]) -> Row:
+def _rewrite(changes: list[ChangeRow]) -> RewriteRow:
     """The first snippet as the renaming writes it for 2.0."""
     code = OLD["code"].replace("fetch", "load")
     edit = {"path": "lib.fetch", "parameter": None, "old": "fetch", "new": "load"}
@@ -345,12 +359,12 @@ def _rewrite(changes: list[Row]) -> Row:
     }
 
 
-def _parameter(name: str) -> Row:
+def _parameter(name: str) -> SymbolParameter:
     columns = {"default": None, "annotation": None, "known_from": ParameterSource.SIGNATURE}
     return {"name": name, "kind": ParameterKind.POSITIONAL_OR_KEYWORD, **columns}
 
 
-def _environment(version: str) -> Row:
+def _environment(version: str) -> EnvironmentRow:
     return {
         "library": LIBRARY,
         "version": version,
@@ -369,7 +383,7 @@ def _environment(version: str) -> Row:
     }
 
 
-def _flag(instance: str) -> Row:
+def _flag(instance: str) -> FlagRow:
     return {
         "id": content_id(instance, FlagKind.AUDIT),
         "library": LIBRARY,
@@ -379,7 +393,7 @@ def _flag(instance: str) -> Row:
     }
 
 
-def reject(key: str, reason: RejectReason) -> Row:
+def reject(key: str, reason: RejectReason) -> RejectRow:
     """Something that the crawl refused."""
     return {"stage": "crawl", "library": LIBRARY, "key": key, "reason": reason, "detail": "as it is"}
 

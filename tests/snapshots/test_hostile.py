@@ -19,7 +19,6 @@ from pipeline.execution.environments.resolution.pinned import lock_id_of
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.lake.names import UnsafeName
-from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.report.figures import SnapshotTables
 from pipeline.snapshots.format import untrusted
@@ -179,7 +178,7 @@ def test_an_environment_is_known_by_the_hash_of_its_lock_and_a_lock_names_pins_a
     victim.mkdir()
     (victim / "precious").write_text("mine")
     python = environment_store.interpreters[0].python
-    row: Row = {"library": "demo", "version": "1.0", "outcome": "built", "python": python, "lock": lock}
+    row: Any = {"library": "demo", "version": "1.0", "outcome": "built", "python": python, "lock": lock}
     row |= {"lock_id": lock_id or lock_id_of(python, lock), "import_names": ["demo"]}
     with raises(ValueError, code="lock_differs" if lock_id else "lock_line_invalid"):
         environment_store.open(row)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipeline.core.vocabularies.samples import Granularity
-from pipeline.lake.schema import Row
 from pipeline.snapshots.verify import verify
 from tests.evaluation.export.rows import completion, context, controlled, foreign, lake_tables, snapshot_of
 
 TOKEN = completion(Granularity.TOKEN)
-WHOLE: dict[str, list[Row]] = {
+WHOLE: dict[str, list[Any]] = {
     "published_completions": [TOKEN],
     "published_block_completions": [foreign() | {"code": "import org.lib.Page;\nPage page = new Page(1);\n"}],
     "published_contexts": [context(TOKEN)],
@@ -44,7 +44,7 @@ LOST = {
 }
 
 
-def problems(tmp_path: Path, changed: dict[str, list[Row]]) -> list[str]:
+def problems(tmp_path: Path, changed: dict[str, list[Any]]) -> list[str]:
     """What verify finds about hidden names; the rows of the test refer to tables that it leaves out."""
     found = verify(snapshot_of(lake_tables() | {"published_retrievals": []} | changed, tmp_path))
     return [line for line in found if "hide" in line or "undone" in line]

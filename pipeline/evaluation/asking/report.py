@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from typing import Any
 
 from pipeline.core.printable import printable
 from pipeline.core.vocabularies.families import Family
@@ -12,6 +11,7 @@ from pipeline.core.vocabularies.scores import Facet, Metric
 from pipeline.evaluation.scores.references import ReferenceRun
 from pipeline.evaluation.scores.result import Machine, Measured, Result
 from pipeline.families.all_families import BY_NAME
+from pipeline.lake.rows import AnyRow
 
 _MAIN = (Metric.PASS, Metric.EM, Metric.API_F1, Metric.RECALL)
 """The metric that is broken down: the first of these that a family has."""
@@ -60,7 +60,7 @@ def _conditions(result: Result) -> Iterator[tuple[object, ...]]:
     yield "driftline", result.driftline
 
 
-def _figures(family: Family, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _figures(family: Family, rows: Sequence[AnyRow]) -> Iterator[str]:
     """Yield the figures of a family, and its main metric by facet."""
     apart = BY_NAME[family].apart
     title = family.replace("_", " ")
@@ -91,11 +91,11 @@ def _figures(family: Family, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]
             yield _table(head, lines)
 
 
-def _figure(row: Mapping[str, Any]) -> tuple[object, ...]:
+def _figure(row: AnyRow) -> tuple[object, ...]:
     return row["tasks"], f"{row['mean']:.3f}", f"{row['low']:.3f} to {row['high']:.3f}"
 
 
-def _label(row: Mapping[str, Any]) -> str:
+def _label(row: AnyRow) -> str:
     return f"{_name(Metric(row['metric']))}@{row['k']}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -108,7 +108,7 @@ def _of_row(
     return Prompt(row_id, template.family, setting, system, text, row["canary"])
 
 
-def leaking(row: Mapping[str, Any], hidden: str, columns: list[str], *, ignore_case: bool) -> str | None:
+def leaking(row: AnyRow, hidden: str, columns: list[str], *, ignore_case: bool) -> str | None:
     """Return the first column in a prompt that reveals a hidden name, and the spelling; None if none does.
 
     Retrieved documents are no columns: they may contain the answer.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from packaging.version import Version
 
@@ -13,7 +12,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.families.proof import Runs
-from pipeline.lake.rows import R
+from pipeline.lake.rows import AnyRow, R
 from pipeline.lake.stage import Reject
 
 _TAGS = (
@@ -49,9 +48,9 @@ def passing_versions(runs: Runs, subject: str, versions: Iterable[str]) -> list[
 
 
 def _of_groups(
-    rows: Iterable[R], columns: Sequence[str], decide: Callable[[list[Any]], tuple[list[Any], list[Reject]]]
+    rows: Iterable[R], columns: Sequence[str], decide: Callable[[list[R]], tuple[list[R], list[Reject]]]
 ) -> tuple[list[R], list[Reject]]:
-    groups: dict[tuple[object, ...], list[Any]] = defaultdict(list)
+    groups: dict[tuple[object, ...], list[R]] = defaultdict(list)
     for row in rows:
         groups[tuple(row[column] for column in columns)].append(row)
     rows_left: list[R] = []
@@ -63,7 +62,7 @@ def _of_groups(
     return rows_left, rejects
 
 
-def _all_or_none(group: list[Any], answer: str) -> tuple[list[Any], list[Reject]]:
+def _all_or_none(group: list[R], answer: str) -> tuple[list[R], list[Reject]]:
     answers = sorted({row[answer] for row in group})
     if len(answers) == 1:
         return group, []
@@ -71,13 +70,13 @@ def _all_or_none(group: list[Any], answer: str) -> tuple[list[Any], list[Reject]
     return [], [Reject(row["id"], RejectReason.SEVERAL_ANSWERS, detail) for row in group]
 
 
-def _first(group: list[Any]) -> tuple[list[Any], list[Reject]]:
+def _first(group: list[R]) -> tuple[list[R], list[Reject]]:
     first, *others = sorted(group, key=_rank)
     detail = f"the same task with the same answer in {first['version']}: {first['id']}"
     return [first], [Reject(row["id"], RejectReason.DUPLICATE, detail) for row in others]
 
 
-def _rank(row: Any) -> tuple[object, ...]:
+def _rank(row: AnyRow) -> tuple[object, ...]:
     distinguished = row["evidence"] == Evidence.EXECUTED and row["neighbour_outcome"] not in (None, Outcome.PASSED)
     tag = _TAGS.index(row["libevolutioneval_tag"])
     return not distinguished, tag, Version(row["version"]), row["id"]

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from pipeline.core.build import build_version
 from pipeline.lake.collector import without_collector
 from pipeline.lake.ids import sha256_file
-from pipeline.lake.rows import TypedSnapshot
+from pipeline.lake.rows import AnyRow, TypedSnapshot
 from pipeline.lake.schema import Column, Table, enum_of, table
 from pipeline.snapshots.format.manifest import Entry, Manifest, OtherVersion, SnapshotError, read_manifest
 from pipeline.snapshots.format.rows import TABLES
@@ -112,14 +112,16 @@ class Snapshot(TypedSnapshot):
         part = self._part(config, split)
         return frozenset(part.schema.names) & frozenset(part.expected.names)
 
-    def _rows(self, config: str, columns: Iterable[str] | None, where: pc.Expression | None, split: str) -> list[Any]:
+    def _rows(
+        self, config: str, columns: Iterable[str] | None, where: pc.Expression | None, split: str
+    ) -> list[AnyRow]:
         data = self.read(config, columns, where, split)
         part = self._part(config, split)
         for name, values, vocabulary in _terms(data, part.declared):
             if wrong := sorted({value for value in values if value is not None} - {*vocabulary}):
                 raise self._of_other(part.path, f"{name} has the value {wrong[0]!r}, which its vocabulary lacks")
         with without_collector():
-            return data.to_pylist()
+            return [*data.to_pylist()]
 
     def read(
         self,

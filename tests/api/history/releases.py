@@ -9,7 +9,7 @@ from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.stage import lifecycle_stage
 from pipeline.api.surface.stage import surface_stage
 from pipeline.core.rules.load import RULES, load
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow
 from pipeline.lake.stage import Output
 from tests.api.surface.trees import surface
 
@@ -18,12 +18,12 @@ TAGGING = load(RULES / "tags.yaml", LifecycleRules)
 Files = Mapping[str, str] | str
 
 
-def changes(old: Files, new: Files) -> list[Row]:
+def changes(old: Files, new: Files) -> list[ChangeRow]:
     """Compare two releases, 1.0 and 1.1, of `pkg`."""
     return changes_between(index(old), index(new))
 
 
-def changes_between(old: Index, new: Index) -> list[Row]:
+def changes_between(old: Index, new: Index) -> list[Any]:
     return changes_of(Comparison(old, new, TAGGING), "pkg", "1.0", "1.1")
 
 
@@ -33,7 +33,7 @@ def index(files: Files) -> Index:
     return Index(read.symbols.values(), read.importable_names.values())
 
 
-def told(rows: Sequence[Row]) -> list[str]:
+def told(rows: Sequence[Any]) -> list[str]:
     """Write each change as `kind path [parameter] [-> new path]`."""
     return [
         " ".join(

@@ -12,12 +12,12 @@ from pipeline.api.history.parameters import written
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolRow
 from tests.api.history.releases import history
 from tests.families.completions_and_migrations.rows import change
 
 
-def row(kind: ChangeKind, **columns: Any) -> Row:
+def row(kind: ChangeKind, **columns: Any) -> Any:
     return change(kind, "lib.f", "1.0", "2.0", **{"breaking": False, **columns})
 
 
@@ -94,7 +94,7 @@ def test_what_breaks_comes_first_and_what_is_the_same_is_said_once() -> None:
     ]
 
 
-def state(source: str, name: str = "f") -> Row:
+def state(source: str, name: str = "f") -> SymbolRow:
     read, _ = history(source)
     return next(r for r in read.tables["symbols"] if r["path"] == f"pkg.{name}")
 

@@ -11,7 +11,7 @@ from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.changes import Agreement, Disagreement
 from pipeline.core.vocabularies.samples import Evidence
-from pipeline.lake.schema import Row, table
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.api.history.releases import Files, history
 
@@ -20,7 +20,7 @@ DIRECTIVES = load(RULES / "directives.yaml", DirectiveRules)
 Directive = tuple[str, str, str | None, str, str | None]
 
 
-def stated(*sources: Files, predecessor: str | None = None) -> tuple[list[Row], Output]:
+def stated(*sources: Files, predecessor: str | None = None) -> tuple[list[Any], Output]:
     """Run the stage over releases 1.0, 1.1, … of `pkg`; return its rows, and the output of the comparison."""
     read, lived = history(*sources, predecessor=predecessor)
     versions = [f"1.{number}" for number in range(len(sources))]
@@ -44,7 +44,7 @@ def stated(*sources: Files, predecessor: str | None = None) -> tuple[list[Row], 
     return list(output.tables["directives"]), lived
 
 
-def directives_of(rows: list[Row]) -> list[Directive]:
+def directives_of(rows: list[Any]) -> list[Directive]:
     """Write each row as path, directive, found version, agreement, disagreement."""
     return sorted(
         (

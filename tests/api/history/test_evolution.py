@@ -1,6 +1,7 @@
 """The counts of each release are those of the rows that they are made from."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ from pipeline.api.history.evolution import (
     since,
 )
 from pipeline.core.vocabularies.changes import MARKED, RELOCATED, ChangeKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow
 from tests.api.history.releases import Files
 from tests.api.history.releases import history as released
 from tests.families.completions_and_migrations.rows import change, life, releases
@@ -25,7 +26,7 @@ VERSIONS = ("1.0", "1.1", "2.0", "2.0.1")
 SETS = {"introduced": INTRODUCED, "deprecated": MARKED, "removed": REMOVED, "moved": RELOCATED, "modified": MODIFIED}
 
 
-def row(at: int, kind: ChangeKind, path: str, breaking: bool) -> Row:
+def row(at: int, kind: ChangeKind, path: str, breaking: bool) -> Any:
     return change(kind, path, VERSIONS[at - 1], VERSIONS[at], breaking=breaking)
 
 
@@ -39,7 +40,7 @@ def test_every_kind_of_change_is_counted_in_one_column() -> None:
 
 
 @given(CHANGES)
-def test_counts_are_those_of_the_changes(changes: list[Row]) -> None:
+def test_counts_are_those_of_the_changes(changes: list[ChangeRow]) -> None:
     steps = evolution_of(releases(*VERSIONS), changes, [])
     for column, kinds in SETS.items():
         counted = {(c["new_version"], c["path"]) for c in changes if c["kind"] in kinds}

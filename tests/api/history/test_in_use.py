@@ -1,10 +1,12 @@
 """Changes of names that a library does not offer, and whom they break where code uses these."""
 
+from typing import Any
+
 import pytest
 
 from pipeline.api.history.in_use import changes_in_use, paths_in_use
 from pipeline.core.vocabularies.changes import Reach
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import OwnTestRow, UsageRow
 from tests.api.history.releases import TAGGING, changes
 
 OLD = {
@@ -15,7 +17,7 @@ NEW = {"pkg/__init__.py": "", "pkg/tools.py": "__all__ = ['cut']\ndef cut(a, b=1
 
 
 def reaches(*used: str) -> dict[str, tuple[Reach, bool]]:
-    rows: list[Row] = changes_in_use(changes(OLD, NEW), used, TAGGING)
+    rows: list[Any] = changes_in_use(changes(OLD, NEW), used, TAGGING)
     return {row["path"]: (row["reach"], row["breaking"]) for row in rows}
 
 
@@ -46,5 +48,7 @@ def test_what_code_uses_breaks_it(used: tuple[str, ...], kit: tuple[Reach, bool]
         ([], [{"apis": ["pkg.tools.cut"]}], KIT),
     ],
 )
-def test_own_tests_are_code_that_breaks(usages: list[Row], own_tests: list[Row], kit: tuple[Reach, bool]) -> None:
+def test_own_tests_are_code_that_breaks(
+    usages: list[UsageRow], own_tests: list[OwnTestRow], kit: tuple[Reach, bool]
+) -> None:
     assert reaches(*paths_in_use(usages, own_tests))["pkg.tools.Kit"] == kit

@@ -1,6 +1,7 @@
 """Old parameters, new parameters, and what changed between them."""
 
 import ast
+from typing import Any
 
 import pytest
 
@@ -8,14 +9,13 @@ from pipeline.api.history.parameters import compare_parameters
 from pipeline.api.surface.extract.signature_decorators import HelperRules, apply_helpers, read_parameters
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.surface import ParameterSource
-from pipeline.lake.schema import Row
 from tests.api.history.releases import TAGGING, changes
 
 HELPERS = load(RULES / "helpers.yaml", HelperRules)
 SOURCES = {str(source): source for source in ParameterSource}
 
 
-def parameters(signature: str, **sources: str) -> list[Row]:
+def parameters(signature: str, **sources: str) -> list[Any]:
     """Read `@decorator … (a, b=1)`; `sources` says where parameters are known from, if not from the signature."""
     decorators, _, inside = signature.rpartition("(")
     (function,) = ast.parse(f"{decorators}\ndef f({inside}: ...").body
@@ -24,7 +24,7 @@ def parameters(signature: str, **sources: str) -> list[Row]:
     return [p | {"known_from": SOURCES[str(sources.get(p["name"], p["known_from"]))]} for p in found]
 
 
-def told(old: list[Row], new: list[Row]) -> list[tuple[str, str | None, bool]]:
+def told(old: list[Any], new: list[Any]) -> list[tuple[str, str | None, bool]]:
     found = compare_parameters(old, new, TAGGING)
     usual = {kind: tags.breaking for kind, tags in TAGGING.changes.items()}
     rows = [(str(d.kind), d.parameter, usual[d.kind] if d.breaking is None else d.breaking) for d in found]

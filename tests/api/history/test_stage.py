@@ -12,7 +12,8 @@ from pipeline.api.history.stage import lifecycle_stage
 from pipeline.api.history.tags import Tags
 from pipeline.api.surface.reader import Surface
 from pipeline.api.surface.stage import surface_stage
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import ReleaseRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.lake.tables import Lake
 from tests.api.history.releases import TAGGING, Files, history
@@ -170,13 +171,13 @@ def test_a_life_that_went_on_unmodified_is_told_of_when_it_is_modified(tmp_path_
 
 def goes_on_the_same(tmp_path_factory, made: Sequence[tuple[Files, bool]], done: int) -> None:
     versions = [f"{number // 2}.{number % 2}" for number in range(len(made))]
-    releases: list[Row] = [
+    releases: list[ReleaseRow] = [
         {"library": "pkg", "version": v, "predecessor": "gap" if gap else before, "sha256": v}
         for v, before, (_, gap) in zip(versions, [None, *versions], made, strict=False)
     ]
     sources = {version: files for version, (files, _) in zip(versions, made, strict=True)}
 
-    def read(release: Row) -> Surface:
+    def read(release: ReleaseRow) -> Surface:
         files = sources[release["version"]]
         if not isinstance(files, str) and files["pkg/__init__.py"] == "raise":
             raise ZeroDivisionError("planted")

@@ -1,17 +1,18 @@
 """Changes by what a user must do: every change in one block, every block in one group."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.api.history.upgrade_guide import PARTS, Part, changes_in, grouped, of_part, shortened
 from pipeline.core.vocabularies.changes import OF_TYPES, ChangeKind, Reach, Work
-from pipeline.lake.schema import Row
 from tests.api.history.releases import changes
 from tests.families.completions_and_migrations.rows import change
 
 
-def row(kind: ChangeKind, breaking: bool, path: str = "lib.f", parameter: str | None = None) -> Row:
+def row(kind: ChangeKind, breaking: bool, path: str = "lib.f", parameter: str | None = None) -> Any:
     return change(kind, path, "1.0", "2.0", breaking=breaking, parameter=parameter)
 
 
@@ -40,7 +41,7 @@ ROWS = st.builds(
 
 
 @given(st.lists(ROWS))
-def test_every_change_stands_once_and_every_api_in_one_group_but_for_its_types(given_rows: list[Row]) -> None:
+def test_every_change_stands_once_and_every_api_in_one_group_but_for_its_types(given_rows: list[Any]) -> None:
     groups = grouped(given_rows)
     blocks = [block for _, blocks in groups for block in blocks]
     assert sorted(map(id, given_rows)) == sorted(id(change) for block in blocks for change in block.changes)

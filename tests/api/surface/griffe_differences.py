@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import griffe
 
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.core.vocabularies.term import Term
-from pipeline.lake.schema import Row
 from tests.api.surface.griffe_surface import Signature, State, class_states, module_states
 
 _NO_STATE = (SymbolKind.ALIAS, SymbolKind.EXTERNAL, SymbolKind.LAZY)
@@ -36,7 +36,7 @@ class Difference:
 
     path: str
     what: What
-    ours: Row | None
+    ours: Any | None
     theirs: State | None
     owner: griffe.Object | None = None
     """What griffe has above the path."""
@@ -55,7 +55,7 @@ class Compared:
     differences: tuple[Difference, ...]
 
 
-def compare(rows: Mapping[str, Row], modules: Iterable[griffe.Module]) -> Compared:
+def compare(rows: Mapping[str, Any], modules: Iterable[griffe.Module]) -> Compared:
     """Compare the rows of a release with griffe's tree of it.
 
     An alias has no facts of its own on our side: there only where it leads is compared, and its target elsewhere.
@@ -75,7 +75,7 @@ def _above(path: str, states: Mapping[str, State]) -> griffe.Object | None:
     return state.made if state is not None else None
 
 
-def _states(rows: Mapping[str, Row], modules: Iterable[griffe.Module]) -> dict[str, State]:
+def _states(rows: Mapping[str, Any], modules: Iterable[griffe.Module]) -> dict[str, State]:
     """Return griffe's states by path; of what we hold for a class or a module in a second place, what is below too."""
     found: dict[str, State] = {}
     waiting = [state for module in modules for state in module_states(module.path, module)]
@@ -92,7 +92,7 @@ def _states(rows: Mapping[str, Row], modules: Iterable[griffe.Module]) -> dict[s
     return found
 
 
-def _differences(path: str, row: Row | None, state: State | None) -> Iterator[Difference]:
+def _differences(path: str, row: Any | None, state: State | None) -> Iterator[Difference]:
     if row is None or state is None:
         yield Difference(path, What.ONLY_GRIFFE if row is None else What.ONLY_OURS, row, state)
         return
@@ -108,7 +108,7 @@ def _differences(path: str, row: Row | None, state: State | None) -> Iterator[Di
     yield from (Difference(path, what, row, state) for what, same in _facts(row, state) if not same)
 
 
-def _facts(row: Row, state: State) -> Iterator[tuple[What, bool]]:
+def _facts(row: Any, state: State) -> Iterator[tuple[What, bool]]:
     yield What.PARAMETERS, signature(row) == state.parameters
     yield What.RETURNS, row["returns"] == state.returns
     cut = len(row["value"] or "")
@@ -117,7 +117,7 @@ def _facts(row: Row, state: State) -> Iterator[tuple[What, bool]]:
     yield What.BASES, tuple(row["bases"]) == state.bases
 
 
-def signature(row: Row) -> Signature:
+def signature(row: Any) -> Signature:
     """Return the parameters of a row in the form of griffe's."""
     # a default that is the value `...` is told from one that a stub does not tell
     defaults = (("..." if p["default"] == "Ellipsis" else p["default"]) for p in row["parameters"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,6 @@ from pipeline.api.surface.parse_cache import Records
 from pipeline.api.surface.reader import SurfaceReader
 from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
 from pipeline.index.artifacts import ArtifactStore
-from pipeline.lake.schema import Row
 from tests.api.surface.test_against_griffe import fetched, store
 from tests.api.surface.trees import READING_RULES
 
@@ -19,12 +19,12 @@ __all__ = ["store"]
 
 
 @functools.cache
-def symbols(store: ArtifactStore, release: str) -> Mapping[str, Row]:
+def symbols(store: ArtifactStore, release: str) -> Mapping[str, Any]:
     tree = fetched(store, *release.split())
     return SurfaceReader(Records(None, READING_RULES, store.contents)).read(tree).symbols
 
 
-def row(store: ArtifactStore, release: str, path: str) -> Row:
+def row(store: ArtifactStore, release: str, path: str) -> Any:
     return symbols(store, release)[path]
 
 

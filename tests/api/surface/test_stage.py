@@ -1,6 +1,7 @@
 """The tables over all releases: what holds at a version is what was read from it."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from pipeline.api.surface.stage import surface_stage
 from pipeline.api.surface.visit import visit_file
 from pipeline.lake.intervals import holding_at
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.tables import Lake
 from tests.api.surface.trees import reader_of, surface, tree
 
@@ -24,7 +25,7 @@ SOURCES = (
 PARTS = ("def g(): ...\n", "def g():\n    'Other.'\n", "def g(:\n")
 
 
-def release(version: str, predecessor: str | None) -> Row:
+def release(version: str, predecessor: str | None) -> ReleaseRow:
     return {"library": "pkg", "version": version, "predecessor": predecessor, "sha256": f"sha of {version}"}
 
 
@@ -44,7 +45,7 @@ def histories(draw):
 PLACE = ("library", "first_version", "last_version", "file", "line", "body_sketch", "docstring_sketch")
 
 
-def bare(rows: Iterable[Row]) -> list[Row]:
+def bare(rows: Iterable[Any]) -> list[Any]:
     return [{k: v for k, v in row.items() if k not in PLACE} for row in sorted(rows, key=lambda row: row["path"])]
 
 

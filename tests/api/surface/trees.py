@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from hashlib import sha256
 from textwrap import dedent
+from typing import Any
 
 from pipeline.api.surface.extract.signature_decorators import HelperRules
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
@@ -11,7 +12,6 @@ from pipeline.api.surface.parse_cache import ReadingRules, Records
 from pipeline.api.surface.reader import Surface, SurfaceReader
 from pipeline.core.rules.load import RULES, load
 from pipeline.index.tree import SourceTree
-from pipeline.lake.schema import Row
 
 Contents = Mapping[str, bytes]
 SURFACE_RULES = load(RULES / "surface.yaml", SurfaceRules)
@@ -42,7 +42,7 @@ def reader_of(contents: Contents) -> SurfaceReader:
     return SurfaceReader(Records(None, READING_RULES, lambda wanted: {sha: contents[sha] for sha in wanted}))
 
 
-def rows(files: Mapping[str, str] | str) -> dict[str, Row]:
+def rows(files: Mapping[str, str] | str) -> dict[str, Any]:
     return dict(surface(files).symbols)
 
 

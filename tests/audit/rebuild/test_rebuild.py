@@ -18,7 +18,6 @@ from pipeline.core.vocabularies.snapshots import Rebuilding
 from pipeline.execution.mutation.score import SCORED
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.index.release_selection import Period
-from pipeline.lake.schema import Row
 from pipeline.orchestration.resources.resources import Resources
 from pipeline.snapshots.format.manifest import read_manifest
 from pipeline.snapshots.format.reader import Snapshot
@@ -41,7 +40,7 @@ def context(snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return RebuildContext(Snapshot(snapshot), LIBRARY, resources, artifacts=False)
 
 
-def made_again(context: RebuildContext, config: str, row: Row) -> RebuiltRow:
+def made_again(context: RebuildContext, config: str, row: Any) -> RebuiltRow:
     return MAKERS[config](context, row)
 
 
@@ -50,7 +49,7 @@ def test_everything_that_is_drawn_can_be_made_again() -> None:
     assert set(INSTANCE_TABLES) <= set(DRAWN)
 
 
-def same(context: RebuildContext, config: str) -> Row:
+def same(context: RebuildContext, config: str) -> Any:
     """A row that comes out again, as far as it can be."""
     for row in context.tables[config]:
         try:

@@ -17,7 +17,6 @@ from pipeline.core.vocabularies.survival import Loss
 from pipeline.execution.caches.using import IN_USE
 from pipeline.execution.environments.file_locks import alone_now
 from pipeline.index.release_selection import Period
-from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake, read_parquet
 from pipeline.snapshots.candidate import make_candidate
 from pipeline.snapshots.format.manifest import SnapshotError
@@ -47,7 +46,7 @@ def simple(
     return snapshot(folder, **(given | dict(changed or {})))
 
 
-def looked(make: Make, folder: Path, **rules: Any) -> Row:
+def looked(make: Make, folder: Path, **rules: Any) -> Any:
     """Return the row of a snapshot that has one completion."""
     survey = make(folder, **rules)
     found = survive(survey, "lib")

@@ -21,7 +21,7 @@ from pipeline.index.licences import LicenceRules
 from pipeline.index.release_selection import Period, ReleaseRequest
 from pipeline.index.releases import releases_stage
 from pipeline.index.rules import CrawlRules
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ YEAR = Period(datetime(2020, 1, 1, tzinfo=UTC), datetime(2021, 1, 1, tzinfo=UTC)
 LICENCES = load(RULES / "licences.yaml", LicenceRules)
 
 
-def releases(fetcher: Fetcher, tmp_path: Path, library: str, versions: str) -> list[Row]:
+def releases(fetcher: Fetcher, tmp_path: Path, library: str, versions: str) -> list[ReleaseRow]:
     store = ArtifactStore(tmp_path / "artifacts", fetcher, load(RULES / "crawl.yaml", CrawlRules))
     request = ReleaseRequest(library, SpecifierSet(versions), None, Period())
     return list(releases_stage(request, {"releases": []}, index_url(), store, LICENCES, 2).tables["releases"])

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.specifiers import SpecifierSet
@@ -24,7 +25,7 @@ from pipeline.index.licences import LicenceRules
 from pipeline.index.release_selection import Period, ReleaseRequest
 from pipeline.index.releases import releases_stage
 from pipeline.index.rules import CrawlRules
-from pipeline.lake.schema import Row, table
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Reject
 from tests.index_server import Index, Reply, sdist, serve, wheel
 
@@ -50,7 +51,7 @@ def dependent(index: Index, name: str = "user", version: str = "1.0", uploaded: 
     index.add(name, version, sdist(name, version, named or USES), uploaded)
 
 
-def lake(index: Index, tmp_path: Path, versions: str = "") -> list[Row]:
+def lake(index: Index, tmp_path: Path, versions: str = "") -> list[Any]:
     store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=5), CRAWL)
     request = ReleaseRequest("demo", SpecifierSet(versions), None, Period())
     return list(releases_stage(request, {"releases": []}, index.simple, store, LICENCES, 2).tables["releases"])

@@ -18,7 +18,7 @@ from pipeline.corpus.documentation.rules import DocumentationRules, SiteRule
 from pipeline.corpus.documentation.source import Documentation
 from pipeline.index.http import Fetcher
 from pipeline.index.release_selection import Period
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 from tests.corpus.documentation.site_server import Pages, inventory
 
@@ -79,7 +79,7 @@ def read(page: str | bytes, *entries: Entry) -> PageRead:
     )
 
 
-def parameter_values(row: Row) -> list[tuple[object, ...]]:
+def parameter_values(row: Any) -> list[tuple[object, ...]]:
     return [
         tuple(p[name] for name in ("name", "type", "mandatory", "default", "description")) for p in row["parameters"]
     ]
@@ -123,7 +123,7 @@ ENTRIES = [
 ]
 
 
-def release(number: str, day: int = 1) -> Row:
+def release(number: str, day: int = 1) -> ReleaseRow:
     return {
         "library": "bag", "version": number, "release_time": datetime(2024, 1, day, tzinfo=UTC), "import_names": ["bag"],
         "licence": "MIT", "attribution": "Ada", "purl": f"pkg:pypi/bag@{number}",

@@ -14,7 +14,8 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.documentation.sites import sites_stage
 from pipeline.index.release_selection import Period
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import ReleaseRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.corpus.documentation.builders import source
 
@@ -50,7 +51,7 @@ class Site:
         run("tar", "--extract", "--file", f"{package}.tar", *expected, cwd=root)
         (root / f"{package}.tar").unlink()
         self.folder = root / "usr" / "share" / "doc" / package / "html"
-        self.release: Row = {
+        self.release: ReleaseRow = {
             "library": library, "version": self.version, "import_names": [library], "licence": None, "attribution": None,
             "release_time": datetime(2023, 1, 1, tzinfo=UTC), "purl": f"pkg:pypi/{library}@{self.version}",
         }  # fmt: skip

@@ -18,14 +18,15 @@ from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, P
 from pipeline.corpus.documentation.stage import api_documents_stage
 from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import holding_at
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import DocumentRow, ReleaseRow, SymbolParameter, SymbolRow
+from pipeline.lake.schema import table
 
 RULES_OF_DIRECTIVES = load(RULES / "directives.yaml", DirectiveRules)
 VERSIONS = ["1.0", "1.1", "1.2", "1.3"]
 TAKE = "Take things.\n\nParameters\n----------\nn : int\n    How many.\n\n    .. versionadded:: 1.1\n\nReturns\n-------\nlist\n"
 
 
-def releases(versions: list[str] = VERSIONS, gaps: tuple[str, ...] = ()) -> list[Row]:
+def releases(versions: list[str] = VERSIONS, gaps: tuple[str, ...] = ()) -> list[Any]:
     rows = []
     for number, version in enumerate(versions):
         before = None if number == 0 else "0.?" if version in gaps else versions[number - 1]
@@ -33,7 +34,7 @@ def releases(versions: list[str] = VERSIONS, gaps: tuple[str, ...] = ()) -> list
     return rows
 
 
-def parameter(name: str, default: str | None = None, annotation: str | None = None, **more: Any) -> Row:
+def parameter(name: str, default: str | None = None, annotation: str | None = None, **more: Any) -> SymbolParameter:
     kind = more.get("kind", ParameterKind.POSITIONAL_OR_KEYWORD)
     source = more.get("known_from", ParameterSource.SIGNATURE)
     return {
@@ -46,7 +47,7 @@ def parameter(name: str, default: str | None = None, annotation: str | None = No
     }
 
 
-def symbol(path: str, first: str, last: str | None, parameters: list[Row] = [], **more: Any) -> Row:  # noqa: B006
+def symbol(path: str, first: str, last: str | None, parameters: list[Any] = [], **more: Any) -> Any:  # noqa: B006
     return {
         "library": "bag", "path": path, "first_version": first, "last_version": last, "canonical_path": path,
         "kind": SymbolKind.FUNCTION, "public_because": PublicBecause.NAME, "parameters": parameters, "returns": None,
@@ -54,14 +55,14 @@ def symbol(path: str, first: str, last: str | None, parameters: list[Row] = [], 
     } | more  # fmt: skip
 
 
-def document(path: str, first: str, last: str | None, docstring: str, **more: Any) -> Row:
+def document(path: str, first: str, last: str | None, docstring: str, **more: Any) -> Any:
     return {
         "library": "bag", "path": path, "first_version": first, "last_version": last, "canonical_path": path,
         "docstring": docstring, "file": "bag.py", "line": 1,
     } | more  # fmt: skip
 
 
-def site(path: str, version: str, description: str, **more: Any) -> Row:
+def site(path: str, version: str, description: str, **more: Any) -> Any:
     return {
         "library": "bag", "path": path, "first_version": version, "last_version": version, "canonical_path": None,
         "kind": SymbolKind.FUNCTION, "signature": "()", "parameters": [], "description": description, "returns": [],
@@ -71,8 +72,11 @@ def site(path: str, version: str, description: str, **more: Any) -> Row:
 
 
 def run(
-    documents: list[Row], symbols: list[Row], sites: Sequence[Row] = (), release_rows: list[Row] | None = None
-) -> list[Row]:
+    documents: list[DocumentRow],
+    symbols: list[SymbolRow],
+    sites: Sequence[Any] = (),
+    release_rows: list[ReleaseRow] | None = None,
+) -> list[Any]:
     output = api_documents_stage(
         {"releases": release_rows or releases(), "documents": documents, "symbols": symbols, "site_documents": sites},
         RULES_OF_DIRECTIVES,
@@ -83,7 +87,7 @@ def run(
     return rows
 
 
-def places(rows: list[Row]) -> list[tuple[str, str, str | None, str]]:
+def places(rows: list[Any]) -> list[tuple[str, str, str | None, str]]:
     return [(row["path"], row["first_version"], row["last_version"], row["description"]) for row in rows]
 
 

@@ -12,7 +12,7 @@ from pipeline.corpus.github.source import GitHub
 from pipeline.corpus.pins.matrix import Published
 from pipeline.corpus.python_files import PythonFileRules
 from pipeline.index.http import Fetcher
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from tests.corpus.github.hub import TOKEN, Hub, serve
 
 RELEASES = (("1.0", "2020-01-01"), ("1.1", "2021-02-01"), ("2.0", "2022-01-01"))
@@ -38,7 +38,7 @@ def hub() -> Iterator[Hub]:
 
 
 @pytest.fixture
-def releases() -> list[Row]:
+def releases() -> list[ReleaseRow]:
     return [
         {
             "library": "demo",

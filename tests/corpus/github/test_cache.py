@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.corpus.github.archive import files_of
 from pipeline.index.archives import ArchiveLimits
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from tests.corpus.github.conftest import MakeGitHub
 from tests.corpus.github.hub import Hub
 from tests.corpus.github.test_source import PINNED, collect, user
@@ -24,7 +24,7 @@ def cached_file(folder: Path, pattern: str) -> Path:
 
 
 def test_only_needed_files_of_an_archive_are_stored(
-    hub: Hub, github: MakeGitHub, releases: list[Row], tmp_path: Path
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow], tmp_path: Path
 ) -> None:
     commit = user(hub, files={"data.bin": b"\0" * 1000, "poetry.lock": "", "pkg/a.py": "import demo\n"})
     collect(github(), releases)
@@ -38,7 +38,7 @@ def test_only_needed_files_of_an_archive_are_stored(
 @pytest.mark.parametrize("pattern", ["*.zip", "answers.sqlite"])
 @pytest.mark.parametrize("content", [b"", b"this is neither a database nor an archive" * 100])
 def test_damaged_caches_are_built_again(
-    hub: Hub, github: MakeGitHub, releases: list[Row], tmp_path: Path, pattern: str, content: bytes
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow], tmp_path: Path, pattern: str, content: bytes
 ) -> None:
     user(hub)
     first = collect(github(), releases)
@@ -53,7 +53,7 @@ def test_damaged_caches_are_built_again(
 
 
 def test_a_cache_of_another_kind_is_an_error_in_words(
-    hub: Hub, github: MakeGitHub, releases: list[Row], tmp_path: Path
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow], tmp_path: Path
 ) -> None:
     user(hub)
     source = github()
@@ -64,7 +64,7 @@ def test_a_cache_of_another_kind_is_an_error_in_words(
         collect(source, releases)
 
 
-def test_two_may_ask_at_once(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_two_may_ask_at_once(hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]) -> None:
     for number in range(8):
         user(hub, f"ada/app{number}")
     with ThreadPoolExecutor(4) as pool:

@@ -15,7 +15,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.github.source import GitHub
 from pipeline.index.http import BadAnswer, NotFound, Unreachable
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 from tests.corpus.github.conftest import MakeGitHub
 from tests.corpus.github.hub import Hub, Twist, json_reply, serve
@@ -99,7 +99,7 @@ API: list[tuple[Twist, RejectReason, str]] = [
 
 @pytest.mark.parametrize(("twist", "reason", "words"), API)
 def test_a_bad_answer_about_a_repository(
-    hub: Hub, github: MakeGitHub, releases: list[Row], twist: Twist, reason: RejectReason, words: str
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow], twist: Twist, reason: RejectReason, words: str
 ) -> None:
     path, _ = both(hub)
     hub.twists = {f"{path}/commits": twist}
@@ -127,7 +127,7 @@ ARCHIVES: list[tuple[Twist, RejectReason, str]] = [
 
 @pytest.mark.parametrize(("twist", "reason", "words"), ARCHIVES)
 def test_a_bad_archive(
-    hub: Hub, github: MakeGitHub, releases: list[Row], twist: Twist, reason: RejectReason, words: str
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow], twist: Twist, reason: RejectReason, words: str
 ) -> None:
     _, archive = both(hub)
     hub.twists = {archive: twist}
@@ -137,7 +137,9 @@ def test_a_bad_archive(
     assert words in rejects[0].detail
 
 
-def test_an_archive_of_two_gigabytes_that_nobody_announced(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_an_archive_of_two_gigabytes_that_nobody_announced(
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]
+) -> None:
     _, archive = both(hub)
     sent = hub.endless(archive, 2 << 30)
     samples, rejects = collect(github(search=NO_CODE, take={"max_archive_bytes": 1 << 20}), releases)
@@ -162,7 +164,7 @@ SEARCHES: list[tuple[Twist, RejectReason]] = [
 
 @pytest.mark.parametrize(("twist", "reason"), SEARCHES)
 def test_a_search_that_fails_leaves_the_other_searches(
-    hub: Hub, github: MakeGitHub, releases: list[Row], twist: Twist, reason: RejectReason
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow], twist: Twist, reason: RejectReason
 ) -> None:
     both(hub)
     hub.twists = {"/search/repositories": twist}
@@ -176,7 +178,7 @@ def test_a_search_that_fails_leaves_the_other_searches(
     )
 
 
-def test_failures_are_not_cached(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_failures_are_not_cached(hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]) -> None:
     path, archive = both(hub)
     hub.twists = {f"{path}/commits": cut, archive: cut, "/search/code": always(HTML)}
     collect(github(), releases)
@@ -188,7 +190,7 @@ def test_failures_are_not_cached(hub: Hub, github: MakeGitHub, releases: list[Ro
     assert rejects == []
 
 
-def test_passing_failures_are_retried(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_passing_failures_are_retried(hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]) -> None:
     path, _ = both(hub)
     hub.faults = {f"{path}/commits": [replace(HTML, status=502), replace(HTML, status=503)]}
     samples, rejects = collect(github(), releases)
@@ -196,7 +198,9 @@ def test_passing_failures_are_retried(hub: Hub, github: MakeGitHub, releases: li
     assert rejects == []
 
 
-def test_a_renamed_repository_comes_under_its_new_name(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_a_renamed_repository_comes_under_its_new_name(
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]
+) -> None:
     hub.add("ada/new").commit("2021-05-01T00:00:00Z", PINNED)
     hub.renamed = {"ada/old": "ada/new"}
     hub.twists = {"/search/code": lambda reply: replace(reply, body=reply.body.replace(b"ada/new", b"ada/old"))}
@@ -205,7 +209,7 @@ def test_a_renamed_repository_comes_under_its_new_name(hub: Hub, github: MakeGit
     assert rejects == []
 
 
-def test_a_move_to_another_host_is_not_followed(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_a_move_to_another_host_is_not_followed(hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]) -> None:
     path, _ = both(hub)
     with serve(Hub()) as other:
         moved = json_reply(301, {}, {"Location": f"{other.url}/repos/ada/app/commits"})
@@ -218,7 +222,7 @@ def test_a_move_to_another_host_is_not_followed(hub: Hub, github: MakeGitHub, re
 
 
 @pytest.mark.parametrize("path", ["/repos/ada/app/commits", "archive"])
-def test_silence_about_a_repository(hub: Hub, github: MakeGitHub, releases: list[Row], path: str) -> None:
+def test_silence_about_a_repository(hub: Hub, github: MakeGitHub, releases: list[ReleaseRow], path: str) -> None:
     _, archive = both(hub)
     hub.delays = {archive if path == "archive" else path: 3}
     samples, rejects = collect(github(timeout_s=1, search=NO_CODE, ask={"retries": 0}), releases)
@@ -227,7 +231,7 @@ def test_silence_about_a_repository(hub: Hub, github: MakeGitHub, releases: list
 
 
 @pytest.mark.parametrize("path", ["/repos/ada/app/commits", "archive"])
-def test_an_answer_that_drips(hub: Hub, github: MakeGitHub, releases: list[Row], path: str) -> None:
+def test_an_answer_that_drips(hub: Hub, github: MakeGitHub, releases: list[ReleaseRow], path: str) -> None:
     _, archive = both(hub)
     hub.drip = {archive if path == "archive" else path: 0.05}
     source = github(search=NO_CODE, ask={"retries": 0, "max_answer_s": 0.3, "max_archive_s": 0.3})
@@ -237,7 +241,7 @@ def test_an_answer_that_drips(hub: Hub, github: MakeGitHub, releases: list[Row],
     assert "not whole after" in rejects[0].detail
 
 
-def test_silence_about_several_in_a_row_ends_it(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_silence_about_several_in_a_row_ends_it(hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]) -> None:
     names = [f"ada/app{number}" for number in range(6)]
     for name in names:
         user(hub, name)
@@ -274,7 +278,7 @@ def test_a_reachable_source_is_available(hub: Hub, github: MakeGitHub) -> None:
     assert "Bad credentials" in (github().unavailable() or "")
 
 
-def test_json_too_deep_to_read(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_json_too_deep_to_read(hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]) -> None:
     path, _ = both(hub)
     deep = Reply(200, {"Content-Type": "application/json"}, b"[" * 200_000 + b"]" * 200_000)
     hub.twists = {f"{path}/commits": always(deep)}
@@ -285,7 +289,7 @@ def test_json_too_deep_to_read(hub: Hub, github: MakeGitHub, releases: list[Row]
 
 @pytest.mark.parametrize("error", [NotFound("no project"), BadAnswer("no JSON")])
 def test_without_index_releases_nothing_is_requested(
-    hub: Hub, github: MakeGitHub, releases: list[Row], error: Exception
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow], error: Exception
 ) -> None:
     def published(library: str) -> NoReturn:
         raise error

@@ -17,7 +17,7 @@ from pipeline.corpus.code_source import CodeSample
 from pipeline.corpus.github.client import Client, Commit, Release, Repository
 from pipeline.corpus.github.limits import RateLimited
 from pipeline.index.http import BadAnswer, NotFound, Unreachable
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from tests.corpus.github.conftest import MakeGitHub
 from tests.corpus.github.hub import Hub, Twist
 from tests.corpus.github.test_faults import NO_CODE, both
@@ -90,7 +90,7 @@ def test_any_answer_is_rows_of_their_types_or_an_error_of_ours(
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(which=st.integers(0, 100), value=VALUES)
 def test_a_bad_repository_costs_no_other(
-    hub: Hub, github: MakeGitHub, releases: list[Row], which: int, value: Any
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow], which: int, value: Any
 ) -> None:
     hub.repos.clear()
     both(hub)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.github.limits import Pause, RateLimited, Turns, is_refusal, limit_of, pause_of
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from tests.corpus.github.conftest import MakeGitHub
 from tests.corpus.github.hub import Hub, json_reply
 from tests.corpus.github.test_faults import HTML, NO_CODE, always, both, only_bob
@@ -160,7 +160,9 @@ COMMITS = "/repos/ada/app/commits"
         [replace(HTML, status=429, headers={"Retry-After": "0"})],
     ],
 )
-def test_a_short_wait_is_waited(hub: Hub, github: MakeGitHub, releases: list[Row], refusals: list[Reply]) -> None:
+def test_a_short_wait_is_waited(
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow], refusals: list[Reply]
+) -> None:
     both(hub)
     hub.faults = {COMMITS: list(refusals)}
     samples, rejects = collect(github(search=NO_CODE, ask={"max_wait_s": 2}), releases)
@@ -179,7 +181,7 @@ def test_a_short_wait_is_waited(hub: Hub, github: MakeGitHub, releases: list[Row
     ],
 )
 def test_a_long_wait_is_a_reject_and_nobody_asks_again(
-    hub: Hub, github: MakeGitHub, releases: list[Row], refusal: Reply, words: str
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow], refusal: Reply, words: str
 ) -> None:
     both(hub)
     hub.twists = {COMMITS: always(refusal)}
@@ -196,7 +198,7 @@ def test_a_long_wait_is_a_reject_and_nobody_asks_again(
     assert hub.requests["/repos/bob/well/commits"] == 0
 
 
-def test_endless_refusals_without_a_wait_end(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_endless_refusals_without_a_wait_end(hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]) -> None:
     both(hub)
     hub.twists = {COMMITS: always(with_headers(SECONDARY, Retry_After="0"))}
     samples, rejects = collect(github(search=NO_CODE), releases)
@@ -206,7 +208,7 @@ def test_endless_refusals_without_a_wait_end(hub: Hub, github: MakeGitHub, relea
 
 
 def test_with_an_exhausted_limit_cached_answers_come_and_the_next_refresh_continues(
-    hub: Hub, github: MakeGitHub, releases: list[Row]
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]
 ) -> None:
     for number in range(4):
         user(hub, f"ada/app{number}")
@@ -226,7 +228,7 @@ def test_with_an_exhausted_limit_cached_answers_come_and_the_next_refresh_contin
     assert sum(hub.requests.values()) - requests == 3 + 4 + 2
 
 
-def test_a_limit_of_searches_leaves_the_rest(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_a_limit_of_searches_leaves_the_rest(hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]) -> None:
     both(hub)
     hub.limits = {"search": 0}
     samples, rejects = collect(github(), releases)
@@ -237,7 +239,7 @@ def test_a_limit_of_searches_leaves_the_rest(hub: Hub, github: MakeGitHub, relea
 
 @pytest.mark.parametrize(("wait", "is_fetched"), [("0", True), ("3600", False)])
 def test_the_server_of_archives_has_limits_too(
-    hub: Hub, github: MakeGitHub, releases: list[Row], wait: str, is_fetched: bool
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow], wait: str, is_fetched: bool
 ) -> None:
     _, archive = both(hub)
     hub.faults = {archive: [Reply(429, {"Retry-After": wait}, b"slow down")]}

@@ -9,7 +9,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import VersionEvidence
 from pipeline.corpus.code_source import CodeSample, CodeSource
 from pipeline.index.release_selection import Period
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 from tests.corpus.github.conftest import MakeGitHub, day
 from tests.corpus.github.hub import TOKEN, Hub, Snapshot
@@ -19,7 +19,9 @@ PINNED = {"requirements.txt": "demo==1.1\n", "app/main.py": USE, "README.md": "a
 IN_2021 = Period(day("2021-01-01"), day("2022-01-01"))
 
 
-def collect(source: CodeSource, releases: list[Row], period: Period = IN_2021) -> tuple[list[CodeSample], list[Reject]]:
+def collect(
+    source: CodeSource, releases: list[ReleaseRow], period: Period = IN_2021
+) -> tuple[list[CodeSample], list[Reject]]:
     both = list(source.find("demo", releases, period))
     return [item for item in both if isinstance(item, CodeSample)], [
         entry for entry in both if isinstance(entry, Reject)
@@ -31,7 +33,7 @@ def reasons(rejects: list[Reject]) -> dict[RejectReason, int]:
 
 
 def test_a_file_comes_with_its_version_its_commit_and_whose_it_is(
-    hub: Hub, github: MakeGitHub, releases: list[Row]
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]
 ) -> None:
     commit = hub.add("ada/app", topics=("demo",)).commit("2021-05-01T12:00:00Z", PINNED)
     source: CodeSource = github()
@@ -70,7 +72,7 @@ def user(hub: Hub, name: str = "ada/app", files: dict[str, str | bytes] | None =
     return hub.add(name, topics=("demo",), **more).commit("2021-05-01T12:00:00Z", PINNED | (files or {}))
 
 
-def test_asking_again_asks_nothing_and_gives_the_same(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_asking_again_asks_nothing_and_gives_the_same(hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]) -> None:
     for name in ("ada/app", "bob/app"):
         user(hub, name, {"other.py": f"import demo  # {name}\n"})
     first = collect(github(), releases)
@@ -80,7 +82,9 @@ def test_asking_again_asks_nothing_and_gives_the_same(hub: Hub, github: MakeGitH
     assert not hub.requests
 
 
-def test_old_answers_are_requested_by_entity_tag_at_no_cost(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_old_answers_are_requested_by_entity_tag_at_no_cost(
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]
+) -> None:
     user(hub)
     first = collect(github(ask={"fresh_hours": 0}), releases)
     hub.limits = {"core": 100, "search": 100, "code_search": 100}
@@ -91,7 +95,7 @@ def test_old_answers_are_requested_by_entity_tag_at_no_cost(hub: Hub, github: Ma
     assert sum(count for path, count in hub.requests.items() if path.startswith("/codeload")) == 1
 
 
-def test_a_change_is_read(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_a_change_is_read(hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]) -> None:
     user(hub)
     collect(github(ask={"fresh_hours": 0}), releases)
     hub.repos["ada/app"].commit("2021-06-01T00:00:00Z", {"requirements.txt": "demo==1.0\n", "main.py": USE})
@@ -100,7 +104,7 @@ def test_a_change_is_read(hub: Hub, github: MakeGitHub, releases: list[Row]) -> 
 
 
 def test_the_token_is_neither_stored_nor_sent_elsewhere_nor_printed(
-    hub: Hub, github: MakeGitHub, releases: list[Row], tmp_path: Path
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow], tmp_path: Path
 ) -> None:
     user(hub)
     source = github()
@@ -112,7 +116,9 @@ def test_the_token_is_neither_stored_nor_sent_elsewhere_nor_printed(
     assert TOKEN not in repr(source)
 
 
-def test_commits_releases_and_tags_of_the_period_are_read(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_commits_releases_and_tags_of_the_period_are_read(
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]
+) -> None:
     repo = hub.add("ada/app", topics=("demo",))
     for number, month in enumerate(("2020-12", "2021-03", "2021-09", "2022-02")):
         commit = repo.commit(f"{month}-01T00:00:00Z", {"requirements.txt": "demo", "a.py": f"{USE}# {month}\n"})
@@ -136,7 +142,7 @@ def test_commits_releases_and_tags_of_the_period_are_read(hub: Hub, github: Make
 
 
 def test_repositories_are_searched_by_the_requirements_in_their_files(
-    hub: Hub, github: MakeGitHub, releases: list[Row]
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]
 ) -> None:
     hub.add("ada/app").commit("2021-05-01T00:00:00Z", PINNED)
     hub.add("bob/unpopular", stars=3).commit("2021-05-01T00:00:00Z", PINNED)
@@ -161,7 +167,9 @@ def test_repositories_are_searched_by_the_requirements_in_their_files(
     }
 
 
-def test_repositories_with_the_most_stars_are_selected(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_repositories_with_the_most_stars_are_selected(
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]
+) -> None:
     for stars in (20, 50, 30, 40):
         user(hub, f"ada/app{stars}", stars=stars)
     samples, rejects = collect(github(take={"max_repositories": 2}, search={"code_queries": ()}), releases)
@@ -188,7 +196,7 @@ FILES: dict[str, tuple[str | bytes, RejectReason]] = {
 
 
 def test_files_that_are_no_example_are_rejects_and_the_others_come(
-    hub: Hub, github: MakeGitHub, releases: list[Row]
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]
 ) -> None:
     files: dict[str, str | bytes] = {path: text for path, (text, _) in FILES.items()} | {
         "other/requirements.txt": "demo==0.9\n",
@@ -206,7 +214,7 @@ def test_files_that_are_no_example_are_rejects_and_the_others_come(
     } | {place + "requirements/dev.txt:2": RejectReason.BAD_REQUIREMENT}
 
 
-def test_without_a_requirement_the_version_is_unknown(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_without_a_requirement_the_version_is_unknown(hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]) -> None:
     commit = hub.add("ada/app", topics=("demo",)).commit("2021-05-01T00:00:00Z", {"a.py": USE, "b.py": "x = 1\n"})
     samples, rejects = collect(github(), releases)
     assert samples == []
@@ -221,7 +229,7 @@ def test_for_a_library_without_releases_nothing_is_requested(hub: Hub, github: M
     assert not hub.requests
 
 
-def test_a_repository_without_use_is_a_reject(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_a_repository_without_use_is_a_reject(hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]) -> None:
     hub.add("ada/app", topics=("demo",)).commit("2021-05-01T00:00:00Z", {"a.py": "x = 1\n"})
     _, rejects = collect(github(), releases)
     assert [(reject.reason, reject.detail) for reject in rejects] == [
@@ -229,7 +237,7 @@ def test_a_repository_without_use_is_a_reject(hub: Hub, github: MakeGitHub, rele
     ]
 
 
-def test_nothing_in_the_period_is_a_reject(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_nothing_in_the_period_is_a_reject(hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]) -> None:
     hub.add("ada/app", topics=("demo",)).commit("2020-05-01T00:00:00Z", PINNED)
     assert collect(github(), releases) == (
         [],
@@ -237,7 +245,7 @@ def test_nothing_in_the_period_is_a_reject(hub: Hub, github: MakeGitHub, release
     )
 
 
-def test_the_end_of_the_period_is_not_in_it(hub: Hub, github: MakeGitHub, releases: list[Row]) -> None:
+def test_the_end_of_the_period_is_not_in_it(hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]) -> None:
     repo = hub.add("ada/app", topics=("demo",))
     inside = repo.commit("2021-12-31T23:59:59Z", PINNED)
     repo.commit("2022-01-01T00:00:00Z", PINNED)
@@ -247,7 +255,7 @@ def test_the_end_of_the_period_is_not_in_it(hub: Hub, github: MakeGitHub, releas
 
 
 def test_rows_do_not_depend_on_the_order_in_which_github_lists(
-    hub: Hub, github: MakeGitHub, releases: list[Row]
+    hub: Hub, github: MakeGitHub, releases: list[ReleaseRow]
 ) -> None:
     for name in ("zoe/app", "Ada/app", "bob/app"):
         user(hub, name, {"b.py": USE, "a.py": USE})

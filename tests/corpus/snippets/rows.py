@@ -7,12 +7,12 @@ from typing import Any
 
 from pipeline.core.vocabularies.samples import Language, SnippetSource, VersionEvidence
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row, table
+from pipeline.lake.schema import table
 
 TIME = datetime(2021, 5, 6, tzinfo=UTC)
 
 
-def sample_row(text: str, version: str = "1", source: SnippetSource = SnippetSource.DOWNSTREAM, **columns: Any) -> Row:
+def sample_row(text: str, version: str = "1", source: SnippetSource = SnippetSource.DOWNSTREAM, **columns: Any) -> Any:
     """A file of the package `user`, or, of another source, a block that stands at line 7 of its place."""
     row = {
         "library": "lib",
@@ -36,7 +36,7 @@ def sample_row(text: str, version: str = "1", source: SnippetSource = SnippetSou
     return row
 
 
-PLACES: dict[SnippetSource, Row] = {
+PLACES: dict[SnippetSource, Any] = {
     SnippetSource.DOWNSTREAM: {
         "origin": "pypi:user",
         "place": "pkg:pypi/user@2.0",

@@ -19,7 +19,8 @@ from pipeline.corpus.snippets.stage import snippets_stage
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.corpus.usages.stage import usage_stage
 from pipeline.corpus.usages.text import source_of
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import SnippetRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.corpus.snippets.rows import TIME, sample_row
@@ -34,7 +35,7 @@ RELEASES, SURFACE = surfaces({"1": LIB, "2": LIB, "3": DOCUMENTED})
 POST, PAGE = SnippetSource.STACK_OVERFLOW, SnippetSource.DOCUMENTATION
 
 
-def run(*rows: Row, **changes: Any) -> Output:
+def run(*rows: Any, **changes: Any) -> Output:
     rules = RULES_OF_SNIPPETS.model_copy(update={"samples": RULES_OF_SNIPPETS.samples.model_copy(update=changes)})
     tables = SURFACE.tables
     output = snippets_stage(
@@ -49,11 +50,11 @@ def run(*rows: Row, **changes: Any) -> Output:
     return output
 
 
-def snippets(output: Output) -> list[Row]:
+def snippets(output: Output) -> list[SnippetRow]:
     return [row for row in output.tables["snippets"] if row["source"] != SnippetSource.DOCSTRING]
 
 
-def only(output: Output) -> Row:
+def only(output: Output) -> Any:
     (row,) = snippets(output)
     return row
 
@@ -101,7 +102,7 @@ def test_a_file_is_cut_into_parts_that_use_the_library() -> None:
 
 def test_a_snippet_has_its_author_and_version_evidence() -> None:
     row = only(run(sample_row("import lib\nx = lib.make()\n", "2")))
-    expected: Row = {
+    expected: Any = {
         "version": "2", "last_version": "2", "path": None, "language": "python", "source": "downstream",
         "version_evidence": "dependency_matrix", "version_statement": "Requires-Dist: lib>=1", "origin": "pypi:user",
         "place": "pkg:pypi/user@2.0", "purl": "pkg:pypi/user@2.0", "file": "user/core.py", "line": 2, "created_time": TIME,

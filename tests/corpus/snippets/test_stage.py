@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from pipeline.corpus.snippets.rules import SnippetRules
 from pipeline.corpus.snippets.stage import snippets_stage
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.corpus.usages.text import source_of
-from pipeline.lake.schema import Row, table
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.corpus.usages.rows import surfaces
 
@@ -53,7 +54,7 @@ def spans(output: Output) -> list[tuple[str | None, str, str]]:
     return [(row["path"], row["version"], row["last_version"]) for row in output.tables["snippets"]]
 
 
-def only(output: Output) -> Row:
+def only(output: Output) -> Any:
     (row,) = output.tables["snippets"]
     return row
 

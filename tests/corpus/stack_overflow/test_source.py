@@ -19,7 +19,7 @@ from pipeline.corpus.stack_overflow.mentions import stack_overflow_rules
 from pipeline.corpus.stack_overflow.source import StackOverflow
 from pipeline.index.http import Fetcher
 from pipeline.index.release_selection import Period
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 from tests.corpus.stack_overflow.builders import PANDAS, POSTS, day
 from tests.corpus.stack_overflow.site import Site, Written, serve, write_dump
@@ -45,7 +45,7 @@ def reading(dump: Path, cache: Path) -> StackOverflow:
 
 
 def find_samples(source: StackOverflow, library: str = "pandas", period: Period = ALL) -> list[CodeSample | Reject]:
-    releases: list[Row] = PANDAS if library == "pandas" else []
+    releases: list[ReleaseRow] = PANDAS if library == "pandas" else []
     return list(source.find(library, releases, period))
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from pipeline.api.surface.stage import surface_stage
-from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output
 from tests.api.surface.trees import surface
 
@@ -23,7 +23,7 @@ class Wide(dict):
 ''',
     "lib/_impl.py": """
 from __future__ import annotations
-from typing import Iterator, Optional
+from typing import Any, Iterator, Optional
 
 CONSTANT = 3
 
@@ -60,12 +60,12 @@ def helper(x): ...
 }
 
 
-def symbols_of(files: Mapping[str, str]) -> dict[str, Row]:
+def symbols_of(files: Mapping[str, str]) -> dict[str, Any]:
     """Return the symbols of one release by path, as they are at any version."""
     return dict(surface(files).symbols)
 
 
-def release(version: str, predecessor: str | None = None, import_names: tuple[str, ...] = ("lib",)) -> Row:
+def release(version: str, predecessor: str | None = None, import_names: tuple[str, ...] = ("lib",)) -> Any:
     """Return a `releases` row."""
     return {
         "library": "lib",
@@ -86,7 +86,7 @@ def release(version: str, predecessor: str | None = None, import_names: tuple[st
     }
 
 
-def surfaces(files_of: Mapping[str, Mapping[str, str]]) -> tuple[list[Row], Output]:
+def surfaces(files_of: Mapping[str, Mapping[str, str]]) -> tuple[list[Any], Output]:
     """Return the releases and the surface tables of a library's history: version to its files."""
     versions = list(files_of)
     releases = [release(v, versions[i - 1] if i else None) for i, v in enumerate(versions)]

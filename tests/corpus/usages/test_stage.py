@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pipeline.core.rules.load import RULES, load
@@ -8,19 +10,20 @@ from pipeline.corpus.usages.rules import UsageRules
 from pipeline.corpus.usages.stage import nearest, usage_stage, why_not
 from pipeline.corpus.usages.text import source_of
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import SnippetRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.corpus.usages.rows import LIB, surfaces, symbols_of
 
 USAGE_RULES = load(RULES / "usage.yaml", UsageRules)
 
 
-def snippet(code: str, preamble: str = "", version: str = "1", language: str = "python") -> Row:
+def snippet(code: str, preamble: str = "", version: str = "1", language: str = "python") -> Any:
     result = {"library": "lib", "version": version, "path": "lib", "preamble": preamble, "code": code}
     return result | {"id": content_id(*result.values()), "language": language}
 
 
-def run(*snippets: Row) -> Output:
+def run(*snippets: SnippetRow) -> Output:
     renamed = LIB["lib/__init__.py"].replace("find, ", "find as finding, ").replace('"find"', '"finding"')
     releases, surface = surfaces({"1": LIB, "2": {**LIB, "lib/__init__.py": renamed}})
     output = usage_stage(

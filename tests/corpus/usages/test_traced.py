@@ -24,7 +24,6 @@ from pipeline.corpus.snippets.stage import snippets_stage
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.corpus.usages.stage import usage_stage
 from pipeline.corpus.usages.text import source_of
-from pipeline.lake.schema import Row
 from tests.api.surface.trees import surface
 from tests.corpus.usages.rows import release
 
@@ -65,7 +64,7 @@ def ran(source: str, name: str) -> tuple[set[str], set[str]]:
     return called, generated
 
 
-def examples(name: str) -> Iterator[tuple[str, str, list[Row], set[str]]]:
+def examples(name: str) -> Iterator[tuple[str, str, list[Any], set[str]]]:
     """Yield each example that states no exception, with its uses and the names that are public."""
     rows = [release("1", None, (name,))]
     read = surface_stage({"releases": rows}, lambda _: installed(name)).tables

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from pipeline.lake.schema import Column, Row, enum_of, table
+from pipeline.lake.schema import Column, enum_of, table
 
 TIME = datetime(2021, 6, 1, 12, 30, 0, 123456, tzinfo=UTC)
 
 
-def filled(name: str, /, **columns: Any) -> Row:
+def filled(name: str, /, **columns: Any) -> Any:
     """A row of a declared table; what is not said is as little as the declaration allows."""
     return {column.name: columns.get(column.name, _least(column)) for column in table(name).columns}
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from pipeline.core.vocabularies.projects import FunctionType, ProjectOutcome
 from pipeline.core.vocabularies.scenes import Scene
-from pipeline.lake.schema import Row
 from tests.evaluation.export.columns import TIME, filled
 
 DEMO = "demo"
@@ -49,7 +48,7 @@ def test_add():
 FILES = {"demo/__init__.py": "", "demo/counting.py": SOURCE, "tests/test_counting.py": TESTS}
 
 
-def project(sha256: str, version: str = "1.0", **columns: Any) -> Row:
+def project(sha256: str, version: str = "1.0", **columns: Any) -> Any:
     """A release of the demo project whose tests ran."""
     told = {
         "id": f"project-{version}",
@@ -72,7 +71,7 @@ def project(sha256: str, version: str = "1.0", **columns: Any) -> Row:
     return filled("projects", **told | columns)
 
 
-def task(version: str = "1.0", **columns: Any) -> Row:
+def task(version: str = "1.0", **columns: Any) -> Any:
     """The method Counter.add as a task."""
     told = {
         "id": f"task-{version}",
@@ -104,7 +103,7 @@ def task(version: str = "1.0", **columns: Any) -> Row:
     return filled("published_repository_tasks", **told | columns)
 
 
-def scene(kind: Scene, version: str = "1.0") -> Row:
+def scene(kind: Scene, version: str = "1.0") -> Any:
     """The if statement of clip in a scene."""
     start = SOURCE.index("    if number")
     end = start if kind is Scene.COMPLETE_BLOCK else SOURCE.index("    return number\n")

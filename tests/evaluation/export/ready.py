@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pipeline.execution.sandbox.environment import Environment
-from pipeline.lake.schema import Row
 
 
 class Ready:
@@ -12,5 +13,5 @@ class Ready:
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
 
-    def open(self, row: Row) -> Environment:
+    def open(self, row: Any) -> Environment:
         return self.environment

@@ -10,10 +10,10 @@ from typing import Any
 
 from pipeline.core.vocabularies.scenes import Scene
 from pipeline.evaluation.export import codevbench, evocodebench, gitchameleon, libevolutioneval, versicode
-from pipeline.lake.schema import Row, table
+from pipeline.lake.schema import table
 from pipeline.snapshots.format.rows import TABLES
 
-Restore = Callable[[str, dict[str, Any]], Row]
+Restore = Callable[[str, dict[str, Any]], Any]
 
 
 def records(folder: Path, file: str) -> list[dict[str, Any]]:
@@ -22,9 +22,9 @@ def records(folder: Path, file: str) -> list[dict[str, Any]]:
     return json.loads(text)["data"] if file.endswith(".json") else [json.loads(line) for line in text.splitlines()]
 
 
-def restored(folder: Path) -> dict[str, list[Row]]:
+def restored(folder: Path) -> dict[str, list[Any]]:
     """The rows of each configuration, in the order of their key."""
-    rows: dict[str, list[Row]] = {}
+    rows: dict[str, list[Any]] = {}
     for line in (folder / "unsupported_columns.jsonl").read_text().splitlines():
         held = json.loads(line)
         if "file" not in held:
@@ -37,7 +37,7 @@ def restored(folder: Path) -> dict[str, list[Row]]:
     return rows
 
 
-def _typed(config: str, row: Row) -> Row:
+def _typed(config: str, row: Any) -> Any:
     """A row without what the record tells and the table has not, and with times as times."""
     columns = {column.name: column for column in table(TABLES[config]).columns if not column.volatile}
     whole = {name: row.get(name) for name in columns}
@@ -48,12 +48,12 @@ def _typed(config: str, row: Row) -> Row:
     return whole
 
 
-def _task(folder: Path, file: str, record: dict[str, Any]) -> Row:
+def _task(folder: Path, file: str, record: dict[str, Any]) -> Any:
     (elements,) = (one for one in records(folder, evocodebench.ELEMENTS) if one["namespace"] == record["namespace"])
     return evocodebench.task_row(elements)
 
 
-def _problem(folder: Path, file: str, record: dict[str, Any]) -> Row:
+def _problem(folder: Path, file: str, record: dict[str, Any]) -> Any:
     tests = folder / gitchameleon.HIDDEN_TESTS / f"test_sample_{record['example_id']}.py"
     return gitchameleon.problem_row(record, tests.read_text())
 
@@ -63,7 +63,7 @@ def _scene_of(file: str) -> str | None:
     return next((scene for scene in Scene if codevbench.file_of(scene) == file), None)
 
 
-_TOLD: Mapping[str, Callable[[Path, str, dict[str, Any]], Row]] = {
+_TOLD: Mapping[str, Callable[[Path, str, dict[str, Any]], Any]] = {
     "completions": lambda folder, file, record: versicode.completion_row(record),
     "migrations": lambda folder, file, record: versicode.migration_row(record),
     "block_completions": lambda folder, file, record: versicode.foreign_row(record),

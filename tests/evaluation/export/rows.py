@@ -10,14 +10,13 @@ from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.samples import Access, Direction, Granularity, Language, SnippetSource
 from pipeline.core.vocabularies.scenes import Scene
 from pipeline.index.release_selection import Period
-from pipeline.lake.schema import Row
 from tests.evaluation.export.columns import TIME, filled
 from tests.evaluation.export.demo import project, scene, task
 from tests.families.completions_and_migrations.rows import releases
 from tests.snapshots.lakes import Tables, fill, publish
 
 
-def problem() -> Row:
+def problem() -> Any:
     """A problem whose reference passes its tests on any Python, with a name of its own for the program."""
     return filled(
         "published_problems",
@@ -43,7 +42,7 @@ def problem() -> Row:
     )
 
 
-def function(granularity: Granularity) -> Row:
+def function(granularity: Granularity) -> Any:
     """A task function whose reference passes its tests on any Python, masked at a level."""
     masked_code, answer = {
         Granularity.TOKEN: ("def solve(a, b):\n    return [token-mask](a, b)\n", "max"),
@@ -76,7 +75,7 @@ def function(granularity: Granularity) -> Row:
     )
 
 
-def context(completion: Row) -> Row:
+def context(completion: Any) -> Any:
     """What stands around the use that a completion hides."""
     return filled(
         "published_contexts",
@@ -92,7 +91,7 @@ def context(completion: Row) -> Row:
     )
 
 
-def controlled(**columns: Any) -> Row:
+def controlled(**columns: Any) -> Any:
     """A completion made from documentation."""
     told = {
         "id": "controlled",
@@ -118,7 +117,7 @@ CODE = {
 """Masked code and answer of each granularity."""
 
 
-def completion(granularity: Granularity, **columns: Any) -> Row:
+def completion(granularity: Granularity, **columns: Any) -> Any:
     """A call of lib.fetch in 1.1, with a part of it masked."""
     masked, answer = CODE[granularity]
     told = {
@@ -144,7 +143,7 @@ def completion(granularity: Granularity, **columns: Any) -> Row:
     return filled("published_completions", **told | columns)
 
 
-def migration(direction: Direction) -> Row:
+def migration(direction: Direction) -> Any:
     """From lib.fetch of 1.1 to lib.load of 2.0, or back."""
     sides = [("1.1", "fetch", "lib.fetch"), ("2.0", "load", "lib.load")]
     if direction is Direction.NEW_TO_OLD:
@@ -169,7 +168,7 @@ def migration(direction: Direction) -> Row:
     )
 
 
-def foreign() -> Row:
+def foreign() -> Any:
     """A block in Java without a description."""
     return filled(
         "published_block_completions",
@@ -185,7 +184,7 @@ def foreign() -> Row:
     )
 
 
-def document(path: str, first: str, last: str | None, description: str) -> Row:
+def document(path: str, first: str, last: str | None, description: str) -> Any:
     """What the documentation says of a function over a run of releases."""
     number = {"name": "number", "type": "int", "mandatory": True, "default": None, "description": "which page"}
     return filled(

@@ -50,7 +50,6 @@ from pipeline.execution.validation.samples.engine import Engine
 from pipeline.families.repository_tasks.project_context import ProjectContext
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.index.http import Fetcher, Unreachable
-from pipeline.lake.schema import Row
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
 from tests.evaluation.export.columns import TIME, filled
@@ -79,13 +78,13 @@ COMMON = {
 }
 
 
-def completion(name: str, masked: str, answer: str, **columns: Any) -> Row:
+def completion(name: str, masked: str, answer: str, **columns: Any) -> Any:
     told = {"id": name, "granularity": name, "masked_code": masked, "answer": answer, "snippet_id": "s1"}
     of_wrap = {"code": CODE, "core_token": "wrap", "reference_outcome": Outcome.PASSED}
     return filled("published_completions", **COMMON | of_wrap | told | columns)
 
 
-def function(name: str, masked: str, answer: str, **columns: Any) -> Row:
+def function(name: str, masked: str, answer: str, **columns: Any) -> Any:
     told = {
         "id": f"f-{name}",
         "granularity": name,
@@ -96,7 +95,7 @@ def function(name: str, masked: str, answer: str, **columns: Any) -> Row:
     return filled("published_functions", **COMMON | of_wrap | told | columns)
 
 
-def problem(**columns: Any) -> Row:
+def problem(**columns: Any) -> Any:
     told = {
         "id": "0123abcd",
         "release_time": TIME,
@@ -183,7 +182,7 @@ class Shelf:
 
     rules = environment_rules()
 
-    def open(self, row: Row) -> Environment:
+    def open(self, row: Any) -> Environment:
         return bare_environment()
 
 
@@ -219,14 +218,14 @@ def written(content: Tables, place: Path, **options: bool) -> Any:
     return export(snapshot_of(content, place), ExportFormat.HARBOR, place / "out", cast(Any, None), **options)
 
 
-def rows_in(folder: Path) -> dict[str, tuple[Path, Family, Row]]:
+def rows_in(folder: Path) -> dict[str, tuple[Path, Family, Any]]:
     """The folder, the family and the row of each task by the id of the row."""
     content = {row["id"]: row for table in tables().values() for row in table if "id" in row}
     records = [json.loads(line) for line in (folder / "tasks.jsonl").read_text().splitlines()]
     return {one["id"]: (folder / one["task"], Family(one["family"]), content[one["id"]]) for one in records}
 
 
-def reference(family: Family, row: Row) -> str:
+def reference(family: Family, row: Any) -> str:
     return str(row[{Family.PROBLEM: "solution", Family.MIGRATION: "target_code"}.get(family, "answer")])
 
 
@@ -466,7 +465,7 @@ MASKED += [(Family.FUNCTION, row) for row in tables()["published_functions"]]
 
 
 @given(st.sampled_from([*MASKED, (Family.PROBLEM, problem())]), st.text("ab (=\n#`é", max_size=30))
-def test_the_answer_in_a_file_is_the_one_that_was_put_there(of: tuple[Family, Row], answer: str) -> None:
+def test_the_answer_in_a_file_is_the_one_that_was_put_there(of: tuple[Family, Any], answer: str) -> None:
     family, row = of
     found = answer_in(family, row, answered(family, row, answer))
     assert found.rstrip("\n") == answer.rstrip("\n")

@@ -7,7 +7,7 @@ import tarfile
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -36,7 +36,6 @@ from pipeline.families.repository_tasks.project_context import ProjectContext
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.index.http import Fetcher
-from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 from tests.errors import raises
 from tests.evaluation.export.containers import Containers
@@ -93,7 +92,7 @@ def written(snapshot: Path, sources: Unpack, tmp_path: Path) -> ExportSummary:
     return export(snapshot, ExportFormat.HARBOR, tmp_path / "out", sources)
 
 
-def rows_in(snapshot: Path, out: Path) -> dict[str, tuple[Path, Family, Row]]:
+def rows_in(snapshot: Path, out: Path) -> dict[str, tuple[Path, Family, Any]]:
     """The folder, the family and the row of each task by the id of the row."""
     reader = Snapshot(snapshot)
     rows = {row["id"]: row for table in ("repository_tasks", "scenes") for row in reader.rows(table)}
@@ -141,7 +140,7 @@ def test_an_agent_gets_the_project_without_the_answer(written: ExportSummary, sn
 
 
 def test_a_project_without_sources_is_refused(snapshot: Path, runners: Runners, tmp_path: Path) -> None:
-    def gone(row: Row) -> None:
+    def gone(row: Any) -> None:
         raise SourcesMissing("demo-1.0.tar.gz: it was deleted")
 
     with raises(NothingExported, code="export_nothing_supported"):

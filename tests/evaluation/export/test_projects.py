@@ -18,7 +18,6 @@ from pipeline.core.vocabularies.scenes import Scene
 from pipeline.evaluation.export.folder import export
 from pipeline.evaluation.export.format import Unpack
 from pipeline.evaluation.export.projects import masked
-from pipeline.lake.schema import Row
 from tests.evaluation.export.demo import DEMO, FILES, SOURCE, scene, task
 from tests.evaluation.export.restore import records
 from tests.evaluation.export.rows import lake_tables, snapshot_of
@@ -95,7 +94,7 @@ def tables(index: Index) -> Any:
     content = sdist(DEMO, "1.0", {**FILES, **COPIES, **NEEDED, **UNREADABLE})
     index.add(DEMO, "1.0", content, "2021-06-01T12:30:00Z")
     found = lake_tables(hashlib.sha256(content[1]).hexdigest())
-    clip: Row = task() | {
+    clip: Any = task() | {
         "id": "task-clip",
         "namespace": "demo.counting.clip",
         "name": "clip",

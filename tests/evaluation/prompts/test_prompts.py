@@ -18,7 +18,6 @@ from pipeline.evaluation.export.codevbench import prompt_of
 from pipeline.evaluation.prompts.make import Prompt, Without, prompts
 from pipeline.evaluation.prompts.rows import Attempt, read_attempts
 from pipeline.evaluation.prompts.rules import PromptRules, prompt_rules
-from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 from tests.errors import raises
 from tests.evaluation.export.columns import filled
@@ -33,7 +32,7 @@ def made(snapshot: Path, setting: str, attempts: dict[str, Attempt] | None = Non
     return list(prompts(Snapshot(snapshot), setting, RULES[setting], ignore_case=True, attempts=attempts))
 
 
-def retrieval(rank: int, retriever: str, path: str, first: str) -> Row:
+def retrieval(rank: int, retriever: str, path: str, first: str) -> Any:
     columns = {"completion_id": "completion-token", "library": "lib", "retriever": retriever, "rank": rank}
     return filled("published_retrievals", **columns, document_id=f"{path} {first}", path=path)
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.families.all_families import BY_NAME
+from pipeline.lake.rows import AnyRow
 
-Row = dict[str, Any]
 
-
-def after_hint(row: Row) -> str:
+def after_hint(row: AnyRow) -> str:
     return str(row["reference_call"]).removeprefix(row["hint"])
 
 
-REFERENCES: Mapping[Family, Callable[[Row], str]] = {
+REFERENCES: Mapping[Family, Callable[[AnyRow], str]] = {
     Family.COMPLETION: lambda row: row["answer"],
     Family.CONTEXT: after_hint,
     Family.CONTROLLED: after_hint,
@@ -32,7 +30,7 @@ REFERENCES: Mapping[Family, Callable[[Row], str]] = {
 }
 
 
-def predictions(snapshot: Path) -> Iterator[Row]:
+def predictions(snapshot: Path) -> Iterator[AnyRow]:
     """Yield a line with the reference of each row of each family."""
     for family, reference in REFERENCES.items():
         path = snapshot / "data" / f"{family.table}.parquet"

@@ -24,7 +24,6 @@ from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.samples.engine import Engine
 from pipeline.families.repository_tasks.project_context import ProjectContext
 from pipeline.families.repository_tasks.rules import RepositoryRules
-from pipeline.lake.schema import Row
 from tests.evaluation.scores.snapshots import LINE, MIGRATION, PROBLEM, RULES_OF_SCORES, TOKEN, lines, snapshot
 
 CODE = "from textwrap import wrap\nlines = wrap('a b', 1)\nlines\n"
@@ -76,7 +75,7 @@ class Shelf:
 
     rules = environment_rules()
 
-    def open(self, row: Row) -> Environment:
+    def open(self, row: Any) -> Environment:
         """Return the bare environment, but for a lock that cannot be installed."""
         if row["lock_id"] == "gone":
             raise StepFailed(EnvironmentOutcome.NO_INTERPRETER, "demo 2.0 needs Python 2.7, which is not installed")

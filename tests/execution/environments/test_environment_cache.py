@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,6 @@ from pipeline.execution.environments.file_locks import BUILDING, IN_USE, alone, 
 from pipeline.execution.environments.resolution.failures import StepFailed
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.store import EnvironmentStore
-from pipeline.lake.schema import Row
 from tests.errors import raises
 from tests.index_server import Index
 
@@ -35,7 +35,7 @@ def store(index: Index, store_at: Stores, tmp_path: Path) -> EnvironmentStore:
     return store_at(tmp_path / "store")
 
 
-def built(store: EnvironmentStore, wanted: EnvironmentRequest) -> Row:
+def built(store: EnvironmentStore, wanted: EnvironmentRequest) -> Any:
     row = store.build(wanted)
     assert row["outcome"] == Outcome.BUILT, row["detail"]
     return row
@@ -157,7 +157,7 @@ def test_many_threads_and_a_collector_at_once(store: EnvironmentStore, wanted: W
     wrong: list[object] = []
     over = threading.Event()
 
-    def use(row: Row) -> None:
+    def use(row: Any) -> None:
         for _ in range(12):
             environment = store.open(row)
             try:

@@ -23,7 +23,7 @@ from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.environment import Environment, bare_environment
 from pipeline.execution.sandbox.sandbox import Sandbox
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from tests.index_server import Index
 
 MAY = "2021-05-01T00:00:00Z"
@@ -48,7 +48,7 @@ def test_what_cannot_be_imported_is_opaque_and_says_why(interpreter: Interpreter
 
 
 def test_a_release_is_inspected_once(
-    index: Index, store_at: Callable[..., EnvironmentStore], release: Callable[..., Row], tmp_path: Path
+    index: Index, store_at: Callable[..., EnvironmentStore], release: Callable[..., ReleaseRow], tmp_path: Path
 ) -> None:
     index.add_wheel("lib", "1.0", {"lib.py": "import os\ndef f(a): pass\n"}, MAY)
     index.add_wheel("lib", "2.0", {"lib.py": "1 / 0\n"}, MAY)
@@ -62,7 +62,7 @@ def test_a_release_is_inspected_once(
 
 
 def test_without_an_environment_all_is_opaque_and_is_tried_again(
-    index: Index, store_at: Callable[..., EnvironmentStore], release: Callable[..., Row], tmp_path: Path
+    index: Index, store_at: Callable[..., EnvironmentStore], release: Callable[..., ReleaseRow], tmp_path: Path
 ) -> None:
     index.add_wheel("lib", "1.0", {"lib.py": "1 / 0\n"}, MAY)
     store, cache = store_at(tmp_path / "environments", interpreters_tried=1), tmp_path / "cache"

@@ -21,7 +21,7 @@ from pipeline.execution.environments.stage import environments_stage
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.sandbox import NoSandbox
 from pipeline.index.http import Fetcher
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from tests.execution.environments.builds.sources import source
 from tests.execution.environments.test_store import MAY, packed
 from tests.index_server import Index
@@ -42,7 +42,7 @@ def store(store_at: Stores, tmp_path: Path) -> Callable[..., EnvironmentStore]:
     return make
 
 
-def asked(index: Index, store: EnvironmentStore, wanted: EnvironmentRequest) -> tuple[Row, dict[str, int]]:
+def asked(index: Index, store: EnvironmentStore, wanted: EnvironmentRequest) -> tuple[Any, dict[str, int]]:
     """Build, and return the row and how often what was asked of the index meanwhile."""
     index.requests.clear()
     return store.build(wanted), dict(index.requests)
@@ -223,7 +223,7 @@ def test_a_failure_stands_only_where_it_was_seen(
 
 
 def test_a_row_of_the_lake_stands_unless_its_failure_may_pass(
-    index: Index, store: Stores, release: Callable[..., Row]
+    index: Index, store: Stores, release: Callable[..., ReleaseRow]
 ) -> None:
     for version in ("1.0", "1.1"):
         index.add("lib", version, packed("lib", version, "import missing"), MAY)
@@ -243,7 +243,7 @@ def test_a_row_of_the_lake_stands_unless_its_failure_may_pass(
 
 
 def test_a_new_release_alone_asks_the_index(
-    index: Index, store: Stores, release: Callable[..., Row], wanted: Wants
+    index: Index, store: Stores, release: Callable[..., ReleaseRow], wanted: Wants
 ) -> None:
     """What the stages build again for each new release: environments of all releases, of which some cannot be built."""
     versions = ["1.0", "1.1", "1.2"]

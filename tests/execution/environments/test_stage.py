@@ -8,13 +8,13 @@ import pytest
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.execution.environments.stage import environments_stage
 from pipeline.execution.environments.store import EnvironmentStore
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 from tests.index_server import Index
 
 
 def test_only_wanted_releases_are_built_and_failures_have_row_and_reject(
-    index: Index, store_at: Callable[..., EnvironmentStore], release: Callable[..., Row], tmp_path: Path
+    index: Index, store_at: Callable[..., EnvironmentStore], release: Callable[..., ReleaseRow], tmp_path: Path
 ) -> None:
     for version in ("1.0", "1.1", "1.2"):
         index.add_wheel("lib", version, {"lib.py": "1/0" if version == "1.1" else ""}, "2021-05-01T00:00:00Z")
@@ -32,7 +32,7 @@ def test_only_wanted_releases_are_built_and_failures_have_row_and_reject(
 def test_an_index_that_is_down_leaves_no_row(
     index: Index,
     store_at: Callable[..., EnvironmentStore],
-    release: Callable[..., Row],
+    release: Callable[..., ReleaseRow],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

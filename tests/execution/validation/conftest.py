@@ -19,7 +19,6 @@ from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.validation.cases import Case, Result
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.running import run_cases
-from pipeline.lake.schema import Row
 
 LIBRARY = {
     "lib/__init__.py": """
@@ -173,7 +172,7 @@ def outcome_of(library: Path, sandbox: Sandbox, rules: ValidationRules) -> Calla
         environment: Environment,
         code: str = "",
         *,
-        checks: Sequence[Row] = (),
+        checks: Sequence[Any] = (),
         preamble: str = "",
         test: str | None = None,
         **changed: Any,
@@ -185,5 +184,5 @@ def outcome_of(library: Path, sandbox: Sandbox, rules: ValidationRules) -> Calla
     return run
 
 
-def check(statement: str, expected: str | None = None, *options: str) -> Row:
+def check(statement: str, expected: str | None = None, *options: str) -> Any:
     return {"statement": statement, "expected": expected, "options": list(options)}

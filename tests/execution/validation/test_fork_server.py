@@ -17,7 +17,6 @@ from pipeline.execution.validation.fork_server import ForkServer, imports_of
 from pipeline.execution.validation.fresh import Fresh
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.running import run_cases
-from pipeline.lake.schema import Row
 
 NASTY = {
     "passes": "import lib\nassert lib.Box(1).grow(2) == 3",
@@ -250,7 +249,7 @@ def test_statements_and_test_modules_are_forked_too(
 ) -> None:
     monkeypatch.setattr(Fresh, "attempt", lambda self, case, repeat: Attempt(Outcome.HARNESS_ERROR, "fresh", 0, 0))
     rules = limited.model_copy(update={"process": Process.FORK, "time_s": 20.0})
-    checks: list[Row] = [{"statement": "import lib", "expected": None, "options": []}]
+    checks: list[Any] = [{"statement": "import lib", "expected": None, "options": []}]
     checks.append({"statement": "lib.Box(1).size", "expected": "1\n", "options": []})
     test_file = "from solution import lib\ndef test(): assert lib.Box(1).size == 1\n"
     cases = [
@@ -324,7 +323,7 @@ def test_what_the_server_cannot_load_unnoticed_is_confirmed(
     monkeypatch.setattr(fork_server, "_WORTH_A_SERVER", 1)
     (installed.site_packages / "lib" / "talks.py").write_text("print('hello')\n")
     rules = limited.model_copy(update={"process": Process.FORK})
-    hello: list[Row] = [{"statement": "import lib.talks", "expected": "hello\n", "options": []}]
+    hello: list[Any] = [{"statement": "import lib.talks", "expected": "hello\n", "options": []}]
     cases = [
         Case("talks", "", "", hello, ("lib",)),
         Case("broken", "", "import lib.broken", import_names=("lib",)),

@@ -6,24 +6,24 @@ import pytest
 
 from pipeline.core.vocabularies.running import VerdictRole as Role
 from pipeline.execution.validation.runs import Run, plan_runs, required_versions
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, CompletionRow, SnippetRow, SymbolRow
 from tests.quality.flags.world import EXECUTABLE_SOURCES
 
 
-def snippet(name: str, version: str, last: str, source: str = "docstring", language: str = "python") -> Row:
+def snippet(name: str, version: str, last: str, source: str = "docstring", language: str = "python") -> SnippetRow:
     return {"id": name, "version": version, "last_version": last, "source": source, "language": language}
 
 
-def symbol(path: str, kind: str, first: str = "1.0", last: str = "3.0", labels: str = "", value: str = "1") -> Row:
+def symbol(path: str, kind: str, first: str = "1.0", last: str = "3.0", labels: str = "", value: str = "1") -> Any:
     row = {"path": path, "canonical_path": path, "kind": kind, "first_version": first, "last_version": last}
     return row | {"labels": labels.split(), "value": value, "parameters": []}
 
 
-def function(*parameters: str, known_from: str = "signature") -> Row:
+def function(*parameters: str, known_from: str = "signature") -> Any:
     return symbol("lib.f", "function") | {"parameters": [{"name": p, "known_from": known_from} for p in parameters]}
 
 
-def change(kind: str, path: str, new: str | None = None, parameter: str | None = None) -> Row:
+def change(kind: str, path: str, new: str | None = None, parameter: str | None = None) -> ChangeRow:
     versions = {"old_version": "1.0", "new_version": "2.0"}
     return {"id": path, "kind": kind, "path": path, "new": new, "parameter": parameter, **versions}
 
@@ -49,14 +49,14 @@ def test_each_snippet_runs_where_it_is_used_and_once() -> None:
 
 
 def test_a_snippet_runs_in_the_release_of_the_change_behind_its_completion() -> None:
-    completion: Row = {"snippet_id": "s", "version": "1.0", "previous_version": None, "change_id": "c"}
+    completion: CompletionRow = {"snippet_id": "s", "version": "1.0", "previous_version": None, "change_id": "c"}
     changes = [change("parameter_removed", "lib.f", parameter="a") | {"id": "c"}]
     runs = plan_runs([snippet("s", "1.0", "1.0")], [completion], [], changes, [], EXECUTABLE_SOURCES)
     assert runs == (Run("s", "1.0", Role.REFERENCE), Run("s", "2.0", Role.OTHER_VERSION))
 
 
 def test_what_is_part_of_a_project_is_not_run_and_what_it_uses_is_probed() -> None:
-    completions: list[Row] = [
+    completions: list[CompletionRow] = [
         {"snippet_id": "s", "version": "1.0", "previous_version": None, "path": "lib.f", "change_id": None},
         {"snippet_id": "s", "version": "2.0", "previous_version": "1.0", "path": "lib.f", "change_id": None},
         {"snippet_id": "s", "version": "2.0", "previous_version": "1.0", "path": "lib.Box.size", "change_id": None},
@@ -67,7 +67,7 @@ def test_what_is_part_of_a_project_is_not_run_and_what_it_uses_is_probed() -> No
 
 
 def test_what_is_made_from_documentation_is_probed_where_it_is_asked_for_and_in_the_release_before() -> None:
-    controlled: list[Row] = [
+    controlled: list[Any] = [
         {"version": "1.0", "previous_version": None, "path": "lib.f"},
         {"version": "3.0", "previous_version": "2.0", "path": "lib.f"},
         {"version": "3.0", "previous_version": "2.0", "path": "lib.Box.size"},
@@ -139,7 +139,9 @@ BOX = symbol("lib.Box", "class")
         ),
     ],
 )
-def test_probes_are_made_in_both_releases(changes: list[Row], symbols: list[Row], probed: list[str]) -> None:
+def test_probes_are_made_in_both_releases(
+    changes: list[ChangeRow], symbols: list[SymbolRow], probed: list[str]
+) -> None:
     expected = tuple(Run(path, version, Role.PROBE) for version in ("1.0", "2.0") for path in probed)
     assert plan_runs([], [], [], changes, symbols, EXECUTABLE_SOURCES) == expected
 

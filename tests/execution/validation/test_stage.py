@@ -13,7 +13,8 @@ from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.runs import required_versions
 from pipeline.execution.validation.stage import Runner, validation_stage
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import ChangeRow, MigrationRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Reject
 from tests.execution.validation.conftest import check
 from tests.index_server import Index
@@ -25,13 +26,13 @@ SOURCES = {
 }
 
 
-def release(version: str) -> Row:
+def release(version: str) -> Any:
     day = datetime(2021, 5, 1, tzinfo=UTC)
     row = {"library": "lib", "version": version, "release_time": day, "requires_python": None}
     return row | {"import_names": ["lib"]}
 
 
-def snippet(name: str, version: str, function: str) -> Row:
+def snippet(name: str, version: str, function: str) -> Any:
     checks = [check("import lib"), check(f"lib.{function}()", "1\n")]
     row = {
         "id": name,
@@ -45,8 +46,8 @@ def snippet(name: str, version: str, function: str) -> Row:
     return row | {"code": f"import lib\nlib.{function}()"}
 
 
-def tables() -> dict[str, list[Row]]:
-    migration: Row = {"snippet_id": "a", "version": "1.0", "target_snippet_id": "b", "target_version": "2.0"}
+def tables() -> dict[str, list[Any]]:
+    migration: MigrationRow = {"snippet_id": "a", "version": "1.0", "target_snippet_id": "b", "target_version": "2.0"}
     migration |= {"source_rewrite_id": None, "target_rewrite_id": None}
     return {
         "releases": [release(version) for version in SOURCES],
@@ -66,13 +67,13 @@ def tables() -> dict[str, list[Row]]:
     }
 
 
-def change(kind: str, path: str) -> Row:
+def change(kind: str, path: str) -> ChangeRow:
     versions = {"old_version": "1.0", "new_version": "2.0"}
     return {"id": path, "kind": kind, "path": path, "new": None, "parameter": None, **versions}
 
 
-def symbol(path: str, kind: str, last: str = "1.0") -> Row:
-    row: Row = {"path": path, "kind": kind, "first_version": "1.0", "last_version": last}
+def symbol(path: str, kind: str, last: str = "1.0") -> Any:
+    row: Any = {"path": path, "kind": kind, "first_version": "1.0", "last_version": last}
     return row | {"labels": [], "value": None, "canonical_path": path, "parameters": []}
 
 

@@ -23,7 +23,7 @@ from pipeline.core.vocabularies.samples import (
 from pipeline.core.vocabularies.surface import ArtifactKind, PublicBecause, SourceKind, SymbolKind
 from pipeline.families.completions_and_migrations.codemods.rules import CodemodRules
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow, UsageRow, VerdictRow
 
 LIBRARY = "lib"
 TAGGING = load(RULES / "tags.yaml", LifecycleRules)
@@ -32,13 +32,13 @@ EXECUTABLE_SOURCES = frozenset({SnippetSource.DOCSTRING, SnippetSource.DOCUMENTA
 START = datetime(2021, 1, 1, tzinfo=UTC)
 
 
-def releases(*versions: str, before: str | None = None, start: datetime = START) -> list[Row]:
+def releases(*versions: str, before: str | None = None, start: datetime = START) -> list[Any]:
     """Consecutive releases, a month apart; `before` is a release that the lake does not hold."""
     predecessors = [before, *versions]
     return [_release(version, predecessors[at], start + timedelta(days=30 * at)) for at, version in enumerate(versions)]
 
 
-def _release(version: str, predecessor: str | None, time: datetime) -> Row:
+def _release(version: str, predecessor: str | None, time: datetime) -> ReleaseRow:
     return {
         "library": LIBRARY,
         "version": version,
@@ -58,9 +58,9 @@ def _release(version: str, predecessor: str | None, time: datetime) -> Row:
     }
 
 
-def snippet(code: str, path: str, first: str, last: str | None = None, preamble: str = "", **columns: Any) -> Row:
+def snippet(code: str, path: str, first: str, last: str | None = None, preamble: str = "", **columns: Any) -> Any:
     """An example in the documentation of `path`, the same from the first to the last version."""
-    row: Row = {
+    row: Any = {
         "id": content_id(LIBRARY, first, path, code),
         "library": LIBRARY,
         "version": first,
@@ -93,7 +93,7 @@ def snippet(code: str, path: str, first: str, last: str | None = None, preamble:
     return row | columns
 
 
-def usages(snippet: Row, paths: Mapping[str, str]) -> list[Row]:
+def usages(snippet: Any, paths: Mapping[str, str]) -> list[UsageRow]:
     """Every `name(` in a snippet's text as a use of the path that `paths` gives for the name."""
     text = (snippet["preamble"] + snippet["code"]).encode()
     return [
@@ -103,7 +103,7 @@ def usages(snippet: Row, paths: Mapping[str, str]) -> list[Row]:
     ]
 
 
-def _usage(snippet: Row, path: str, text: bytes, match: re.Match[bytes]) -> Row:
+def _usage(snippet: Any, path: str, text: bytes, match: re.Match[bytes]) -> UsageRow:
     return {
         "id": content_id(snippet["id"], path, match.start(1)),
         "snippet_id": snippet["id"],
@@ -122,9 +122,9 @@ def _usage(snippet: Row, path: str, text: bytes, match: re.Match[bytes]) -> Row:
     }
 
 
-def symbol(path: str, first: str, last: str | None = None, canonical: str | None = None, **columns: Any) -> Row:
+def symbol(path: str, first: str, last: str | None = None, canonical: str | None = None, **columns: Any) -> Any:
     """A function that is public from the first to the last version."""
-    row: Row = {
+    row: Any = {
         "library": LIBRARY,
         "path": path,
         "first_version": first,
@@ -157,7 +157,7 @@ def life(
     removed_in: str | None = None,
     modified: Sequence[str] = (),
     replacement: str | None = None,
-) -> Row:
+) -> Any:
     """The life of a path; `introduced` says that the release before the first is known not to have it."""
     return {
         "library": LIBRARY,
@@ -173,7 +173,7 @@ def life(
     }
 
 
-def change(kind: ChangeKind, path: str, old_version: str, new_version: str, **columns: Any) -> Row:
+def change(kind: ChangeKind, path: str, old_version: str, new_version: str, **columns: Any) -> Any:
     """One change between two releases, with the tags that belong to its kind."""
     tags = {
         ChangeKind.INTRODUCED: (VersiCodeTag.ADDITION, LibEvolutionEvalTag.INTRODUCED),
@@ -206,7 +206,7 @@ def change(kind: ChangeKind, path: str, old_version: str, new_version: str, **co
     return row | columns
 
 
-def document(path: str, docstring: str, first: str, last: str | None = None) -> Row:
+def document(path: str, docstring: str, first: str, last: str | None = None) -> Any:
     """The docstring of a path."""
     return {
         "library": LIBRARY,
@@ -226,7 +226,7 @@ def verdict(
     outcome: Outcome = Outcome.PASSED,
     role: VerdictRole = VerdictRole.REFERENCE,
     detail: str | None = None,
-) -> Row:
+) -> VerdictRow:
     """One run in the environment of a version."""
     return {
         "id": content_id(subject, version, role),
@@ -244,6 +244,6 @@ def verdict(
     }
 
 
-def probe(path: str, version: str, outcome: Outcome) -> Row:
+def probe(path: str, version: str, outcome: Outcome) -> Any:
     """One probe of an API path."""
     return verdict(path, version, outcome, VerdictRole.PROBE)

@@ -10,7 +10,8 @@ from pipeline.core.vocabularies.samples import Language
 from pipeline.families.completions_and_migrations.blocks import make_blocks
 from pipeline.families.completions_and_migrations.foreign import LibraryNames, read_code
 from pipeline.families.completions_and_migrations.rules import BlockRules
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import SnippetRow
+from pipeline.lake.schema import table
 
 RULES = BlockRules(min_statements=2, min_lines=2, max_lines=30)
 LIBRARY = LibraryNames(("org.shapes", "Shapes.Drawing", "shapes", "@shapes/core"), frozenset({"Canvas"}))
@@ -113,7 +114,7 @@ def test_deep_nesting_is_no_recursion() -> None:
     assert read_code(f"import {{ shapes }} from 'shapes';\n{code}", Language.JAVASCRIPT, LIBRARY).core == "shapes"
 
 
-def snippet(code: str, language: Language = Language.JAVA) -> Row:
+def snippet(code: str, language: Language = Language.JAVA) -> SnippetRow:
     return {"id": "s", "library": "shapes", "version": "2.1", "language": language, "code": code}
 
 

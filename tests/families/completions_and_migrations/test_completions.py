@@ -14,7 +14,8 @@ from pipeline.core.vocabularies.samples import Granularity, SnippetSource
 from pipeline.families.completions_and_migrations.masks import unmask
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.stage import instances_stage
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import ChangeRow, SnippetRow, SymbolRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.families.completions_and_migrations.rows import (
     CODEMODS,
@@ -35,10 +36,10 @@ PREAMBLE = "from lib import fetch\n"
 
 
 def run(
-    snippets: Sequence[Row],
-    lives: Sequence[Row],
-    changes: Sequence[Row] = (),
-    symbols: Sequence[Row] = (),
+    snippets: Sequence[SnippetRow],
+    lives: Sequence[Any],
+    changes: Sequence[ChangeRow] = (),
+    symbols: Sequence[SymbolRow] = (),
     names: dict[str, str] | None = None,
     rules: MaskingRules = TOKENS,
     versions: Sequence[str] = ("0.9", "1.0", "1.1", "2.0", "2.1"),
@@ -224,7 +225,7 @@ def test_without_the_release_before_nobody_knows_what_is_new() -> None:
     assert refused(only_first) == ["no_predecessor"]
 
 
-def shown(kind: ChangeKind, code: str, **columns: Any) -> list[Row]:
+def shown(kind: ChangeKind, code: str, **columns: Any) -> list[Any]:
     """The completions of a test in 1.0 that shows a change of `lib.fetch` in 1.1."""
     row = snippet(code, "lib.fetch", "1.0") | {"source": SnippetSource.OWN_TEST, "path": None}
     row["example_of"] = ["lib.fetch"]

@@ -16,7 +16,8 @@ from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.completions_and_migrations.mutation_scores import mutation_scores_stage
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import MigrationRow, RewriteRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.execution.validation.conftest import empty_environment
 from tests.families.completions_and_migrations.rows import releases
@@ -37,10 +38,10 @@ SLOW = example(
     "1.1",
 )
 OLD = example(">>> from lib import parts\n>>> parts([1], 1)\n[[1]]\n", "lib.parts", "1.0")
-REWRITE = {**TELLING, "id": "rewritten", "preamble": TELLING["preamble"], "snippet_id": VAGUE["id"]}
+REWRITE: Any = {**TELLING, "id": "rewritten", "preamble": TELLING["preamble"], "snippet_id": VAGUE["id"]}
 
 
-def migration(target: Row, rewrite: Row | None = None) -> Row:
+def migration(target: Any, rewrite: RewriteRow | None = None) -> Any:
     return {
         "snippet_id": OLD["id"],
         "source_rewrite_id": None,
@@ -54,7 +55,7 @@ def migration(target: Row, rewrite: Row | None = None) -> Row:
 class Closed(Store):
     """Environments that cannot be opened."""
 
-    def open(self, row: Row) -> Any:
+    def open(self, row: Any) -> Any:
         raise ZeroDivisionError(row["version"])
 
 
@@ -66,7 +67,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 def scored(
-    store: Store, *migrations: Row, failed: tuple[str, ...] = (), rules: MutationRules = MUTATION, **tables: Any
+    store: Store,
+    *migrations: MigrationRow,
+    failed: tuple[str, ...] = (),
+    rules: MutationRules = MUTATION,
+    **tables: Any,
 ) -> Output:
     subjects = [row["target_rewrite_id"] or row["target_snippet_id"] for row in migrations]
     verdicts = [

@@ -9,7 +9,7 @@ from pipeline.core.vocabularies.samples import DocumentSource
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.families.contexts.rules import ContextRules
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolParameter
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.writers import OfflineWriter
 from tests.families.completions_and_migrations.rows import LIBRARY
@@ -18,9 +18,9 @@ CONTEXTS = load(RULES / "contexts.yaml", ContextRules)
 WRITER = OfflineWriter(load(RULES / "drafting.yaml", DraftingRules))
 
 
-def api_document(path: str, description: str, first: str, last: str | None = None, **columns: Any) -> Row:
+def api_document(path: str, description: str, first: str, last: str | None = None, **columns: Any) -> Any:
     """What the documentation says of an API from the first to the last version."""
-    row: Row = {
+    row: Any = {
         "id": content_id(LIBRARY, path, first),
         "library": LIBRARY,
         "path": path,
@@ -40,6 +40,6 @@ def api_document(path: str, description: str, first: str, last: str | None = Non
     return row | columns
 
 
-def parameter(name: str, *, mandatory: bool | None = True, description: str | None = None) -> Row:
+def parameter(name: str, *, mandatory: bool | None = True, description: str | None = None) -> SymbolParameter:
     """A parameter as a document has it."""
     return {"name": name, "type": None, "mandatory": mandatory, "default": None, "description": description}

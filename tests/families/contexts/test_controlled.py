@@ -14,7 +14,8 @@ from pipeline.core.vocabularies.samples import Access, Drafter
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.families.contexts.controlled import controlled_stage
 from pipeline.families.contexts.rules import ContextRules
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import ChangeRow, SymbolRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.llm.writers import Improver, Request, Text, WriterResult
 from tests.errors import raises
@@ -27,11 +28,11 @@ METHOD = {"kind": SymbolKind.METHOD}
 
 
 def run(
-    documents: Sequence[Row],
-    lives: Sequence[Row],
-    changes: Sequence[Row] = (),
+    documents: Sequence[Any],
+    lives: Sequence[Any],
+    changes: Sequence[ChangeRow] = (),
     writer: Improver = WRITER,
-    symbols: Sequence[Row] = (symbol("lib.Box", "1.0", "2.0", **CLASS), symbol("lib.core.fetch", "1.0", "2.0")),
+    symbols: Sequence[SymbolRow] = (symbol("lib.Box", "1.0", "2.0", **CLASS), symbol("lib.core.fetch", "1.0", "2.0")),
     **rules: Any,
 ) -> Output:
     chosen = CONTEXTS.controlled.model_copy(update=rules)
@@ -47,7 +48,7 @@ def run(
     return output
 
 
-def made(*arguments: Any, **rules: Any) -> list[Row]:
+def made(*arguments: Any, **rules: Any) -> list[Any]:
     return list(run(*arguments, **rules).tables["controlled_completions"])
 
 
@@ -166,7 +167,7 @@ def test_what_cannot_be_asked_for_is_refused(case: str) -> None:
     ],
     ids=lambda row: str(row["path"]),
 )
-def test_what_no_one_calls_by_name_is_no_candidate(document: Row) -> None:
+def test_what_no_one_calls_by_name_is_no_candidate(document: Any) -> None:
     output = run([document], [life(document["path"], "1.0", "2.0")])
     assert (output.units_in, output.units_out) == (0, 0)
 
@@ -253,7 +254,7 @@ class Asked:
         return [one if one.text and not one.text.redacted else better for one in written]
 
 
-def of_library(**described: str) -> tuple[list[Row], list[Row]]:
+def of_library(**described: str) -> tuple[list[Any], list[Any]]:
     documents = [api_document(f"lib.{name}", text, "1.0") for name, text in described.items()]
     return documents, [life(f"lib.{name}", "1.0", "2.0") for name in described]
 

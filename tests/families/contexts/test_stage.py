@@ -17,7 +17,8 @@ from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.source import parse_source
 from pipeline.families.contexts.retrieval import retrievers
 from pipeline.families.contexts.stage import contexts_stage
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import SnippetRow, UsageRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.families.completions_and_migrations.rows import LIBRARY, TAGGING, life, releases, snippet, usages
 from tests.families.contexts.rows import CONTEXTS, WRITER, api_document
@@ -35,7 +36,7 @@ LIVES = [life(path, "0.9", "2.0") for path in ("lib.fetch", "lib.sort", "lib.dro
 NAMES = {name: f"lib.{name}" for name in ("fetch", "sort", "drop", "lib")}
 
 
-def completions(snippets: Sequence[Row], uses: Sequence[Row]) -> list[Row]:
+def completions(snippets: Sequence[SnippetRow], uses: Sequence[UsageRow]) -> list[Any]:
     """Completions as published: what the gate adds is not asked for here, but for these columns."""
     history = History(RELEASES, [], [], Tags(LIVES, TAGGING).at)
     programs = [(row, parse_source(row["preamble"] + row["code"])) for row in snippets]
@@ -48,12 +49,12 @@ def completions(snippets: Sequence[Row], uses: Sequence[Row]) -> list[Row]:
     ]
 
 
-def run(*codes: str, **rules: Any) -> tuple[Output, list[Row]]:
+def run(*codes: str, **rules: Any) -> tuple[Output, list[Any]]:
     snippets = [snippet(code, "lib.fetch", "1.0", preamble="import lib\n") for code in codes]
     return run_on(snippets, **rules)
 
 
-def run_on(snippets: Sequence[Row], skipped: int = 0, **rules: Any) -> tuple[Output, list[Row]]:
+def run_on(snippets: Sequence[SnippetRow], skipped: int = 0, **rules: Any) -> tuple[Output, list[Any]]:
     uses = [use for row in snippets for use in usages(row, NAMES)[skipped:]]
     published = completions(snippets, uses)
     chosen = CONTEXTS.model_copy(update={"inline": CONTEXTS.inline.model_copy(update=rules)})

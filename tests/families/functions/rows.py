@@ -10,7 +10,6 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Access, Drafter
 from pipeline.execution.mutation.score import MutationScore
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
 from tests.families.completions_and_migrations.rows import LIBRARY, START, snippet
 
 SNIPPET = snippet("take([1], 1)\n", "lib.take", "1.1")
@@ -32,9 +31,9 @@ def test_functionality_1():
 """
 
 
-def function(**columns: Any) -> Row:
+def function(**columns: Any) -> Any:
     """A function that the library's `take` is the whole of."""
-    row: Row = {
+    row: Any = {
         "id": "f", "library": LIBRARY, "version": "1.1", "release_time": START, "previous_version": "1.0",
         "snippet_id": SNIPPET["id"], "path": "lib.take", "change_id": None, "versicode_tag": "addition",
         "libevolutioneval_tag": LibEvolutionEvalTag.INTRODUCED, "code": CODE, "function": "solve",
@@ -49,7 +48,7 @@ def function(**columns: Any) -> Row:
     return row | columns
 
 
-def run(role: FunctionRun, outcome: Outcome, executed: int | None = 3) -> Row:
+def run(role: FunctionRun, outcome: Outcome, executed: int | None = 3) -> Any:
     """A run of its tests; of other roles than the reference's, with another program."""
     own = role in (FunctionRun.TESTS, FunctionRun.REFERENCE_ELSEWHERE)
     return {

@@ -26,7 +26,7 @@ from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.stage import functions_stage
 from pipeline.families.functions.writers import Example, Untested, WrittenFunction, WrittenTests
 from pipeline.families.functions.writing import Writers as FunctionWriters
-from pipeline.lake.schema import Row, table
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.llm.client.drafter import ModelDrafter
 from pipeline.llm.client.rules import ModelRules
@@ -118,7 +118,7 @@ def made_with(store: Store, writers: FunctionWriters | None) -> Output:
     return output
 
 
-def published(output: Output) -> list[Row]:
+def published(output: Output) -> list[Any]:
     gated = functions_acceptance_stage({"functions": output.tables["functions"], "function_runs": output.tables["function_runs"], "snippets": TABLES["snippets"], "published_changes": [], "flags": [], "reviews": []}, rules=QUALITY, least=FUNCTIONS, masking=MASKING, mutation=MUTATION)  # fmt: skip
     for row in gated.tables["published_functions"]:
         table("published_functions").check(row)

@@ -13,7 +13,7 @@ from pipeline.families.functions.choosing import Choice, Choices, within_quota
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.problems.candidates import Candidates, ExampleTask, show
 from pipeline.families.problems.library import Library
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SnippetRow
 from pipeline.lake.stage import Reject
 from tests.families.completions_and_migrations.rows import TAGGING, document, life, releases, symbol
 from tests.families.problems.examples import RULES_OF_PROBLEMS, example
@@ -21,7 +21,7 @@ from tests.families.problems.world import READ, READ_IT, SAME, SHOUT, TABLES, TA
 
 USAGE = load(RULES / "usage.yaml", UsageRules)
 LIMITS = load(RULES / "functions.yaml", FunctionRules)
-STEADY: dict[str, list[Row]] = {
+STEADY: dict[str, list[Any]] = {
     "releases": releases("1.0", "1.1", "1.2", "1.3"),
     "symbols": [symbol("lib.steady", "1.0", "1.3")],
     "changes": [],
@@ -30,7 +30,7 @@ STEADY: dict[str, list[Row]] = {
 }
 
 
-def chosen(snippets: list[Row], min_name_length: int = 2, **changed: list[Row]) -> list[Choice | Reject]:
+def chosen(snippets: list[SnippetRow], min_name_length: int = 2, **changed: list[Any]) -> list[Choice | Reject]:
     tables = {name: rows for name, rows in (TABLES | changed).items() if name not in ("snippets", "rewrites")}
     library = Library(**tables, tagging=TAGGING, usage=USAGE)
     shown = [each for each in show(snippets, library, RULES_OF_PROBLEMS) if isinstance(each, ExampleTask)]

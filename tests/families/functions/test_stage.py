@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -19,7 +19,7 @@ from pipeline.execution.validation.stage import Runner
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.stage import functions_stage
-from pipeline.lake.schema import Row, table
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.writers import OfflineWriter
@@ -58,7 +58,7 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Output:
 
 
 @pytest.fixture(scope="module")
-def published(output: Output) -> dict[tuple[str, str], Row]:
+def published(output: Output) -> dict[tuple[str, str], Any]:
     gated = functions_acceptance_stage(
         {
             "functions": output.tables["functions"],
@@ -77,7 +77,7 @@ def published(output: Output) -> dict[tuple[str, str], Row]:
 
 
 def test_an_introduced_function_has_tests_of_each_kind_that_its_reference_passes(
-    published: dict[tuple[str, str], Row],
+    published: dict[tuple[str, str], Any],
 ) -> None:
     row = published["lib.take", Granularity.LINE]
     head = "from lib import [token-mask]\n\n\ndef solve(items, number: int)"
@@ -93,7 +93,7 @@ def test_an_introduced_function_has_tests_of_each_kind_that_its_reference_passes
     assert (row["code_drafter"], row["tests_drafter"], row["drafter"]) == (Drafter.OFFLINE,) * 3
 
 
-def test_the_example_of_the_other_version_fails_its_tests(published: dict[tuple[str, str], Row]) -> None:
+def test_the_example_of_the_other_version_fails_its_tests(published: dict[tuple[str, str], Any]) -> None:
     row = published["lib.read", Granularity.TOKEN]
     assert (row["other_code"], row["other_outcome"]) == (FunctionRun.OTHER_EXAMPLE, Outcome.API_MISSING)
     assert row["discriminating"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.families.functions.unused_examples import Untaken, untaken_examples, versions_of
 from pipeline.families.problems.library import Library
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SnippetRow, VerdictRow
 from pipeline.lake.stage import Reject
 from pipeline.llm.client.rules import ModelRules
 from pipeline.llm.tasks.rules import draft_rules
@@ -27,7 +28,7 @@ OTHER = example(">>> from lib import take\n>>> t = take([1, 2, 3], 1)\n", "lib.t
 RENAMED = example(">>> from lib import take as t\n>>> x = t([1], 1)\n", "lib.take", "1.1", "1.2")
 
 
-def library(*verdicts: Row) -> Library:
+def library(*verdicts: VerdictRow) -> Library:
     return Library(
         releases("1.0", "1.1", "1.2"),
         [symbol("lib.take", "1.1", "1.2"), symbol("lib.same", "1.0", "1.2")],
@@ -41,16 +42,19 @@ def library(*verdicts: Row) -> Library:
     )
 
 
-def passed(snippet: Row, *versions: str) -> list[Row]:
+def passed(snippet: SnippetRow, *versions: str) -> list[Any]:
     return [verdict(snippet["id"], version, Outcome.PASSED) for version in versions]
 
 
-def refused(*snippets: Row, reason: RejectReason = RejectReason.NO_CHECK) -> list[Reject]:
+def refused(*snippets: SnippetRow, reason: RejectReason = RejectReason.NO_CHECK) -> list[Reject]:
     return [Reject(snippet["id"], reason, "nothing is stated") for snippet in snippets]
 
 
 def found(
-    rejects: list[Reject], *verdicts: Row, taken: tuple[Row, ...] = (), limits: Mapping[str, int] = MappingProxyType({})
+    rejects: list[Reject],
+    *verdicts: VerdictRow,
+    taken: tuple[Any, ...] = (),
+    limits: Mapping[str, int] = MappingProxyType({}),
 ) -> list[Untaken]:
     rules = KIND.model_copy(update=dict(limits))
     return untaken_examples(rejects, taken, [OLD, NEW, OTHER, RENAMED], library(*verdicts), rules, 2)
@@ -75,7 +79,7 @@ def test_the_version_that_says_something_of_what_it_uses_goes_first():
     ],
     ids=["failed", "not run", "too much for a function", "no release before", "under another name"],
 )
-def test_others_are_left_alone(rejects: list[Reject], verdicts: list[Row]):
+def test_others_are_left_alone(rejects: list[Reject], verdicts: list[VerdictRow]):
     assert found(rejects, *verdicts) == []
 
 

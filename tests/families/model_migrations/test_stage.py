@@ -20,7 +20,8 @@ from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.model_migrations.stage import Migrating, drafted_migrations_stage
 from pipeline.families.model_migrations.tables import TABLES, with_drafted
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import SnippetRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.llm.client.rules import ModelRules
 from pipeline.llm.rules import DraftingRules
@@ -61,7 +62,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store_of(SOURCES, tmp_path_factory.mktemp)
 
 
-def tables(store: Store, docstring: str, *snippets: Row) -> Any:
+def tables(store: Store, docstring: str, *snippets: SnippetRow) -> Any:
     return {
         "releases": RELEASES,
         "snippets": list(snippets),
@@ -86,7 +87,7 @@ Make = Callable[..., Output]
 def make(drafter: Any, store: Store) -> Make:  # noqa: F811
     """Run the stage over snippets, with rules as they are then."""
 
-    def run(*snippets: Row, docstring: str = "Add numbers up.", **changes: Any) -> Output:
+    def run(*snippets: SnippetRow, docstring: str = "Add numbers up.", **changes: Any) -> Output:
         rules = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).migrated_code.model_copy(update=changes)
         migrating = Migrating(
             rules=rules,
@@ -225,7 +226,7 @@ def test_where_money_ends_it_waits(make: Make, server: ModelServer) -> None:  # 
 def test_nobody_is_asked_about_what_runs_on_or_never_did(
     make: Make,
     server: ModelServer,  # noqa: F811
-    snippet: Row,
+    snippet: SnippetRow,
     reason: RejectReason,
 ) -> None:
     made = make(snippet)

@@ -10,7 +10,7 @@ from pipeline.corpus.usages.rules import UsageRules
 from pipeline.families.problems.changed import change_context, changed_apis
 from pipeline.families.problems.drafted import Unwritten
 from pipeline.families.problems.library import Library
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SnippetRow
 from pipeline.llm.client.rules import ModelRules
 from pipeline.llm.tasks.rules import draft_rules
 from tests.families.completions_and_migrations.rows import TAGGING, change, document, life, releases, symbol
@@ -110,7 +110,7 @@ def library() -> Library:
     return Library(**others, tagging=TAGGING, usage=USAGE)
 
 
-def unwritten(path: str, snippets: list[Row] | None = None) -> Unwritten:
+def unwritten(path: str, snippets: list[SnippetRow] | None = None) -> Unwritten:
     """What a model is asked for about the change of a path."""
     known = library()
     changed, _ = changed_apis([RENAMED, INTRODUCED, NARROWED], known, KIND)

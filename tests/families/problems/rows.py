@@ -10,15 +10,14 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter
 from pipeline.execution.mutation.score import MutationScore
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
 from tests.families.completions_and_migrations.rows import LIBRARY, START, snippet
 
 SNIPPET = snippet("take([1], 1)\n", "lib.take", "1.1")
 _OTHERS = (ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_MODEL, ProblemRun.OTHER_THERE)
 
 
-def problem(**columns: Any) -> Row:
-    row: Row = {
+def problem(**columns: Any) -> Any:
+    row: Any = {
         "id": "p", "library": LIBRARY, "version": "1.1", "release_time": START, "previous_version": "1.0",
         "snippet_id": SNIPPET["id"], "path": "lib.take", "change_id": None, "versicode_tag": "addition",
         "libevolutioneval_tag": LibEvolutionEvalTag.INTRODUCED, "problem": "Take the first items.\n\nWrite it.",
@@ -33,7 +32,7 @@ def problem(**columns: Any) -> Row:
     return row | columns
 
 
-def run(role: ProblemRun, outcome: Outcome, executed: int | None = 4, statements: int | None = 4) -> Row:
+def run(role: ProblemRun, outcome: Outcome, executed: int | None = 4, statements: int | None = 4) -> Any:
     return {
         "id": content_id("p", role), "problem_id": "p", "library": LIBRARY, "version": "1.1", "role": role,
         "code": "    return 1\n" if role in _OTHERS else None, "outcome": outcome, "python": "3.9", "lock_id": "lock-1.1",

@@ -7,11 +7,11 @@ import sysconfig
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Rung
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.sandbox.environment import Environment
-from pipeline.lake.schema import Row
 from tests.execution.validation.conftest import empty_environment
 from tests.families.completions_and_migrations.rows import START
 
@@ -26,15 +26,15 @@ class Store:
     def __init__(self, environments: dict[str, Environment]) -> None:
         self.environments = environments
 
-    def build(self, wanted: EnvironmentRequest) -> Row:
+    def build(self, wanted: EnvironmentRequest) -> Any:
         assert wanted.tools == ("pytest",)
         return environment_row(wanted.version, self.environments[wanted.version])
 
-    def open(self, row: Row) -> Environment:
+    def open(self, row: Any) -> Environment:
         return self.environments[row["version"]]
 
 
-def environment_row(version: str, environment: Environment) -> Row:
+def environment_row(version: str, environment: Environment) -> Any:
     return dict.fromkeys(("python_full", "detail", "missing", "build_s")) | {
         "library": "lib", "version": version, "outcome": EnvironmentOutcome.BUILT,
         "python": environment.python_version, "cutoff": START, "rung": Rung.WHEELS, "attempts": [],

@@ -25,7 +25,8 @@ from pipeline.families.problems.llm_problem import ModelProblems
 from pipeline.families.problems.llm_reading import Reader
 from pipeline.families.problems.running import OpenEnvironment
 from pipeline.families.problems.stage import problems_stage
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import ChangeRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.llm.client.drafter import ModelDrafter
 from pipeline.llm.judging import RunJudge
@@ -64,7 +65,7 @@ def writer_of(store: Store, model: ModelDrafter) -> ModelProblems:
     return ModelProblems(model, KIND, Reader(KIND, DRAFTING, RULES_OF_PROBLEMS.function), judge, runner)
 
 
-def made_by(store: Store, model: ModelDrafter | None, changes: list[Row], **tables: Any) -> Output:
+def made_by(store: Store, model: ModelDrafter | None, changes: list[ChangeRow], **tables: Any) -> Output:
     runner = Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION, workers=1)
     writer = writer_of(store, model) if model is not None else None
     output = problems_stage(TABLES | {"changes": changes} | tables, rules=RULES_OF_PROBLEMS, drafting=DRAFTING, tagging=TAGGING, usage=USAGE, mutation=MUTATION, runner=runner, writer=writer)  # fmt: skip
@@ -75,7 +76,7 @@ def made_by(store: Store, model: ModelDrafter | None, changes: list[Row], **tabl
     return output
 
 
-def published(output: Output) -> Sequence[Row]:
+def published(output: Output) -> Sequence[Any]:
     problems, runs = output.tables["problems"], output.tables["problem_runs"]
     changes = TABLES["changes"]
     gated = problems_acceptance_stage(

@@ -17,7 +17,7 @@ from pipeline.execution.sandbox.environment import bare_environment
 from pipeline.families.problems.candidates import Candidate, Candidates, ExampleTask, show
 from pipeline.families.problems.drafts import Draft, additional_dependencies, draft
 from pipeline.families.problems.library import Library
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import RewriteRow, SnippetRow
 from pipeline.lake.stage import Reject
 from pipeline.llm.rules import DraftingRules
 from tests.families.completions_and_migrations.rows import LIBRARY, TAGGING, change, document, life, symbol
@@ -28,12 +28,14 @@ USAGE = load(RULES / "usage.yaml", UsageRules)
 DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
 
 
-def known(**changed: list[Row]) -> Library:
+def known(**changed: list[Any]) -> Library:
     tables = {name: rows for name, rows in (TABLES | changed).items() if name not in ("snippets", "rewrites")}
     return Library(**tables, tagging=TAGGING, usage=USAGE)
 
 
-def found(snippets: list[Row], rewrites: list[Row] | None = None, **changed: list[Row]) -> list[Candidate]:
+def found(
+    snippets: list[SnippetRow], rewrites: list[RewriteRow] | None = None, **changed: list[Any]
+) -> list[Candidate]:
     library = known(**changed)
     shown = [each for each in show(snippets, library, RULES_OF_PROBLEMS) if isinstance(each, ExampleTask)]
     finder = Candidates(shown, rewrites or [], library, RULES_OF_PROBLEMS)
@@ -75,7 +77,7 @@ def test_an_example_that_the_release_before_does_not_fulfil_shows_other_behaviou
     assert found([SHOUT], verdicts=[]) == []
 
 
-def rewritten(snippet: Row, code: str, version: str) -> Row:
+def rewritten(snippet: SnippetRow, code: str, version: str) -> Any:
     (check,) = snippet["checks"][1:]
     return {
         "id": "r", "library": LIBRARY, "version": version, "snippet_id": snippet["id"], "preamble": "",
@@ -97,7 +99,7 @@ def test_a_codemod_writes_what_no_example_shows() -> None:
 def test_what_has_a_new_name_and_keeps_the_old_one_is_no_new_feature() -> None:
     """As `semver.Version` of 3.0.0, which `semver.VersionInfo` still names: the old code does the same there."""
     snippet = example(">>> from lib import New\n>>> New.make('1')\n[1]\n", "lib.New.make")
-    changed: dict[str, list[Row]] = {
+    changed: dict[str, list[Any]] = {
         "symbols": [
             symbol("lib.Old", "1.0", "1.0", kind="class"),
             symbol("lib.Old.make", "1.0", "1.0", kind="method"),
@@ -121,7 +123,7 @@ def test_what_has_a_new_name_and_keeps_the_old_one_is_no_new_feature() -> None:
     assert (new.category, new.other) == (GitChameleonCategory.NEW_FEATURE, None)
 
 
-def drafted(candidate: Candidate, **changed: list[Row]) -> Draft | Reject:
+def drafted(candidate: Candidate, **changed: list[Any]) -> Draft | Reject:
     return draft(candidate, known(**changed), RULES_OF_PROBLEMS, DRAFTING)
 
 
@@ -131,7 +133,7 @@ def test_what_is_given_names_neither_the_api_nor_a_parameter_that_changed() -> N
         ">>> from lib import grouper\n>>> fill, incomplete = 'x', 'f'\n>>> incomplete = 'f'\n>>> grouper('ab', 3, incomplete=incomplete)\n['abf']\n",
         "lib.grouper",
     )
-    changed: dict[str, list[Row]] = {
+    changed: dict[str, list[Any]] = {
         "symbols": [symbol("lib.grouper", "1.0", "1.1")],
         "lifecycles": [life("lib.grouper", "1.0", "1.1", modified=["1.1"])],
         "changes": [change(ChangeKind.PARAMETER_ADDED_OPTIONAL, "lib.grouper", "1.0", "1.1", parameter="incomplete")],

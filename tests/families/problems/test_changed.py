@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.families.problems.changed import Changed, changed_apis, undecided
 from pipeline.families.problems.library import Library
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow
 from tests.families.completions_and_migrations.rows import TAGGING, change, document, life, releases, symbol
 from tests.families.problems.changed_world import ANNOTATED, INTRODUCED, KIND, NARROWED, RENAMED
 from tests.families.problems.rows import problem
@@ -35,7 +35,7 @@ def known(*paths: str, documented: tuple[str, ...] = ()) -> Library:
     )
 
 
-def asked(changes: list[Row], library: Library, **rules: Any) -> tuple[list[Changed], dict[RejectReason, str]]:
+def asked(changes: list[ChangeRow], library: Library, **rules: Any) -> tuple[list[Changed], dict[RejectReason, str]]:
     kept, rejects = changed_apis(changes, library, KIND.model_copy(update=rules))
     return kept, {reject.reason: reject.detail for reject in rejects}
 
@@ -68,7 +68,7 @@ def test_the_version_is_the_one_whose_code_the_change_makes_fail(
 
 
 def test_names_that_cannot_be_hidden_and_what_is_not_there_are_refused() -> None:
-    def added(path: str, parameter: str) -> Row:
+    def added(path: str, parameter: str) -> Any:
         return change(ChangeKind.PARAMETER_ADDED_OPTIONAL, path, *OLD, parameter=parameter)
 
     kept, reasons = asked([added("lib.paint", "n"), added("lib.gone", "colour")], known("lib.paint"))

@@ -18,7 +18,7 @@ from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.problems.stage import problems_stage
-from pipeline.lake.schema import Row, table
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output, as_tables
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.problems import problems_acceptance_stage
@@ -105,14 +105,14 @@ def output(store: Store) -> Output:
 
 
 @pytest.fixture(scope="module")
-def published(output: Output) -> dict[str, Row]:
+def published(output: Output) -> dict[str, Any]:
     rows = gated(output).tables["published_problems"]
     for row in rows:
         table("published_problems").check(row)
     return {row["path"]: row for row in rows}
 
 
-def test_an_introduced_function_is_a_problem_that_the_release_before_cannot_solve(published: dict[str, Row]) -> None:
+def test_an_introduced_function_is_a_problem_that_the_release_before_cannot_solve(published: dict[str, Any]) -> None:
     row = published["lib.take"]
     assert row["starting_code"] + row["solution"] == (
         "def solve(items, number: int):\n    from lib import take\n    return take(items, number)\n"
@@ -130,14 +130,14 @@ def test_an_introduced_function_is_a_problem_that_the_release_before_cannot_solv
     assert (row["lock_id"], row["licence"], row["other_version"]) == ("lock-1.1", "MIT", "1.0")
 
 
-def test_the_example_of_the_other_version_fails_here(published: dict[str, Row]) -> None:
+def test_the_example_of_the_other_version_fails_here(published: dict[str, Any]) -> None:
     row = published["lib.read"]
     assert (row["category"], row["other_code"]) == (GitChameleonCategory.NAME, ProblemRun.OTHER_EXAMPLE)
     assert (row["other_outcome"], row["discriminating"]) == (Outcome.API_MISSING, True)
     assert row["other_solution"] == "    import lib\n    return lib.read_it(text)\n"
 
 
-def test_what_the_release_before_answers_too_is_no_problem(output: Output, published: dict[str, Row]) -> None:
+def test_what_the_release_before_answers_too_is_no_problem(output: Output, published: dict[str, Any]) -> None:
     """`lib.same` passes in both; of `lib.shout` one and the same code is right in both, each with its own result."""
     assert {"lib.same", "lib.shout"} <= {row["path"] for row in output.tables["problems"]}
     assert published.keys().isdisjoint({"lib.same", "lib.shout"})

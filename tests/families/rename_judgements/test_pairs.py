@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -13,7 +14,7 @@ from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource
 from pipeline.families.rename_judgements.bodies import body_head
 from pipeline.families.rename_judgements.pairs import Pair, pairs
 from pipeline.index.tree import SourceTree
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, SymbolParameter, SymbolRow
 from pipeline.llm.client.rules import ModelRules
 from pipeline.llm.tasks.rules import draft_rules
 from tests.families.completions_and_migrations.rows import TAGGING, change, symbol
@@ -22,21 +23,26 @@ R = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).rename_judgement
 SURE = TAGGING.likeness.sure_enough
 
 
-def guess(path: str, new: str, confidence: float) -> Row:
-    return change(ChangeKind.RENAMED, path, "1.0", "1.1", new=new, confidence=confidence)
+def guess(path: str, new: str, confidence: float) -> ChangeRow:
+    row: ChangeRow = change(ChangeKind.RENAMED, path, "1.0", "1.1", new=new, confidence=confidence)
+    return row
 
 
-def parameter(name: str) -> Row:
+def parameter(name: str) -> SymbolParameter:
     kind, source = ParameterKind.POSITIONAL_OR_KEYWORD, ParameterSource.SIGNATURE
     return {"name": name, "kind": kind, "default": None, "annotation": None, "known_from": source, "deprecation": None}
 
 
-def state(path: str, version: str, parameters: str, body: str) -> Row:
+def state(path: str, version: str, parameters: str, body: str) -> SymbolRow:
     lines = sketch(line_hashes(body.encode()))
-    return symbol(path, version, parameters=[parameter(name) for name in parameters.split()], body_sketch=lines)
+    listed = [parameter(name) for name in parameters.split()]
+    row: SymbolRow = symbol(path, version, parameters=listed, body_sketch=lines)
+    return row
 
 
-def asked(changes: list[Row], symbols: list[Row] = [], rested_on: frozenset[str] = frozenset()) -> list[Pair]:  # noqa: B006 - not changed
+def asked(
+    changes: Sequence[ChangeRow], symbols: Sequence[SymbolRow] = (), rested_on: frozenset[str] = frozenset()
+) -> list[Pair]:
     return pairs(changes, symbols, [], rested_on, TAGGING, R)
 
 

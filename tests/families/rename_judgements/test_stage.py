@@ -17,7 +17,8 @@ from pipeline.families.rename_judgements.pairs import Pair
 from pipeline.families.rename_judgements.stage import Judging, _Teller, judgements_stage
 from pipeline.families.rename_judgements.tables import TABLES
 from pipeline.index.tree import SourceTree
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import ChangeRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.llm.client.rules import ModelRules
 from pipeline.llm.tasks.rounds import Subject
@@ -40,7 +41,7 @@ Make = Callable[..., Output]
 def make(drafter: Any) -> Make:  # noqa: F811
     """Run the stage over changes, with rules as they are then."""
 
-    def run(*changes: Row, docstring: str = "Read a page.", **changed: Any) -> Output:
+    def run(*changes: ChangeRow, docstring: str = "Read a page.", **changed: Any) -> Output:
         rules = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).rename_judgement.model_copy(update=changed)
         judging = Judging(
             rules=rules,

@@ -30,7 +30,7 @@ from pipeline.families.repository_tasks.tree import Tree
 from pipeline.index.http import Unreachable
 from pipeline.index.index import IndexFile
 from pipeline.index.licences import LicenceRules
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Output
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.execution.validation.conftest import empty_environment
@@ -180,7 +180,7 @@ METADATA = (
     "Metadata-Version: 2.1\nName: shop\nVersion: 1.0\nLicense: MIT\nAuthor: A. Person\n"
     "Project-URL: Source, https://example.org/shop\nClassifier: Topic :: Office/Business\n"
 )
-RELEASE: Row = {
+RELEASE: ReleaseRow = {
     "library": "shop",
     "version": "1.0",
     "release_time": TIME,
@@ -189,7 +189,7 @@ RELEASE: Row = {
     "licence": "MIT",
     "attribution": "A. Person",
 }
-DEPENDENT: Row = {
+DEPENDENT: Any = {
     "library": "shop",
     "source": SnippetSource.DOWNSTREAM,
     "place": "pkg:pypi/mall@2.0",
@@ -227,13 +227,13 @@ class Store:
     refuses: Callable[[EnvironmentRequest], bool] = lambda wanted: False
     asked: list[EnvironmentRequest] = field(default_factory=list)
 
-    def build(self, wanted: EnvironmentRequest) -> Row:
+    def build(self, wanted: EnvironmentRequest) -> Any:
         self.asked.append(wanted)
         outcome = EnvironmentOutcome.UNRESOLVABLE if self.refuses(wanted) else EnvironmentOutcome.BUILT
         made = {"python": "3.11", "cutoff": TIME, "rung": Rung.WHEELS, "lock_id": "l" * 32, "lock": "pytest==8.1.1"}
         return {"outcome": outcome, "detail": "nothing fits", "import_names": ["shop"], **made}
 
-    def open(self, row: Row) -> Environment:
+    def open(self, row: Any) -> Environment:
         assert row["outcome"] == EnvironmentOutcome.BUILT
         return self.environment
 
@@ -256,7 +256,7 @@ LICENCES = load(RULES / "licences.yaml", LicenceRules)
 QUALITY = load(RULES / "quality.yaml", QualityRules)
 
 
-def trace(project_context: ProjectContext, found: list[Row] | None = None) -> Output:
+def trace(project_context: ProjectContext, found: list[Any] | None = None) -> Output:
     return projects_stage(
         {"releases": [RELEASE], "code_samples": found or []}, project_context, LICENCES, QUALITY.licences
     )

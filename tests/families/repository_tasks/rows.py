@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pipeline.core.vocabularies.projects import RequirementBasis, TestOutcome
 from pipeline.execution.mutation.score import MutationScore
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ProjectRow
 
 _OF_FUNCTION = (
     *("library", "project_id", "version", "namespace", "type", "class_name", "name", "path", "signature_first_line"),
@@ -13,7 +15,7 @@ _OF_FUNCTION = (
 )
 
 
-def task(project: Row, function: Row, text: str, tests: list[str], **columns: object) -> Row:
+def task(project: ProjectRow, function: Any, text: str, tests: list[str], **columns: object) -> Any:
     lines = text.splitlines(keepends=True)
     first, last = function["signature_first_line"] - 1, function["signature_last_line"]
     start, end = function["body_first_line"] - 1, function["body_last_line"]

@@ -14,7 +14,7 @@ from pipeline.families.repository_tasks.llm_specifications import Required, Requ
 from pipeline.families.repository_tasks.project_context import ProjectContext
 from pipeline.families.repository_tasks.specification import required
 from pipeline.families.repository_tasks.tasks import repository_tasks_stage
-from pipeline.lake.schema import Row, table
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.llm.writers import Refusal
 from tests.families.problems.examples import MUTATION
@@ -36,7 +36,7 @@ def tasks(project_context: ProjectContext, traced: Output) -> Output:
     return make(project_context, traced)
 
 
-def by_name(rows: Any) -> dict[str, Row]:
+def by_name(rows: Any) -> dict[str, Any]:
     return {row["namespace"]: row for row in rows}
 
 

@@ -22,11 +22,11 @@ from pipeline.families.repository_tasks.stage import projects_stage
 from pipeline.families.repository_tasks.tasks import repository_tasks_stage
 from pipeline.index.http import Fetcher
 from pipeline.index.licences import LicenceRules
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from tests.families.problems.examples import MUTATION
 from tests.families.repository_tasks.conftest import run_tests
 
-RELEASE: Row = {
+RELEASE: ReleaseRow = {
     "library": "humanize",
     "version": "4.9.0",
     "release_time": datetime(2023, 11, 21, 13, tzinfo=UTC),

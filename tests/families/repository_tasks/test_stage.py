@@ -19,7 +19,7 @@ from pipeline.families.repository_tasks.stage import projects_stage
 from pipeline.families.repository_tasks.tasks import Candidate, candidate, repository_tasks_stage
 from pipeline.index.archives import UnsafeArchive
 from pipeline.index.http import Unreachable, WrongHash
-from pipeline.lake.schema import Row, table
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.repository_tasks import repository_acceptance_stage
 from tests.errors import raises
@@ -54,7 +54,7 @@ def tasks(project_context: ProjectContext, traced: Output) -> Output:
     return make(project_context, traced)
 
 
-def by_name(rows: Any) -> dict[str, Row]:
+def by_name(rows: Any) -> dict[str, Any]:
     return {row["namespace"]: row for row in rows}
 
 
@@ -102,7 +102,7 @@ def test_dependencies_are_what_was_executed(traced: Output) -> None:
 
 
 def test_tracing_again_gives_the_same_rows(project_context: ProjectContext, traced: Output) -> None:
-    def without_seconds(output: Output) -> list[list[Row]]:
+    def without_seconds(output: Output) -> list[list[Any]]:
         return [[{**row, "duration_s": None} for row in rows] for rows in output.by_table.values()]
 
     assert without_seconds(trace(project_context)) == without_seconds(traced)

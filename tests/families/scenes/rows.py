@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from tree_sitter import Node
 
@@ -21,7 +22,7 @@ from pipeline.families.scenes.rules import SceneRules
 from pipeline.families.scenes.source import SourceFile, last_line
 from pipeline.families.scenes.stage import scenes_stage
 from pipeline.lake.ids import content_id, sha256_text
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import LineCoverageRow, ProjectFileRow, ProjectRow, SceneRow
 from tests.families.problems.examples import MUTATION
 
 PROJECT = content_id("project")
@@ -113,8 +114,8 @@ REACHED = {
 CALLED = {"sum": ["shop.prices.total", "shop.prices.with_tax"]}
 
 
-def project(**columns: object) -> Row:
-    row: Row = {
+def project(**columns: object) -> Any:
+    row: Any = {
         "id": PROJECT,
         "library": "shop",
         "project": "shop",
@@ -154,19 +155,19 @@ def project(**columns: object) -> Row:
     return row | columns
 
 
-def files(texts: Mapping[str, str] = FILES) -> list[Row]:
+def files(texts: Mapping[str, str] = FILES) -> list[ProjectFileRow]:
     return [
         {"project_id": PROJECT, "library": "shop", "path": path, "sha256": sha256_text(text), "text": text}
         for path, text in texts.items()
     ]
 
 
-def functions(texts: Mapping[str, str] = FILES) -> list[Row]:
+def functions(texts: Mapping[str, str] = FILES) -> list[Any]:
     """The functions of the files, all of whose lines are executed."""
     return [row for path, text in texts.items() for row in functions_of(path, text)]
 
 
-def functions_of(path: str, text: str) -> list[Row]:
+def functions_of(path: str, text: str) -> list[Any]:
     rows = []
     for line, node in SourceFile(text).functions().items():
         name = (node.child_by_field_name("name").text or b"").decode()  # type: ignore[union-attr]
@@ -207,7 +208,7 @@ def _parents(node: Node) -> Iterator[Node]:
         yield (node := parent)
 
 
-def line_coverage() -> list[Row]:
+def line_coverage() -> list[LineCoverageRow]:
     ids = {row["name"]: row["id"] for row in functions()}
     return [
         {
@@ -227,7 +228,7 @@ def ran(variant: Variant, outcomes: Mapping[str, TestOutcome], outcome: Outcome)
     return TestRun(variant.id, outcome, None, told, len(told), None, 0.1)
 
 
-def all_notice(project: Row, variants: Sequence[Variant]) -> list[TestRun]:
+def all_notice(project: ProjectRow, variants: Sequence[Variant]) -> list[TestRun]:
     """A run in which every test passes, and fails on changed files."""
     return [
         ran(
@@ -239,7 +240,7 @@ def all_notice(project: Row, variants: Sequence[Variant]) -> list[TestRun]:
     ]
 
 
-def scenes() -> list[Row]:
+def scenes() -> list[SceneRow]:
     """Scenes of the project by the rules that ship, as if its tests noticed everything."""
     rules = load(RULES / "scenes.yaml", SceneRules)
     return list(
@@ -265,7 +266,7 @@ class LocalRun:
         self.folder = folder
         self.variants: list[Variant] = []
 
-    def __call__(self, project: Row, variants: Sequence[Variant]) -> list[TestRun]:
+    def __call__(self, project: ProjectRow, variants: Sequence[Variant]) -> list[TestRun]:
         if any(" mutant " in variant.id for variant in variants):
             return all_notice(project, variants)
         self.variants += variants

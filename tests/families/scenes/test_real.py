@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,8 @@ from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.families.repository_tasks.project import Variant
 from pipeline.families.scenes.proving import run_blocks
 from pipeline.index.release_selection import Period
+from pipeline.lake.rows import SceneRow
 from pipeline.lake.runner import run_stage
-from pipeline.lake.schema import Row
 from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.all_stages import stages_of
 
@@ -34,14 +35,14 @@ def resources(tmp_path_factory: pytest.TempPathFactory) -> Resources:
 
 
 @pytest.fixture(scope="module")
-def scenes(resources: Resources, tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+def scenes(resources: Resources, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     stages, counts = stages_of(resources), tmp_path_factory.mktemp("counts")
     for name in ("crawl", "gather", "projects", "scenes", "scenes_gate"):
         run_stage(stages[name], LIBRARY, resources.lake, counts)
     return resources.lake.read("published_scenes", LIBRARY)
 
 
-def test_scenes_are_cut_from_the_files_of_the_project(resources: Resources, scenes: list[Row]) -> None:
+def test_scenes_are_cut_from_the_files_of_the_project(resources: Resources, scenes: list[SceneRow]) -> None:
     texts = {row["path"]: row["text"] for row in resources.lake.read("project_files", LIBRARY)}
     made = {row["scene"] for row in resources.lake.read("scenes", LIBRARY)}
     assert made >= {Scene.WHOLE_BLOCK, Scene.PART_OF_BLOCK, Scene.OTHER_FILES}
@@ -51,7 +52,7 @@ def test_scenes_are_cut_from_the_files_of_the_project(resources: Resources, scen
         ast.parse(row["prefix"] + row["wrong_answer"] + row["test_suffix"])
 
 
-def test_its_tests_notice_most_empty_blocks(scenes: list[Row]) -> None:
+def test_its_tests_notice_most_empty_blocks(scenes: list[SceneRow]) -> None:
     judged = [row["discriminating"] for row in scenes if row["evidence"] == Evidence.EXECUTED]
     assert sum(judged) > 0.7 * len(judged)
     parameters = [row for row in scenes if row["block_type"] == BlockType.PARAMETERS]
@@ -60,7 +61,7 @@ def test_its_tests_notice_most_empty_blocks(scenes: list[Row]) -> None:
 
 
 def test_another_block_that_does_the_same_passes_and_one_that_does_not_fails(
-    resources: Resources, scenes: list[Row]
+    resources: Resources, scenes: list[SceneRow]
 ) -> None:
     (project,) = resources.lake.read("projects", LIBRARY)
     row = next(row for row in scenes if row["block_type"] == BlockType.STATEMENT and row["discriminating"])

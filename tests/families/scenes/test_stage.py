@@ -18,7 +18,8 @@ from pipeline.families.repository_tasks.variant_runs import TestRun
 from pipeline.families.scenes.proving import ReadTests, RunVariants
 from pipeline.families.scenes.rules import SceneRules
 from pipeline.families.scenes.stage import scenes_stage
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import ProjectRow, SceneRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.families.problems.examples import MUTATION
 from tests.families.scenes import rows as made
@@ -46,7 +47,7 @@ def output(run: LocalRun) -> Output:
 
 
 def stage(
-    run: RunVariants, rules: SceneRules = RULES_HERE, read: ReadTests = lambda *_: (), **changed: list[Row]
+    run: RunVariants, rules: SceneRules = RULES_HERE, read: ReadTests = lambda *_: (), **changed: list[Any]
 ) -> Output:
     tables: Any = {
         "projects": [made.project()],
@@ -57,7 +58,7 @@ def stage(
     return scenes_stage(tables | changed, rules=rules, mutation=MUTATION, run=run, read_tests=read)
 
 
-def scenes(output: Output) -> list[Row]:
+def scenes(output: Output) -> list[SceneRow]:
     return list(output.tables["scenes"])
 
 
@@ -110,7 +111,7 @@ class Outcomes:
         self.outcome = outcome
         self.of_run = of_run
 
-    def __call__(self, project: Row, variants: Sequence[Variant]) -> list[TestRun]:
+    def __call__(self, project: ProjectRow, variants: Sequence[Variant]) -> list[TestRun]:
         return [made.ran(variant, dict.fromkeys(variant.tests, self.outcome), self.of_run) for variant in variants]
 
 
@@ -134,7 +135,7 @@ def test_like_code_is_of_another_function_and_not_the_same() -> None:
     for row in like:
         (related,) = row["related"]
         assert related["namespace"] != row["namespace"]
-        assert 0.3 <= related["similarity"] <= 0.9
+        assert 0.3 <= (related["similarity"] or 0) <= 0.9
         assert row["middle"] not in related["code"]
 
 
@@ -203,7 +204,7 @@ def test_what_does_not_pass_again_is_refused(outcome: TestOutcome) -> None:
 def of_changed_files(outcomes: dict[str, TestOutcome]) -> RunVariants:
     """On changed files the tests come out like this, by name; the others pass."""
 
-    def run(project: Row, variants: Sequence[Variant]) -> list[TestRun]:
+    def run(project: ProjectRow, variants: Sequence[Variant]) -> list[TestRun]:
         return [
             made.ran(
                 variant,

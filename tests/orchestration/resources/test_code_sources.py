@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,6 @@ from pipeline.corpus.code_source import CodeSample
 from pipeline.index.artifacts import ArtifactStore
 from pipeline.index.http import Fetcher, Unreachable
 from pipeline.index.release_selection import Period
-from pipeline.lake.schema import Row
 from pipeline.orchestration.resources.code_sources import CodeSources
 from pipeline.quality.all_rules import CurationRules
 from tests.index_server import Index, sdist, wheel
@@ -34,7 +34,7 @@ def made(index: Index, monkeypatch: pytest.MonkeyPatch, *sources: ExternalSource
     return CodeSources(known, replace(rules, dependents=seeds, pins=pins), artifacts, profile)
 
 
-def release(version: str) -> Row:
+def release(version: str) -> Any:
     day = datetime.fromisoformat(VERSIONS[version]).replace(tzinfo=UTC)
     return {"library": "demo", "version": version, "release_time": day, "import_names": ["demo"]} | {
         "requires_python": None

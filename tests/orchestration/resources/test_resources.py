@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pipeline.api.history.stage import lifecycle_stage
 from pipeline.core.rules.profiles import load_profile
@@ -10,7 +11,6 @@ from pipeline.core.settings import settings
 from pipeline.core.vocabularies.annotation import DecisionKind
 from pipeline.core.vocabularies.families import Family
 from pipeline.index.release_selection import Period
-from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.resources.reading import follow_lifecycles, read_reviews
 from pipeline.orchestration.resources.resources import Resources
@@ -37,7 +37,7 @@ def test_lives_go_on_where_no_release_is_new(data: Path) -> None:
 def test_a_review_database_that_is_gone_makes_no_decision_void(data: Path) -> None:
     resources, lake = Resources(settings(), load_profile("starter"), Period()), Lake(settings().lake_root)
     assert read_reviews(resources, lake, LIBRARY, None).tables == {"reviews": []}
-    decided: Row = {"instance_id": "a", "library": LIBRARY, "family": Family.COMPLETION, "content": "b", "flags": []}
+    decided: Any = {"instance_id": "a", "library": LIBRARY, "family": Family.COMPLETION, "content": "b", "flags": []}
     decided |= {"kind": DecisionKind.ACCEPT, "objection": None, "edits": [], "runs": [], "annotators": 1}
     lake.write("reviews", LIBRARY, [decided])
     with raises(StoreError, "reviews.sqlite", code="reviews_gone"):

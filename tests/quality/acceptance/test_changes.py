@@ -18,7 +18,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.execution.environments.inside.inspect_program import below
 from pipeline.families.proof import Runs
-from pipeline.lake.schema import Row, table
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Reject
 from pipeline.quality.acceptance.changes import prove_changes
 from tests.families.completions_and_migrations.rows import change, probe
@@ -27,7 +27,7 @@ HELD, REFUTED, UNDECIDED = Evidence.EXECUTED, RejectReason.LABEL_REFUTED, Eviden
 PREAMBLE = "import abc, contextlib, functools, inspect, typing\n"
 
 
-def seen_in(source: str, version: str, path: str) -> Row:
+def seen_in(source: str, version: str, path: str) -> Any:
     """The probe of a path in a release of `lib` whose only file has that source."""
     module = ModuleType("lib")
     sys.modules["lib"] = module
@@ -44,7 +44,7 @@ def seen_in(source: str, version: str, path: str) -> Row:
         del sys.modules["lib"]
 
 
-def proven(before: str, after: str, kind: Kind, path: str = "lib.f", **columns: Any) -> Row | Reject:
+def proven(before: str, after: str, kind: Kind, path: str = "lib.f", **columns: Any) -> Any | Reject:
     runs = Runs([seen_in(before, "1.0", path), seen_in(after, "2.0", path)])
     (result,) = prove_changes([change(kind, path, "1.0", "2.0", **columns)], runs)
     return result
@@ -134,7 +134,7 @@ def test_no_change_of_an_api_that_is_not_offered_is_breaking_whatever_runs_show(
         reach: proven(f("a"), f("a, b"), Kind.PARAMETER_ADDED_REQUIRED, reach=reach, **claimed) for reach in Reach
     }
     assert all(isinstance(result, dict) and result["evidence"] == HELD for result in results.values())
-    assert [reach for reach, result in results.items() if cast(Row, result)["breaking"]] == [
+    assert [reach for reach, result in results.items() if cast(Any, result)["breaking"]] == [
         Reach.LISTED,
         Reach.DOCUMENTED,
         Reach.USED,

@@ -16,7 +16,8 @@ from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence, MigrationBasis, SnippetSource
 from pipeline.execution.mutation.score import SCORED, MutationScore
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import FlagRow, MigrationRow, ScoreRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.completions_and_migrations import acceptance_stage
@@ -41,10 +42,10 @@ def world() -> World:
 
 def gate(
     world: World,
-    flags: list[Row] | None = None,
-    environments: list[Row] | None = None,
-    reviews: list[Row] | None = None,
-    scores: list[Row] | None = None,
+    flags: list[FlagRow] | None = None,
+    environments: list[Any] | None = None,
+    reviews: list[Any] | None = None,
+    scores: list[ScoreRow] | None = None,
 ) -> Output:
     """Run the gate and check that what it publishes fits the declared tables."""
     output = acceptance_stage(
@@ -74,7 +75,7 @@ def gate(
     return output
 
 
-def flag(instance: Row, kind: FlagKind) -> Row:
+def flag(instance: Any, kind: FlagKind) -> FlagRow:
     return {
         "id": content_id(instance["id"], kind),
         "library": LIBRARY,
@@ -84,7 +85,7 @@ def flag(instance: Row, kind: FlagKind) -> Row:
     }
 
 
-def published(output: Output, table: str, version: str) -> Row:
+def published(output: Output, table: str, version: str) -> Any:
     (row,) = (row for row in output.by_table[table] if row["version"] == version)
     return row
 
@@ -136,7 +137,7 @@ def test_evidence_by_tag() -> None:
     }
 
 
-def score_of_targets(migrations: list[Row], score: MutationScore) -> list[Row]:
+def score_of_targets(migrations: list[MigrationRow], score: MutationScore) -> list[Any]:
     return [
         {"id": row["id"], "subject_id": row["target_snippet_id"], "library": LIBRARY, "version": row["target_version"],
          "lock_id": "lock", **score.columns}
@@ -351,7 +352,7 @@ def test_a_licence_that_spdx_does_not_know_is_an_error_in_the_rules(tmp_path) ->
         load(tmp_path / "quality.yaml", QualityRules)
 
 
-def review(world: World, instance: Row, flags: list[Row], kind: DecisionKind, **columns: Any) -> Row:
+def review(world: World, instance: Any, flags: list[FlagRow], kind: DecisionKind, **columns: Any) -> Any:
     """A `reviews` row on an instance as it is."""
     draft = next((row["text"] for row in world.drafts if row["subject_id"] == instance["id"]), None)
     family = Family.MIGRATION if "target_version" in instance else Family.COMPLETION
@@ -372,11 +373,11 @@ def review(world: World, instance: Row, flags: list[Row], kind: DecisionKind, **
     return row
 
 
-def edits(**values: str) -> list[Row]:
+def edits(**values: str) -> list[Any]:
     return [{"name": name, "value": value} for name, value in values.items()]
 
 
-def edit_run(subject: str, version: str, outcome: Outcome) -> Row:
+def edit_run(subject: str, version: str, outcome: Outcome) -> Any:
     """A run of edited code."""
     told = {"subject": subject, "version": version, "outcome": outcome, "python": "3.11", "lock_id": "lock"}
     return told | {"detail": None, "code": None, "statements": None, "executed": None}
@@ -415,7 +416,7 @@ def test_a_held_back_instance_is_published_once_accepted() -> None:
     ids=["rejected, other content", "accepted, other content", "accepted, a new flag", "rejected, a new flag"],
 )
 def test_a_decision_on_earlier_content_reopens_a_sample(
-    kind: DecisionKind, change: Row, expected: tuple[RejectReason | None, ReviewStatus | None]
+    kind: DecisionKind, change: Any, expected: tuple[RejectReason | None, ReviewStatus | None]
 ) -> None:
     made = world()
     instance = made.one("completions", "2.0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,8 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Access, Evidence
 from pipeline.core.vocabularies.surface import SymbolKind
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import CompletionRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.quality.acceptance.controlled import controlled_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
@@ -25,7 +27,7 @@ PASSED, MISSING = Outcome.PASSED, Outcome.API_MISSING
 SEEN = '{"kind": "function", "signature": [["%s", "positional_or_keyword", false, null]]}'
 
 
-def completion(tag: LibEvolutionEvalTag, change_id: str | None = None) -> Row:
+def completion(tag: LibEvolutionEvalTag, change_id: str | None = None) -> CompletionRow:
     """A controlled completion of lib.take in 1.1."""
     return {
         "id": "c", "library": LIBRARY, "version": "1.1", "release_time": RELEASES[1]["release_time"],
@@ -37,11 +39,11 @@ def completion(tag: LibEvolutionEvalTag, change_id: str | None = None) -> Row:
 
 
 def run(
-    row: Row,
-    verdicts: Sequence[Row],
-    released: Sequence[Row] = RELEASES,
-    published: Sequence[Row] = (),
-    symbols: Sequence[Row] = (),
+    row: Any,
+    verdicts: Sequence[Any],
+    released: Sequence[Any] = RELEASES,
+    published: Sequence[Any] = (),
+    symbols: Sequence[Any] = (),
 ) -> Output:
     output = controlled_acceptance_stage(
         {
@@ -109,7 +111,7 @@ def test_an_unproven_instance_is_refused(case: str) -> None:
 
 
 @pytest.mark.parametrize("published", [[INTRODUCED], []])
-def test_a_row_refers_to_its_change_only_where_that_is_published(published: list[Row]) -> None:
+def test_a_row_refers_to_its_change_only_where_that_is_published(published: list[Any]) -> None:
     verdicts = [probe("lib.take", "1.1", PASSED), probe("lib.take", "1.0", MISSING)]
     asked = completion(LibEvolutionEvalTag.INTRODUCED, INTRODUCED["id"])
     (row,) = run(asked, verdicts, published=published).tables["published_controlled_completions"]

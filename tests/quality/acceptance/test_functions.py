@@ -17,7 +17,8 @@ from pipeline.core.vocabularies.samples import Drafter, Evidence, Granularity
 from pipeline.families.completions_and_migrations.masks import unmask
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.functions.rules import FunctionRules
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import PublishedChangeRow, SnippetRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.quality.acceptance.functions import functions_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
@@ -35,10 +36,10 @@ PROVEN = {FunctionRun.TESTS: Outcome.PASSED, FunctionRun.EMPTIED: Outcome.FAILED
 def gated(
     outcomes: dict[FunctionRun, Outcome],
     executed: int | None = 3,
-    snippet: Row | None = None,
-    flags: Sequence[Row] = (),
-    reviews: Sequence[Row] = (),
-    published_changes: Sequence[Row] = (),
+    snippet: SnippetRow | None = None,
+    flags: Sequence[Any] = (),
+    reviews: Sequence[Any] = (),
+    published_changes: Sequence[PublishedChangeRow] = (),
     **columns: Any,
 ) -> Output:
     runs = [run(role, outcome, executed) for role, outcome in outcomes.items()]

@@ -11,11 +11,10 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.families.proof import Runs
-from pipeline.lake.schema import Row
 from pipeline.quality.acceptance.same_prompts import one_answer, one_row, passing_versions
 
 
-def row(id_: str, version: str = "1.0", answer: str = "take", **columns: Any) -> Row:
+def row(id_: str, version: str = "1.0", answer: str = "take", **columns: Any) -> Any:
     return {
         "id": id_,
         "version": version,
@@ -47,7 +46,7 @@ def test_a_prompt_with_two_answers_has_none() -> None:
     ],
     ids=["the first release", "the release that changed it", "the release that a run tells apart", "no proof"],
 )
-def test_a_task_keeps_its_most_informative_row(later: Row, expected: str) -> None:
+def test_a_task_keeps_its_most_informative_row(later: Any, expected: str) -> None:
     kept, rejects = one_row([row("later", "1.10", **later), row("first", "1.9")], ("prompt", "answer"))
     assert [each["id"] for each in kept] == [expected]
     assert [reject.reason for reject in rejects] == [RejectReason.DUPLICATE]

@@ -9,7 +9,6 @@ import pytest
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
-from pipeline.lake.schema import Row
 from pipeline.quality.all_rules import CurationRules
 from pipeline.quality.annotation.leaks import leak_of
 from pipeline.quality.annotation.planned_runs import checks_of
@@ -17,7 +16,7 @@ from pipeline.quality.annotation.planned_runs import checks_of
 RULES = CurationRules.read()
 
 
-def stated(statement: str, expected: str | None) -> Row:
+def stated(statement: str, expected: str | None) -> Any:
     return {"statement": f"{statement}\n", "expected": expected, "options": []}
 
 

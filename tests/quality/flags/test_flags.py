@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,8 @@ from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Direction, MigrationBasis
 from pipeline.core.vocabularies.scenes import BlockType
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import DirectiveRow, JudgementRow
+from pipeline.lake.schema import table
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.flags.flags import flags_stage, kinds_by_instance
@@ -29,7 +31,7 @@ FAMILIES = ("completions", "migrations", "block_completions")
 LONG = {"code": "x = fetch(1)\n" * (FLAGS.too_long.max_lines + 1)}
 
 
-def flags_of(world: World, rules: FlagRules = QUIET, directives: Sequence[Row] = ()) -> list[Row]:
+def flags_of(world: World, rules: FlagRules = QUIET, directives: Sequence[DirectiveRow] = ()) -> list[Any]:
     """The flags that a library's instances get."""
     output = flags_stage(world.tables(directives=directives), rules, FAILS, DRAFTING)
     for row in output.tables["flags"]:
@@ -126,7 +128,7 @@ def test_a_short_name_is_a_common_word() -> None:
     assert flagged(clear().but(completions=leaking)) == set()
 
 
-def of_family(table: str, row: Row, **others: Sequence[Row]) -> dict[FlagKind, str]:
+def of_family(table: str, row: Any, **others: Sequence[Any]) -> dict[FlagKind, str]:
     """The flags, with their evidence, that an instance of another family gets."""
     tables = clear().but(completions=[], migrations=[]).tables(**{table: [row]}, **others)
     output = flags_stage(tables, QUIET, FAILS, DRAFTING)
@@ -186,7 +188,7 @@ def test_a_function_is_looked_at_with_the_runs_of_its_tests() -> None:
         ([DECIDES | {"outcome": Outcome.API_MISSING}], None),
     ],
 )
-def test_a_problem_that_no_run_sets_apart_is_flagged(runs: list[Row], evidence: str | None) -> None:
+def test_a_problem_that_no_run_sets_apart_is_flagged(runs: list[Any], evidence: str | None) -> None:
     expected = {FlagKind.NOT_DISCRIMINATING: evidence} if evidence else {}
     assert of_family("problems", PROBLEM, problem_runs=runs) == expected
 
@@ -205,11 +207,11 @@ def test_a_rename_as_sure_as_the_rule_asks_is_not_flagged() -> None:
 UNSURE = RENAMED | {"confidence": 0.7}
 
 
-def said(same: Same) -> Row:
+def said(same: Same) -> Any:
     return {"change_id": UNSURE["id"], "same": same, "model": "m", "reason": "Both read a page."}
 
 
-def unsure(world: World, judgements: Sequence[Row], rules: FlagRules = QUIET) -> dict[str, str]:
+def unsure(world: World, judgements: Sequence[JudgementRow], rules: FlagRules = QUIET) -> dict[str, str]:
     """The evidence of flags on unsure renames, by instance."""
     output = flags_stage(world.tables(judgements=judgements, refused_drafts=[]), rules, FAILS, DRAFTING)
     kind = FlagKind.RENAME_UNSURE
@@ -287,7 +289,7 @@ def test_a_flagged_instance_is_not_drawn() -> None:
     assert not drawn & flagged
 
 
-def directive(path: str, agreement: Agreement, first: str, last: str | None) -> Row:
+def directive(path: str, agreement: Agreement, first: str, last: str | None) -> DirectiveRow:
     """A `directives` row on the arrival of a path."""
     return {
         "path": path,
@@ -312,7 +314,7 @@ def directive(path: str, agreement: Agreement, first: str, last: str | None) -> 
     ],
     ids=["contradicts", "in a later release", "is not found", "is about another API"],
 )
-def test_contradicting_documentation_flags_the_instances_of_its_versions(row: Row, versions: set[str]) -> None:
+def test_contradicting_documentation_flags_the_instances_of_its_versions(row: Any, versions: set[str]) -> None:
     made = clear()
     instances = {instance["id"]: instance["version"] for instance in [*made.completions, *made.migrations]}
     flags = [flag for flag in flags_of(made, directives=[row]) if flag["kind"] == FlagKind.DOCUMENTATION_DISAGREES]

@@ -15,7 +15,17 @@ from pipeline.execution.validation.rules import ValidationRules
 from pipeline.families.completions_and_migrations.foreign import LibraryNames
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.stage import instances_stage
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import (
+    BlockCompletionRow,
+    ChangeRow,
+    CompletionRow,
+    DraftRow,
+    MigrationRow,
+    RefusedDraftRow,
+    ReleaseRow,
+    SnippetRow,
+    VerdictRow,
+)
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.stage import drafting_stage
 from pipeline.quality.flags.subjects import READS
@@ -60,17 +70,17 @@ EXECUTABLE_SOURCES = load(RULES / "validation.yaml", ValidationRules).executable
 class World:
     """The tables of a library in which lib.fetch of 1.0 and 1.1 is lib.load in 2.0, and all was run as it should."""
 
-    completions: list[Row]
-    migrations: list[Row]
-    drafts: list[Row]
-    snippets: list[Row]
-    changes: list[Row]
-    releases: list[Row] = field(
+    completions: list[CompletionRow]
+    migrations: list[MigrationRow]
+    drafts: list[DraftRow]
+    snippets: list[SnippetRow]
+    changes: list[ChangeRow]
+    releases: list[ReleaseRow] = field(
         default_factory=lambda: releases("0.9", "1.0", "1.1", "2.0", start=START - timedelta(days=30))
     )
-    verdicts: list[Row] = field(default_factory=list)
-    block_completions: list[Row] = field(default_factory=list)
-    refused_drafts: list[Row] = field(default_factory=list)
+    verdicts: list[VerdictRow] = field(default_factory=list)
+    block_completions: list[BlockCompletionRow] = field(default_factory=list)
+    refused_drafts: list[RefusedDraftRow] = field(default_factory=list)
 
     def but(self, **tables: Any) -> World:
         """The same with other tables."""
@@ -81,11 +91,11 @@ class World:
         kept = [row for row in self.verdicts if (row["subject_id"], row["version"]) != (subject, version)]
         return replace(self, verdicts=[*kept, verdict(subject, version, outcome, detail=detail)])
 
-    def tables(self, **others: Sequence[Row]) -> Any:
+    def tables(self, **others: Sequence[Any]) -> Any:
         """The tables that flags are made from; those that are not given have no rows."""
         return {name: getattr(self, name, []) for name in READS} | others
 
-    def one(self, table: str, version: str) -> Row:
+    def one(self, table: str, version: str) -> Any:
         """The only instance of a table at a version."""
         (row,) = (row for row in getattr(self, table) if row["version"] == version)
         return row
@@ -126,7 +136,7 @@ def world() -> World:
     return World(completions, migrations, list(drafts), snippets, [RENAMED], rows, _runs(), blocks)
 
 
-def _runs() -> list[Row]:
+def _runs() -> list[Any]:
     return [
         *(verdict(OLD["id"], version) for version in ("1.0", "1.1")),
         verdict(OLD["id"], "2.0", Outcome.API_MISSING),

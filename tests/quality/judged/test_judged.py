@@ -14,7 +14,6 @@ from pipeline.families.completions_and_migrations.masks import MASKS, Masked, un
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.source import parse_source
 from pipeline.families.repository_tasks.rules import RepositoryRules
-from pipeline.lake.schema import Row
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.writers import OfflineWriter, Request
 from pipeline.quality.acceptance.quality import QualityRules
@@ -30,7 +29,7 @@ JUDGED: list[dict[str, Any]] = [
 ]
 
 
-def accepts(family: str, row: Row) -> bool:
+def accepts(family: str, row: Any) -> bool:
     """Return whether the rules of today make such a row."""
     if family == "repository_tasks":
         able = row["mutants"] - row["mutants_equivalent"]
@@ -53,7 +52,7 @@ def _is_described(description: str, name: str) -> bool:
     return WRITER.text(Request("", DraftField.DESCRIPTION, (name,), (docstring,), "")) is not None
 
 
-def _can_be_known(family: str, row: Row) -> bool:
+def _can_be_known(family: str, row: Any) -> bool:
     level = Granularity(row["granularity"])
     if level == Granularity.TOKEN:
         return True
@@ -65,7 +64,7 @@ def _can_be_known(family: str, row: Row) -> bool:
     return refuse_unknowable(source, masked, row["core_token"], level, GUESSING, description) is None
 
 
-def _unknown_of_context(row: Row) -> list[str]:
+def _unknown_of_context(row: Any) -> list[str]:
     shown = row["imports"] + row["left_context"], row["right_context"]
     before, after = (text.replace(NAME, row["core_token"]) for text in shown)
     source = parse_source(before + row["reference_call"] + after)

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.lake.schema import Row
 from pipeline.lake.tables import read_parquet, write_parquet
 from pipeline.snapshots.comparison.column_comparison import Summary, column_diff, summaries
 from pipeline.snapshots.comparison.comparison import Comparison, compare_snapshots
@@ -35,7 +34,7 @@ def new(old: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(old, tmp_path / "new"))
 
 
-def change(snapshot: Path, config: str, how: Callable[[list[Row]], list[Row]]) -> None:
+def change(snapshot: Path, config: str, how: Callable[[list[Any]], list[Any]]) -> None:
     """Change the rows of a configuration, and make the manifest fit."""
     path = snapshot / "data" / f"{config}.parquet"
     count = write_parquet(path, TABLES[config], how(read_parquet(path)), volatile=False)

@@ -12,14 +12,13 @@ import pytest
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.snapshots import ErratumReason
-from pipeline.lake.schema import Row
 from pipeline.lake.tables import read_parquet, write_parquet
 from pipeline.snapshots.comparison.errata import CONCERNED, Errata, errata_of
 from pipeline.snapshots.format.rows import TABLES
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.snapshots.lakes import demo_snapshot, stamp
 
-Tables = dict[str, list[Row]]
+Tables = dict[str, list[Any]]
 
 
 @pytest.fixture(scope="module")
@@ -32,17 +31,17 @@ def published(last: Path) -> Tables:
     return {config: read_parquet(last / "data" / f"{config}.parquet") for config in TABLES if config != "errata"}
 
 
-def without(found: Tables, config: str, place: int = 0) -> tuple[Tables, Row]:
+def without(found: Tables, config: str, place: int = 0) -> tuple[Tables, Any]:
     """The tables without a row, and that row."""
     rows = found[config]
     return found | {config: rows[:place] + rows[place + 1 :]}, rows[place]
 
 
-def rejected(stage: str, key: str, reason: RejectReason, detail: str = "seen") -> Row:
+def rejected(stage: str, key: str, reason: RejectReason, detail: str = "seen") -> Any:
     return {"stage": stage, "library": LIBRARY, "key": key, "reason": reason, "detail": detail}
 
 
-def only(errata: Errata) -> Row:
+def only(errata: Errata) -> Any:
     assert len(errata.rows) == 1
     return errata.rows[0]
 

@@ -11,7 +11,6 @@ import pytest
 
 from pipeline.core.vocabularies.projects import ProjectOutcome
 from pipeline.core.vocabularies.samples import DocumentSource, SnippetSource
-from pipeline.lake.schema import Row
 from pipeline.snapshots.description.attribution import Source, attribution_text, licences, unnamed
 from pipeline.snapshots.format.rows import TABLES
 from tests.families.completions_and_migrations.rows import snippet
@@ -21,12 +20,12 @@ from tests.snapshots.markup import HOSTILE, cells
 POST = {"place": "1/2", "url": "https://example.org/a/2", "attribution": "Ada, https://example.org/users/1"}
 
 
-def release(**columns: Any) -> Row:
+def release(**columns: Any) -> Any:
     return tables()["releases"][0] | columns
 
 
-def written(releases: Sequence[Row] | None = None, **more: Sequence[Row]) -> str:
-    rows: Mapping[str, Sequence[Row]] = {"snippets": [], "projects": [], **more}
+def written(releases: Sequence[Any] | None = None, **more: Sequence[Any]) -> str:
+    rows: Mapping[str, Sequence[Any]] = {"snippets": [], "projects": [], **more}
     return attribution_text(configurations({"releases": [release()] if releases is None else releases, **rows}))
 
 
@@ -36,7 +35,7 @@ def section(text: str, heading: str) -> list[list[str]]:
     return [[part.strip() for part in cells(line)] for line in lines if line.startswith("| ")][1:]
 
 
-def post(**columns: Any) -> Row:
+def post(**columns: Any) -> Any:
     row = snippet("x = 1\n", "", "1.0", source=SnippetSource.STACK_OVERFLOW, licence="CC-BY-SA-4.0")
     return row | POST | columns
 

@@ -6,15 +6,14 @@ from typing import Any
 import pytest
 
 from pipeline.lake.ids import sha256_text
-from pipeline.lake.schema import Row
 from tests.api.surface.trees import rows, surface
 
 
-def parameters(row: Row) -> list[tuple[str, str, str | None, str | None, str]]:
+def parameters(row: Any) -> list[tuple[str, str, str | None, str | None, str]]:
     return [(p["name"], str(p["kind"]), p["default"], p["annotation"], str(p["known_from"])) for p in row["parameters"]]
 
 
-def names(row: Row) -> list[str]:
+def names(row: Any) -> list[str]:
     return [p["name"] for p in row["parameters"]]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,6 @@ from pipeline.execution.validation.judging import judge
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.server import Server
-from pipeline.lake.schema import Row
 from tests.evaluation.scores.hostile.answers import ENDLESS, FUNCTIONS, PROGRAMS, UNREADABLE
 from tests.evaluation.scores.hostile.naive import beside_outputs, beside_tests
 
@@ -44,7 +44,7 @@ def test_recorded_2():
     with pytest.raises(ValueError):
         solve('a b', 0)
 """
-CHECKS: list[Row] = [
+CHECKS: list[Any] = [
     {"statement": "from textwrap import wrap\n", "expected": None, "options": []},
     {"statement": "wrap('a b c', 3)\n", "expected": "['a b', 'c']\n", "options": []},
 ]
@@ -55,7 +55,7 @@ SOURCES = Sources(
     {},
     None,
 )
-ROWS: Mapping[Family, Row] = {
+ROWS: Mapping[Family, Any] = {
     Family.PROBLEM: {
         "starting_code": HEAD,
         "hidden_tests": TESTS,

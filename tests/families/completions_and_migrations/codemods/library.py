@@ -19,7 +19,8 @@ from pipeline.families.completions_and_migrations.codemods.rules import CodemodR
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.stage import instances_stage
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import SnippetRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.corpus.usages.rows import surfaces
 from tests.families.completions_and_migrations.rows import CODEMODS, EXECUTABLE_SOURCES, TAGGING, snippet
@@ -39,7 +40,9 @@ def package(**modules: str) -> dict[str, str]:
     return {f"lib/{'__init__' if name == 'init' else name}.py": source for name, source in modules.items()}
 
 
-def example(code: str, first: str, last: str | None = None, path: str = "lib", outputs: tuple[str, ...] = ()) -> Row:
+def example(
+    code: str, first: str, last: str | None = None, path: str = "lib", outputs: tuple[str, ...] = ()
+) -> SnippetRow:
     """An example whose imports are its preamble; `outputs` are those that it states for its last statements."""
     lines = code.splitlines(keepends=True)
     body = ast.parse(code).body
@@ -49,26 +52,26 @@ def example(code: str, first: str, last: str | None = None, path: str = "lib", o
     parser = doctest.DocTestParser()
     statements = [each.source for each in parser.get_examples("".join(_prompted(rest)))] if outputs else []
     stated: tuple[str | None, ...] = (None,) * (len(statements) - len(outputs)) + outputs
-    checks: list[Row] = [
+    checks: list[Any] = [
         {"statement": s, "expected": e, "options": []} for s, e in zip(statements, stated, strict=True)
     ]
-    row = snippet(rest, path, first, last, preamble)
-    return row | {"checks": checks, "id": content_id("lib", first, path, preamble, rest)}
+    row: SnippetRow = snippet(rest, path, first, last, preamble)
+    return {**row, "checks": checks, "id": content_id("lib", first, path, preamble, rest)}
 
 
 def _prompted(code: str) -> list[str]:
     return [(">>> " if not line.startswith((" ", ")")) else "... ") + line for line in code.splitlines(keepends=True)]
 
 
-Tables = dict[str, list[Row]]
+Tables = dict[str, list[Any]]
 
 
-def stages(old: Files, new: Files, *snippets: Row, rules: CodemodRules = CODEMODS) -> tuple[Tables, Output]:
+def stages(old: Files, new: Files, *snippets: SnippetRow, rules: CodemodRules = CODEMODS) -> tuple[Tables, Output]:
     """Run the stages over the releases 1 (empty), 2 (old) and 3 (new): what instances reads, and makes."""
     return over({"1": dict.fromkeys(old, ""), "2": old, "3": new}, *snippets, rules=rules)
 
 
-def over(history: Mapping[str, Files], *snippets: Row, rules: CodemodRules = CODEMODS) -> tuple[Tables, Output]:
+def over(history: Mapping[str, Files], *snippets: SnippetRow, rules: CodemodRules = CODEMODS) -> tuple[Tables, Output]:
     """Run the stages over a history: version to files."""
     releases, surface = surfaces(history)
     tables: Any = {"releases": releases, "snippets": list(snippets), "symbols": list(surface.tables["symbols"])}
@@ -91,12 +94,12 @@ def over(history: Mapping[str, Files], *snippets: Row, rules: CodemodRules = COD
     return tables, made
 
 
-def instances(old: Files, new: Files, *snippets: Row, rules: CodemodRules = CODEMODS) -> Output:
+def instances(old: Files, new: Files, *snippets: SnippetRow, rules: CodemodRules = CODEMODS) -> Output:
     """Return what the stage of instances makes."""
     return stages(old, new, *snippets, rules=rules)[1]
 
 
-def rewritten(old: Files, new: Files, *snippets: Row) -> list[Row]:
+def rewritten(old: Files, new: Files, *snippets: SnippetRow) -> list[Any]:
     """Return the rows of `rewrites` that come out."""
     return list(instances(old, new, *snippets).tables["rewrites"])
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pipeline.families.completions_and_migrations.codemods.moves import Move
 from pipeline.families.completions_and_migrations.codemods.program import Program
 from pipeline.families.completions_and_migrations.codemods.rewrite import Task, rewrite
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SnippetRow
 
 THERE = Move("lib.fetch", "lib.load", "lib")
 BACK = Move("lib.load", "lib.fetch", "lib")
@@ -30,7 +30,7 @@ STATEMENTS = (
 )
 
 
-def tasks(snippet: Row, use: str, move: Move) -> list[Task]:
+def tasks(snippet: SnippetRow, use: str, move: Move) -> list[Task]:
     """A task for each use of a name, in the bytes of the program."""
     data = (snippet["preamble"] + snippet["code"]).encode()
     tree = ast.parse(data)
@@ -46,7 +46,7 @@ def tasks(snippet: Row, use: str, move: Move) -> list[Task]:
     return [Task(row, move) for row in rows]
 
 
-def program(preamble: str, code: str) -> Row:
+def program(preamble: str, code: str) -> Any:
     return {"preamble": preamble, "code": code, "checks": []}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,8 @@ from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.runs import plan_runs, required_versions
 from pipeline.execution.validation.stage import Runner, validation_stage
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import EnvironmentRow, SnippetRow, VerdictRow
+from pipeline.lake.schema import table
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.completions_and_migrations import acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
@@ -34,19 +36,21 @@ KEPT = module("def fetch(name, *more, how='slow'):\n    return name + how\n")
 CODE = "import lib\nlib.fetch('a', 'b')\n"
 
 
-def known(old: Files, new: Files, *snippets: Row) -> Tables:
+def known(old: Files, new: Files, *snippets: SnippetRow) -> Tables:
     """What validation and the gate read, as far as it concerns migrations."""
     read, made = stages(old, new, *snippets)
     names = ("migrations", "rewrites", "completions")
     return read | {name: list(made.by_table[name]) for name in names}
 
 
-def planned(tables: Tables) -> dict[str, list[Row]]:
+def planned(tables: Tables) -> dict[str, list[Any]]:
     names = ("releases", "snippets", "completions", "migrations", "changes", "symbols", "rewrites")
     return {name: tables[name] for name in names} | {"completions": []}
 
 
-def judge(tables: Tables, verdicts: list[Row], environments: list[Row]) -> tuple[list[Row], dict[str, int]]:
+def judge(
+    tables: Tables, verdicts: list[VerdictRow], environments: list[EnvironmentRow]
+) -> tuple[list[Any], dict[str, int]]:
     output = acceptance_stage(
         {
             "completions": [],
@@ -95,7 +99,7 @@ def test_both_sides_are_run_in_both_releases() -> None:
 
 def prove(
     index: Index, root: Path, sandbox: Sandbox, old: Files, new: Files, tables: Tables
-) -> tuple[list[Row], list[Row]]:
+) -> tuple[list[Any], list[Any]]:
     """Build the environments of both releases and run what is planned; return environments and verdicts."""
     for version, files in (("1", {"lib.py": ""}), ("2", old), ("3", new)):
         index.add_wheel("lib", version, files, f"2020-01-0{version}T00:00:00Z")
@@ -128,7 +132,7 @@ def test_the_strong_form_is_published_with_both_outcomes(index: Index, tmp_path:
     assert up["evidence"] == "executed"
 
 
-def made_up(tables: Tables, **outcomes: Outcome) -> list[Row]:
+def made_up(tables: Tables, **outcomes: Outcome) -> list[Any]:
     """Verdicts that all passed, but for those given as side and version: `old_3`, `new_2`."""
     (snippet,), (rewrite,) = tables["snippets"], tables["rewrites"]
     subjects = {"old": snippet["id"], "new": rewrite["id"]}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pipeline.api.history.tags import Tags
@@ -12,7 +14,7 @@ from pipeline.families.completions_and_migrations.codemods.rewrite import Task, 
 from pipeline.families.completions_and_migrations.codemods.signatures import Unfit
 from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.completions_and_migrations.transitions import transitions
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SnippetRow
 from tests.families.completions_and_migrations.codemods.library import example, module, stages
 from tests.families.completions_and_migrations.rows import TAGGING
 
@@ -20,7 +22,7 @@ OLD = module("def fetch(name, size=1, *, how=None):\n    return name, size\n")
 NEW = module("def fetch(name, *, way=2, how=None):\n    return name, way\n")
 
 
-def asked(code: str) -> tuple[Row, list[Task]]:
+def asked(code: str) -> tuple[Any, list[Task]]:
     """A snippet of the older release, and the uses that the newer one may want otherwise."""
     snippet = example(code, "2", "2")
     tables, _ = stages(OLD, NEW, snippet)
@@ -35,7 +37,7 @@ def asked(code: str) -> tuple[Row, list[Task]]:
     return snippet, found
 
 
-def outcome(snippet: Row, tasks: list[Task]) -> str:
+def outcome(snippet: SnippetRow, tasks: list[Task]) -> str:
     try:
         return "written anew" if rewrite(Program(snippet), tasks) else "as it was"
     except Unfit:
