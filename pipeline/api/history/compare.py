@@ -240,10 +240,11 @@ class _Writer:
 
     def _sure_of_signature(self, difference: Difference) -> float:
         """Return how sure a claim about a parameter is where `*args` or `**kwargs` reached an unobservable callable."""
-        if difference.kind != ChangeKind.PARAMETER_REMOVED:
-            # borrowed for optional parameters in place of `*args`: measured for `**kwargs` only
+        text = difference.old or ""
+        if difference.kind != ChangeKind.PARAMETER_REMOVED or text.startswith("**"):
+            # measured for `**kwargs` that an added parameter follows, borrowed for those without one and for `*args`
             return self.rules.confidence_parameter_explicit
-        of_args = (difference.old or "").startswith("*")
+        of_args = text.startswith("*")
         return self.rules.confidence_args_removed if of_args else self.rules.confidence_parameter_handed_on
 
     def _sure(self, path: str, there: Index, if_unseen: float) -> float:

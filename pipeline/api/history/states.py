@@ -118,7 +118,8 @@ def _callable(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> Iter
 def _with_doubt(difference: Difference, old: SymbolState, new: SymbolState) -> Difference:
     """Return a claim as unsure where `**kwargs` of the release without the parameter may reach what takes it.
 
-    So is the claim that `*args` went, if these were handed on: what stands there instead may be all that they took.
+    So is the claim that `*args` or `**kwargs` went, if these were handed on: what stands there instead may be all that
+    they took.
     For the same reason an optional parameter in their place is unsure, and breaks nothing.
     """
     added = difference.kind in {ChangeKind.PARAMETER_ADDED_OPTIONAL, ChangeKind.PARAMETER_ADDED_REQUIRED}
@@ -126,7 +127,8 @@ def _with_doubt(difference: Difference, old: SymbolState, new: SymbolState) -> D
         return difference
     text = difference.old or difference.new or ""
     if text.startswith("*"):
-        limited = not added and not text.startswith("**") and ARGS_HANDED_ON in old["labels"]
+        label = KWARGS_UNSEEN if text.startswith("**") else ARGS_HANDED_ON
+        limited = not added and label in old["labels"]
         return replace(difference, unseen=True) if limited else difference
     optional = difference.kind == ChangeKind.PARAMETER_ADDED_OPTIONAL
     if optional and difference.breaking and ARGS_HANDED_ON in old["labels"]:

@@ -273,7 +273,7 @@ HANDS_ON = {
             "parameter_added_optional port 0.6",
             "parameter_added_required host 0.6",
             "parameter_removed args 0.2",
-            "parameter_removed kw 1.0",
+            "parameter_removed kw 0.6",
         ],
     ),
     "by a constructor to one that hands them on to an unobservable one (urllib3: HTTPSConnection)": (
@@ -283,7 +283,7 @@ HANDS_ON = {
         "from http.client import HTTPConnection as H\nclass _B(H):\n"
         "    def __init__(self, *args, **kw):\n        H.__init__(self, *args, **kw)\n"
         "class C(_B):\n    def __init__(self, host, *, blocksize=1):\n        super().__init__(host)\n",
-        ["parameter_added_optional blocksize 0.6", "parameter_removed kw 1.0"],
+        ["parameter_added_optional blocksize 0.6", "parameter_removed kw 0.6"],
     ),
     "by a constructor to a base without a constructor, whose base no source shows": (
         "from there import B\nclass _M(B): ...\nclass C(_M):\n    def __init__(self, *, a=1): ...\n",
@@ -359,6 +359,16 @@ HANDED_ARGS = {
         "def f(*args):\n    return '{} {}'.format(*args)\n",
         "def f(other=()): ...\n",
         ["parameter_added_optional other 1.0 breaking", "parameter_removed args 1.0 breaking"],
+    ),
+    "keywords to what no source shows": (
+        "import x\ndef f(a, **kw):\n    return x.g(a, **kw)\n",
+        "import x\ndef f(a, *, size=None):\n    return x.g(a, size=size)\n",
+        ["parameter_added_optional size 0.6", "parameter_removed kw 0.6 breaking"],
+    ),
+    "keywords to what the sources show": (
+        "def f(a, **kw): ...\n",
+        "def f(a): ...\n",
+        ["parameter_removed kw 1.0 breaking"],
     ),
     "another keyword is none of their places": (
         "def f(*args):\n    g(*args)\n",
