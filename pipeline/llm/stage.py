@@ -99,11 +99,20 @@ class _Documentation:
         """
         path, version, name = instance["path"], instance["version"], instance["core_token"]
         owner, _, last = path.rpartition(".")
-        docstrings = self._docstrings([(path, version)])
+        docstrings = holders = self._docstrings([(path, version)])
+        of_argument: tuple[str, ...] = ()
         if name != last or not docstrings:
             holders = docstrings or self._docstrings([(owner, version)])
-            docstrings = (*(texts[name] for texts in map(texts_by_name, holders) if name in texts), *docstrings)
-        return Request(instance["id"], DraftField.DESCRIPTION, (name,), docstrings, instance["code"])
+            parts = [texts[name] for texts in map(texts_by_name, holders) if name in texts]
+            docstrings = (*parts, *docstrings)
+        if name != last:
+            # Not in a call that is quoted: `iter(func, sentinel)`.
+            named = re.compile(rf"(?<![\w.(]){re.escape(name)}(?!\w)")
+            first_of_parts = [sentences(part, self._rules.abbreviations)[:1] for part in parts]
+            # The first sentence is on the function, whatever it names.
+            naming = [filter(named.search, sentences(text, self._rules.abbreviations)[1:]) for text in holders]
+            of_argument = tuple(sentence for texts in (*first_of_parts, *naming) for sentence in texts)
+        return Request(instance["id"], DraftField.DESCRIPTION, (name,), docstrings, instance["code"], None, of_argument)
 
     def for_migration(self, instance: MigrationRow) -> Request:
         """Ask for the description of a migration: the old side's docstrings first.

@@ -27,6 +27,7 @@ class Request:
     code (the most telling first), and the code itself.
 
     `fallback` is the text where no sentence describes the code without a name; without one such a sentence is cut.
+    `of_argument` are sentences on a hidden argument itself; one of them says more than any on its function.
     """
 
     subject_id: str
@@ -35,6 +36,7 @@ class Request:
     docstrings: tuple[str, ...]
     code: str
     fallback: str | None = None
+    of_argument: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,18 +153,29 @@ class OfflineWriter:
             if (candidates := self._describing(docstring, request.hidden))
         ]
         clean = [next((text for text in candidates if self._is_clean(text, request)), None) for candidates in described]
-        chosen = self._different([text for text in clean if text is not None])[: self.rules.max_sentences]
+        of_argument = self._of_argument(request)
+        free = [*of_argument, *(text for text in clean if text is not None)]
+        chosen = self._different(free)[: self.rules.max_sentences]
         if len(chosen) == 1:
             chosen += self._addition(chosen[0], request)
         if not chosen and request.fallback is not None:
             chosen = [request.fallback]
-        redacted = not chosen
-        if redacted:
+        redacted = not chosen or any(self.rules.placeholder in text for text in of_argument)
+        if not chosen:
             chosen = next(filter(None, (self._cut(text, request) for texts in described for text in texts)), [])
         if not chosen:
             return None
         source = sha256_json([request.field, request.hidden, request.docstrings])
         return Text(" ".join(chosen), redacted, Drafter.OFFLINE, None, source)
+
+    def _of_argument(self, request: Request) -> list[str]:
+        """Return the first sentence on a hidden argument that says enough without its name, if there is one."""
+        texts = [(cut_names(text, request.hidden, self.rules), text) for text in request.of_argument]
+        sized = [(cut, text) for cut, text in texts if self._is_sized(cut) and is_specific(cut, self.rules)]
+        for cut, _ in sorted(sized, key=lambda pair: pair[0] != pair[1]):
+            if cut.count(self.rules.placeholder) <= 1 and not find_names(cut, request.hidden, self.rules):
+                return [_closed(cut[:1].upper() + cut[1:])]
+        return []
 
     def _cut(self, text: str, request: Request) -> list[str]:
         """Return a sentence without the names in it, and the next one where it says too little; nothing if both do."""

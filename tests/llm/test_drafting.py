@@ -396,6 +396,26 @@ def test_the_core_api_is_described_not_the_one_that_the_example_documents() -> N
             "How many bytes are read. Reads the page of an address.",
         ),
         (
+            "lib.fetch",
+            "most",
+            document(
+                "lib.fetch",
+                "Reads the page of an address.\n\n:param most: if given, remaining paragraphs are ignored.",
+                "1.0",
+            ),
+            "If given, remaining paragraphs are ignored. Reads the page of an address.",
+        ),
+        (
+            "lib.fetch",
+            "most",
+            document(
+                "lib.fetch",
+                "Reads most of a page.\n\nLike read(most). If ``most`` is given, remaining paragraphs are ignored.",
+                "1.0",
+            ),
+            "If [API] is given, remaining paragraphs are ignored.",
+        ),
+        (
             "lib.Page.size",
             "size",
             document("lib.Page", "Holds a page.\n\nAttributes:\n    size: Number of bytes of the text.", "1.0"),
