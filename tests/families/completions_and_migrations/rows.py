@@ -23,7 +23,16 @@ from pipeline.core.vocabularies.samples import (
 from pipeline.core.vocabularies.surface import ArtifactKind, PublicBecause, SourceKind, SymbolKind
 from pipeline.families.completions_and_migrations.codemods.rules import CodemodRules
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import ReleaseRow, UsageRow, VerdictRow
+from pipeline.lake.rows import (
+    ChangeRow,
+    DocumentRow,
+    LifecycleRow,
+    ReleaseRow,
+    SnippetRow,
+    SymbolRow,
+    UsageRow,
+    VerdictRow,
+)
 
 LIBRARY = "lib"
 TAGGING = load(RULES / "tags.yaml", LifecycleRules)
@@ -32,7 +41,7 @@ EXECUTABLE_SOURCES = frozenset({SnippetSource.DOCSTRING, SnippetSource.DOCUMENTA
 START = datetime(2021, 1, 1, tzinfo=UTC)
 
 
-def releases(*versions: str, before: str | None = None, start: datetime = START) -> list[Any]:
+def releases(*versions: str, before: str | None = None, start: datetime = START) -> list[ReleaseRow]:
     """Consecutive releases, a month apart; `before` is a release that the lake does not hold."""
     predecessors = [before, *versions]
     return [_release(version, predecessors[at], start + timedelta(days=30 * at)) for at, version in enumerate(versions)]
@@ -58,9 +67,11 @@ def _release(version: str, predecessor: str | None, time: datetime) -> ReleaseRo
     }
 
 
-def snippet(code: str, path: str, first: str, last: str | None = None, preamble: str = "", **columns: Any) -> Any:
+def snippet(
+    code: str, path: str, first: str, last: str | None = None, preamble: str = "", **columns: Any
+) -> SnippetRow:
     """An example in the documentation of `path`, the same from the first to the last version."""
-    row: Any = {
+    row: SnippetRow = {
         "id": content_id(LIBRARY, first, path, code),
         "library": LIBRARY,
         "version": first,
@@ -90,10 +101,10 @@ def snippet(code: str, path: str, first: str, last: str | None = None, preamble:
         "attribution": "Ada",
         "purl": f"pkg:pypi/lib@{first}",
     }
-    return row | columns
+    return {**row, **columns}
 
 
-def usages(snippet: Any, paths: Mapping[str, str]) -> list[UsageRow]:
+def usages(snippet: SnippetRow, paths: Mapping[str, str]) -> list[UsageRow]:
     """Every `name(` in a snippet's text as a use of the path that `paths` gives for the name."""
     text = (snippet["preamble"] + snippet["code"]).encode()
     return [
@@ -103,7 +114,7 @@ def usages(snippet: Any, paths: Mapping[str, str]) -> list[UsageRow]:
     ]
 
 
-def _usage(snippet: Any, path: str, text: bytes, match: re.Match[bytes]) -> UsageRow:
+def _usage(snippet: SnippetRow, path: str, text: bytes, match: re.Match[bytes]) -> UsageRow:
     return {
         "id": content_id(snippet["id"], path, match.start(1)),
         "snippet_id": snippet["id"],
@@ -122,9 +133,9 @@ def _usage(snippet: Any, path: str, text: bytes, match: re.Match[bytes]) -> Usag
     }
 
 
-def symbol(path: str, first: str, last: str | None = None, canonical: str | None = None, **columns: Any) -> Any:
+def symbol(path: str, first: str, last: str | None = None, canonical: str | None = None, **columns: Any) -> SymbolRow:
     """A function that is public from the first to the last version."""
-    row: Any = {
+    row: SymbolRow = {
         "library": LIBRARY,
         "path": path,
         "first_version": first,
@@ -146,7 +157,7 @@ def symbol(path: str, first: str, last: str | None = None, canonical: str | None
         "file": "lib/core.py",
         "source": SourceKind.PY,
     }
-    return row | columns
+    return {**row, **columns}
 
 
 def life(
@@ -157,7 +168,7 @@ def life(
     removed_in: str | None = None,
     modified: Sequence[str] = (),
     replacement: str | None = None,
-) -> Any:
+) -> LifecycleRow:
     """The life of a path; `introduced` says that the release before the first is known not to have it."""
     return {
         "library": LIBRARY,
@@ -173,7 +184,7 @@ def life(
     }
 
 
-def change(kind: ChangeKind, path: str, old_version: str, new_version: str, **columns: Any) -> Any:
+def change(kind: ChangeKind, path: str, old_version: str, new_version: str, **columns: Any) -> ChangeRow:
     """One change between two releases, with the tags that belong to its kind."""
     tags = {
         ChangeKind.INTRODUCED: (VersiCodeTag.ADDITION, LibEvolutionEvalTag.INTRODUCED),
@@ -203,10 +214,10 @@ def change(kind: ChangeKind, path: str, old_version: str, new_version: str, **co
         "libevolutioneval_tag": tags[1],
         "gitchameleon_category": None,
     }
-    return row | columns
+    return {**row, **columns}
 
 
-def document(path: str, docstring: str, first: str, last: str | None = None) -> Any:
+def document(path: str, docstring: str, first: str, last: str | None = None) -> DocumentRow:
     """The docstring of a path."""
     return {
         "library": LIBRARY,
@@ -244,6 +255,6 @@ def verdict(
     }
 
 
-def probe(path: str, version: str, outcome: Outcome) -> Any:
+def probe(path: str, version: str, outcome: Outcome) -> VerdictRow:
     """One probe of an API path."""
     return verdict(path, version, outcome, VerdictRole.PROBE)
