@@ -59,7 +59,7 @@ class Runner:
     def store(self) -> Runner:
         return self
 
-    def build(self, request: EnvironmentRequest) -> Any:
+    def build(self, request: EnvironmentRequest) -> EnvironmentRow:
         self.requests.append(request)
         built = environment(request.version, str(request.python), request.pins)
         return built | {"outcome": EnvironmentOutcome.BUILT}

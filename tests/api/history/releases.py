@@ -9,7 +9,7 @@ from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.stage import lifecycle_stage
 from pipeline.api.surface.stage import surface_stage
 from pipeline.core.rules.load import RULES, load
-from pipeline.lake.rows import ChangeRow
+from pipeline.lake.rows import ChangeRow, ReleaseRow
 from pipeline.lake.stage import Output
 from tests.api.surface.trees import surface
 
@@ -53,7 +53,7 @@ def told(rows: Sequence[Any]) -> list[str]:
 def history(*sources: Files, predecessor: str | None = None, gap_before: str | None = None) -> tuple[Output, Output]:
     """Run both stages over releases 1.0, 1.1, … of `pkg`; before `gap_before` one is missing."""
     versions = [f"1.{number}" for number in range(len(sources))]
-    releases: list[Any] = [
+    releases: list[ReleaseRow] = [
         {
             "library": "pkg",
             "version": version,

@@ -11,6 +11,7 @@ from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.changes import Agreement, Disagreement
 from pipeline.core.vocabularies.samples import Evidence
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.api.history.releases import Files, history
@@ -24,7 +25,7 @@ def stated(*sources: Files, predecessor: str | None = None) -> tuple[list[Any], 
     """Run the stage over releases 1.0, 1.1, … of `pkg`; return its rows, and the output of the comparison."""
     read, lived = history(*sources, predecessor=predecessor)
     versions = [f"1.{number}" for number in range(len(sources))]
-    releases: list[Any] = [
+    releases: list[ReleaseRow] = [
         {"library": "pkg", "version": version, "predecessor": before}
         for version, before in zip(versions, [predecessor, *versions], strict=False)
     ]

@@ -9,13 +9,14 @@ from pipeline.api.history.parameters import compare_parameters
 from pipeline.api.surface.extract.signature_decorators import HelperRules, apply_helpers, read_parameters
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.surface import ParameterSource
+from pipeline.lake.rows import SymbolParameter
 from tests.api.history.releases import TAGGING, changes
 
 HELPERS = load(RULES / "helpers.yaml", HelperRules)
 SOURCES = {str(source): source for source in ParameterSource}
 
 
-def parameters(signature: str, **sources: str) -> list[Any]:
+def parameters(signature: str, **sources: str) -> list[SymbolParameter]:
     """Read `@decorator … (a, b=1)`; `sources` says where parameters are known from, if not from the signature."""
     decorators, _, inside = signature.rpartition("(")
     (function,) = ast.parse(f"{decorators}\ndef f({inside}: ...").body

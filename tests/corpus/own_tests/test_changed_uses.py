@@ -14,6 +14,7 @@ from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, blam
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.script_runs import as_asserted
 from pipeline.corpus.usages.api import Api
+from pipeline.lake.rows import OwnTestRow
 from tests.corpus.own_tests.test_scripts import api, change, lines_of, symbol
 
 API = api("total", "other")
@@ -21,9 +22,9 @@ API = api("total", "other")
 
 def own_test(
     body: str, first: str = "1.0", last: str = "1.0", preamble: str = "import demo\n", head: str = "()"
-) -> Any:
+) -> OwnTestRow:
     code = f"def test_it{head}:\n" + "".join(f"    {line}\n" for line in body.splitlines())
-    row: Any = {"id": body + first, "version": first, "last_version": last, "preamble": preamble, "code": code}
+    row: OwnTestRow = {"id": body + first, "version": first, "last_version": last, "preamble": preamble, "code": code}
     return row | {"test": "test_it", "entry": None, "apis": ["demo.other", "demo.total"]}
 
 

@@ -18,6 +18,7 @@ from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.stage import Runner
+from pipeline.lake.rows import OwnTestRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.corpus.own_tests.suites import RULE
@@ -34,9 +35,15 @@ LISTED = "from itertools import islice\nfrom lib import {}\n\nprint(list(islice(
 PARAMETERS = {"load": ("path",), "read": ("path",), "dump": ("x", "indent"), "both": ("x",)}
 
 
-def own_test(version: str, body: str, *names: str) -> Any:
+def own_test(version: str, body: str, *names: str) -> OwnTestRow:
     code = "def test_it():\n" + "".join(f"    {line}\n" for line in body.splitlines())
-    row: Any = {"id": version + body, "library": "lib", "version": version, "last_version": version, "test_id": body}
+    row: OwnTestRow = {
+        "id": version + body,
+        "library": "lib",
+        "version": version,
+        "last_version": version,
+        "test_id": body,
+    }
     row |= {
         "test": "tests/test_a.py::test_it",
         "case": "",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 import hypothesis.strategies as st
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import given
 from pipeline.core.vocabularies.samples import SnippetStyle
 from pipeline.corpus.snippets.extract import extract
 from pipeline.corpus.snippets.programs import Example
+from pipeline.lake.rows import SnippetCheck
 
 DOCTESTS = [
     ("Does.\n\n>>> f(1)\n2\n", [("doctest", "f(1)\n", 1, 2)]),
@@ -143,7 +143,7 @@ HEADS = {
 
 
 @given(st.lists(CHECKS, min_size=1), st.sampled_from(sorted(HEADS)))
-def test_an_example_comes_back_out_of_its_rendering(checks: list[Any], style: SnippetStyle) -> None:
+def test_an_example_comes_back_out_of_its_rendering(checks: list[SnippetCheck], style: SnippetStyle) -> None:
     head, margin = HEADS[style]
     code = "".join(str(check["statement"]) for check in checks)
     example = Example(style, code, tuple(checks), head.count("\n"))

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pipeline.api.surface.stage import surface_stage
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Output
 from tests.api.surface.trees import surface
 
@@ -65,7 +66,7 @@ def symbols_of(files: Mapping[str, str]) -> dict[str, Any]:
     return dict(surface(files).symbols)
 
 
-def release(version: str, predecessor: str | None = None, import_names: tuple[str, ...] = ("lib",)) -> Any:
+def release(version: str, predecessor: str | None = None, import_names: tuple[str, ...] = ("lib",)) -> ReleaseRow:
     """Return a `releases` row."""
     return {
         "library": "lib",

@@ -18,6 +18,7 @@ from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.running import run_cases
 from pipeline.families.completions_and_migrations.expected_outputs import Example, expected_outputs
+from pipeline.lake.rows import SnippetCheck
 
 BLOCK: MaskedCode = {
     "granularity": "block",
@@ -145,7 +146,7 @@ def test_stated_outputs(program: str, asked: list[tuple[str, str | None]]) -> No
 
 def test_an_exception_that_is_stated_is_all_that_is_asked() -> None:
     raised = "Traceback (most recent call last):\nValueError: no\n"
-    checks: list[Any] = [
+    checks: list[SnippetCheck] = [
         {"statement": "f()\n", "expected": "1\n", "options": []},
         {"statement": "g()\n", "expected": raised, "options": []},
     ]

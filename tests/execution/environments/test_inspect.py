@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -114,7 +113,7 @@ def test_real_compiled_modules(
     real_store: EnvironmentStore,
     tmp_path: Path,
 ) -> None:
-    release: Any = {"library": library, "version": version, "requires_python": None}
+    release: ReleaseRow = {"library": library, "version": version, "requires_python": None}
     release |= {"release_time": datetime.fromisoformat(day).replace(tzinfo=UTC), "sha256": f"{library} {version}"}
     release |= {"import_names": [module.split(".")[0]]}
     seen = inspect_release(release, [module], real_store, tmp_path)[module]

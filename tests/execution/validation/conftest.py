@@ -19,6 +19,7 @@ from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.validation.cases import Case, Result
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.running import run_cases
+from pipeline.lake.rows import SnippetCheck
 
 LIBRARY = {
     "lib/__init__.py": """
@@ -172,7 +173,7 @@ def outcome_of(library: Path, sandbox: Sandbox, rules: ValidationRules) -> Calla
         environment: Environment,
         code: str = "",
         *,
-        checks: Sequence[Any] = (),
+        checks: Sequence[SnippetCheck] = (),
         preamble: str = "",
         test: str | None = None,
         **changed: Any,
@@ -184,5 +185,5 @@ def outcome_of(library: Path, sandbox: Sandbox, rules: ValidationRules) -> Calla
     return run
 
 
-def check(statement: str, expected: str | None = None, *options: str) -> Any:
+def check(statement: str, expected: str | None = None, *options: str) -> SnippetCheck:
     return {"statement": statement, "expected": expected, "options": list(options)}

@@ -17,6 +17,7 @@ from pipeline.execution.validation.fork_server import ForkServer, imports_of
 from pipeline.execution.validation.fresh import Fresh
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.running import run_cases
+from pipeline.lake.rows import SnippetCheck
 
 NASTY = {
     "passes": "import lib\nassert lib.Box(1).grow(2) == 3",
@@ -249,7 +250,7 @@ def test_statements_and_test_modules_are_forked_too(
 ) -> None:
     monkeypatch.setattr(Fresh, "attempt", lambda self, case, repeat: Attempt(Outcome.HARNESS_ERROR, "fresh", 0, 0))
     rules = limited.model_copy(update={"process": Process.FORK, "time_s": 20.0})
-    checks: list[Any] = [{"statement": "import lib", "expected": None, "options": []}]
+    checks: list[SnippetCheck] = [{"statement": "import lib", "expected": None, "options": []}]
     checks.append({"statement": "lib.Box(1).size", "expected": "1\n", "options": []})
     test_file = "from solution import lib\ndef test(): assert lib.Box(1).size == 1\n"
     cases = [

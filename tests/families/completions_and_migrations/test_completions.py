@@ -14,7 +14,7 @@ from pipeline.core.vocabularies.samples import Granularity, SnippetSource
 from pipeline.families.completions_and_migrations.masks import unmask
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.stage import instances_stage
-from pipeline.lake.rows import ChangeRow, SnippetRow, SymbolRow
+from pipeline.lake.rows import ChangeRow, LifecycleRow, SnippetRow, SymbolRow, WitnessRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.families.completions_and_migrations.rows import (
@@ -37,7 +37,7 @@ PREAMBLE = "from lib import fetch\n"
 
 def run(
     snippets: Sequence[SnippetRow],
-    lives: Sequence[Any],
+    lives: Sequence[LifecycleRow],
     changes: Sequence[ChangeRow] = (),
     symbols: Sequence[SymbolRow] = (),
     names: dict[str, str] | None = None,
@@ -230,7 +230,7 @@ def shown(kind: ChangeKind, code: str, **columns: Any) -> list[Any]:
     row = snippet(code, "lib.fetch", "1.0") | {"source": SnippetSource.OWN_TEST, "path": None}
     row["example_of"] = ["lib.fetch"]
     changed = change(kind, "lib.fetch", "1.0", "1.1", **columns)
-    witness: Any = {"id": "w", "change_id": changed["id"], "old_snippet_id": row["id"], "new_snippet_id": None}
+    witness: WitnessRow = {"id": "w", "change_id": changed["id"], "old_snippet_id": row["id"], "new_snippet_id": None}
     found = [use | {"keywords": ["size"] if "size" in code else []} for use in usages(row, {"fetch": "lib.fetch"})]
     output = instances_stage(
         {

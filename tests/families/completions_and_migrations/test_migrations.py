@@ -17,7 +17,7 @@ from pipeline.families.completions_and_migrations.pairs import core_paths
 from pipeline.families.completions_and_migrations.replacements import resolve
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.stage import instances_stage
-from pipeline.lake.rows import ChangeRow, SnippetRow
+from pipeline.lake.rows import ChangeRow, LifecycleRow, SnippetCheck, SnippetRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.families.completions_and_migrations.rows import (
@@ -42,12 +42,14 @@ def snippet(
     code: str, path: str, first: str, last: str | None = None, outputs: Sequence[str | None] = ("7\n",), **columns: Any
 ) -> SnippetRow:
     """An example that states outputs."""
-    checks: list[Any] = [{"statement": code, "expected": output, "options": []} for output in outputs]
+    checks: list[SnippetCheck] = [{"statement": code, "expected": output, "options": []} for output in outputs]
     row: SnippetRow = unchecked(code, path, first, last, checks=checks, **columns)
     return row
 
 
-def run(snippets: Sequence[SnippetRow], changes: Sequence[ChangeRow] = CHANGED, lives: Sequence[Any] = LIVES) -> Output:
+def run(
+    snippets: Sequence[SnippetRow], changes: Sequence[ChangeRow] = CHANGED, lives: Sequence[LifecycleRow] = LIVES
+) -> Output:
     """Run the stage over three releases; only migrations are of interest here."""
     found = [use for row in snippets for use in usages(row, NAMES)]
     symbols = [symbol(path, "1.0.0", "2.0.0") for path in NAMES.values()]

@@ -41,7 +41,7 @@ OLD = example(">>> from lib import parts\n>>> parts([1], 1)\n[[1]]\n", "lib.part
 REWRITE: Any = {**TELLING, "id": "rewritten", "preamble": TELLING["preamble"], "snippet_id": VAGUE["id"]}
 
 
-def migration(target: Any, rewrite: RewriteRow | None = None) -> Any:
+def migration(target: Any, rewrite: RewriteRow | None = None) -> MigrationRow:
     return {
         "snippet_id": OLD["id"],
         "source_rewrite_id": None,

@@ -9,7 +9,7 @@ from pipeline.core.vocabularies.samples import DocumentSource
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.families.contexts.rules import ContextRules
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import SymbolParameter
+from pipeline.lake.rows import ApiDocumentDocumentedParameter, ApiDocumentRow
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.writers import OfflineWriter
 from tests.families.completions_and_migrations.rows import LIBRARY
@@ -18,9 +18,9 @@ CONTEXTS = load(RULES / "contexts.yaml", ContextRules)
 WRITER = OfflineWriter(load(RULES / "drafting.yaml", DraftingRules))
 
 
-def api_document(path: str, description: str, first: str, last: str | None = None, **columns: Any) -> Any:
+def api_document(path: str, description: str, first: str, last: str | None = None, **columns: Any) -> ApiDocumentRow:
     """What the documentation says of an API from the first to the last version."""
-    row: Any = {
+    row: ApiDocumentRow = {
         "id": content_id(LIBRARY, path, first),
         "library": LIBRARY,
         "path": path,
@@ -37,9 +37,11 @@ def api_document(path: str, description: str, first: str, last: str | None = Non
         "source": DocumentSource.DOCSTRING,
         "url": None,
     }
-    return row | columns
+    return {**row, **columns}
 
 
-def parameter(name: str, *, mandatory: bool | None = True, description: str | None = None) -> SymbolParameter:
+def parameter(
+    name: str, *, mandatory: bool | None = True, description: str | None = None
+) -> ApiDocumentDocumentedParameter:
     """A parameter as a document has it."""
     return {"name": name, "type": None, "mandatory": mandatory, "default": None, "description": description}

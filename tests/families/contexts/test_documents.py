@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from pipeline.core.vocabularies.samples import DocumentPart
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.families.contexts.documents import Documentation, searched_text
+from pipeline.lake.rows import ApiDocumentDocumentedParameter
 from tests.families.completions_and_migrations.rows import releases
 from tests.families.contexts.rows import api_document, parameter
 
@@ -49,7 +48,10 @@ def test_a_definition_is_documented_under_each_of_its_paths() -> None:
 
 
 def test_what_is_searched_is_what_the_rules_say_in_their_order() -> None:
-    parameters: list[Any] = [parameter("number", description="How many."), parameter("other")]
+    parameters: list[ApiDocumentDocumentedParameter] = [
+        parameter("number", description="How many."),
+        parameter("other"),
+    ]
     row = api_document("lib.f", "Does.", "1.9", parameters=parameters, returns=[{"name": None, "description": "It."}])
     every = list(DocumentPart)
     assert searched_text(row, every) == "lib.f\n(number)\nDoes.\nnumber: How many.\nother\nIt."

@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Language
 from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.model_migrations.candidates import Candidate, candidates, within_quota
-from pipeline.lake.rows import SnippetRow, SymbolRow
+from pipeline.lake.rows import ChangeRow, SnippetRow, SymbolRow
 from pipeline.llm.client.rules import ModelRules
 from pipeline.llm.tasks.rules import draft_rules
 from tests.families.completions_and_migrations.rows import change, releases, symbol, usages
@@ -25,12 +25,12 @@ RETURNS = change(ChangeKind.RETURNS, "lib.cut", "1.1", "1.2", breaking=False)
 STAYS = symbol("lib.cut", "1.0", "1.3")
 
 
-def shown(first: str, last: str, **columns: Any) -> Any:
+def shown(first: str, last: str, **columns: Any) -> SnippetRow:
     return example(DOC.format("cut"), "lib.cut", first, last, **columns)
 
 
 def found(
-    snippets: list[SnippetRow], changed: Any, state: SymbolRow = STAYS, migrations: tuple[Any, ...] = ()
+    snippets: list[SnippetRow], changed: ChangeRow, state: SymbolRow = STAYS, migrations: tuple[Any, ...] = ()
 ) -> list[Candidate]:
     history = History(releases("1.0", "1.1", "1.2", "1.3"), [state], [changed], lambda path, version: None)
     used = [use for row in snippets for use in usages(row, {"cut": "lib.cut"})]

@@ -11,7 +11,7 @@ from pipeline.families.problems.program import write
 from pipeline.families.problems.statement import Source, Statement, describe, names_revealed, state
 from pipeline.families.problems.tasks import tasks_of
 from pipeline.lake.ids import sha256_json
-from pipeline.lake.rows import SymbolParameter
+from pipeline.lake.rows import ApiDocumentDocumentedParameter
 from pipeline.llm.rules import DraftingRules
 from tests.errors import raises
 from tests.families.problems.examples import RULES_OF_PROBLEMS, example
@@ -20,7 +20,7 @@ DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
 DOCSTRING = "Return a value with an SI prefix.\n\nmetric(1500) is an example."
 
 
-def parameter(name: str, description: str | None) -> SymbolParameter:
+def parameter(name: str, description: str | None) -> ApiDocumentDocumentedParameter:
     return {"name": name, "type": None, "mandatory": True, "default": None, "description": description}
 
 

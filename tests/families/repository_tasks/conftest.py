@@ -30,7 +30,7 @@ from pipeline.families.repository_tasks.tree import Tree
 from pipeline.index.http import Unreachable
 from pipeline.index.index import IndexFile
 from pipeline.index.licences import LicenceRules
-from pipeline.lake.rows import ReleaseRow
+from pipeline.lake.rows import EnvironmentRow, ReleaseRow
 from pipeline.lake.stage import Output
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.execution.validation.conftest import empty_environment
@@ -227,7 +227,7 @@ class Store:
     refuses: Callable[[EnvironmentRequest], bool] = lambda wanted: False
     asked: list[EnvironmentRequest] = field(default_factory=list)
 
-    def build(self, wanted: EnvironmentRequest) -> Any:
+    def build(self, wanted: EnvironmentRequest) -> EnvironmentRow:
         self.asked.append(wanted)
         outcome = EnvironmentOutcome.UNRESOLVABLE if self.refuses(wanted) else EnvironmentOutcome.BUILT
         made = {"python": "3.11", "cutoff": TIME, "rung": Rung.WHEELS, "lock_id": "l" * 32, "lock": "pytest==8.1.1"}

@@ -11,6 +11,7 @@ from pipeline.core.vocabularies.scenes import BlockType
 from pipeline.families.scenes.candidates import Candidate, candidates_of
 from pipeline.families.scenes.related import Alike, Definitions
 from pipeline.families.scenes.rules import SceneRules
+from pipeline.lake.rows import TracedFunctionRow
 from tests.families.scenes import rows as made
 
 SHIPPED = load(RULES / "scenes.yaml", SceneRules)
@@ -26,7 +27,7 @@ def {name}({items}):
 """
 
 
-def candidates(texts: dict[str, str], functions: list[Any] | None = None) -> list[Candidate]:
+def candidates(texts: dict[str, str], functions: list[TracedFunctionRow] | None = None) -> list[Candidate]:
     files = {row["path"]: row for row in made.files(texts)}
     return candidates_of(functions or made.functions(texts), files, SHIPPED)[0]
 
@@ -68,7 +69,7 @@ def test_a_block_of_the_same_function_is_not_elsewhere() -> None:
     assert [alike.most_like(number) for number in numbers] == [None, None]
 
 
-def used(function: Any, known: list[Any]) -> list[list[str]]:
+def used(function: TracedFunctionRow, known: list[Any]) -> list[list[str]]:
     files = {row["path"]: row for row in made.files()}
     (block,) = [
         candidate for candidate in candidates(made.FILES, [function]) if candidate.block.type == BlockType.FUNCTION

@@ -11,6 +11,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.families.proof import Runs
+from pipeline.lake.rows import VerdictRow
 from pipeline.quality.acceptance.same_prompts import one_answer, one_row, passing_versions
 
 
@@ -54,7 +55,7 @@ def test_a_task_keeps_its_most_informative_row(later: Any, expected: str) -> Non
 
 def test_versions_in_which_the_answer_is_right() -> None:
     outcomes = {"1.10": Outcome.PASSED, "1.9": Outcome.PASSED, "2.0": Outcome.API_MISSING}
-    verdicts: list[Any] = [
+    verdicts: list[VerdictRow] = [
         {"id": version, "subject_id": "s", "version": version, "outcome": outcome}
         for version, outcome in outcomes.items()
     ]

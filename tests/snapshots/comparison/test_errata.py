@@ -12,6 +12,7 @@ import pytest
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.snapshots import ErratumReason
+from pipeline.lake.rows import ReviewRow
 from pipeline.lake.tables import read_parquet, write_parquet
 from pipeline.snapshots.comparison.errata import CONCERNED, Errata, errata_of
 from pipeline.snapshots.format.rows import TABLES
@@ -112,7 +113,7 @@ def test_what_refuses_it_now_is_the_reason(
 def test_what_a_person_rejected_says_so_in_their_words(last: Path) -> None:
     new, row = without(published(last), "problems")
     objection = next(iter(Objection))
-    review: Any = {"instance_id": row["id"], "kind": DecisionKind.REJECT, "objection": objection}
+    review: ReviewRow = {"instance_id": row["id"], "kind": DecisionKind.REJECT, "objection": objection}
     found = only(errata_of(last, new, [], [review]))
     assert (found["reason"], found["detail"]) == (ErratumReason.REVIEWED_OUT, f"{objection}: {objection.meaning}")
 

@@ -19,7 +19,7 @@ from pipeline.families.completions_and_migrations.codemods.rules import CodemodR
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.stage import instances_stage
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import SnippetRow
+from pipeline.lake.rows import SnippetCheck, SnippetRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.corpus.usages.rows import surfaces
@@ -52,7 +52,7 @@ def example(
     parser = doctest.DocTestParser()
     statements = [each.source for each in parser.get_examples("".join(_prompted(rest)))] if outputs else []
     stated: tuple[str | None, ...] = (None,) * (len(statements) - len(outputs)) + outputs
-    checks: list[Any] = [
+    checks: list[SnippetCheck] = [
         {"statement": s, "expected": e, "options": []} for s, e in zip(statements, stated, strict=True)
     ]
     row: SnippetRow = snippet(rest, path, first, last, preamble)
