@@ -16,6 +16,7 @@ from pipeline.lake.stage import Reject
 
 _LANGUAGE = frozenset(dir(builtins)) | {"__name__", "__file__", "self", "cls"}
 _WORD = re.compile(r"\w+")
+_DEFINITION = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 
 
@@ -77,6 +78,7 @@ def unknowable(source: Source, span: Span, visible: str, name: str, rules: Guess
             pieces += _of_constant(node, visible, usual)
         else:
             pieces += (each for each in _names_of(node) if each not in available)
+    pieces += (each for each in _begun_in(source, span) if each not in available)
     return list(dict.fromkeys(pieces))
 
 
@@ -84,6 +86,12 @@ def _is_within(source: Source, node: ast.AST, span: Span) -> bool:
     if not isinstance(node, ast.expr | ast.stmt | ast.arg | ast.keyword):
         return False
     return span[0] <= source.start_of(node) and source.end_of(node) <= span[1]
+
+
+def _begun_in(source: Source, span: Span) -> Iterator[str]:
+    """Yield the names of definitions whose first line is hidden, and not their bodies: they are somebody's choice."""
+    definitions = (node for node in ast.walk(source.tree) if isinstance(node, _DEFINITION))
+    yield from (each.name for each in definitions if span[0] <= source.start_of(each) < span[1] < source.end_of(each))
 
 
 def _constants(display: ast.AST) -> int:

@@ -50,3 +50,14 @@ def test_pieces_that_nothing_shows(case: str) -> None:
     source = parse_source(f"{before}{hidden}\n")
     span = len(before.encode()), len((before + hidden).encode())
     assert unknowable(source, span, before, "fetch", MASKING.guessing) == pieces
+
+
+@pytest.mark.parametrize(
+    ("after", "pieces"),
+    [("", ["Reader"]), ("Reader()\n", [])],
+    ids=["a name of a class that nothing shows", "one that the program uses"],
+)
+def test_the_name_of_a_definition_whose_first_line_is_hidden(after: str, pieces: list[str]) -> None:
+    line, rest = "class Reader(fetch):\n", "    size = 1\n" + after
+    source = parse_source(line + rest)
+    assert unknowable(source, (0, len(line) - 1), rest, "fetch", MASKING.guessing) == pieces
