@@ -18,7 +18,7 @@ from pipeline.api.surface.extract.exports import read_exports, read_parts
 from pipeline.api.surface.extract.functions import Visited
 from pipeline.api.surface.extract.lazy_globals import binds_dynamically, binds_unseen, listed_names
 from pipeline.api.surface.extract.literal_globals import bind_literal_globals
-from pipeline.api.surface.extract.module_getattr import read_getattr
+from pipeline.api.surface.extract.module_getattr import read_getattr, read_makers
 from pipeline.api.surface.extract.signature_decorators import HelperRules
 from pipeline.api.surface.parse.bound_names import deleted_in, only_imports
 from pipeline.api.surface.parse.class_patches import patched_members
@@ -166,7 +166,8 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
     bind_literal_globals(tree, file.bodies, name, is_package=stem == "__init__")
     # loops are gone once branches are settled
     binds_more = binds_unseen(tree, file.bodies, name)
-    lazy, answers_any = read_getattr(tree, file.bodies, name, rules, is_package=stem == "__init__")
+    lazy, answers_any, getattr_maker = read_getattr(tree, file.bodies, name, rules, is_package=stem == "__init__")
+    makers = read_makers(tree, file.bodies, name, rules, is_package=stem == "__init__")
     file.patched = patched_members(tree.body, rules.member_decorators)
     is_package = PurePath(path).stem == "__init__"
     if not is_package and path.endswith(".py") and only_imports(tree):
@@ -191,6 +192,8 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
         dynamic=binds_dynamically(tree, file.bodies),
         binds_more=binds_more,
         answers_any=answers_any,
+        getattr_maker=getattr_maker,
+        makers=makers,
         lazy=lazy | listed.names,
         virtual_modules=listed.submodules,
         docstring=docstring,

@@ -4,14 +4,18 @@ A condition that compares the name with literals, or looks it up in a container 
 both branches are followed. A loop over literals is followed round by round. A branch that ends in an exception answers
 nothing. A class of that name, which a decorator makes a function (`caching_module_getattr` of Matplotlib), answers the
 names of its members.
+
+A function of the library may make it, `__getattr__ = migrated(__name__)`, and look up `module:name` (pydantic 2.0). The
+function is followed for the modules and names of its mappings where it is written; `getattr_maker` says who made which.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from pipeline.api.surface.extract.deprecations import assigned_mark, decorator_mark, warning_mark
@@ -29,7 +33,7 @@ from pipeline.api.surface.parse.literal_values import (
 )
 from pipeline.api.surface.parse.module_model import LazyName
 from pipeline.api.surface.parse.rules import SurfaceRules
-from pipeline.api.surface.parse.syntax import COMPOUND, dotted, functions, statements, text_of
+from pipeline.api.surface.parse.syntax import COMPOUND, Function, dotted, functions, statements, text_of
 
 _GETATTR = "__getattr__"
 _MOST_STEPS = 2000
@@ -46,31 +50,89 @@ def reads_getattr(bodies: Bodies) -> bool:
 
 def read_getattr(
     tree: ast.Module, bodies: Bodies, module: str, rules: SurfaceRules, *, is_package: bool
-) -> tuple[dict[str, LazyName], bool]:
-    """Return the names that a module's `__getattr__` answers, and whether it may answer others too."""
+) -> tuple[dict[str, LazyName], bool, str | None]:
+    """Return the names that a module's `__getattr__` answers, whether it may answer others, and who made what does."""
     if not reads_getattr(bodies):
-        return {}, False
+        return {}, False, None
+    makers = _calls_of_makers(tree)
     if any(_binds_getattr(statement) and not is_attached(statement) for statement in statements(tree.body)):
-        return {}, True
+        return {}, True, makers.get(_GETATTR)
     for statement in statements(tree.body):
         if isinstance(statement, ast.ClassDef) and statement.name == _GETATTR and statement.decorator_list:
-            return dict(_members(statement, rules)), False
+            return dict(_members(statement, rules)), False, None
     defined = (s for s in statements(tree.body) if isinstance(s, ast.FunctionDef) and s.name == _GETATTR)
     # `if TYPE_CHECKING: def __getattr__(name): ...` answers nothing
     function = next((f for f in defined if f.args.args and not bodies.of(f).is_empty), None)
     if function is None:
-        return {}, False
+        return {}, False, None
     argument = function.args.args[0].arg
-    followed = _Follower(Literals(tree, module, is_package, argument), bodies, bodies.statements(function))
+    literals = Literals(tree, module, is_package, argument, module)
+    followed = _Follower(literals, bodies, bodies.statements(function), frozenset(makers))
     any_name = next(followed.answers(OTHER_NAME), None) is not None
-    lazy: dict[str, LazyName] = {}
-    for name in followed.mentioned():
-        for answer in followed.answers(name):
-            if answer.certain or not any_name:
-                mark = warning_mark(answer.executed, rules, {argument: name})
-                lazy[name] = LazyName(mark, followed.target(answer.value))
-                break
-    return lazy, any_name
+    lazy = {
+        name: answer
+        for name in followed.mentioned()
+        if (answer := followed.answer(name, rules, certain=any_name)) is not None
+    }
+    called = {node.func.id for node in followed.calls() if isinstance(node.func, ast.Name)} & makers.keys()
+    getattr_maker = makers[min(called)] if len(called) == 1 and not any_name else None
+    return lazy, any_name or bool(called), getattr_maker
+
+
+def read_makers(
+    tree: ast.Module, bodies: Bodies, module: str, rules: SurfaceRules, *, is_package: bool
+) -> dict[str, dict[str, dict[str, LazyName]]]:
+    """Return what functions that make a `__getattr__` have it answer: by function, module that it is made for and name.
+
+    Such a function is given the name of a module, and returns a function within it. One that may answer any name, and
+    one that has no mapping of `module:name` within this library, is left out.
+    """
+    top = re.escape(module.partition(".")[0])
+    if not re.search(rf"""['"]{top}[\w.]*:\w+['"]""", bodies.rest):
+        return {}
+    makers: dict[str, dict[str, dict[str, LazyName]]] = {}
+    for function in functions(tree.body):
+        inner = _function_within(function, bodies) if function.args.args else None
+        if inner is not None:
+            literals = Literals(tree, module, is_package, inner.args.args[0].arg, module)
+            parameter = function.args.args[0].arg
+            if answers := _answers_by_module(_Follower(literals, bodies, inner.body), parameter, rules):
+                makers[function.name] = answers
+    return makers
+
+
+def _function_within(function: Function, bodies: Bodies) -> ast.FunctionDef | None:
+    """Return the function that another one makes and returns, if it is all that it returns."""
+    match bodies.statements(function):
+        case [*_, ast.FunctionDef(args=ast.arguments(args=[_])) as inner, ast.Return(value=ast.Name(id=name))]:
+            return inner if inner.name == name else None
+    return None
+
+
+def _answers_by_module(followed: _Follower, parameter: str, rules: SurfaceRules) -> dict[str, dict[str, LazyName]]:
+    answers: dict[str, dict[str, LazyName]] = {}
+    for module, name in followed.mentioned_places():
+        followed.literals.module_without = module
+        followed.outer = {parameter: ast.Constant(module)}
+        if next(followed.answers(OTHER_NAME), None) is not None:
+            return {}
+        answered = answers.setdefault(module, {})
+        if (answer := followed.answer(name, rules, certain=False)) is not None:
+            answered[name] = answer
+    return answers
+
+
+def _calls_of_makers(tree: ast.Module) -> dict[str, str]:
+    """Return what makes each function that the module gets from a call with its own name, `f = make(__name__)`."""
+    makers = {}
+    for statement in statements(tree.body):
+        match statement:
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Call(func=function, args=[ast.Name(id="__name__")], keywords=[]),
+            ) if maker := dotted(function):
+                makers[name] = maker
+    return makers
 
 
 def _members(class_: ast.ClassDef, rules: SurfaceRules) -> Iterator[tuple[str, LazyName]]:
@@ -133,7 +195,31 @@ class _Follower:
     literals: Literals
     bodies: Bodies
     body: Sequence[ast.stmt]
+    makers: frozenset[str] = frozenset()
+    outer: Values = field(default_factory=dict)
     steps: int = 0
+
+    def answer(self, name: str, rules: SurfaceRules, *, certain: bool) -> LazyName | None:
+        """Return the answer for a name, or None; only one on which all conditions are decided if `certain`."""
+        for path in self.answers(name):
+            if path.certain or not certain:
+                texts = {key: str(text_of(value)) for key, value in self.outer.items()}
+                mark = warning_mark(path.executed, rules, {**texts, self.literals.argument: name})
+                return LazyName(mark, self.target(path.value))
+        return None
+
+    def calls(self) -> Iterator[ast.Call]:
+        """Yield the calls in the body."""
+        nodes = (node for statement in self.body for node in ast.walk(statement))
+        return (node for node in nodes if isinstance(node, ast.Call))
+
+    def mentioned_places(self) -> list[tuple[str, str]]:
+        """Return module and name of each `module:name` among the keys of the containers that the body names."""
+        named = {node.id for statement in self.body for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        containers = [self.literals.containers.get(name) for name in sorted(named)]
+        texts = [text_of(key) for container in containers if container is not None for key in keys_of(container)]
+        parts = [text.partition(":") for text in dict.fromkeys(texts) if text is not None]
+        return [(module, name) for module, _, name in parts if name.isidentifier()]
 
     def mentioned(self) -> list[str]:
         """Return the identifiers among the literals of the body, and of the containers that it names."""
@@ -154,7 +240,9 @@ class _Follower:
     def answers(self, name: str) -> Iterator[_Path]:
         """Yield the ways through the body on which a name is answered."""
         self.steps = 0
-        start = _Path({self.literals.argument: ast.Constant(name), "__name__": ast.Constant(self.literals.module)})
+        start = _Path(
+            {**self.outer, self.literals.argument: ast.Constant(name), "__name__": ast.Constant(self.literals.module)}
+        )
         return (path for path in self._follow(self.body, start) if path.value is not None)
 
     def target(self, value: ast.expr | None) -> str | None:
@@ -261,8 +349,10 @@ class _Follower:
         return replace(path, value=self.literals.value(value, path.values) if value is not None else ast.Constant(None))
 
     def _only_raises(self, call: ast.Call) -> bool:
-        """Return whether a call is of a function of the module that always ends in an exception."""
+        """Return whether a call is of a function that always ends in an exception, or that answers names elsewhere."""
         name = call.func.id if isinstance(call.func, ast.Name) else ""
+        if name in self.makers:
+            return True
         for function in functions(self.literals.tree.body) if name else ():
             if function.name == name:
                 body = self.bodies.statements(function)

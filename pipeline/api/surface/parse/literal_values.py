@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from pipeline.api.surface.parse.bound_names import every_bound_name
-from pipeline.api.surface.parse.syntax import absolute_name, statements, text_of
+from pipeline.api.surface.parse.syntax import absolute_name, dotted, statements, text_of
 from pipeline.core.folding import LONGEST, Folding
 
 ABSOLUTE = "/"
@@ -35,6 +36,8 @@ _TEXT_METHODS = frozenset(
     }
 )
 
+_PLACE = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)")
+
 _ADD_ONE = frozenset({"append", "add"})
 
 Values = Mapping[str, ast.expr]
@@ -50,12 +53,14 @@ class Literals:
     """Evaluates expressions of a function of a module, given what its local names stand for.
 
     Containers of literals that the module names are looked into; the function is called with one `argument`, a text.
+    That is a name that `module_without`, a module, does not bind.
     """
 
     tree: ast.Module
     module: str
     is_package: bool
     argument: str
+    module_without: str = ""
 
     def absolute(self, source: str) -> str:
         """Return the absolute path of a module that is written with leading dots in this one."""
@@ -94,8 +99,14 @@ class Literals:
                 return _joined_with(self._container_of(left, containers), self._container_of(right, containers))
             case ast.DictComp(key=key, value=value, generators=[ast.comprehension(ifs=[]) as loop]):
                 rounds = self.rounds(loop.target, loop.iter, containers)
-                keys = [self._key(key, values) for values in rounds or ()]
-                return ast.Dict(keys=list(keys), values=[value] * len(keys)) if rounds else None
+                keys, items = ([self._key(part, names) for names in rounds] for part in (key, value))
+                return ast.Dict(keys=list(keys), values=items) if rounds else None
+            case ast.Dict(keys=keys, values=items) if None in keys:
+                joined: ast.expr | None = ast.Dict(keys=[], values=[])
+                for at, item in zip(keys, items, strict=True):
+                    added = ast.Dict(keys=[at], values=[item]) if at else self._container_of(item, containers)
+                    joined = _joined_with(joined, added)
+                return joined
             case (
                 ast.ListComp(elt=key, generators=[ast.comprehension(ifs=[]) as loop])
                 | ast.SetComp(elt=key, generators=[ast.comprehension(ifs=[]) as loop])
@@ -183,6 +194,8 @@ class Literals:
 
     def _compared(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool | None:
         if isinstance(op, ast.In | ast.NotIn):
+            if dotted(right) == f"{ABSOLUTE}{self.module_without}.__dict__":
+                return isinstance(op, ast.NotIn)
             container = self.container(right)
             if container is None or not isinstance(left, ast.Constant):
                 return None
@@ -268,6 +281,8 @@ class Literals:
         return ast.Constant("".join(texts)) if len(texts) == len(pieces) else ast.JoinedStr(values=pieces)
 
     def _item(self, owner: ast.expr, key: ast.expr) -> ast.expr:
+        if dotted(owner) == "sys.modules" and (module := text_of(key)):
+            return ast.Name(ABSOLUTE + module)
         container = self.container(owner)
         if isinstance(key, ast.Constant) and isinstance(container, ast.Dict):
             item = _at(container, key.value)
@@ -297,6 +312,8 @@ class Literals:
                     return _text_method(
                         text, method, [constant.value for constant in arguments if isinstance(constant, ast.Constant)]
                     )
+            case ast.Attribute(value=owner, attr="keys"), []:
+                return self.container(owner) or unresolved()
             case ast.Name(id="len"), [ast.Constant(value=str(text))]:
                 return ast.Constant(len(text))
             case ast.Name(id="getattr"), [owner, ast.Constant(value=str(attribute))] if attribute.isidentifier():
@@ -306,6 +323,9 @@ class Literals:
                 *_,
             ]:
                 return ast.Name(ABSOLUTE + self.absolute(name))
+        if len(arguments) == 1 and (place := _PLACE.fullmatch(text_of(arguments[0]) or "")):
+            # the form of entry points, which functions such as `pkgutil.resolve_name` take
+            return ast.Name(f"{ABSOLUTE}{place[1]}.{place[2]}")
         named = [self.value(keyword.value, values) for keyword in call.keywords]
         self._looked_up([*arguments, *named], values)
         return unresolved()

@@ -169,8 +169,10 @@ class ModuleRecord(msgspec.Struct, omit_defaults=True):
     """One source file, read.
 
     `dynamic` if it may bind names in ways that cannot be read, `binds_more` if it does; `answers_any` if its
-    `__getattr__` answers names that cannot be told; `virtual_modules` are submodules that no file stands for, by the
-    name below this one, with the absolute path of each name in them; `deleted` are names that it deletes after all
+    `__getattr__` answers names that cannot be told here, where `getattr_maker` names the function that may tell them;
+    `makers` are the functions here that make a `__getattr__`, with what it answers by module and name;
+    `virtual_modules` are submodules that no file stands for, by the name below this one, with the absolute path of each
+    name in them; `deleted` are names that it deletes after all
     its star imports; `parts` are the names that a package imports from itself, which bind none but the submodule's;
     `problem` says why the file does not parse, and then nothing is known of it; `failed` that an exception was raised
     at it; `left_out` names statements that are not read; `skeleton` is a hash of what decides where its names lead;
@@ -192,6 +194,8 @@ class ModuleRecord(msgspec.Struct, omit_defaults=True):
     dynamic: bool = False
     binds_more: bool = False
     answers_any: bool = False
+    getattr_maker: str | None = None
+    makers: dict[str, dict[str, dict[str, LazyName]]] = msgspec.field(default_factory=dict)
     lazy: dict[str, LazyName] = msgspec.field(default_factory=dict)
     virtual_modules: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
     docstring: str | None = None

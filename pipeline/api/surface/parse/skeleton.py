@@ -28,7 +28,7 @@ def head(record: ModuleRecord) -> list[Any]:
     return [
         [record.name, record.is_package, record.source, record.stars, record.deleted, record.parts, record.exports],
         [record.dynamic, record.binds_more, record.answers_any, record.problem],
-        [record.lazy, record.virtual_modules],
+        [record.lazy, record.virtual_modules, record.getattr_maker, record.makers],
     ]
 
 

@@ -14,6 +14,7 @@ from pipeline.api.surface.parse.module_model import (
     Definition,
     ModuleRecord,
 )
+from pipeline.api.surface.resolve.public import names_by_maker
 from pipeline.api.surface.resolve.resolution import Resolution
 from pipeline.api.surface.resolve.resolver import Distribution
 
@@ -128,7 +129,7 @@ def module_labels(module: ModuleRecord, distribution: Distribution, *, top: bool
     """Return the labels of a module; `top` if no public module is above it."""
     labels = {STARS + star for star in unseen_stars(module, distribution)}
     labels |= {f"{INSTEAD}{name}={other}" for name, other in _advice(module, distribution).items()}
-    if module.answers_any:
+    if module.answers_any and names_by_maker(module, distribution) is None:
         labels.add(DYNAMIC)
     if module.binds_more:
         labels.add(STARS + module.name)

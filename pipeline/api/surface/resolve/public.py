@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 import msgspec
 
-from pipeline.api.surface.parse.module_model import ALTERNATIVE, Definition, Mark, ModuleRecord
+from pipeline.api.surface.parse.module_model import ALTERNATIVE, Definition, LazyName, Mark, ModuleRecord
 from pipeline.api.surface.resolve.dependency_keys import bindings_fact, content_fact
 from pipeline.api.surface.resolve.resolution import Resolution
 from pipeline.api.surface.resolve.resolver import Distribution, own_name
@@ -70,13 +70,24 @@ def _with_twin(public: PublicName, module: ModuleRecord, distribution: Distribut
     return public if mark is None else msgspec.structs.replace(public, mark=mark)
 
 
+def names_by_maker(module: ModuleRecord, distribution: Distribution) -> Mapping[str, LazyName] | None:
+    """Return the names that a `__getattr__` answers which a function of the library made; None if that is not read."""
+    maker = distribution.within(module, module.getattr_maker) if module.getattr_maker else None
+    if maker is None or maker.module is None or maker.definition is None:
+        return None
+    distribution.trace.ask(maker.module.name)
+    answers = maker.module.makers.get(maker.definition.name)
+    return None if answers is None else answers.get(module.name, {})
+
+
 def _answered(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
     """Yield the names that the `__getattr__` of a module answers: those that the module does not bind (PEP 562).
 
     What type checkers alone see bound tells what the answer is.
     """
-    starred = {name for star in module.stars for name in distribution.brought(module, star)} if module.lazy else ()
-    for name, lazy in module.lazy.items():
+    answers = {**module.lazy, **(names_by_maker(module, distribution) or {})}
+    starred = {name for star in module.stars for name in distribution.brought(module, star)} if answers else ()
+    for name, lazy in answers.items():
         if name.startswith("_") or name in starred:
             continue
         because, public = PublicBecause.GETATTR, f"{path}.{name}"
@@ -102,6 +113,8 @@ def _listed(module: ModuleRecord, path: str, name: str, distribution: Distributi
 def _binds(module: ModuleRecord, name: str, distribution: Distribution) -> bool:
     """Return whether a module has a name that its `__all__` lists, or may have it without our seeing it."""
     if {name, name + ALTERNATIVE} & module.definitions.keys() or name in module.lazy or module.dynamic:
+        return True
+    if name in (names_by_maker(module, distribution) or {}):
         return True
     unseen = any(_brings_unseen(star, distribution) for star in module.stars)
     return unseen or distribution.lookup(module, name).kind != "missing"

@@ -1,5 +1,7 @@
 """The names that a module's `__getattr__` answers, where each leads, and whether it may answer others."""
 
+from typing import Any
+
 import pytest
 
 from tests.api.surface.trees import rows
@@ -130,3 +132,57 @@ def test_access_that_warns_has_a_mark_and_leads_to_the_definition():
     assert (found["pkg.disc"]["kind"], found["pkg.disc"]["canonical_path"]) == ("alias", "pkg.shapes.disc")
     assert found["pkg.disc"]["deprecation"]["message"] == "'disc' is now in pkg.shapes"
     assert found["pkg.shapes.disc"]["deprecation"] is None
+
+
+MAKER = """
+import sys, warnings
+from .loading import import_string
+MOVED = {'pkg:disc': 'pkg._shapes:disc', 'pkg.old:ring': 'pkg._shapes:ring'}
+KEPT = {**{f'pkg.old:{name}': f'pkg.plane:{name}' for name in ('tilt',)}}
+GONE = {'pkg:cone', 'pkg.old:cube'}
+def migration(module):
+    def wrapper(name):
+        place = f'{module}:{name}'
+        if place in MOVED.keys():
+            warnings.warn(f'`{place}` has been moved to `{MOVED[place]}`.', DeprecationWarning)
+            return import_string(MOVED[place])
+        if place in KEPT:
+            return import_string(KEPT[place])
+        if place == 'pkg:ball' or place in GONE:
+            raise ImportError(place)
+        names = sys.modules[module].__dict__
+        if name in names:
+            return names[name]
+        raise AttributeError(name)
+
+    return wrapper
+"""
+MADE = "from ._migration import migration\n__getattr__ = migration(__name__)\n"
+ASKED = (
+    "from ._migration import migration\n_migrated = migration(__name__)\n"
+    "def __getattr__(name):\n    if name == 'own':\n        return 1\n    return _migrated(name)\n"
+)
+
+
+def made(package: str, maker: str) -> dict[str, Any]:
+    return rows({"pkg/__init__.py": package, "pkg/old.py": MADE, "pkg/_migration.py": maker, **PARTS})
+
+
+@pytest.mark.parametrize(("package", "own"), [(MADE, set()), (ASKED, {"pkg.own"})], ids=["assigned", "asked"])
+def test_a_function_of_another_file_makes_the_getattr(package: str, own: set[str]) -> None:
+    found = made(package, MAKER)
+    lazy = {path for path, row in found.items() if row["public_because"] == "getattr"}
+    assert lazy == {"pkg.disc", "pkg.old.ring", "pkg.old.tilt"} | own
+    assert {found[path]["canonical_path"] for path in lazy - own} == {
+        "pkg._shapes.disc",
+        "pkg._shapes.ring",
+        "pkg.plane.tilt",
+    }
+    assert found["pkg.old.ring"]["deprecation"]["message"] == "`pkg.old:ring` has been moved to `pkg._shapes:ring`."
+    assert found["pkg.old.tilt"]["deprecation"] is None
+    assert not any("dynamic" in found[path]["labels"] for path in ("pkg", "pkg.old"))
+
+
+@pytest.mark.parametrize("maker", [MAKER.replace("raise AttributeError(name)", "return load(name)"), ""])
+def test_a_getattr_whose_maker_is_not_read_may_answer_any_name(maker: str) -> None:
+    assert "dynamic" in made(MADE, maker)["pkg"]["labels"]
