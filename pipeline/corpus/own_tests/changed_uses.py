@@ -371,11 +371,14 @@ class _Script:
             for place, line in enumerate(self.lines)
             if isinstance(line.node, ast.ImportFrom) and others.intersection(imported(line.node))
         }
-        # As another name nobody could guess it; but a name that stands for something else stays as it is.
+        # As another name nobody could guess it; but a name that stands for something else stays as it is, and so does
+        # one beside which the module has the newer name: then either is right.
         plain = {node.names[0].name for node in places.values() if node.names[0].asname is None}
         reserved = {bound for place, line in enumerate(self.lines) for bound in line.binds if place not in places}
         reserved |= {needed for line in self.lines for needed in line.needs} - plain
-        renamed = plain if name not in reserved and reserved.isdisjoint(plain) else frozenset()
+        is_alone = path.rpartition(".")[0] not in {other.rpartition(".")[0] for other in others}
+        is_free = name not in reserved and reserved.isdisjoint(plain)
+        renamed = plain if is_alone and is_free else frozenset()
         lines = [
             line_of(_import_of(path, places[place], renamed))
             if place in places

@@ -162,26 +162,37 @@ def test_a_test_that_imports_it_from_elsewhere_imports_it_from_the_place_that_we
 
 
 OLD_NAME = Api(
-    {path: symbol(path, "function", "a") | {"canonical_path": "demo.total"} for path in ("demo.total", "demo.sum_up")},
+    {"demo": symbol("demo", "module"), "demo.inner": symbol("demo.inner", "module")}
+    | {
+        path: symbol(path, "function", "a") | {"canonical_path": "demo.inner.total"}
+        for path in ("demo.inner.total", "demo.inner.sum_all", "demo.sum_up")
+    },
     ["demo"],
     {},
 )
 
 
 @pytest.mark.parametrize(
-    ("body", "text"),
+    ("path", "body", "text"),
     [
-        ("assert total(2) == 4", "from demo import sum_up\n\nprint(sum_up(2))\n"),
+        ("demo.sum_up", "assert total(2) == 4", "from demo import sum_up\n\nprint(sum_up(2))\n"),
         (
+            "demo.sum_up",
             "sum_up = 2\nassert total(sum_up) == 4",
             "from demo import sum_up as total\n\nsum_up = 2\nprint(total(sum_up))\n",
         ),
+        # Of two names in one module either is right.
+        (
+            "demo.inner.sum_all",
+            "assert total(2) == 4",
+            "from demo.inner import sum_all as total\n\nprint(total(2))\n",
+        ),
     ],
 )
-def test_an_older_name_is_used_as_such(body: str, text: str) -> None:
-    test = own_test(body, preamble="from demo import total\n")
+def test_an_older_name_is_used_as_such(path: str, body: str, text: str) -> None:
+    test = own_test(body, preamble="from demo.inner import total\n")
     scripts = TestScripts([test], {"1.0": OLD_NAME}, ("1.0", "2.0"))
-    (program,) = scripts.programs(test, sides_of(change("demo.sum_up", ChangeKind.REMOVED, None, None))[0])
+    (program,) = scripts.programs(test, sides_of(change(path, ChangeKind.REMOVED, None, None))[0])
     assert text_of(program.lines) == text
 
 
