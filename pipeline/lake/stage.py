@@ -63,9 +63,9 @@ class Output:
             )
 
     @property
-    def by_table(self) -> Mapping[str, Sequence[Any]]:
+    def by_table(self) -> Mapping[str, Sequence[AnyRow]]:
         """The same tables, for what treats all tables alike."""
-        return cast("Mapping[str, Sequence[Any]]", self.tables)
+        return cast("Mapping[str, Sequence[AnyRow]]", self.tables)
 
     @property
     def reasons(self) -> dict[str, int]:
