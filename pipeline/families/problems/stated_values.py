@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pipeline.families.problems.slices import Step
 
 _TRACEBACK = doctest.DocTestParser._EXCEPTION_RE  # type: ignore[attr-defined]
-_COLLECTIONS = frozenset({"set", "frozenset", "dict", "list", "tuple"})
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+|\b0x[0-9a-f]{6,}")
 
 
@@ -83,20 +82,18 @@ def _of_comparison(expression: ast.expr) -> ExpectedResult | None:
     """Read `call(…) == literal` and `call(…) is None`, of which only the call is to be written."""
     if not isinstance(expression, ast.Compare) or len(expression.ops) != 1:
         return None
-    right = ast.unparse(expression.comparators[0])
+    right = _as_literal(expression.comparators[0])
     is_none = isinstance(expression.ops[0], ast.Is) and right == "None"
-    is_equal = isinstance(expression.ops[0], ast.Eq)
-    value = outcome_of_literal(right) if is_none or is_equal else None
-    if value is None and is_equal and _is_collection(expression.comparators[0]):
-        value = Outcome(value=right)
+    value = outcome_of_literal(right) if is_none or isinstance(expression.ops[0], ast.Eq) else None
     return ExpectedResult(expression.left, value) if value else None
 
 
-def _is_collection(expression: ast.expr) -> bool:
-    """Say whether an expression makes a built-in collection of a literal: `set(["a", "b"])`."""
-    if not isinstance(expression, ast.Call) or not isinstance(expression.func, ast.Name) or expression.keywords:
-        return False
-    return expression.func.id in _COLLECTIONS and all(outcome_of_literal(ast.unparse(a)) for a in expression.args)
+def _as_literal(expression: ast.expr) -> str:
+    """Return the source of an expression, of `set(["a", "b"])` as a display: `{"a", "b"}`."""
+    match expression:
+        case ast.Call(func=ast.Name(id="set"), args=[ast.List(elts=elements) | ast.Tuple(elts=elements)], keywords=[]):
+            return ast.unparse(ast.Set(elements) if elements else expression)
+    return ast.unparse(expression)
 
 
 def _is_print(expression: ast.expr) -> bool:

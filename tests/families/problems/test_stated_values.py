@@ -18,7 +18,7 @@ STATED = {
     "a representation": ("f(1)", "Markup('a')\n", "f(1)", Outcome(representation="Markup('a')")),
     "a comparison": ("f(1) == [2]", "True\n", "f(1)", Outcome(value="[2]")),
     "is None": ("f(1) is None", "True\n", "f(1)", Outcome(value="None")),
-    "a comparison with a collection": ("f(1) == set([2])", "True\n", "f(1)", Outcome(value="set([2])")),
+    "a comparison with a collection": ("f(1) == set([2])", "True\n", "f(1)", Outcome(value="{2}")),
     "a comparison that fails": ("f(1) == 2", "False\n", "f(1) == 2", Outcome(value="False")),
     "a comparison with what is no literal": ("f(1) == f(2)", "True\n", "f(1) == f(2)", Outcome(value="True")),
     "printed": ("print(f(1))", "a b\n", "str(f(1))", Outcome(value="'a b'")),
