@@ -14,14 +14,24 @@ from tests.api.surface.griffe_evidence import Sources
 
 
 def lazy(difference: Difference, sources: Sources) -> bool:
-    """Return whether a module that gives us the name has a `__getattr__`, and the name in its text."""
+    """Return whether a module that gives us the name has a `__getattr__`, and the name in the text of what makes it."""
     module, _, name = difference.path.rpartition(".")
     modules = [module, difference.home.rpartition(".")[0], *sources.star_sources(module)]
     return any(
-        isinstance(b.node, ast.FunctionDef) and name in sources.words(other)
+        name in sources.words(text)
         for other in modules
         for b in sources.bindings(f"{other}.__getattr__")
+        if isinstance(b.node, ast.FunctionDef | ast.Assign)
+        for text in (other, *_imported_from(other, sources))
     )
+
+
+def _imported_from(module: str, sources: Sources) -> Iterator[str]:
+    """Yield the modules beside one from which it imports, where a function that makes its `__getattr__` may be."""
+    package = module if sources.is_package(module) else module.rpartition(".")[0]
+    for node in ast.walk(sources.tree(module) or ast.Module([], [])):
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module:
+            yield f"{package}.{node.module}"
 
 
 def reexport(difference: Difference, sources: Sources) -> bool:
