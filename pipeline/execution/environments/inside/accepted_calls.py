@@ -184,7 +184,8 @@ def _resolved(expression: ast.AST, function: types.FunctionType, class_: Any) ->
     if isinstance(base, ast.Call) and isinstance(base.func, ast.Name) and base.func.id == "super":
         start = _resolved(base.args[0], function, class_).value if base.args else _variable("__class__", function)
         above = class_.__mro__[class_.__mro__.index(start) + 1 :]
-        return _bound(next(vars(each)[expression.attr] for each in above if expression.attr in vars(each)), class_)
+        owner = next((each for each in above if expression.attr in vars(each)), object)
+        return _bound(vars(owner)[expression.attr], class_)
     if isinstance(base, ast.Name) and base.id == first and class_ is not None:
         return _bound(_static(class_, expression.attr), class_)
     owner = _resolved(base, function, class_).value
