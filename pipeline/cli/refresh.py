@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json as json_
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from rich.markup import escape
 
 from pipeline.cli.options import Families, Json, Libraries, ProfileName, Since, Sources, Until
 from pipeline.cli.output import BAD_USAGE, PROBLEM, err, fail, notify, out, print_json, print_table, progress
+from pipeline.core.progress import ReportProgress
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.changes import GONE
 from pipeline.core.vocabularies.drafts import DraftStatus
@@ -36,6 +38,7 @@ from pipeline.orchestration.refresh import (
     counts_of,
     drafts_of,
     empty_of,
+    gaps_of,
     left_out,
     plan,
     run_group,
@@ -92,8 +95,10 @@ def collect(request: Refresh, planned: Sequence[str]) -> list[str]:
     with progress("refresh", total) as report:
         for place, library in enumerate(planned):
             for number, group in enumerate(GROUPS):
-                report(f"{library}: {group}", place * len(GROUPS) + number, total)
-                if not _run(request, group, library):
+                done = place * len(GROUPS) + number
+                if not _run(
+                    request, group, library, partial(_report_stage, report, f"{library}: {group}", done, total)
+                ):
                     failed.append(library)
                     break
     return [f"these libraries failed and are as they were before: {', '.join(failed)}"] if failed else []
@@ -158,10 +163,14 @@ def _check_name(library: str) -> None:
         fail(f"--libraries: {library!r} is not a name that a package index can have (PEP 508)", BAD_USAGE)
 
 
-def _run(request: Refresh, group: str, library: str) -> list[Count] | None:
+def _report_stage(report: ReportProgress, step: str, done: int, total: int, stage: str) -> None:
+    report(f"{step}, {stage}", done, total)
+
+
+def _run(request: Refresh, group: str, library: str, begin_stage: Callable[[str], object]) -> list[Count] | None:
     """Run a group of stages; errors of one library must not stop the others."""
     try:
-        return run_group(request, group, library)
+        return run_group(request, group, library, begin_stage)
     except StageFailed as failed:
         notify(str(failed))
         return None
@@ -208,7 +217,7 @@ def _lines(rows: list[Draftable]) -> list[list[object]]:
 
 
 _LISTED = 5
-"""Internal errors in the summary; JSON and the report have all."""
+"""Internal errors, and releases after a gap, in the summary; JSON has all."""
 
 
 def as_json(done: Refresh, published: Published | None) -> dict[str, Any]:
@@ -219,6 +228,7 @@ def as_json(done: Refresh, published: Published | None) -> dict[str, Any]:
         "stages": [asdict(count) for count in totals(counts)],
         "libraries": [asdict(count) for count in counts],
         "left_out": left_out(done),
+        "gaps": gaps_of(done),
         "empty": [asdict(empty) for empty in empty_of(done)],
         "internal_errors": [asdict(error) for error in _errors(done)],
         "drafts": _drafts(drafts_of(done)),
@@ -251,14 +261,10 @@ def print_summary(done: Refresh, published: Published | None) -> None:
         ["stage", "in", "out", "rejected", "unchanged", "seconds", "MB", "why rejected"],
         [_line(count) for count in totals(counts_of(done))],
     )
-    if sources := left_out(done):
+    for block in _missing(done):
         out.print()
-    for source, why in sources.items():
-        out.print(f"Left out: {source}: {why}", markup=False)
-    if empty := empty_of(done):
-        out.print()
-    for library in empty:
-        out.print(str(library), markup=False)
+        for line in block:
+            out.print(line, markup=False)
     if errors := _errors(done):
         out.print()
         for error in errors[:_LISTED]:
@@ -272,6 +278,25 @@ def print_summary(done: Refresh, published: Published | None) -> None:
         print_published(published)
     if (page := done.folder / PAGE).is_file():
         out.print(f"Report of this run: {page}", markup=False)
+
+
+def _missing(done: Refresh) -> Iterator[list[str]]:
+    """Yield what a refresh did not get, and why: sources left out, gaps between releases, and empty families."""
+    if sources := left_out(done):
+        yield [f"Left out: {source}: {why}" for source, why in sources.items()]
+    if gaps := gaps_of(done):
+        yield [
+            f"Gap: {library}: what changed in {_some(versions)} is unknown, as the release just before was not taken."
+            " Take consecutive releases in the profile"
+            for library, versions in gaps.items()
+        ]
+    if empty := empty_of(done):
+        yield [*map(str, empty)]
+
+
+def _some(versions: list[str]) -> str:
+    more = f" and {len(versions) - _LISTED} more" if len(versions) > _LISTED else ""
+    return ", ".join(versions[:_LISTED]) + more
 
 
 def _errors(done: Refresh) -> list[InternalError]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from functools import partial
@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from pipeline.core.rules.profiles import load_profile, profile_names
 from pipeline.core.settings import settings
@@ -158,8 +159,12 @@ def begin(refresh: Refresh) -> list[str]:
     return libraries
 
 
-def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
+def run_group(
+    refresh: Refresh, group: str, library: str, begin_stage: Callable[[str], object] = lambda stage: None
+) -> list[Count]:
     """Run one group of stages for one library, those of them that the families of the refresh need.
+
+    `begin_stage` is called with the name of each stage before it runs.
 
     Errors: StageFailed, which names library, release and stage and says what to do; it is kept with the run.
     """
@@ -168,6 +173,7 @@ def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
     chosen = stages_for(refresh.families, stages)
     counts: list[Count] = []
     for name in filter(chosen.__contains__, GROUPS[group]):
+        begin_stage(name)
         try:
             work = partial(run_stage, stages[name], library, resources.lake, refresh.folder / "counts")
             counts.append(run_recorded(refresh.run, refresh.folder, library, name, work))
@@ -215,6 +221,18 @@ def sources_left_out(lake: Lake, libraries: Iterable[str]) -> dict[str, str]:
     where = (pc.field("stage") == "gather") & (pc.field("reason") == RejectReason.SOURCE_LEFT_OUT)
     notes = [row for library in libraries for row in lake.read("rejects", library, where)]
     return {row["key"]: row["detail"] for row in sorted(notes, key=lambda row: (row["key"], row["detail"]))}
+
+
+def gaps_of(refresh: Refresh) -> dict[str, list[str]]:
+    """Return by library the releases after a gap, whose changes are unknown: the lake lacks the one just before.
+
+    The oldest release of the lake is compared with nothing anyway.
+    """
+    lake = Lake(settings().lake_root)
+    where = (pc.field("stage") == "lifecycle") & (pc.field("reason") == RejectReason.NO_PREDECESSOR)
+    by_library = {library: lake.read("rejects", library, where) for library in plan(refresh)}
+    after = {library: sorted({row["key"] for row in rows}, key=Version)[1:] for library, rows in by_library.items()}
+    return {library: versions for library, versions in after.items() if versions}
 
 
 def empty_of(refresh: Refresh) -> list[EmptyFamilies]:

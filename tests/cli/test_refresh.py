@@ -32,11 +32,23 @@ def test_a_refresh_another_one_and_one_without_the_index(
     assert all(driftline(*words).status == 0 for words in proposed)
     assert "Left out: github: no token: set GITHUB_TOKEN" in " ".join(first.out.split())
     again = driftline("refresh", "--libraries", "demo", "--json").json
-    told = {"run", "stages", "libraries", "left_out", "empty", "internal_errors", "drafts", "snapshot", "report"}
+    told = {
+        "run",
+        "stages",
+        "libraries",
+        "left_out",
+        "gaps",
+        "empty",
+        "internal_errors",
+        "drafts",
+        "snapshot",
+        "report",
+    }
     assert set(again) == told
     assert again["drafts"]["model"] is None
     assert set(again["drafts"]["improvable"]) <= set(DraftKind)
     assert again["left_out"]["github"].startswith("no token")
+    assert (again["gaps"], "Gap:" in first.out) == ({}, False), "nothing is compared with the oldest release"
     assert [stage["stage"] for stage in again["stages"]] == STAGES
     assert all(stage["unchanged"] == stage["units_in"] for stage in again["stages"])
     assert (again["snapshot"]["path"], again["snapshot"]["written"]) == (str(published), False)

@@ -192,7 +192,9 @@ def test_a_library_with_news_goes_on_after_its_crawl(
     monkeypatch.setenv("DRIFTLINE_INDEX_URL", demo.simple)
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path))
     first = Refresh(run="first", libraries=("demo",))
-    run_group(first, "crawl", "demo")
+    begun: list[str] = []
+    run_group(first, "crawl", "demo", begun.append)
+    assert tuple(begun) == tuple(GROUPS["crawl"])
     assert has_news(first, "demo")
     assert {count.stage for count in counts_of(first)} == set(GROUPS["crawl"])
 
