@@ -248,7 +248,9 @@ def _print_failures(verdicts: Path) -> None:
     more = sum(1 for _ in failed)
     if listed:
         title = f"{len(listed) + more} did not pass" + (f", the first {LISTED}" if more else "")
-        print_table(title, ("id", "outcome", "detail"), [(one.id, one.outcome, _summary_of(one)) for one in listed])
+        print_table(
+            title, ("id", "outcome", "detail"), [(result.id, result.outcome, _summary_of(result)) for result in listed]
+        )
         out.print()
 
 

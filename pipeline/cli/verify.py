@@ -72,7 +72,7 @@ def _as_json(sample: Sample) -> dict[str, object]:
     return {
         "outcomes": tally(sample.results),
         "reasons": reasons(sample.results),
-        "differing": [one.line for one in sample.differing],
+        "differing": [result.line for result in sample.differing],
         "differing_basis": list(sample.differing_basis),
     }
 

@@ -53,7 +53,7 @@ class _Texts:
     def __init__(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         arguments = node.args
         listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-        self._parameters = {one.arg for one in [*listed, *filter(None, (arguments.vararg, arguments.kwarg))]}
+        self._parameters = {argument.arg for argument in [*listed, *filter(None, (arguments.vararg, arguments.kwarg))]}
         self._bound: dict[str, list[ast.expr]] = {}
         for part in ast.walk(node):
             if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.targets[0], ast.Name):

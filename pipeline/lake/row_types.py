@@ -107,7 +107,7 @@ def row_types() -> str:
         _class(_camel(name), f"What several tables have in common: `_{name}.yaml`.", columns, "", {})
         for name, columns in shared.items()
     ]
-    for declared in sorted(tables.values(), key=lambda one: (one.extends is not None, one.name)):
+    for declared in sorted(tables.values(), key=lambda each: (each.extends is not None, each.name)):
         parts += _of_table(declared, shared)
     fields = [f"    {name}: Sequence[{row_name(name)}]" for name in tables]
     parts.append(
@@ -188,7 +188,7 @@ def _class(
     structs: dict[str, str],
     common: Sequence[Column] = (),
 ) -> str:
-    own = [column for column in columns if column.name not in {one.name for one in common}]
+    own = [column for column in columns if column.name not in {inherited.name for inherited in common}]
     lines = [f"    {column.name}: {_type(column, structs)}{_vocabulary(column)}" for column in own]
     return "\n".join([f"class {name}({base or 'TypedDict'}):", f'    """{" ".join(meaning.split())}"""', "", *lines])
 

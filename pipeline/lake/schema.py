@@ -241,7 +241,7 @@ def table(name: str) -> Table:
     if "tail" in raw:
         tail = shared_columns(f"_{raw['tail']}_tail.yaml")
         # What the table that it extends has too stands where every published table has it.
-        columns = [column for column in columns if column.name not in {one.name for one in tail}] + tail
+        columns = [column for column in columns if column.name not in {last.name for last in tail}] + tail
     others = {key: raw.get(key) for key in ("parts", "extends", "head", "formerly")}
     declared = Table(name, raw["meaning"], tuple(raw["key"]), tuple(columns), types, **others)
     declared.arrow()

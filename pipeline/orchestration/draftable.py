@@ -80,7 +80,7 @@ def _descriptions_of_functions(lake: Lake, library: str) -> Subjects:
     # The stage tells what became of examples and tests, too: of these by the example, and by `ID tests`.
     examples = {row["id"] for row in lake.read("snippets", library, columns=("id",))}
     refused = refused_by(lake, library, ("functions",), [RejectReason.NO_TEXT])
-    yield from (one for one in refused if " " not in one[0] and one[0] not in examples)
+    yield from (refusal for refusal in refused if " " not in refusal[0] and refusal[0] not in examples)
     yield from redacted(lake, library, "functions", "id")
     yield from written(lake, library, "functions", "id")
 
@@ -148,8 +148,8 @@ def _task_functions(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     refused = refused_by(lake, library, ("functions",), [RejectReason.NO_CHECK, RejectReason.NO_INPUT])
     of_examples = ((key.partition(" ")[0], status, why) for key, status, why in refused)
     silent = [of_example for of_example in of_examples if of_example[0] in passed]
-    yield from (one for one in silent if one[1] != DraftStatus.MISSING)
-    missing = [one for one in silent if one[1] == DraftStatus.MISSING]
+    yield from (draft for draft in silent if draft[1] != DraftStatus.MISSING)
+    missing = [draft for draft in silent if draft[1] == DraftStatus.MISSING]
     yield from missing[: rules.drafts.task_function.max_per_library]
     yield from written(lake, library, "functions", "snippet_id", "code_drafter")
 
@@ -160,7 +160,7 @@ def _function_tests(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     yield from ((key, DraftStatus.MISSING, f"no test of {kinds}") for key, kinds in missing.items())
     # Tests that tell too little, of all functions.
     yield from refused_by(lake, library, ("functions_gate",), [RejectReason.NO_CHECK, RejectReason.NOT_COVERED])
-    of_tests = (one for one in refused_by(lake, library, ("functions",)) if one[0].endswith(" tests"))
+    of_tests = (refusal for refusal in refused_by(lake, library, ("functions",)) if refusal[0].endswith(" tests"))
     yield from ((key.removesuffix(" tests"), status, why) for key, status, why in of_tests)
     yield from written(lake, library, "functions", "id", "tests_drafter")
 

@@ -245,7 +245,7 @@ def _unreported(folder: Path, states: Mapping[str, str | None], names: Collectio
     red = {int(place) for place in places if place.isdecimal()}
     libraries = record.libraries if record else ()
     named = [libraries[place] if place < len(libraries) else f"library {place}" for place in sorted(red)]
-    return [Failure(one, "none", None, _OUTSIDE, _SEE_TASK, now(), "") for one in named if one not in names]
+    return [Failure(library, "none", None, _OUTSIDE, _SEE_TASK, now(), "") for library in named if library not in names]
 
 
 def _killed(folder: Path) -> list[Failure]:

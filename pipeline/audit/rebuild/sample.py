@@ -127,10 +127,10 @@ def _drawn(snapshot: Snapshot, config: str, count: int, seed: str) -> Sequence[A
     for row in snapshot.rows(config, (name, "library")):
         by_library.setdefault(row["library"], []).append(row[name])
     chosen = sorted(by_library, key=lambda library: sha256_text(f"{seed} {library}"))[:_LIBRARIES]
-    ranked = {one: sorted(by_library[one], key=lambda key: sha256_text(f"{seed} {key}")) for one in chosen}
+    ranked = {library: sorted(by_library[library], key=lambda key: sha256_text(f"{seed} {key}")) for library in chosen}
     # the first of each library, then the second of each
-    rounds = [(place, one) for place in range(count) for one in chosen if place < len(ranked[one])]
-    ids = [ranked[one][place] for place, one in rounds][:count]
+    rounds = [(place, library) for place in range(count) for library in chosen if place < len(ranked[library])]
+    ids = [ranked[library][place] for place, library in rounds][:count]
     return snapshot.rows(config, where=pc.field(name).isin(ids)) if ids else []
 
 

@@ -64,7 +64,7 @@ def candidates(old: Sequence[Line], new: Sequence[Line]) -> list[Candidate]:
             texts = text_of(one.old), text_of(one.new)
             if texts[0] != texts[1] and "pytest" not in "".join(texts) and _values(one.old) == _values(one.new):
                 by_texts.setdefault(texts, one)
-    return sorted(by_texts.values(), key=lambda one: one.size)
+    return sorted(by_texts.values(), key=lambda candidate: candidate.size)
 
 
 def text_of(lines: Iterable[Line]) -> str:

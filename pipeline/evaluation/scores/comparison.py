@@ -108,8 +108,8 @@ def _difference(
         if abs(change) > _EPSILON:
             by_cluster[cluster].append(change)
     # Only where each task is right or wrong are the differences -1, 0 and 1.
-    exact = all(abs(abs(change) - 1) < _EPSILON for one in by_cluster.values() for change in one)
-    exact = exact and all(len(one) == 1 for one in by_cluster.values())
+    exact = all(abs(abs(change) - 1) < _EPSILON for cluster in by_cluster.values() for change in cluster)
+    exact = exact and all(len(cluster) == 1 for cluster in by_cluster.values())
     first_only = sum(change < -_EPSILON for change in changes)
     second_only = sum(change > _EPSILON for change in changes)
     return Difference(

@@ -66,9 +66,11 @@ def mutation_scores_stage(tables: Tables, rules: MutationRules, runner: Runner) 
             scores = attempt(version, _run, built[version], group, runner, rules)
         if isinstance(scores, Reject):
             # what they share broke: none of them has a score
-            rejects += [replace(scores, key=f"{one.reference.id} {version}") for one in group]
+            rejects += [replace(scores, key=f"{target.reference.id} {version}") for target in group]
         else:
-            rows += [_row(one.reference.id, built[version], score) for one, score in zip(group, scores, strict=True)]
+            rows += [
+                _row(target.reference.id, built[version], score) for target, score in zip(group, scores, strict=True)
+            ]
     return Output({"mutation_scores": rows}, units_in=len(targets), units_out=len(rows), rejects=rejects)
 
 

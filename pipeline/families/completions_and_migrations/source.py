@@ -64,7 +64,7 @@ class Source:
 
     @functools.cached_property
     def _starts(self) -> list[int]:
-        return [one.span[0] for one in self.body]
+        return [statement.span[0] for statement in self.body]
 
     @functools.cached_property
     def names(self) -> Mapping[str, Sequence[Span]]:
@@ -95,7 +95,7 @@ class Source:
                 same = (
                     target for target in node.targets if isinstance(target, ast.Name) and target.id == node.value.attr
                 )
-                spans -= {self.name_span(one, one.id) for one in same}
+                spans -= {self.name_span(target, target.id) for target in same}
         return frozenset(spans)
 
     @functools.cached_property
@@ -128,7 +128,7 @@ class Source:
         """Return the statements that hold a byte, outermost first."""
         statements: list[Statement] = []
         inner: Sequence[Statement] = self.body
-        while holding := next((one for one in inner if one.span[0] <= at < one.span[1]), None):
+        while holding := next((statement for statement in inner if statement.span[0] <= at < statement.span[1]), None):
             statements.append(holding)
             inner = holding.held
         return statements

@@ -229,11 +229,11 @@ class _Maker:
         """Fill the quota of each share with candidates without a text, ordered by id; none that would leak."""
         counts = Counter(candidate.share for candidate in accepted)
         chosen = []
-        for candidate in sorted(silent, key=lambda one: content_id("controlled", one.key)):
+        for candidate in sorted(silent, key=lambda candidate: content_id("controlled", candidate.key)):
             if counts[candidate.share] >= candidate.limit(self.rules):
                 continue
             # one at which an exception is raised is refused as having no text
-            if not attempt(candidate.key, lambda one: self._leak(one, self._filled(one, "")), candidate):
+            if not attempt(candidate.key, lambda filling: self._leak(filling, self._filled(filling, "")), candidate):
                 counts[candidate.share] += 1
                 chosen.append(candidate)
         return chosen

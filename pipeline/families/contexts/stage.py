@@ -107,7 +107,7 @@ def _chosen(
     authors: Counter[tuple[str, ...]] = Counter()
     chosen: list[_CompletionContext] = []
     rejects: list[Reject] = []
-    for place in sorted(places, key=lambda one: (uses[one.completion["usage_id"]]["start_byte"], one.key)):
+    for place in sorted(places, key=lambda each: (uses[each.completion["usage_id"]]["start_byte"], each.key)):
         row = place.completion
         line = (row["snippet_id"], row["version"], str(uses[row["usage_id"]]["line"]))
         author = (row["origin"], row["version"], row["path"])

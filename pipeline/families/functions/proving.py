@@ -165,7 +165,9 @@ def ask_references(
         tried = [Tried(each.function.id, each.example.task, each.written, inputs.all) for each, inputs in requests]
         results = record(tried, places[version], runner)
         answered = [(each, inputs, result) for (each, inputs), result in zip(requests, results, strict=True)]
-        checked, refused = parted(guarded(answered, lambda one: one[0].key, lambda one: [_checked(*one, rules)]))
+        checked, refused = parted(
+            guarded(answered, lambda answer: answer[0].key, lambda answer: [_checked(*answer, rules)])
+        )
         yield from refused
         mutated = [
             Mutated(

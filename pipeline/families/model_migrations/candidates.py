@@ -69,7 +69,7 @@ def candidates(
             is_paired = (one.snippet["id"], frozenset((one.source, one.target))) in paired
             if not is_paired and (one.key not in by_key or one.rank < by_key[one.key].rank):
                 by_key[one.key] = one
-    return sorted(by_key.values(), key=lambda one: one.rank)
+    return sorted(by_key.values(), key=lambda candidate: candidate.rank)
 
 
 def open_candidates(
@@ -90,7 +90,7 @@ def open_candidates(
         (row["subject_id"], row["version"])
         for row in lake.read("verdicts", library, passed, ("subject_id", "version", "outcome"))
     }
-    remaining = [one for one in unproven if (one.snippet["id"], one.target) not in passes]
+    remaining = [candidate for candidate in unproven if (candidate.snippet["id"], candidate.target) not in passes]
     return within_quota(remaining, rules)[0]
 
 

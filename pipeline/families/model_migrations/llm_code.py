@@ -67,14 +67,14 @@ class ModelMigrations:
 
         def judge(drafts: Sequence[tuple[Subject, MigratedCode]]) -> list[str | None]:
             read = [self._read(form, by_id[subject.id]) for subject, form in drafts]
-            attempts = [one for one in read if isinstance(one, Attempt)]
+            attempts = [result for result in read if isinstance(result, Attempt)]
             results = deque(run(attempts) if attempts else ())
-            return [results.popleft() if isinstance(one, Attempt) else one for one in read]
+            return [results.popleft() if isinstance(result, Attempt) else result for result in read]
 
         drafted = draft(
             [Subject(request.id, request.data) for request in requests], MigratedCode, self.rules, self.drafter, judge
         )
-        return [(self._attempt(one, by_id), one) for one in drafted]
+        return [(self._attempt(draft, by_id), draft) for draft in drafted]
 
     def _attempt(self, one: Drafted[MigratedCode], by_id: Mapping[str, Unmigrated]) -> Attempt | None:
         read = self._read(one.form, by_id[one.subject.id]) if one.form is not None else None

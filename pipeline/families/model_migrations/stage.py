@@ -89,7 +89,7 @@ def drafted_migrations_stage(
     )
     failing, refused = _failing(chosen, environment_verdicts, migrating.fails)
     requests, more = failing[: rules.max_requests], failing[rules.max_requests :]
-    rejects = [*surplus, *refused, *(_surplus(one, rules) for one in more)]
+    rejects = [*surplus, *refused, *(_surplus(candidate, rules) for candidate in more)]
     results = _Results({row["id"] for row in tables["migrations"]}, rejects)
     teller = Teller(tables["documents"], tables["usages"], history, rules)
     prompted, failed = parted(
@@ -102,7 +102,7 @@ def drafted_migrations_stage(
         )
     )
     rejects += failed
-    requests, drafts = [one for one, _ in prompted], [unwritten for _, unwritten in prompted]
+    requests, drafts = [request for request, _ in prompted], [unwritten for _, unwritten in prompted]
     by_key = {request.key: request for request in requests}
     writer = ModelMigrations(migrating.drafter, rules, migrating.drafting, library.uses)
     written = writer.write(drafts, lambda attempts: _judge(attempts, by_key, environment_verdicts))
@@ -172,14 +172,18 @@ def _failing(
     chosen: Sequence[Candidate], environment_verdicts: EnvironmentVerdicts, fails: Collection[Outcome]
 ) -> tuple[list[Candidate], list[Reject]]:
     """Run the snippets in both releases; return those that pass in their own and fail in the other."""
-    ready = [one for one in chosen if environment_verdicts.has(one.source) and environment_verdicts.has(one.target)]
+    ready = [
+        candidate
+        for candidate in chosen
+        if environment_verdicts.has(candidate.source) and environment_verdicts.has(candidate.target)
+    ]
     rejects = [
         Reject(one.key, RejectReason.NO_ENVIRONMENT, f"{one.source} or {one.target}: not built")
         for one in chosen
         if one not in ready
     ]
-    here = environment_verdicts.run([(one.snippet, one.source) for one in ready])
-    there = environment_verdicts.run([(one.snippet, one.target) for one in ready])
+    here = environment_verdicts.run([(candidate.snippet, candidate.source) for candidate in ready])
+    there = environment_verdicts.run([(candidate.snippet, candidate.target) for candidate in ready])
     failing = []
     for one, own, other in zip(ready, here, there, strict=True):
         if own["outcome"] != Outcome.PASSED:
@@ -197,8 +201,8 @@ def _judge(
 ) -> list[str | None]:
     """Run what was written; what passes is run in the example's own release too, and without the API that it uses."""
     ones = [by_key[attempt.of.id] for attempt in attempts]
-    rows = [rewrite_row(attempt, one) for attempt, one in zip(attempts, ones, strict=True)]
-    verdicts = environment_verdicts.run([(row, one.target) for row, one in zip(rows, ones, strict=True)])
+    rows = [rewrite_row(attempt, candidate) for attempt, candidate in zip(attempts, ones, strict=True)]
+    verdicts = environment_verdicts.run([(row, candidate.target) for row, candidate in zip(rows, ones, strict=True)])
     good = [place for place, verdict in enumerate(verdicts) if verdict["outcome"] == Outcome.PASSED]
     environment_verdicts.run([(rows[place], ones[place].source) for place in good])
     controls = environment_verdicts.run(

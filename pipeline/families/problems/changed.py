@@ -83,7 +83,7 @@ def changed_apis(
             rejects.append(result)
         else:
             apis.append(result)
-    chosen, surplus = _within_quota(sorted(apis, key=lambda one: _rank(one, library, rules)), rules)
+    chosen, surplus = _within_quota(sorted(apis, key=lambda changed: _rank(changed, library, rules)), rules)
     return chosen, [*rejects, *surplus]
 
 

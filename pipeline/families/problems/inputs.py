@@ -29,8 +29,8 @@ def further_inputs(
     An argument is changed, or that of another stated input.
     """
     turns = zip_longest(*(_varied(documented, number, changes) for number in range(len(documented[0]))))
-    further = dict.fromkeys(one for turn in turns for one in turn if one is not None)
-    return [one for one in further if one not in set(documented)][:limit]
+    further = dict.fromkeys(arguments for turn in turns for arguments in turn if arguments is not None)
+    return [arguments for arguments in further if arguments not in set(documented)][:limit]
 
 
 def _varied(

@@ -41,7 +41,7 @@ class ModelProblems:
         court = _Court(self, {request.id: request for request in requests}, places)
         subjects = [Subject(request.id, request.facts) for request in requests]
         drafted = draft(subjects, ProblemText, self.rules, self.drafter, court.judge)
-        return [_written(one, court.runs) for one in drafted]
+        return [_written(draft, court.runs) for draft in drafted]
 
 
 @dataclass
@@ -61,7 +61,7 @@ class _Court:
         """Say what is wrong with each: by reading it, by what its tests tell, by whether the solution needs the core
         API, the library and each parameter, and by what both releases make of it."""
         problems: dict[str, str | None] = {}
-        texts = [(self.by_key[subject.id], text_of(one)) for subject, one in drafts]
+        texts = [(self.by_key[subject.id], text_of(draft)) for subject, draft in drafts]
         for judged in (self._read, self._try, self._need, self._vary, self._prove):
             problems |= judged([(request, text) for request, text in texts if problems.get(request.id) is None])
         return [problems[subject.id] for subject, _ in drafts]

@@ -44,7 +44,7 @@ def kills_of(
         for number, mutant in enumerate(_mutants(one.written, rules.mutants[family]))
     ]
     killing: list[list[frozenset[Arguments]]] = [[] for _ in programs]
-    results = record([one for _, one in tried], place, hurried(runner, rules))
+    results = record([mutant for _, mutant in tried], place, hurried(runner, rules))
     for (number_of, _), result in zip(tried, results, strict=True):
         if result.outcome is not Outcome.HARNESS_ERROR:
             killing[number_of].append(_kills(programs[number_of].cases, result.output))

@@ -243,7 +243,7 @@ def _tested_calls(tests: str, function: str) -> Iterator[tuple[list[str], ast.Ca
             for number, statement in enumerate(test.body):
                 if call := next(_calls(statement, function), None):
                     earlier = test.body[:number]
-                    yield [ast.unparse(one) for one in earlier if not isinstance(one, ast.Assert | ast.With)], call
+                    yield [ast.unparse(node) for node in earlier if not isinstance(node, ast.Assert | ast.With)], call
                     break
 
 
@@ -266,7 +266,7 @@ def ignoring(program: str, function: str, number: int) -> str:
 def parameters_of(function: ast.FunctionDef) -> list[str]:
     """Return the names of a function's parameters in their order."""
     args = function.args
-    stars = [[one] if one else [] for one in (args.vararg, args.kwarg)]
+    stars = [[star] if star else [] for star in (args.vararg, args.kwarg)]
     return [posonlyarg.arg for posonlyarg in (*args.posonlyargs, *args.args, *stars[0], *args.kwonlyargs, *stars[1])]
 
 

@@ -164,7 +164,7 @@ def _record(
             yield Reject(draft.id, RejectReason.NOT_PROVEN, f"{draft.row['version']}: {result.outcome}: {detail}")
 
     answered = [(draft, tried, result) for (draft, tried), result in zip(inputs, results, strict=True)]
-    yield from guarded(answered, lambda one: one[0].id, judged)
+    yield from guarded(answered, lambda answer: answer[0].id, judged)
 
 
 def _inputs(draft: Draft, rules: ProblemRules) -> list[Arguments]:

@@ -89,7 +89,7 @@ class Recorded:
 def read_recorded(output: str, inputs: Sequence[tuple[str, ...]], rules: ProblemRules) -> list[CaseOf]:
     """Read what a recorder printed: the cases with values that the rules keep."""
     records = read_records(output, inputs, rules.max_recorded_characters)
-    return [one.case for one in records if not one.case.outcome.raises]
+    return [record.case for record in records if not record.case.outcome.raises]
 
 
 def read_records(output: str, inputs: Sequence[tuple[str, ...]], max_characters: int) -> list[Recorded]:

@@ -53,16 +53,18 @@ def write_problems(
     have = list(decided)
     left = undecided(library.changes.values(), have, writer.rules.kinds)
     chosen, rejects = changed_apis(left, library, writer.rules)
-    versions = {version for one in chosen for version in (one.version, one.other_version)} - set(places)
+    versions = {version for changed in chosen for version in (changed.version, changed.other_version)} - set(places)
     environments, unreachable = environments_with_tests(library.history.releases.values(), versions, runner)
     opened, closed = places_of(environments, runner)
     everywhere = {**places, **opened}
-    runnable = [one for one in chosen if {one.version, one.other_version} <= everywhere.keys()]
+    runnable = [changed for changed in chosen if {changed.version, changed.other_version} <= everywhere.keys()]
     requests, failed = parted(
         guarded(
             runnable,
-            lambda one: one.id,
-            lambda one: [Unwritten(one, change_context(one, library, snippets, rules.function, writer.rules), library)],
+            lambda changed: changed.id,
+            lambda changed: [
+                Unwritten(changed, change_context(changed, library, snippets, rules.function, writer.rules), library)
+            ],
         )
     )
     refused = [*rejects, *_homeless(chosen, runnable), *failed]

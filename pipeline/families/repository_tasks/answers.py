@@ -70,8 +70,10 @@ def judge_by(run: RunVariants, texts: Mapping[str, str], answers: Sequence[Answe
     """
     strays = {answer.id: why for answer in answers if (why := stray(texts[answer.path], answer.text))}
     able = [answer for answer in answers if answer.id not in strays]
-    runs = {done.id: done for done in run([_variant(one, one.text) for one in able])}
-    passed = [one for one in able if runs[one.id].worst is TestOutcome.PASSED and one.text != texts[one.path]]
+    runs = {done.id: done for done in run([_variant(answer, answer.text) for answer in able])}
+    passed = [
+        answer for answer in able if runs[answer.id].worst is TestOutcome.PASSED and answer.text != texts[answer.path]
+    ]
     for one in _passing_anyhow(run, passed, texts):
         failed = dict.fromkeys(one.tests, TestOutcome.FAILED)
         runs[one.id] = replace(runs[one.id], outcomes=failed, detail=_PASSES_ANYHOW)

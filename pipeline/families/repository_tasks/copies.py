@@ -98,7 +98,9 @@ def hidden_copies(environment: Environment, masked: Mapping[str, bytes], package
 @lru_cache(64)
 def needed_by_pytest(site_packages: Path) -> frozenset[str]:
     """Return the top-level modules of what runs the tests, with all that it requires, as far as it is installed."""
-    installed = {_normalized(one.metadata["Name"] or ""): one for one in distributions(path=[str(site_packages)])}
+    installed = {
+        _normalized(package.metadata["Name"] or ""): package for package in distributions(path=[str(site_packages)])
+    }
     waiting: list[str]
     waiting, visited = [*_RUNS_TESTS], set[str]()
     while waiting:

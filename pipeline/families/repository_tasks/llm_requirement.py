@@ -30,7 +30,7 @@ class ModelRequirements:
 
         subjects = [_subject(function) for function in functions]
         drafted = draft(subjects, FunctionRequirement, self.rules, self.drafter, judge)
-        return [_required(one, function) for one, function in zip(drafted, functions, strict=True)]
+        return [_required(draft, function) for draft, function in zip(drafted, functions, strict=True)]
 
     def _problem(self, drafted: FunctionRequirement, function: Undocumented) -> str | None:
         """Say what is wrong with a requirement; None where nothing is."""

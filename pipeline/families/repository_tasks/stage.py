@@ -78,7 +78,10 @@ def projects_stage(
     chosen = choose(tables["releases"], tables["code_samples"], project_context.rules)
     with ThreadPoolExecutor(project_context.workers) as pool:
         tried = list(
-            pool.map(lambda one: attempt(one.purl, trace_project, one, project_context, licences, allowed), chosen)
+            pool.map(
+                lambda project: attempt(project.purl, trace_project, project, project_context, licences, allowed),
+                chosen,
+            )
         )
     results, failed = parted(tried)
     rejects = failed + [

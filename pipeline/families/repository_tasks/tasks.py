@@ -101,7 +101,9 @@ def repository_tasks_stage(
     traced = [
         (row, files[row["project_id"], row["path"]], by_function[row["id"]]) for row in tables["traced_functions"]
     ]
-    results = list(guarded(traced, lambda one: str(one[0]["id"]), lambda one: [candidate(*one, project_context.rules)]))
+    results = list(
+        guarded(traced, lambda trace: str(trace[0]["id"]), lambda trace: [candidate(*trace, project_context.rules)])
+    )
     silent = (
         [drawn for drawn, requirement in zip(traced, results, strict=True) if _is_silent(requirement)] if writer else []
     )
@@ -109,7 +111,7 @@ def repository_tasks_stage(
     detail = [
         drafted.results.get(row["id"], drawn) for row, drawn in zip(tables["traced_functions"], results, strict=True)
     ]
-    candidates = sorted((drawn for drawn in detail if isinstance(drawn, Candidate)), key=lambda one: one.id)
+    candidates = sorted((drawn for drawn in detail if isinstance(drawn, Candidate)), key=lambda candidate: candidate.id)
     rows: list[RepositoryTaskRow] = []
     rejects = [drawn for drawn in detail if isinstance(drawn, Reject)]
     over = candidates[project_context.rules.tasks :]
@@ -251,7 +253,7 @@ def _requested(
     """Choose the functions that say nothing and have a body of the right size, as many as there are places left."""
     blank, basis = Requirement("", ""), RequirementBasis.MODEL
     tried = [_fitting(Candidate(row, lines, blank, (), reached, basis), rules) for row, lines, reached in silent]
-    fitting = sorted((drawn for drawn in tried if isinstance(drawn, Candidate)), key=lambda one: one.id)
+    fitting = sorted((drawn for drawn in tried if isinstance(drawn, Candidate)), key=lambda candidate: candidate.id)
     return fitting[: max(0, rules.tasks - used)]
 
 
@@ -320,7 +322,7 @@ def prove(
         ended = worst(emptied[drawn.id].judged[test] for test in tests)
         return [task_row(project, drawn, tuple(sorted(tests)), ended, score)]
 
-    return list(guarded(candidates, lambda one: one.id, judged))
+    return list(guarded(candidates, lambda candidate: candidate.id, judged))
 
 
 def _unstated(drawn: Candidate, tree: Tree, tests: Sequence[str], rules: RepositoryRules) -> list[str]:

@@ -50,7 +50,7 @@ def requirements_of_tests(tree: Tree, project: str, rules: RepositoryRules) -> R
             ranked[rank].append(statement)
     usable = [statement for statement in ranked[0] or ranked[1] if _is_usable(statement, project, rules)]
     chosen: dict[str, Statement] = {}
-    for statement in sorted(usable, key=lambda one: one.kind is not StatementKind.EXACT_PIN):
+    for statement in sorted(usable, key=lambda each: each.kind is not StatementKind.EXACT_PIN):
         chosen.setdefault(canonicalize_name(statement.library), statement)
     lines = {name: _line(statement) for name, statement in chosen.items()}
     if ";" in lines.get(PYTEST, ""):

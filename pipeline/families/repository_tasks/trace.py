@@ -54,7 +54,7 @@ def read_files(tree: Tree, paths: Iterable[str]) -> tuple[dict[str, SourceFile],
             if text is None:
                 raise ValueError("not in the encoding that it states (PEP 263), or no text")
             modules[module] = read_module(module, path.endswith("__init__.py"), ast.parse(text))
-            ordered = sorted(functions_of(text, module), key=lambda one: one.first_line)
+            ordered = sorted(functions_of(text, module), key=lambda function: function.first_line)
             files[path] = SourceFile(path, text, module, tuple(ordered))
         except (SyntaxError, ValueError, RecursionError) as error:
             unread[path] = f"{type(error).__name__}: {error}"

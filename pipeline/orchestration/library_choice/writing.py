@@ -22,10 +22,10 @@ libraries:
 
 def profile_text(considered: Sequence[Considered], rules: ChoosingRules) -> str:
     """Return the profile as a file of `curation_rules/profiles`."""
-    chosen = [one for one in considered if one.reason is None]
-    unasked = sum(one.fact is None for one in chosen)
+    chosen = [each for each in considered if each.reason is None]
+    unasked = sum(each.fact is None for each in chosen)
     head = _HEAD.format(count=len(chosen), unasked=unasked, name=rules.profile)
-    return head + "".join(f"  - {one.ranked.library}\n" for one in chosen)
+    return head + "".join(f"  - {each.ranked.library}\n" for each in chosen)
 
 
 def considered_text(considered: Sequence[Considered]) -> str:

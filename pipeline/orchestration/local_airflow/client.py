@@ -98,7 +98,7 @@ class Client:
         deadline = time.monotonic() + READY_S
         while time.monotonic() < deadline:
             runs = self.call("GET", f"dags/{other}/dagRuns?order_by=-id&limit=100")["dag_runs"]
-            if started := [one["dag_run_id"] for one in runs if one["partition_key"] == run]:
+            if started := [dag_run["dag_run_id"] for dag_run in runs if dag_run["partition_key"] == run]:
                 return str(started[0])
             time.sleep(POLL_S)
         raise AirflowError(

@@ -87,7 +87,10 @@ def _stale(refresh: Refresh, resources: Resources, libraries: Iterable[str]) -> 
     """Return the stages that a refresh of some families passed over and that have something to do, by library."""
     stages = stages_of(resources)
     passed_over = [stages[name] for name in stages if name not in stages_for(refresh.families, stages)]
-    stale = {one: [stage.name for stage in passed_over if not is_done(stage, one, resources.lake)] for one in libraries}
+    stale = {
+        library: [stage.name for stage in passed_over if not is_done(stage, library, resources.lake)]
+        for library in libraries
+    }
     return {library: names for library, names in stale.items() if names}
 
 

@@ -138,7 +138,7 @@ def _instances(tables: SnapshotTables) -> Iterator[Figure]:
     libraries = {family: _values(tables.count(family, "library")) for family in INSTANCE_TABLES}
     named = sum(libraries.values(), Counter[str]())
     yield _by_family(
-        "library", "Instances by library", "", libraries, sorted(named, key=lambda one: (-named[one], one))
+        "library", "Instances by library", "", libraries, sorted(named, key=lambda library: (-named[library], library))
     )
 
 

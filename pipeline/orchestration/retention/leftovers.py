@@ -65,7 +65,7 @@ def _runs(runs: Path, rule: AgeButNewest, now: datetime) -> Iterator[Leftover]:
     by_profile: dict[str, list[tuple[Path, datetime]]] = defaultdict(list)
     for folder, record in recorded_runs(runs):
         by_profile[record.profile].append((folder, datetime.fromisoformat(record.began)))
-    old = [one for recorded in by_profile.values() for one in recorded[: -rule.keep]]
+    old = [record for recorded in by_profile.values() for record in recorded[: -rule.keep]]
     if is_local(runs):  # a folder in a store has no time
         old += [(runs / name, _written(runs / name)) for name in unrecorded_runs(runs)]
     for folder, time in old:

@@ -79,9 +79,9 @@ class _Names:
         """
         place, _, name = path.rpartition(".")
         paths = self._of(other)
-        if any(f"{one}.".startswith(f"{place}.") for one in paths):
+        if any(f"{other}.".startswith(f"{place}.") for other in paths):
             return False
-        return any(one.rpartition(".")[2] == name for one in paths)
+        return any(other.rpartition(".")[2] == name for other in paths)
 
     def _of(self, version: str) -> frozenset[str]:
         if version not in self._paths:

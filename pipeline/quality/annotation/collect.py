@@ -75,7 +75,7 @@ def collect(lake: Lake, library: str, drafting: DraftingRules) -> Iterator[Flagg
     order = list(FlagKind)
     for family in INSTANCES:
         for row in rows[family]:
-            ordered = sorted(flags[row["id"]], key=lambda one: (order.index(one.kind), one.evidence))
+            ordered = sorted(flags[row["id"]], key=lambda flag: (order.index(flag.kind), flag.evidence))
             yield library_of.flagged(family, row, tuple(ordered))
 
 

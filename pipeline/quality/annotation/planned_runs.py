@@ -87,7 +87,9 @@ def _completion(lake: Lake, row: CompletionRow, rules: CurationRules) -> Iterato
 def _migration(lake: Lake, row: MigrationRow, rules: CurationRules) -> Iterator[Planned]:
     source, target = subjects_of(row)
     both = row["version"], row["target_version"]
-    snippets = [_snippet(lake, row["library"], one) for one in (row["snippet_id"], row["target_snippet_id"])]
+    snippets = [
+        _snippet(lake, row["library"], snippet_id) for snippet_id in (row["snippet_id"], row["target_snippet_id"])
+    ]
     rewrites = [row["source_rewrite_id"], row["target_rewrite_id"]]
     sides = [
         _rewrite(lake, row["library"], rewrite) if rewrite else snippet
