@@ -166,8 +166,9 @@ class _Flattener:
         arguments = {each.arg for each in self.test.function.args.args}
         if (set_here | used) & (names | arguments | self.module.bindings.keys()):
             raise _NotFlat
-        bound = {name for each in body for name in bound_by(each)} | arguments | set_here
-        if any(root_name(value) in bound for _, value in named):
+        if named and (_declares_outer(body) or {root_name(value) for _, value in named} & (arguments | set_here)):
+            raise _NotFlat
+        if any(root_name(value) in bound_by(statement) for _, value in named for statement in body):
             raise _NotFlat
         before: list[tuple[SuiteModule, ast.stmt, tuple[Edit, ...]]] = [(self.module, each, ()) for each in constants]
         before += [(self.module, each, edits[id(each)]) for each in (*helpers, *self.set_up)]
@@ -310,6 +311,11 @@ def _method(node: ast.AST, instance: str) -> str | None:
 
 def _is_dotted(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and _is_dotted(node.value))
+
+
+def _declares_outer(body: Sequence[ast.stmt]) -> bool:
+    """Return whether an inner function binds names of the test: then no statement can be looked at alone."""
+    return any(isinstance(node, ast.Nonlocal) for statement in body for node in ast.walk(statement))
 
 
 def _ends_early(set_up: list[ast.stmt]) -> bool:

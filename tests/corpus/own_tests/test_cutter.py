@@ -144,6 +144,27 @@ PROGRAMS = {
         "    items = make_items(2)\n    assert len(items) == _size()\n",
         "test_it()",
     ),
+    "a method whose inner function binds its variable": (
+        {
+            "tests/test_a.py": "import unittest\n\nclass TestA(unittest.TestCase):\n    def test_it(self):\n"
+            "        calls = 0\n        def count():\n            nonlocal calls\n            calls += 1\n"
+            "        count()\n        self.assertEqual(calls, 1)\n",
+        },
+        "def test_it():\n    calls = 0\n    def count():\n        nonlocal calls\n        calls += 1\n"
+        "    count()\n    assert calls == 1\n",
+        "test_it()",
+    ),
+    "such a method that goes by what its class names": (
+        {
+            "tests/test_a.py": "class TestA:\n    KIND = list\n    def test_it(self):\n"
+            "        calls = 0\n        def count():\n            nonlocal calls\n            calls += 1\n"
+            "        count()\n        assert self.KIND([calls]) == [1]\n",
+        },
+        "class TestA:\n    KIND = list\n\n    def test_it(self):\n"
+        "        calls = 0\n        def count():\n            nonlocal calls\n            calls += 1\n"
+        "        count()\n        assert self.KIND([calls]) == [1]\n",
+        "TestA().test_it()",
+    ),
     "an inherited method, of what its class names": (
         {
             "tests/__init__.py": "from json import dumps\n\nclass Mixin:\n    Kind = None\n\n"
