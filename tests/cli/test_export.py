@@ -65,7 +65,7 @@ def test_bad_usage(
 
 
 def test_another_schema_version(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
-    edit_manifest(snapshot, lambda manifest: manifest.update(format=2))
+    edit_manifest(snapshot, lambda manifest: manifest.update(format=99))
     result = driftline("export", snapshot, "--format", "versicode", "--out", tmp_path / "out")
     assert result.status == 2
     assert "publish it again with this driftline" in result.err
