@@ -72,7 +72,7 @@ def release() -> Callable[..., ReleaseRow]:
 
 
 @pytest.fixture
-def wanted(release: Callable[..., ReleaseRow]) -> Callable[..., EnvironmentRequest]:
+def request_for(release: Callable[..., ReleaseRow]) -> Callable[..., EnvironmentRequest]:
     def make(version: str = "1.0", **changed: Any) -> EnvironmentRequest:
         return replace(request_of(release(version)), **changed)
 

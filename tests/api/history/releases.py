@@ -33,7 +33,7 @@ def index(files: Files) -> Index:
     return Index(read.symbols.values(), read.importable_names.values())
 
 
-def told(rows: Sequence[Any]) -> list[str]:
+def described(rows: Sequence[Any]) -> list[str]:
     """Write each change as `kind path [parameter] [-> new path]`."""
     return [
         " ".join(

@@ -8,7 +8,7 @@ from pipeline.api.history.compare import Comparison
 from pipeline.api.history.states import compare_states
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.lake.schema import table
-from tests.api.history.releases import TAGGING, Files, changes, changes_between, index, told
+from tests.api.history.releases import TAGGING, Files, changes, changes_between, described, index
 
 TRY = "try:\n    from ._speed import f\nexcept ImportError:\n    from ._native import f\n"
 NATIVE = {
@@ -385,13 +385,13 @@ STILL_THERE: dict[str, tuple[Files, Files]] = {
 
 @pytest.mark.parametrize(("old", "new", "expected"), CASES.values(), ids=CASES)
 def test_changes(old, new, expected):
-    assert told(changes(old, new)) == expected
+    assert described(changes(old, new)) == expected
 
 
 @pytest.mark.parametrize(("old", "new"), STILL_THERE.values(), ids=STILL_THERE)
 def test_no_api_went_or_came(old, new):
     ended = {"removed", "renamed", "moved", "kind"}
-    assert [line for line in told(changes(old, new)) if line.split()[0] in ended] == []
+    assert [line for line in described(changes(old, new)) if line.split()[0] in ended] == []
 
 
 @pytest.mark.parametrize("name", ["spelling", "a first annotation is no change", "the value of a version",
@@ -402,7 +402,7 @@ def test_no_api_went_or_came(old, new):
                                   "a value that is no literal, or made for each instance"])  # fmt: skip
 def test_nor_is_there_any_change_either_way(name):
     old, new = STILL_THERE[name]
-    assert (told(changes(old, new)), told(changes(new, old))) == ([], [])
+    assert (described(changes(old, new)), described(changes(new, old))) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -426,7 +426,7 @@ def test_nor_is_there_any_change_either_way(name):
     ],
 )  # fmt: skip
 def test_changes_of_one_api(old, new, expected):
-    assert told(changes(old, new)) == expected
+    assert described(changes(old, new)) == expected
 
 
 def test_what_a_row_says():
@@ -597,7 +597,7 @@ OVERLOADED = "from typing import Optional, Sequence, Type, overload\nimport coll
 )
 def test_overloads_that_are_only_spelt_otherwise_are_the_same(old, new, expected):
     # click 8.2
-    assert told(changes(OVERLOADED.format(old), OVERLOADED.format(new))) == expected
+    assert described(changes(OVERLOADED.format(old), OVERLOADED.format(new))) == expected
 
 
 WHAT_RUNS = {

@@ -21,7 +21,7 @@ def history(path: str, *sources: Files) -> History:
     )
 
 
-def told(path: str, *sources: Files) -> list[str]:
+def described(path: str, *sources: Files) -> list[str]:
     return [
         f"{version}{'!' if phrase.breaking else ''} {phrase.text}"
         for version, phrase in events(history(path, *sources))
@@ -106,7 +106,7 @@ LIVES: dict[str, tuple[str, tuple[Files, ...], list[str]]] = {
 @pytest.mark.parametrize("case", LIVES)
 def test_what_happened(case: str) -> None:
     path, sources, expected = LIVES[case]
-    assert told(path, *sources) == expected
+    assert described(path, *sources) == expected
 
 
 def test_a_rename_is_told_at_both_of_its_ends() -> None:

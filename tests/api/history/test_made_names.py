@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.api.history.releases import Files, changes, told
+from tests.api.history.releases import Files, changes, described
 
 LOOP = "class C:\n    def f(self): ...\nNAMES = ('a', '{}')\n"
 METACLASS = (
@@ -71,7 +71,7 @@ CASES: dict[str, tuple[Files, Files, list[str]]] = {
 def test_made_names(old: Files, new: Files, expected: list[str]) -> None:
     rows = [row for row in changes(old, new) if row["path"] not in {"pkg.NAMES"}]
     ours = [row for row in rows if not row["path"].startswith("pkg.M")]
-    assert [line for line in told(ours) if not line.startswith("bases")] == expected
+    assert [line for line in described(ours) if not line.startswith("bases")] == expected
 
 
 def test_what_only_a_stub_shows_is_less_sure() -> None:

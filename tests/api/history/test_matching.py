@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.api.history.similarity import Common, Likeness, confidence
-from tests.api.history.releases import TAGGING, changes, told
+from tests.api.history.releases import TAGGING, changes, described
 
 WEIGHTS = TAGGING.likeness
 NOTHING = Likeness(None, None, None, None, None)
@@ -33,7 +33,7 @@ MATCHES = {
 
 @pytest.mark.parametrize(("old", "new", "expected"), MATCHES.values(), ids=MATCHES)
 def test_what_lives_on_as_what(old, new, expected):
-    assert sorted(told(changes(old, new))) == expected
+    assert sorted(described(changes(old, new))) == expected
 
 
 @pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(Likeness)])

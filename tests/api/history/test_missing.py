@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.api.history.releases import Files, changes, history, told
+from tests.api.history.releases import Files, changes, described, history
 
 TWO = "print('two'\n"
 BODY = "def f(x): ...\nclass C:\n    def m(self): ...\n"
@@ -89,7 +89,7 @@ OUT_OF_SIGHT: dict[str, tuple[Files, Files]] = {
 @pytest.mark.parametrize(("old", "new"), OUT_OF_SIGHT.values(), ids=OUT_OF_SIGHT)
 def test_nothing_is_derived_from_what_is_out_of_sight_either_way(old, new):
     ended = {"introduced", "removed", "renamed", "moved", "kind", "deprecated", "undeprecated"}
-    found = [told(changes(old, new)), told(changes(new, old))]
+    found = [described(changes(old, new)), described(changes(new, old))]
     assert [[line for line in lines if line.split()[0] in ended and "._" not in line] for lines in found] == [[], []]
 
 
@@ -143,11 +143,11 @@ STILL_TOLD = {
 
 @pytest.mark.parametrize(("old", "new", "expected"), STILL_TOLD.values(), ids=STILL_TOLD)
 def test_what_is_certain_is_told_all_the_same(old, new, expected):
-    assert told(changes(old, new)) == expected
+    assert described(changes(old, new)) == expected
 
 
 def test_a_base_that_cannot_be_told_is_the_standard_one_of_its_name():
     old = "from ._six.moves.http_client import HTTPConnection as _Base\nclass C(_Base): ...\n"
     new = "from http.client import HTTPConnection as _Base\nclass C(_Base):\n    def close(self): ...\n"
-    assert told(changes(old, new)) == []
-    assert told(changes(old, new + "    def fresh(self): ...\n")) == ["introduced pkg.C.fresh"]
+    assert described(changes(old, new)) == []
+    assert described(changes(old, new + "    def fresh(self): ...\n")) == ["introduced pkg.C.fresh"]

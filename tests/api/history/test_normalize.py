@@ -3,7 +3,7 @@
 import pytest
 
 from pipeline.core.vocabularies.changes import OF_TYPES, LibEvolutionEvalTag
-from tests.api.history.releases import TAGGING, changes, history, told
+from tests.api.history.releases import TAGGING, changes, described, history
 
 DEFAULTS = [
     ("5", "5.0", True),
@@ -39,13 +39,15 @@ DEFAULTS = [
 
 @pytest.mark.parametrize(("old", "new", "same"), DEFAULTS)
 def test_defaults(old, new, same):
-    there, back = (told(changes(f"def f(a={a}): ...\n", f"def f(a={b}): ...\n")) for a, b in [(old, new), (new, old)])
+    there, back = (
+        described(changes(f"def f(a={a}): ...\n", f"def f(a={b}): ...\n")) for a, b in [(old, new), (new, old)]
+    )
     assert there == back == ([] if same else ["parameter_default pkg.f a"])
 
 
 @pytest.mark.parametrize(("old", "new", "same"), [("5", "5.0", True), ("60 * 60", "3600", True), ("2 * 2", "5", False)])
 def test_values(old, new, same):
-    assert told(changes(f"X = {old}\n", f"X = {new}\n")) == ([] if same else ["attribute_value pkg.X"])
+    assert described(changes(f"X = {old}\n", f"X = {new}\n")) == ([] if same else ["attribute_value pkg.X"])
 
 
 ANNOTATIONS = [
@@ -79,7 +81,7 @@ def test_annotations(old, new, same):
     before, after = (f"{head}def f(a: {each}) -> {each}: ...\nx: {each}\n" for each in (old, new))
     for rows in (changes(before, after), changes(after, before)):
         expected = [] if same else ["parameter_type pkg.f a", "returns pkg.f", "attribute_type pkg.x"]
-        assert told(rows) == expected
+        assert described(rows) == expected
         assert not any(row["breaking"] or row["gitchameleon_category"] for row in rows)
 
 

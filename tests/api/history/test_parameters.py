@@ -25,7 +25,7 @@ def parameters(signature: str, **sources: str) -> list[SymbolParameter]:
     return [p | {"known_from": SOURCES[str(sources.get(p["name"], p["known_from"]))]} for p in found]
 
 
-def told(old: list[Any], new: list[Any]) -> list[tuple[str, str | None, bool]]:
+def described(old: list[Any], new: list[Any]) -> list[tuple[str, str | None, bool]]:
     found = compare_parameters(old, new, TAGGING)
     usual = {kind: tags.breaking for kind, tags in TAGGING.changes.items()}
     rows = [(str(d.kind), d.parameter, usual[d.kind] if d.breaking is None else d.breaking) for d in found]
@@ -87,7 +87,7 @@ CASES = [
 
 @pytest.mark.parametrize(("old", "new", "expected"), CASES)
 def test_parameters(old, new, expected):
-    assert told(parameters(f"({old})"), parameters(f"({new})")) == expected
+    assert described(parameters(f"({old})"), parameters(f"({new})")) == expected
 
 
 def test_griffe_is_not_said_to_report_what_breaks_nothing():
@@ -130,7 +130,7 @@ GOES = "@_api.delete_parameter('3.1', 'b')\n(a, b=1)"
     ],
 )
 def test_what_a_helper_still_accepts(old, new, expected):
-    assert told(parameters(old), parameters(new)) == expected
+    assert described(parameters(old), parameters(new)) == expected
 
 
 def test_differences_carry_the_name_to_use_instead():
@@ -142,13 +142,13 @@ def test_differences_carry_the_name_to_use_instead():
 @pytest.mark.parametrize("source", ["kwargs", "docstring", "stub"])
 def test_what_became_explicit_neither_came_nor_went(source):
     hidden = parameters("(a, *, b=..., **kw)", b=source)
-    assert told(hidden, parameters("(a, b=1, **kw)")) == []
-    assert told(parameters("(a, *, b=1, **kw)"), hidden) == []
-    assert told(parameters("(a, b=1, **kw)"), hidden) == [("parameter_kind", "b", True)]
+    assert described(hidden, parameters("(a, b=1, **kw)")) == []
+    assert described(parameters("(a, *, b=1, **kw)"), hidden) == []
+    assert described(parameters("(a, b=1, **kw)"), hidden) == [("parameter_kind", "b", True)]
 
 
 def test_what_args_still_take_by_place_did_not_become_keyword_only():
-    assert told(parameters("(a, b=1)"), parameters("(a, *args, b=..., **kw)", b="kwargs")) == [
+    assert described(parameters("(a, b=1)"), parameters("(a, *args, b=..., **kw)", b="kwargs")) == [
         ("parameter_added_optional", "args", False),
         ("parameter_added_optional", "kw", False),
     ]
@@ -169,18 +169,18 @@ def test_what_args_still_take_by_place_did_not_become_keyword_only():
     ],
 )
 def test_what_only_the_body_the_docstring_or_a_stub_tells(source, old, new, expected):
-    assert told(parameters(old, b=source), parameters(new, b=source)) == expected
+    assert described(parameters(old, b=source), parameters(new, b=source)) == expected
 
 
 def test_what_the_body_took_is_gone_where_it_is_seen_to_take_others_still():
     old = parameters("(a, *, b=..., c=..., **kw)", b="kwargs", c="kwargs")
-    assert told(old, parameters("(a, *, c=..., **kw)", c="kwargs")) == [("parameter_removed", "b", False)]
+    assert described(old, parameters("(a, *, c=..., **kw)", c="kwargs")) == [("parameter_removed", "b", False)]
 
 
 def test_a_stub_that_was_there_before_tells_of_what_went():
     old = parameters("(a, b=..., *args, **kw)", a="stub", b="stub")
     new = parameters("(a, *args, **kw)", a="stub")
-    assert told(old, new) == [("parameter_removed", "b", False)]
+    assert described(old, new) == [("parameter_removed", "b", False)]
 
 
 BASE = "class Base:\n    def __init__(self, a=1, b=2, **more): ...\n"

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from pipeline.orchestration.adhoc import Diff, diff_releases
-from tests.api.history.releases import told
+from tests.api.history.releases import described
 
 CASES = yaml.safe_load((Path(__file__).parent / "real_changes.yaml").read_text())
 
@@ -43,7 +43,7 @@ def test_each_case_checks_something() -> None:
 )
 def test_what_is_confirmed_is_told(row):
     diff = compared(row["library"], row["old"], row["new"])
-    found = told(diff.changes)
+    found = described(diff.changes)
     lacking = [line for line in row.get("reported", row.get("only", ())) if line not in found]
     wrongly = [line for line in found if line.startswith(tuple(row.get("excluded", ())))]
     wrongly += [line for line in found if "only" in row and line not in row["only"]]

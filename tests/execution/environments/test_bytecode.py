@@ -31,13 +31,13 @@ def test_bytecode_is_compiled_once(
     interpreter: Interpreter,
     index: Index,
     store_at: Callable[..., EnvironmentStore],
-    wanted: Callable[..., EnvironmentRequest],
+    request_for: Callable[..., EnvironmentRequest],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     index.add_wheel("lib", "1.0", SOURCES, MAY)
     store = store_at(tmp_path)
-    row: Any = store.build(wanted(python=interpreter.python))
+    row: Any = store.build(request_for(python=interpreter.python))
     assert row["outcome"] == Outcome.BUILT, row["detail"]
     first = compiled(store.open(row).site_packages)
     assert [name.split(".")[0] for name in first] == ["lib/__pycache__/__init__", "lib/deep/__pycache__/a, b"]
@@ -61,12 +61,15 @@ def compiled(site_packages: Path) -> dict[str, bytes]:
 
 
 def test_another_python_has_its_own(
-    index: Index, store_at: Callable[..., EnvironmentStore], wanted: Callable[..., EnvironmentRequest], tmp_path: Path
+    index: Index,
+    store_at: Callable[..., EnvironmentStore],
+    request_for: Callable[..., EnvironmentRequest],
+    tmp_path: Path,
 ) -> None:
     index.add_wheel("lib", "1.0", {"lib.py": ""}, MAY)
     store = store_at(tmp_path)
     names = []
     for python in ("3.9", "3.10"):
-        environment = store.open(store.build(wanted(python=python)))
+        environment = store.open(store.build(request_for(python=python)))
         names += [path.name for path in (environment.site_packages / "__pycache__").glob("lib.*")]
     assert names == ["lib.cpython-39.pyc", "lib.cpython-310.pyc"]

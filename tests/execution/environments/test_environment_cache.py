@@ -47,27 +47,29 @@ def says(environment_python: Path, program: str) -> str:
     ).stdout.strip()
 
 
-def test_one_lock_is_one_environment_for_all_who_want_it(store: EnvironmentStore, wanted: Wants) -> None:
-    alone = built(store, wanted())
-    same = built(store, wanted(pins=("lib==1.0",)))
-    more = built(store, wanted(pins=("other==1.0",)))
+def test_one_lock_is_one_environment_for_all_who_want_it(store: EnvironmentStore, request_for: Wants) -> None:
+    alone = built(store, request_for())
+    same = built(store, request_for(pins=("lib==1.0",)))
+    more = built(store, request_for(pins=("other==1.0",)))
     assert alone["lock_id"] == same["lock_id"] != more["lock_id"]
     assert store.open(alone) == store.open(same)
 
 
 def test_what_was_built_is_known_without_the_index(
-    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
+    index: Index, store_at: Stores, request_for: Wants, tmp_path: Path
 ) -> None:
     index.add_wheel("lib", "1.0", {"lib.py": ""}, MAY)
-    row = store_at(tmp_path).build(wanted())
+    row = store_at(tmp_path).build(request_for())
     index.projects.clear()
-    assert store_at(tmp_path).build(wanted()) == row
-    assert store_at(tmp_path).build(wanted(pins=("x",)))["outcome"] == Outcome.NO_FILES
-    assert store_at(tmp_path, slack_days=31).build(wanted())["outcome"] == Outcome.NO_FILES
+    assert store_at(tmp_path).build(request_for()) == row
+    assert store_at(tmp_path).build(request_for(pins=("x",)))["outcome"] == Outcome.NO_FILES
+    assert store_at(tmp_path, slack_days=31).build(request_for())["outcome"] == Outcome.NO_FILES
 
 
-def test_the_one_used_longest_ago_goes_with_what_only_it_is_linked_to(store: EnvironmentStore, wanted: Wants) -> None:
-    both, alone = built(store, wanted(pins=("other==1.0",))), built(store, wanted())
+def test_the_one_used_longest_ago_goes_with_what_only_it_is_linked_to(
+    store: EnvironmentStore, request_for: Wants
+) -> None:
+    both, alone = built(store, request_for(pins=("other==1.0",))), built(store, request_for())
     gc.collect()
     for row, when in ((both, 1_000), (alone, 2_000)):
         os.utime(store.root / f"{row['lock_id']}{IN_USE}", (when, when))
@@ -82,8 +84,8 @@ def test_the_one_used_longest_ago_goes_with_what_only_it_is_linked_to(store: Env
     assert says(store.open(both).python, "import lib, other; print(lib.name, other.name)") == "lib other"
 
 
-def test_an_environment_in_use_is_never_taken(store: EnvironmentStore, wanted: Wants) -> None:
-    row = built(store, wanted())
+def test_an_environment_in_use_is_never_taken(store: EnvironmentStore, request_for: Wants) -> None:
+    row = built(store, request_for())
     environment = store.open(row)
     done = store.collection.shrink(0)
     assert (done.removed, done.in_use) == ((), (row["lock_id"],))
@@ -93,7 +95,7 @@ def test_an_environment_in_use_is_never_taken(store: EnvironmentStore, wanted: W
     assert not [path for path in store.root.iterdir() if row["lock_id"] in path.name]
 
 
-def test_what_killed_processes_left_is_cleared(store: EnvironmentStore, wanted: Wants) -> None:
+def test_what_killed_processes_left_is_cleared(store: EnvironmentStore, request_for: Wants) -> None:
     made = {store.root / name / "lib": name for name in (".a.old", ".b.new", ".c.new")}
     for path in made:
         path.mkdir(parents=True)
@@ -104,8 +106,8 @@ def test_what_killed_processes_left_is_cleared(store: EnvironmentStore, wanted: 
     assert not [path for path in made if path.exists()]
 
 
-def test_another_process_counts_as_a_user(store: EnvironmentStore, wanted: Wants) -> None:
-    row = built(store, wanted())
+def test_another_process_counts_as_a_user(store: EnvironmentStore, request_for: Wants) -> None:
+    row = built(store, request_for())
     gc.collect()
     program = "import sys; from pathlib import Path; from pipeline.execution.environments.file_locks import hold\n"
     program += "hold(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
@@ -119,21 +121,21 @@ def test_another_process_counts_as_a_user(store: EnvironmentStore, wanted: Wants
 
 
 def test_building_keeps_the_store_under_its_size(
-    store: EnvironmentStore, wanted: Wants, monkeypatch: pytest.MonkeyPatch
+    store: EnvironmentStore, request_for: Wants, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = built(store, wanted())
+    first = built(store, request_for())
     monkeypatch.setenv("DRIFTLINE_ENVIRONMENTS_GIB", "0.00001")
-    second = built(store, wanted(pins=("other==1.0",)))
+    second = built(store, request_for(pins=("other==1.0",)))
     assert store.collection.environments() == [second["lock_id"]]
     assert last_held(store.root / f"{first['lock_id']}{IN_USE}") == 0
 
 
 def test_an_environment_whose_interpreter_went_is_made_again(
-    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
+    index: Index, store_at: Stores, request_for: Wants, tmp_path: Path
 ) -> None:
     index.add_wheel("lib", "1.0", {"lib.py": "answer = 42"}, MAY)
     store = store_at(tmp_path / "store")
-    row = built(store, wanted())
+    row = built(store, request_for())
     link = store.root / row["lock_id"] / "bin" / "python"
     link.unlink()
     link.symlink_to(tmp_path / "went")
@@ -144,16 +146,16 @@ def test_an_environment_whose_interpreter_went_is_made_again(
     assert failed.value.outcome == Outcome.NO_INTERPRETER
 
 
-def test_someone_deletes_what_we_use(store: EnvironmentStore, wanted: Wants) -> None:
-    row = built(store, wanted())
+def test_someone_deletes_what_we_use(store: EnvironmentStore, request_for: Wants) -> None:
+    row = built(store, request_for())
     environment = store.open(row)
     shutil.rmtree(store.root / row["lock_id"])
     assert store.open(row) == environment
 
 
-def test_many_threads_and_a_collector_at_once(store: EnvironmentStore, wanted: Wants) -> None:
+def test_many_threads_and_a_collector_at_once(store: EnvironmentStore, request_for: Wants) -> None:
     """Whoever opens gets an environment that works for as long as it is held, whatever is taken away meanwhile."""
-    rows = [built(store, wanted()), built(store, wanted(pins=("other==1.0",)))]
+    rows = [built(store, request_for()), built(store, request_for(pins=("other==1.0",)))]
     wrong: list[object] = []
     over = threading.Event()
 

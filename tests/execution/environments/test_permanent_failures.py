@@ -42,7 +42,7 @@ def store(store_at: Stores, tmp_path: Path) -> Callable[..., EnvironmentStore]:
     return make
 
 
-def asked(index: Index, store: EnvironmentStore, wanted: EnvironmentRequest) -> tuple[Any, dict[str, int]]:
+def built_row(index: Index, store: EnvironmentStore, wanted: EnvironmentRequest) -> tuple[Any, dict[str, int]]:
     """Build, and return the row and how often what was asked of the index meanwhile."""
     index.requests.clear()
     return store.build(wanted), dict(index.requests)
@@ -61,7 +61,7 @@ def asked(index: Index, store: EnvironmentStore, wanted: EnvironmentRequest) -> 
 def test_a_failure_of_a_time_long_past_stands(
     index: Index,
     store: Stores,
-    wanted: Wants,
+    request_for: Wants,
     source: str,
     requires: str | None,
     tools: tuple[str, ...],
@@ -70,9 +70,9 @@ def test_a_failure_of_a_time_long_past_stands(
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", source, requires), MAY)
     index.add("dep", "1.0", packed("dep", "1.0", ""), MAY)
-    first, _ = asked(index, store(), wanted(tools=tools))
+    first, _ = built_row(index, store(), request_for(tools=tools))
     assert first["outcome"] == outcome
-    second, requests = asked(index, store(), wanted(tools=tools))
+    second, requests = built_row(index, store(), request_for(tools=tools))
     assert second == first
     # A name that the index lacked is looked for once more, in both of its documents, and nothing else is.
     assert requests == dict.fromkeys(again, 1)
@@ -93,30 +93,32 @@ def test_a_failure_is_settled_when_mirrors_have_all_and_every_dated_tool_is_out(
     assert is_settled(row, rules, now) is settled
 
 
-def test_what_was_built_stands_though_an_attempt_lacked_something(index: Index, store: Stores, wanted: Wants) -> None:
+def test_what_was_built_stands_though_an_attempt_lacked_something(
+    index: Index, store: Stores, request_for: Wants
+) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "", "absent; python_version >= '3.9'"), MAY)
-    first = store(interpreters_tried=2).build(wanted())
+    first = store(interpreters_tried=2).build(request_for())
     assert [attempt["python"] for attempt in (first["attempts"][0], first)] == ["3.9", "3.8"]
     index.add("absent", "1.0", packed("absent", "1.0", ""), MAY)
-    assert asked(index, store(interpreters_tried=2), wanted()) == (first, {})
+    assert built_row(index, store(interpreters_tried=2), request_for()) == (first, {})
 
 
-def test_what_the_index_lacked_is_used_when_it_is_there(index: Index, store: Stores, wanted: Wants) -> None:
+def test_what_the_index_lacked_is_used_when_it_is_there(index: Index, store: Stores, request_for: Wants) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", ""), MAY)
-    assert store().build(wanted(tools=("pytest",)))["outcome"] == Outcome.UNRESOLVABLE
+    assert store().build(request_for(tools=("pytest",)))["outcome"] == Outcome.UNRESOLVABLE
     index.add("pytest", "1.0", packed("pytest", "1.0", ""), MAY)
-    assert store().build(wanted(tools=("pytest",)))["outcome"] == Outcome.BUILT
+    assert store().build(request_for(tools=("pytest",)))["outcome"] == Outcome.BUILT
 
 
-def test_an_index_that_is_down_is_asked_again(index: Index, store: Stores, wanted: Wants) -> None:
+def test_an_index_that_is_down_is_asked_again(index: Index, store: Stores, request_for: Wants) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "", "absent"), MAY)
-    assert store().build(wanted())["outcome"] == Outcome.UNRESOLVABLE
+    assert store().build(request_for())["outcome"] == Outcome.UNRESOLVABLE
     index.faults = {"/pypi/absent/json": [503]}
     down = store()
     down.facts = IndexFacts(index.simple, Fetcher(timeout_s=5, retries=0))
     with pytest.raises(IndexUnreachable):
-        down.build(wanted())
-    assert store().build(wanted())["outcome"] == Outcome.UNRESOLVABLE
+        down.build(request_for())
+    assert store().build(request_for())["outcome"] == Outcome.UNRESOLVABLE
 
 
 def _days_ago(days: int) -> datetime:
@@ -143,28 +145,28 @@ def _days_ago(days: int) -> datetime:
     ],
 )
 def test_a_failure_that_may_pass_is_tried_again(
-    index: Index, store: Stores, wanted: Wants, source: str, wish: dict[str, Any], outcome: Outcome
+    index: Index, store: Stores, request_for: Wants, source: str, wish: dict[str, Any], outcome: Outcome
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", source), MAY)
-    assert store().build(wanted(**wish))["outcome"] == outcome
-    _, requests = asked(index, store(), wanted(**wish))
+    assert store().build(request_for(**wish))["outcome"] == outcome
+    _, requests = built_row(index, store(), request_for(**wish))
     assert requests
 
 
-def test_a_download_that_failed_is_tried_again(index: Index, store: Stores, wanted: Wants) -> None:
+def test_a_download_that_failed_is_tried_again(index: Index, store: Stores, request_for: Wants) -> None:
     file = index.add("lib", "1.0", packed("lib", "1.0", ""), MAY, sha256="0" * 64)
     assert file is not None
-    assert store().build(wanted())["outcome"] == Outcome.INSTALL_FAILED
+    assert store().build(request_for())["outcome"] == Outcome.INSTALL_FAILED
     file.sha256 = hashlib.sha256(file.content).hexdigest()
-    assert store().build(wanted())["outcome"] == Outcome.BUILT
+    assert store().build(request_for())["outcome"] == Outcome.BUILT
 
 
-def test_a_source_that_did_not_come_whole_is_tried_again(index: Index, store: Stores, wanted: Wants) -> None:
+def test_a_source_that_did_not_come_whole_is_tried_again(index: Index, store: Stores, request_for: Wants) -> None:
     file = index.add("lib", "1.0", source("lib"), MAY, sha256="0" * 64)
     assert file is not None
-    assert "ash mismatch" in (store().build(wanted())["detail"] or "")
+    assert "ash mismatch" in (store().build(request_for())["detail"] or "")
     file.sha256 = hashlib.sha256(file.content).hexdigest()
-    assert store().build(wanted())["outcome"] == Outcome.BUILT
+    assert store().build(request_for())["outcome"] == Outcome.BUILT
 
 
 @pytest.mark.parametrize("name", ["absent", "absent[extra]"])
@@ -198,13 +200,13 @@ def test_what_may_pass_by_itself(outcome: Outcome, detail: str, passes: bool) ->
 
 @pytest.mark.parametrize("changed", ["rules", "index", "system", "sandbox", "uv"])
 def test_a_failure_stands_only_where_it_was_seen(
-    index: Index, store: Stores, wanted: Wants, changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    index: Index, store: Stores, request_for: Wants, changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installed = tmp_path / "installed"
     installed.write_text("")
     monkeypatch.setattr("pipeline.execution.environments.permanent_failures._INSTALLED", (str(installed),))
     index.add("lib", "1.0", packed("lib", "1.0", _GL), MAY)
-    assert store().build(wanted())["outcome"] == Outcome.MISSING_SYSTEM_LIBRARY
+    assert store().build(request_for())["outcome"] == Outcome.MISSING_SYSTEM_LIBRARY
     rules = {}
     match changed:
         case "rules":
@@ -218,7 +220,7 @@ def test_a_failure_stands_only_where_it_was_seen(
     other = store(**rules)
     if changed == "sandbox":
         other = EnvironmentStore(tmp_path, index_url=index.simple, rules=other.rules, sandbox=NoSandbox())
-    _, requests = asked(index, other, wanted())
+    _, requests = built_row(index, other, request_for())
     assert requests
 
 
@@ -243,14 +245,14 @@ def test_a_row_of_the_lake_stands_unless_its_failure_may_pass(
 
 
 def test_a_new_release_alone_asks_the_index(
-    index: Index, store: Stores, release: Callable[..., ReleaseRow], wanted: Wants
+    index: Index, store: Stores, release: Callable[..., ReleaseRow], request_for: Wants
 ) -> None:
     """What the stages build again for each new release: environments of all releases, of which some cannot be built."""
     versions = ["1.0", "1.1", "1.2"]
     for version in versions:
         index.add("lib", version, packed("lib", version, "import missing" if version == "1.1" else ""), MAY)
     for version in versions[:2]:
-        store().build(wanted(version))
+        store().build(request_for(version))
     index.requests.clear()
     output = environments_stage(
         {"releases": [release(version) for version in versions], "environments": []}, versions, store()

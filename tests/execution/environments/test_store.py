@@ -36,43 +36,43 @@ def packed(name: str, version: str, source: str, requires: str | None = None) ->
     return wheel(name, version, {f"{name}.py": source}, **extra)
 
 
-def test_dependencies_are_those_of_the_day(index: Index, store_at: Stores, wanted: Wants, tmp_path: Path) -> None:
+def test_dependencies_are_those_of_the_day(index: Index, store_at: Stores, request_for: Wants, tmp_path: Path) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "import dep", "dep"), MAY)
     index.add("dep", "1.0", packed("dep", "1.0", ""), "2021-01-01T00:00:00Z")
     index.add("dep", "2.0", packed("dep", "2.0", ""), "2023-01-01T00:00:00Z")
     store = store_at(tmp_path)
-    row: Any = store.build(wanted())
+    row: Any = store.build(request_for())
     table("environments").check(row)
     assert (row["outcome"], row["rung"], row["python"]) == (Outcome.BUILT, Rung.WHEELS, "3.9")
     assert row["cutoff"] == datetime(2021, 5, 31, tzinfo=UTC)
     assert re.findall(r"^(\S+)==(\S+)", row["lock"], re.M) == [("dep", "1.0"), ("lib", "1.0")]
     assert row["lock"].count("--hash=sha256:") == 2
     assert "127.0.0.1" not in row["lock"]
-    again = store_at(tmp_path / "elsewhere").build(wanted())
+    again = store_at(tmp_path / "elsewhere").build(request_for())
     assert row | {"build_s": 0} == again | {"build_s": 0}
 
 
 def test_an_index_without_upload_times_is_dated_from_its_documents(
-    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
+    index: Index, store_at: Stores, request_for: Wants, tmp_path: Path
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "import dep", "dep"), MAY)
     index.add("dep", "1.0", packed("dep", "1.0", ""), "2021-01-01T00:00:00Z")
     index.add("dep", "2.0", packed("dep", "2.0", ""), "2023-01-01T00:00:00Z")
-    with_times = store_at(tmp_path / "a").build(wanted())
+    with_times = store_at(tmp_path / "a").build(request_for())
     index.upload_times = index.simple_json = False
-    row: Any = store_at(tmp_path / "b").build(wanted())
+    row: Any = store_at(tmp_path / "b").build(request_for())
     assert row | {"build_s": 0} == with_times | {"build_s": 0}
     index.documents = False
-    nowhere = store_at(tmp_path / "c", interpreters_tried=1).build(wanted())
+    nowhere = store_at(tmp_path / "c", interpreters_tried=1).build(request_for())
     assert nowhere["outcome"] == Outcome.UNRESOLVABLE
 
 
 def test_an_environment_works_has_bytecode_and_comes_back_from_its_lock(
-    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
+    index: Index, store_at: Stores, request_for: Wants, tmp_path: Path
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "answer = 42"), MAY)
     store = store_at(tmp_path)
-    row: Any = store.build(wanted())
+    row: Any = store.build(request_for())
     environment = store.open(row)
     assert list((environment.site_packages / "__pycache__").glob("lib.*.pyc"))
     shutil.rmtree(tmp_path / row["lock_id"])
@@ -86,11 +86,11 @@ def test_an_environment_works_has_bytecode_and_comes_back_from_its_lock(
 
 
 def test_a_later_dependency_is_found_on_the_second_rung(
-    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
+    index: Index, store_at: Stores, request_for: Wants, tmp_path: Path
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "", "dep>=2"), MAY)
     index.add("dep", "2.0", packed("dep", "2.0", ""), "2021-09-01T00:00:00Z")
-    row: Any = store_at(tmp_path).build(wanted())
+    row: Any = store_at(tmp_path).build(request_for())
     assert (row["outcome"], row["rung"]) == (Outcome.BUILT, Rung.WHEELS_LATER)
 
 
@@ -100,7 +100,7 @@ SUMMER, AUTUMN = "2021-07-01T00:00:00Z", "2021-09-01T00:00:00Z"
 
 @pytest.mark.parametrize("how", ["source", "import", "same_release"])
 def test_one_dependency_that_fails_is_taken_at_its_next_wheel_and_nothing_else_moves(
-    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path, how: str
+    index: Index, store_at: Stores, request_for: Wants, tmp_path: Path, how: str
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "import old, other", "old\nRequires-Dist: other"), MAY)
     if how == "import":
@@ -114,7 +114,7 @@ def test_one_dependency_that_fails_is_taken_at_its_next_wheel_and_nothing_else_m
     index.add("old", "2.0", packed("old", "2.0", BROKEN), AUTUMN)
     index.add("other", "1.0", packed("other", "1.0", ""), MAY)
     index.add("other", "2.0", packed("other", "2.0", BROKEN), SUMMER)
-    row: Any = store_at(tmp_path).build(wanted())
+    row: Any = store_at(tmp_path).build(request_for())
     table("environments").check(row)
     assert (row["outcome"], row["rung"], row["cutoff"].month) == (Outcome.BUILT, Rung.ONE_LATER, 5), row
     assert row["moved"] == f"old 1.0 -> {after} (wheel of 2021-09-01)"
@@ -124,40 +124,40 @@ def test_one_dependency_that_fails_is_taken_at_its_next_wheel_and_nothing_else_m
 
 
 def test_requested_pins_and_the_release_itself_never_move(
-    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
+    index: Index, store_at: Stores, request_for: Wants, tmp_path: Path
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "import old", "old"), MAY)
     index.add("lib", "1.1", packed("lib", "1.1", ""), SUMMER)
     index.add("old", "1.0", packed("old", "1.0", BROKEN), MAY)
     index.add("old", "1.1", packed("old", "1.1", ""), SUMMER)
-    asked = store_at(tmp_path, interpreters_tried=1).build(wanted(pins=("old<1.1",)))
+    asked = store_at(tmp_path, interpreters_tried=1).build(request_for(pins=("old<1.1",)))
     assert asked["outcome"] == Outcome.IMPORT_FAILED
     assert Rung.ONE_LATER not in {tried["rung"] for tried in asked["attempts"]}
-    soon = store_at(tmp_path, interpreters_tried=1).build(wanted(as_of=datetime(2021, 6, 15, tzinfo=UTC)))
+    soon = store_at(tmp_path, interpreters_tried=1).build(request_for(as_of=datetime(2021, 6, 15, tzinfo=UTC)))
     assert soon["outcome"] == Outcome.IMPORT_FAILED, "nothing of after the day of the run is used"
-    assert store_at(tmp_path).build(wanted())["moved"] == "old 1.0 -> 1.1 (wheel of 2021-07-01)"
+    assert store_at(tmp_path).build(request_for())["moved"] == "old 1.0 -> 1.1 (wheel of 2021-07-01)"
 
 
 def test_what_nothing_requires_is_as_of_the_day_without_slack(
-    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
+    index: Index, store_at: Stores, request_for: Wants, tmp_path: Path
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "", "dep"), MAY)
     for name in ("dep", "optional"):
         index.add(name, "1.0", packed(name, "1.0", ""), "2021-01-01T00:00:00Z")
         index.add(name, "2.0", packed(name, "2.0", ""), "2021-05-05T00:00:00Z")
-    row: Any = store_at(tmp_path).build(wanted(undeclared=("optional",)))
+    row: Any = store_at(tmp_path).build(request_for(undeclared=("optional",)))
     assert re.findall(r"^(\S+)==(\S+)", row["lock"], re.M) == [("dep", "2.0"), ("lib", "1.0"), ("optional", "1.0")]
-    newer = store_at(tmp_path).build(wanted(undeclared=("optional>=2",)))
+    newer = store_at(tmp_path).build(request_for(undeclared=("optional>=2",)))
     assert (newer["outcome"], newer["rung"]) == (Outcome.BUILT, Rung.WHEELS_LATER), "what was not there on the day"
 
 
-def test_gaps_are_pinned_beside(index: Index, store_at: Stores, wanted: Wants, tmp_path: Path) -> None:
+def test_gaps_are_pinned_beside(index: Index, store_at: Stores, request_for: Wants, tmp_path: Path) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "import forgotten"), MAY)
     index.add("forgotten", "1.0", packed("forgotten", "1.0", ""), "2020-01-01T00:00:00Z")
-    assert store_at(tmp_path).build(wanted())["outcome"] == Outcome.IMPORT_FAILED
+    assert store_at(tmp_path).build(request_for())["outcome"] == Outcome.IMPORT_FAILED
     shipped = environment_rules()
     gaps = (shipped.gaps[0].model_copy(update={"pins": ("forgotten<2",), "before": None}),)
-    assert store_at(tmp_path, gaps=gaps).build(wanted())["outcome"] == Outcome.BUILT
+    assert store_at(tmp_path, gaps=gaps).build(request_for())["outcome"] == Outcome.BUILT
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_gaps_are_pinned_beside(index: Index, store_at: Stores, wanted: Wants, t
 def test_failures_end_in_an_outcome(
     index: Index,
     store_at: Stores,
-    wanted: Wants,
+    request_for: Wants,
     tmp_path: Path,
     source: str,
     requires: str | None,
@@ -200,28 +200,30 @@ def test_failures_end_in_an_outcome(
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", source, requires), MAY)
     index.add("lib", "2.0", packed("lib", "2.0", ""), MAY)
-    row: Any = store_at(tmp_path, import_timeout_s=1, interpreters_tried=1).build(wanted(**changed))
+    row: Any = store_at(tmp_path, import_timeout_s=1, interpreters_tried=1).build(request_for(**changed))
     table("environments").check(row)
     assert row["outcome"] == outcome
     assert detail in row["detail"]
     assert str(tmp_path) not in row["detail"]
 
 
-def test_a_wheel_that_is_not_what_was_promised(index: Index, store_at: Stores, wanted: Wants, tmp_path: Path) -> None:
+def test_a_wheel_that_is_not_what_was_promised(
+    index: Index, store_at: Stores, request_for: Wants, tmp_path: Path
+) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", ""), MAY, sha256="0" * 64)
-    row: Any = store_at(tmp_path).build(wanted())
+    row: Any = store_at(tmp_path).build(request_for())
     assert row["outcome"] == Outcome.INSTALL_FAILED
     assert "Hash mismatch" in row["detail"]
 
 
 def test_nothing_of_a_package_runs_outside_the_sandbox(
-    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
+    index: Index, store_at: Stores, request_for: Wants, tmp_path: Path
 ) -> None:
     marker = tmp_path / "escaped"
     line = f"import os; os.access({str(tmp_path)!r}, os.W_OK) and open({str(marker)!r}, 'w')\n"
     index.add("lib", "1.0", wheel("lib", "1.0", {"lib.py": line, "evil.pth": line, "sitecustomize.py": line}), MAY)
     store = store_at(tmp_path / "store")
-    row: Any = store.build(wanted())
+    row: Any = store.build(request_for())
     assert row["outcome"] == Outcome.BUILT
     shutil.rmtree(tmp_path / "store" / row["lock_id"])
     store.open(row)
@@ -229,22 +231,22 @@ def test_nothing_of_a_package_runs_outside_the_sandbox(
 
 
 def test_an_index_that_fails_is_not_a_fact_about_the_release(
-    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    index: Index, store_at: Stores, request_for: Wants, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UV_HTTP_RETRIES", "0")
     index.add("lib", "1.0", packed("lib", "1.0", ""), MAY)
     index.faults["/simple/lib/"] = [503] * 9
     with pytest.raises(IndexUnreachable):
-        store_at(tmp_path).build(wanted())
+        store_at(tmp_path).build(request_for())
 
 
 def test_a_strict_umask_does_not_lock_the_sandbox_out(
-    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
+    index: Index, store_at: Stores, request_for: Wants, tmp_path: Path
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", ""), MAY)
     before = os.umask(0o077)
     try:
-        row: Any = store_at(tmp_path / "store").build(wanted())
+        row: Any = store_at(tmp_path / "store").build(request_for())
     finally:
         os.umask(before)
     assert row["outcome"] == Outcome.BUILT, row["detail"]
@@ -266,11 +268,11 @@ def build_in_process(root: str, url: str, wanted: EnvironmentRequest, start: obj
     answers.put(store.build(wanted)["outcome"])  # type: ignore[attr-defined]
 
 
-def test_two_processes_build_the_same_lock(index: Index, wanted: Wants, tmp_path: Path) -> None:
+def test_two_processes_build_the_same_lock(index: Index, request_for: Wants, tmp_path: Path) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", ""), MAY)
     context = multiprocessing.get_context("spawn")
     start, answers = context.Barrier(2), context.Queue()
-    arguments = (str(tmp_path), index.simple, wanted(), start, answers)
+    arguments = (str(tmp_path), index.simple, request_for(), start, answers)
     processes = [context.Process(target=build_in_process, args=arguments) for _ in range(2)]
     for process in processes:
         process.start()
@@ -282,10 +284,12 @@ def test_two_processes_build_the_same_lock(index: Index, wanted: Wants, tmp_path
     assert not list(tmp_path.glob(".*.new"))
 
 
-def test_what_a_killed_build_left_is_cleared(index: Index, store_at: Stores, wanted: Wants, tmp_path: Path) -> None:
+def test_what_a_killed_build_left_is_cleared(
+    index: Index, store_at: Stores, request_for: Wants, tmp_path: Path
+) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", ""), MAY)
     store = store_at(tmp_path)
-    row: Any = store.build(wanted())
+    row: Any = store.build(request_for())
     shutil.rmtree(tmp_path / row["lock_id"])
     (tmp_path / f".{row['lock_id']}.new" / "lib").mkdir(parents=True)
     store.open(row)
@@ -333,17 +337,17 @@ def test_real_releases(
 
 
 def test_uv_installs_an_interpreter_only_where_it_is_allowed_to(
-    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    index: Index, store_at: Stores, request_for: Wants, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", ""), MAY)
     monkeypatch.setenv("UV_PYTHON_INSTALL_DIR", str(tmp_path / "pythons"))
     monkeypatch.setenv("UV_OFFLINE", "1")
     store = store_at(tmp_path)
-    row: Any = store.build(wanted(python="3.14"))
+    row: Any = store.build(request_for(python="3.14"))
     assert row["outcome"] == Outcome.NO_INTERPRETER
     assert row["detail"].endswith("install it, or let uv do so with DRIFTLINE_INSTALL_PYTHON=true")
     assert not (tmp_path / "pythons").exists()
     monkeypatch.setenv("DRIFTLINE_INSTALL_PYTHON", "true")
-    row = store.build(wanted(python="3.14"))
+    row = store.build(request_for(python="3.14"))
     assert (row["outcome"], row["attempts"]) == (Outcome.NO_INTERPRETER, [])
     assert row["detail"].startswith("uv cannot install Python 3.14: ")

@@ -22,14 +22,17 @@ MAY = "2021-05-01T00:00:00Z"
 
 @pytest.fixture
 def lock(
-    index: Index, store_at: Callable[..., EnvironmentStore], wanted: Callable[..., EnvironmentRequest], tmp_path: Path
+    index: Index,
+    store_at: Callable[..., EnvironmentStore],
+    request_for: Callable[..., EnvironmentRequest],
+    tmp_path: Path,
 ) -> Path:
     index.add(
         "lib", "1.0", wheel("lib", "1.0", {"lib.py": "import dep; answer = dep.answer"}, Requires_Dist="dep"), MAY
     )
     index.add_wheel("dep", "1.0", {"dep.py": "answer = 42"}, "2021-01-01T00:00:00Z")
     index.add_wheel("dep", "2.0", {"dep.py": "answer = 0"}, "2024-01-01T00:00:00Z")
-    row = store_at(tmp_path / "store").build(wanted(python="3.11"))
+    row = store_at(tmp_path / "store").build(request_for(python="3.11"))
     text = lock_to_publish([row])
     assert text.startswith(f"# Environment {row['lock_id']}: lib 1.0\n# Python 3.11, dependencies as of 2023-01-22\n")
     path = tmp_path / "lock.txt"

@@ -225,7 +225,7 @@ def test_without_the_release_before_nobody_knows_what_is_new() -> None:
     assert refused(only_first) == ["no_predecessor"]
 
 
-def shown(kind: ChangeKind, code: str, **columns: Any) -> list[Any]:
+def completions_of(kind: ChangeKind, code: str, **columns: Any) -> list[Any]:
     """The completions of a test in 1.0 that shows a change of `lib.fetch` in 1.1."""
     row = snippet(code, "lib.fetch", "1.0") | {"source": SnippetSource.OWN_TEST, "path": None}
     row["example_of"] = ["lib.fetch"]
@@ -273,6 +273,6 @@ SHOWN: dict[str, tuple[ChangeKind, str, dict[str, str]]] = {
 def test_completions_of_changed_tests_mask_the_difference(case: str) -> None:
     kind, call, expected = SHOWN[case]
     columns = {"parameter": "size"} if kind is ChangeKind.PARAMETER_REMOVED else {}
-    rows = shown(kind, f"x = {call}\nprint(x)\n", **columns)
+    rows = completions_of(kind, f"x = {call}\nprint(x)\n", **columns)
     assert {row["granularity"]: row["answer"] for row in rows} == expected
     assert {row["core_token"] for row in rows if row["granularity"] == "token"} <= {expected.get("token")}

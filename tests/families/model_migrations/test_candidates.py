@@ -25,11 +25,11 @@ RETURNS = change(ChangeKind.RETURNS, "lib.cut", "1.1", "1.2", breaking=False)
 STAYS = symbol("lib.cut", "1.0", "1.3")
 
 
-def shown(first: str, last: str, **columns: Any) -> SnippetRow:
+def snippet_in(first: str, last: str, **columns: Any) -> SnippetRow:
     return example(DOC.format("cut"), "lib.cut", first, last, **columns)
 
 
-def found(
+def candidates_of(
     snippets: list[SnippetRow], changed: ChangeRow, state: SymbolRow = STAYS, migrations: tuple[Any, ...] = ()
 ) -> list[Candidate]:
     history = History(releases("1.0", "1.1", "1.2", "1.3"), [state], [changed], lambda path, version: None)
@@ -57,36 +57,36 @@ def found(
     ],
 )
 def test_the_ways_of_an_example_by_what_changes(run, changed, ways):
-    assert [(one.source, one.target) for one in found([shown(*run)], changed)] == ways
+    assert [(one.source, one.target) for one in candidates_of([snippet_in(*run)], changed)] == ways
 
 
 def test_what_only_the_newer_release_has_does_not_go_back():
-    assert found([shown("1.2", "1.3")], RETURNS, symbol("lib.cut", "1.2", "1.3")) == []
+    assert candidates_of([snippet_in("1.2", "1.3")], RETURNS, symbol("lib.cut", "1.2", "1.3")) == []
 
 
 def test_a_pair_that_is_an_instance_already_is_no_candidate():
-    one = shown("1.0", "1.1")
+    one = snippet_in("1.0", "1.1")
     pair = {"snippet_id": "x", "target_snippet_id": one["id"], "version": "1.2", "target_version": "1.1"}
-    assert found([one], REMOVED, migrations=(pair,)) == []
-    assert len(found([one], REMOVED, migrations=(pair | {"version": "1.3"},))) == 1
+    assert candidates_of([one], REMOVED, migrations=(pair,)) == []
+    assert len(candidates_of([one], REMOVED, migrations=(pair | {"version": "1.3"},))) == 1
 
 
 @pytest.mark.parametrize(
     "snippet",
     [
-        shown("1.0", "1.1") | {"checks": []},
-        shown("1.0", "1.1") | {"language": Language.JAVA},
-        shown("1.0", "1.1") | {"code": "\n" * 90},
-        shown("1.0", "1.1") | {"checks": [{"statement": "x", "expected": "y" * 9000, "options": []}]},
+        snippet_in("1.0", "1.1") | {"checks": []},
+        snippet_in("1.0", "1.1") | {"language": Language.JAVA},
+        snippet_in("1.0", "1.1") | {"code": "\n" * 90},
+        snippet_in("1.0", "1.1") | {"checks": [{"statement": "x", "expected": "y" * 9000, "options": []}]},
     ],
     ids=["states nothing", "another language", "too many lines", "states too much"],
 )
 def test_what_nobody_is_asked_about(snippet):
-    assert found([snippet], REMOVED) == []
+    assert candidates_of([snippet], REMOVED) == []
 
 
 def test_of_one_api_and_pair_of_releases_a_few_are_taken_and_of_a_library_a_few():
-    one = found([shown("1.0", "1.1")], REMOVED)[0]
+    one = candidates_of([snippet_in("1.0", "1.1")], REMOVED)[0]
     many = [Candidate({**one.snippet, "id": str(n)}, f"lib.{n % 2}", *_rest(one)) for n in range(10)]
     kept, refused = within_quota(many, R.model_copy(update={"max_per_path": 3, "max_run": 5}))
     assert ([row.snippet["id"] for row in kept], len(refused)) == (["0", "1", "2", "3", "4"], 5)

@@ -28,29 +28,29 @@ USAGE = load(RULES / "usage.yaml", UsageRules)
 DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
 
 
-def known(**changed: list[Any]) -> Library:
+def library_of(**changed: list[Any]) -> Library:
     tables = {name: rows for name, rows in (TABLES | changed).items() if name not in ("snippets", "rewrites")}
     return Library(**tables, tagging=TAGGING, usage=USAGE)
 
 
-def found(
+def candidates_of(
     snippets: list[SnippetRow], rewrites: list[RewriteRow] | None = None, **changed: list[Any]
 ) -> list[Candidate]:
-    library = known(**changed)
+    library = library_of(**changed)
     shown = [each for each in show(snippets, library, RULES_OF_PROBLEMS) if isinstance(each, ExampleTask)]
     finder = Candidates(shown, rewrites or [], library, RULES_OF_PROBLEMS)
     return [candidate for each in shown for candidate in finder.of(each)]
 
 
 def test_what_came_is_set_apart_from_the_release_before() -> None:
-    (candidate,) = found([TAKE])
+    (candidate,) = candidates_of([TAKE])
     assert (candidate.version, candidate.path, candidate.other_version) == ("1.1", "lib.take", "1.0")
     assert candidate.tags[1] == LibEvolutionEvalTag.INTRODUCED
     assert (candidate.change, candidate.category) == (INTRODUCED, GitChameleonCategory.NEW_FEATURE)
 
 
 def test_the_example_of_the_old_name_is_right_for_the_release_before() -> None:
-    (candidate,) = found([READ, READ_IT])
+    (candidate,) = candidates_of([READ, READ_IT])
     assert (candidate.change, candidate.category) == (RENAMED, GitChameleonCategory.NAME)
     assert candidate.other is not None
     assert (candidate.other.role, candidate.other.task.returned) == (
@@ -61,20 +61,20 @@ def test_the_example_of_the_old_name_is_right_for_the_release_before() -> None:
 
 def test_an_example_that_stands_in_both_versions_is_not_the_other_versions() -> None:
     both = READ_IT | {"last_version": "1.1"}
-    (candidate,) = found([READ, both])
+    (candidate,) = candidates_of([READ, both])
     assert candidate.other is None
 
 
 def test_another_function_of_the_same_input_is_not_the_same_task() -> None:
     other = example(">>> import lib\n>>> lib.read_it('1,2')\n[1, 2]\n", "lib.read_it", "1.0")
-    (candidate,) = found([READ, other])
+    (candidate,) = candidates_of([READ, other])
     assert candidate.other is None
 
 
 def test_an_example_that_the_release_before_does_not_fulfil_shows_other_behaviour() -> None:
-    (candidate,) = found([SHOUT])
+    (candidate,) = candidates_of([SHOUT])
     assert (candidate.category, candidate.tags[1]) == (GitChameleonCategory.SEMANTICS, LibEvolutionEvalTag.UNCHANGED)
-    assert found([SHOUT], verdicts=[]) == []
+    assert candidates_of([SHOUT], verdicts=[]) == []
 
 
 def rewritten(snippet: SnippetRow, code: str, version: str) -> Any:
@@ -88,7 +88,7 @@ def rewritten(snippet: SnippetRow, code: str, version: str) -> Any:
 
 
 def test_a_codemod_writes_what_no_example_shows() -> None:
-    (candidate,) = found([READ], [rewritten(READ, "lib.read_it('1,2')\n", "1.0")])
+    (candidate,) = candidates_of([READ], [rewritten(READ, "lib.read_it('1,2')\n", "1.0")])
     assert candidate.other is not None
     assert (candidate.other.role, candidate.other.task.returned) == (
         ProblemRun.OTHER_CODEMOD,
@@ -110,7 +110,7 @@ def test_what_has_a_new_name_and_keeps_the_old_one_is_no_new_feature() -> None:
         "lifecycles": [life(path, "1.1", "1.1", introduced=True) for path in ("lib.New", "lib.New.make")],
         "changes": [change(ChangeKind.INTRODUCED, "lib.New", "1.0", "1.1")],
     }
-    (candidate,) = found([snippet], **changed)
+    (candidate,) = candidates_of([snippet], **changed)
     assert (candidate.version, candidate.category) == ("1.1", GitChameleonCategory.NAME)
     assert candidate.other is not None
     assert (candidate.other.role, candidate.other.task.imports, candidate.other.task.returned) == (
@@ -119,12 +119,12 @@ def test_what_has_a_new_name_and_keeps_the_old_one_is_no_new_feature() -> None:
         "Old.make(parameter_0)",
     )
     without = [row for row in changed["symbols"] if row["kind"] != "alias"]
-    (new,) = found([snippet], **changed | {"symbols": without})
+    (new,) = candidates_of([snippet], **changed | {"symbols": without})
     assert (new.category, new.other) == (GitChameleonCategory.NEW_FEATURE, None)
 
 
 def drafted(candidate: Candidate, **changed: list[Any]) -> Draft | Reject:
-    return draft(candidate, known(**changed), RULES_OF_PROBLEMS, DRAFTING)
+    return draft(candidate, library_of(**changed), RULES_OF_PROBLEMS, DRAFTING)
 
 
 def test_what_is_given_names_neither_the_api_nor_a_parameter_that_changed() -> None:
@@ -139,7 +139,7 @@ def test_what_is_given_names_neither_the_api_nor_a_parameter_that_changed() -> N
         "changes": [change(ChangeKind.PARAMETER_ADDED_OPTIONAL, "lib.grouper", "1.0", "1.1", parameter="incomplete")],
         "documents": [document("lib.grouper", "Collect data into blocks of a fixed length.", "1.1")],
     }
-    (candidate,) = found([snippet], **changed)
+    (candidate,) = candidates_of([snippet], **changed)
     made = drafted(candidate, **changed)
     assert isinstance(made, Draft)
     assert made.source.hidden == ("grouper", "incomplete")
@@ -155,7 +155,7 @@ REFUSED: dict[str, tuple[dict[str, Any], RejectReason]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_not_drafted(case: str) -> None:
     changed, reason = REFUSED[case]
-    (candidate,) = found([TAKE])
+    (candidate,) = candidates_of([TAKE])
     made = drafted(candidate, **changed)
     assert isinstance(made, Reject)
     assert made.reason == reason
@@ -174,7 +174,7 @@ UNFIT = {
 @pytest.mark.parametrize("case", UNFIT)
 def test_examples_that_make_no_problem(case: str) -> None:
     docstring, reason = UNFIT[case]
-    (reject,) = show([example(docstring)], known(), RULES_OF_PROBLEMS)
+    (reject,) = show([example(docstring)], library_of(), RULES_OF_PROBLEMS)
     assert isinstance(reject, Reject)
     assert reject.reason == reason
 

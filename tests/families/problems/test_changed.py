@@ -21,7 +21,7 @@ USAGE = load(RULES / "usage.yaml", UsageRules)
 OLD = ("1.0", "1.1")
 
 
-def known(*paths: str, documented: tuple[str, ...] = ()) -> Library:
+def library_of(*paths: str, documented: tuple[str, ...] = ()) -> Library:
     return Library(
         releases=releases("1.0", "1.1"),
         symbols=[symbol(path, "1.0", "1.1") for path in paths],
@@ -35,7 +35,7 @@ def known(*paths: str, documented: tuple[str, ...] = ()) -> Library:
     )
 
 
-def asked(changes: list[ChangeRow], library: Library, **rules: Any) -> tuple[list[Changed], dict[RejectReason, str]]:
+def chosen(changes: list[ChangeRow], library: Library, **rules: Any) -> tuple[list[Changed], dict[RejectReason, str]]:
     kept, rejects = changed_apis(changes, library, KIND.model_copy(update=rules))
     return kept, {reject.reason: reject.detail for reject in rejects}
 
@@ -62,7 +62,7 @@ def test_the_version_is_the_one_whose_code_the_change_makes_fail(
     kind: ChangeKind, version: str, hidden: tuple[str, ...]
 ) -> None:
     row = change(kind, "lib.paint", *OLD, parameter="colour", new="tone", gitchameleon_category="name")
-    (one,), _ = asked([row], known("lib.paint"))
+    (one,), _ = chosen([row], library_of("lib.paint"))
     assert (one.version, one.hidden) == (version, hidden)
     assert {one.version, one.other_version} == set(OLD)
 
@@ -71,29 +71,29 @@ def test_names_that_cannot_be_hidden_and_what_is_not_there_are_refused() -> None
     def added(path: str, parameter: str) -> Any:
         return change(ChangeKind.PARAMETER_ADDED_OPTIONAL, path, *OLD, parameter=parameter)
 
-    kept, reasons = asked([added("lib.paint", "n"), added("lib.gone", "colour")], known("lib.paint"))
+    kept, reasons = chosen([added("lib.paint", "n"), added("lib.gone", "colour")], library_of("lib.paint"))
     assert kept == []
     assert reasons == {
         RejectReason.UNFIT_NAME: "lib.paint in 1.1: 'n'",
         RejectReason.UNRESOLVED_NAME: "lib.gone is no API that 1.1 defines",
     }
-    _, reasons = asked([change(ChangeKind.ASYNC, "lib.Lib", *OLD)], known("lib.Lib"))
+    _, reasons = chosen([change(ChangeKind.ASYNC, "lib.Lib", *OLD)], library_of("lib.Lib"))
     assert "what the library is called" in reasons[RejectReason.UNFIT_NAME]
-    _, reasons = asked([change(ChangeKind.ASYNC, "lib.paint", "1.1", "1.2")], known("lib.paint"))
+    _, reasons = chosen([change(ChangeKind.ASYNC, "lib.paint", "1.1", "1.2")], library_of("lib.paint"))
     assert "lacks 1.2" in reasons[RejectReason.NO_PREDECESSOR]
 
 
 def test_documented_and_breaking_ones_go_first_and_quotas_hold() -> None:
-    library = known("lib.paint", "lib.draw", "lib.wipe", documented=("lib.draw", "lib.wipe"))
+    library = library_of("lib.paint", "lib.draw", "lib.wipe", documented=("lib.draw", "lib.wipe"))
     rows = [
         change(ChangeKind.ASYNC, "lib.paint", *OLD),
         change(ChangeKind.ASYNC, "lib.draw", *OLD, breaking=False),
         change(ChangeKind.ASYNC, "lib.wipe", *OLD),
         change(ChangeKind.PARAMETER_DEFAULT, "lib.wipe", *OLD, parameter="colour"),
     ]
-    kept, reasons = asked(rows, library, max_per_library=2)
+    kept, reasons = chosen(rows, library, max_per_library=2)
     assert [one.path for one in kept] == ["lib.wipe", "lib.draw"]
     assert kept[0].change["kind"] == ChangeKind.PARAMETER_DEFAULT
     assert RejectReason.OVER_QUOTA in reasons
-    kept, _ = asked(rows, library, max_per_version=1)
+    kept, _ = chosen(rows, library, max_per_version=1)
     assert len(kept) == 1

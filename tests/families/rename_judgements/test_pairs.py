@@ -40,7 +40,7 @@ def state(path: str, version: str, parameters: str, body: str) -> SymbolRow:
     return row
 
 
-def asked(
+def chosen_pairs(
     changes: Sequence[ChangeRow], symbols: Sequence[SymbolRow] = (), rested_on: frozenset[str] = frozenset()
 ) -> list[Pair]:
     return pairs(changes, symbols, [], rested_on, TAGGING, R)
@@ -51,7 +51,7 @@ def test_guesses_on_which_instances_rest_come_first_then_the_least_sure() -> Non
         guess("lib.a", "lib.b", 0.8), guess("lib.c", "lib.d", 0.6), guess("lib.e", "lib.f", 0.85),
         guess("lib.g", "lib.h", 0.95),
     )  # fmt: skip
-    found = asked([certain, sure, unsure, resting], rested_on=frozenset({resting["id"], certain["id"]}))
+    found = chosen_pairs([certain, sure, unsure, resting], rested_on=frozenset({resting["id"], certain["id"]}))
     assert [pair.path for pair in found] == ["lib.e", "lib.c", "lib.a"]
     assert {pair.change_id for pair in found} == {resting["id"], unsure["id"], sure["id"]}
 
@@ -72,7 +72,7 @@ def test_what_went_and_what_came_in_one_release_is_asked_about_if_it_is_nearly_o
     parameters: str, body: str, there: bool
 ) -> None:
     symbols = [state("lib.read_it", "1.0", "x", BODY), state("lib.read", "1.1", parameters, body)]
-    found = asked([WENT, CAME], symbols)
+    found = chosen_pairs([WENT, CAME], symbols)
     assert [(pair.path, pair.new_path, pair.change_id) for pair in found] == [("lib.read_it", "lib.read", None)] * there
     assert all(R.from_confidence <= pair.confidence < SURE for pair in found)
 
@@ -80,7 +80,7 @@ def test_what_went_and_what_came_in_one_release_is_asked_about_if_it_is_nearly_o
 def test_what_came_with_another_release_is_no_pair() -> None:
     symbols = [state("lib.read_it", "1.0", "x", BODY), state("lib.read", "1.2", "y", BODY)]
     later = change(ChangeKind.INTRODUCED, "lib.read", "1.1", "1.2")
-    assert asked([WENT, later], symbols) == []
+    assert chosen_pairs([WENT, later], symbols) == []
 
 
 SOURCE = '''

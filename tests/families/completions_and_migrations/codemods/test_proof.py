@@ -36,7 +36,7 @@ KEPT = module("def fetch(name, *more, how='slow'):\n    return name + how\n")
 CODE = "import lib\nlib.fetch('a', 'b')\n"
 
 
-def known(old: Files, new: Files, *snippets: SnippetRow) -> Tables:
+def tables_of(old: Files, new: Files, *snippets: SnippetRow) -> Tables:
     """What validation and the gate read, as far as it concerns migrations."""
     read, made = stages(old, new, *snippets)
     names = ("migrations", "rewrites", "completions")
@@ -84,7 +84,7 @@ def sandbox() -> Sandbox:
 
 
 def test_both_sides_are_run_in_both_releases() -> None:
-    tables = known(OLD, NEW, example(CODE, "2", outputs=("'ab'\n",)))
+    tables = tables_of(OLD, NEW, example(CODE, "2", outputs=("'ab'\n",)))
     (rewrite,) = tables["rewrites"]
     runs = plan_runs(
         **{k: v for k, v in planned(tables).items() if k != "releases"}, executable_sources=EXECUTABLE_SOURCES
@@ -118,7 +118,7 @@ def prove(
 
 
 def test_the_strong_form_is_published_with_both_outcomes(index: Index, tmp_path: Path, sandbox: Sandbox) -> None:
-    tables = known(OLD, NEW, example(CODE, "2", outputs=("'ab'\n",)))
+    tables = tables_of(OLD, NEW, example(CODE, "2", outputs=("'ab'\n",)))
     environments, verdicts = prove(index, tmp_path, sandbox, OLD, NEW, tables)
     rows, _ = judge(tables, verdicts, environments)
     by_direction = {row["direction"]: row for row in rows}
@@ -155,7 +155,7 @@ def made_up(tables: Tables, **outcomes: Outcome) -> list[Any]:
     ],
 )
 def test_only_what_ran_counts(outcomes: dict[str, Outcome], directions: list[str], why: dict[str, int]) -> None:
-    tables = known(OLD, KEPT, example(CODE, "2"))
+    tables = tables_of(OLD, KEPT, example(CODE, "2"))
     assert {row["basis"] for row in tables["migrations"]} == {"parameters"}
     rows, reasons = judge(tables, made_up(tables, **outcomes), [])
     assert sorted(row["direction"] for row in rows) == directions
@@ -169,6 +169,6 @@ def test_neither_direction_of_what_still_runs_is_published() -> None:
         "import warnings\ndef fetch(name):\n    warnings.warn('fetch is deprecated, use load instead', DeprecationWarning)\n"
         "    return name\ndef load(name):\n    return name\n"
     )
-    tables = known(old, new, example("import lib\nlib.fetch('a')\n", "2", outputs=("'a'\n",)))
+    tables = tables_of(old, new, example("import lib\nlib.fetch('a')\n", "2", outputs=("'a'\n",)))
     rows, reasons = judge(tables, made_up(tables), [])
     assert (rows, reasons["not_proven"]) == ([], 2)

@@ -22,7 +22,7 @@ OLD = module("def fetch(name, size=1, *, how=None):\n    return name, size\n")
 NEW = module("def fetch(name, *, way=2, how=None):\n    return name, way\n")
 
 
-def asked(code: str) -> tuple[Any, list[Task]]:
+def tasks_of(code: str) -> tuple[Any, list[Task]]:
     """A snippet of the older release, and the uses that the newer one may want otherwise."""
     snippet = example(code, "2", "2")
     tables, _ = stages(OLD, NEW, snippet)
@@ -64,7 +64,7 @@ def outcome(snippet: SnippetRow, tasks: list[Task]) -> str:
     ],
 )
 def test_a_call_stays_where_libcst_would_leave_it_alone(code: str, expected: str) -> None:
-    snippet, tasks = asked(code)
+    snippet, tasks = tasks_of(code)
     assert tasks
     assert outcome(snippet, tasks) == expected
     assert Reading(snippet).stays(tasks) == (expected == "as it was")
