@@ -118,10 +118,10 @@ def main() -> None:
 def _table(rows: Sequence[Statement]) -> Table:
     """Count by library, directive and owner.
 
-    `agree` is the share that agrees of what was found, `seen` the share that was found of what a surface can show.
+    `agree` is the share that agrees of what was found, `found` the share that was found of what a surface can show.
     """
     made = Table(title="statements of versions in the window, each counted once")
-    for name in ("library", "directive", "about", *map(str, COLUMNS), "agree", "seen", "outside"):
+    for name in ("library", "directive", "about", *map(str, COLUMNS), "agree", "found", "outside"):
         made.add_column(name, justify="left" if name in {"library", "directive", "about"} else "right")
     groups = Counter((row["library"], str(row["directive"]), str(row["owner"])) for row in rows)
     for group in sorted(groups):

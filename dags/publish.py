@@ -113,7 +113,7 @@ def end_publication() -> None:
     },
     params=FORM,
     deadline=deadline("publish"),
-    description="Draft, weigh, sign off and place the snapshot of a refresh",
+    description="Make a candidate, check it, have it approved, and place the snapshot of a refresh",
     tags=["driftline"],
     doc_md=__doc__,
 )

@@ -152,7 +152,7 @@ def refresh() -> None:
 
         ti = get_current_context()["ti"]
         states = ti.get_task_states(dag_id="refresh", task_ids=list(TASKS))
-        other = waits_for(ti.run_id, states, lambda state: ti.get_dagrun_state("refresh", state))
+        other = waits_for(ti.run_id, states, lambda run: ti.get_dagrun_state("refresh", run))
         logging.getLogger(__name__).info("it is this run's turn" if other is None else f"waiting for the run {other}")
         return other is None
 

@@ -95,10 +95,8 @@ def collect(request: Refresh, planned: Sequence[str]) -> list[str]:
     with progress("refresh", total) as report:
         for place, library in enumerate(planned):
             for number, group in enumerate(GROUPS):
-                done = place * len(GROUPS) + number
-                if not _run(
-                    request, group, library, partial(_report_stage, report, f"{library}: {group}", done, total)
-                ):
+                step, done = f"{library}: {group}", place * len(GROUPS) + number
+                if not _run(request, group, library, partial(_report_stage, report, step, done, total)):
                     failed.append(library)
                     break
     return [f"these libraries failed and are as they were before: {', '.join(failed)}"] if failed else []

@@ -95,13 +95,13 @@ def as_json(survey: Survey, results: list[SurveyResult], rows: list[SurvivalRow]
         "period": survey.period,
         "snapshots": [
             {
-                "snapshot": survival_figure.snapshot,
-                "rows": survival_figure.rows,
-                "survived": survival_figure.survived,
-                "share": round(survival_figure.share, 4),
-                "lost": survival_figure.lost,
+                "snapshot": figure.snapshot,
+                "rows": figure.rows,
+                "survived": figure.survived,
+                "share": round(figure.share, 4),
+                "lost": figure.lost,
             }
-            for survival_figure in survival_figures(rows)
+            for figure in survival_figures(rows)
         ],
         "added": sum(len(result.added) for result in results),
         "known": sum(result.existing for result in results),

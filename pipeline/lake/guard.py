@@ -54,7 +54,7 @@ def guarded(
 ) -> Iterator[Result | Reject]:
     """Yield what work on each unit gives; of a unit that raises an exception its reject alone, see `attempt`."""
     for unit in units:
-        outcome = attempt(key(unit), lambda work_unit: list(work(work_unit)), unit)
+        outcome = attempt(key(unit), lambda each: list(work(each)), unit)
         if isinstance(outcome, Reject):
             yield outcome
         else:
@@ -80,7 +80,7 @@ def trace_of(error: BaseException) -> str:
         before not in chain
     ):
         chain.append(before)
-    return "\ncaused by ".join(_described(error) for error in chain)
+    return "\ncaused by ".join(_described(cause) for cause in chain)
 
 
 def _described(error: BaseException) -> str:

@@ -68,7 +68,7 @@ def unrecorded_runs(runs: Path) -> list[str]:
 def recorded_runs(runs: Path) -> list[tuple[Path, RunRecord]]:
     """Return the folders of all runs that have a record, the first one first."""
     recorded = [(folder, record) for folder in runs.glob("*") if (record := read_record(folder)) is not None]
-    return sorted(recorded, key=lambda record: (record[1].began, record[1].run))
+    return sorted(recorded, key=lambda pair: (pair[1].began, pair[1].run))
 
 
 def run_before(runs: Path, record: RunRecord) -> RunRecord | None:

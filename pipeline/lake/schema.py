@@ -233,6 +233,12 @@ def table(name: str) -> Table:
         raise SchemaError(f"{path.name}: declares table {raw['table']!r}", code="schema_misnamed")
     columns = [_column(c, path.name) for c in raw["columns"]]
     types = {struct: tuple(_column(c, path.name) for c in members) for struct, members in raw.get("types", {}).items()}
+    if renamed := [member.name for members in types.values() for member in members if member.formerly]:
+        raise SchemaError(
+            f"{path.name}: members of structs cannot say `formerly`, as {', '.join(renamed)} does: older snapshots are"
+            " read by the names of whole columns",
+            code="schema_column_invalid",
+        )
     if "extends" in raw:
         base = table(raw["extends"])
         columns, types = [*base.columns, *columns], base.types | types

@@ -105,11 +105,11 @@ def _requirements(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     functions = lake.read("traced_functions", library, one_of("id", silent))
     of_projects = one_of("project_id", {row["project_id"] for row in functions})
     files = lake.read("project_files", library, of_projects, ("project_id", "path", "text"))
-    for wanting_requirement in wanting_requirements(functions, units, files, rules.repository):
+    for task in wanting_requirements(functions, units, files, rules.repository):
         yield (
-            wanting_requirement.id,
+            task.id,
             DraftStatus.MISSING,
-            f"{wanting_requirement.function['namespace']} has no docstring that says what it does",
+            f"{task.function['namespace']} has no docstring that says what it does",
         )
 
 
@@ -122,13 +122,11 @@ def _migrations(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     for row in lake.read("drafted_rewrites", library, columns=("snippet_id", "snippet_version", "version")):
         key = f"{row['snippet_id']} {row['snippet_version']} {row['version']}"
         yield key, DraftStatus.WRITTEN, DraftStatus.WRITTEN.meaning
-    for open_candidate in open_candidates(
-        lake, library, rules.drafts.migrated_code, rules.validation.executable_sources
-    ):
+    for candidate in open_candidates(lake, library, rules.drafts.migrated_code, rules.validation.executable_sources):
         yield (
-            open_candidate.key,
+            candidate.key,
             DraftStatus.MISSING,
-            f"{open_candidate.path}: the example for {open_candidate.source} may fail in {open_candidate.target}",
+            f"{candidate.path}: the example for {candidate.source} may fail in {candidate.target}",
         )
 
 

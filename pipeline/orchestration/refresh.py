@@ -229,10 +229,13 @@ def gaps_of(refresh: Refresh) -> dict[str, list[str]]:
     The oldest release of the lake is compared with nothing anyway.
     """
     lake = Lake(settings().lake_root)
-    where = (pc.field("stage") == "lifecycle") & (pc.field("reason") == RejectReason.NO_PREDECESSOR)
-    by_library = {library: lake.read("rejects", library, where) for library in plan(refresh)}
-    after = {library: sorted({row["key"] for row in rows}, key=Version)[1:] for library, rows in by_library.items()}
-    return {library: versions for library, versions in after.items() if versions}
+    gaps: dict[str, list[str]] = {}
+    for library in plan(refresh):
+        predecessors = {row["version"]: row["predecessor"] for row in lake.read("releases", library)}
+        for version in sorted(predecessors, key=Version)[1:]:
+            if (before := predecessors[version]) is not None and before not in predecessors:
+                gaps.setdefault(library, []).append(version)
+    return gaps
 
 
 def empty_of(refresh: Refresh) -> list[EmptyFamilies]:

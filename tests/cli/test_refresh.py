@@ -54,6 +54,11 @@ def test_a_refresh_another_one_and_one_without_the_index(
     assert (again["snapshot"]["path"], again["snapshot"]["written"]) == (str(published), False)
     assert again["snapshot"]["rows"]["completions"] > 0
 
+    versions = [f"1.{number}" for number in range(7)]
+    monkeypatch.setattr("pipeline.cli.refresh.gaps_of", lambda done: {"demo": versions})
+    summary = " ".join(driftline("refresh", "--libraries", "demo").out.split())
+    assert "Gap: demo: what changed in 1.0, 1.1, 1.2, 1.3, 1.4 and 2 more is unknown" in summary
+
     monkeypatch.setenv("DRIFTLINE_INDEX_URL", "http://127.0.0.1:1/simple")
     monkeypatch.setattr("urllib3.util.retry.time.sleep", lambda seconds: None)
     before = sorted(published.parent.iterdir())

@@ -6,26 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.core.vocabularies.review import RejectReason
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.refresh import Refresh, gaps_of
+from tests.families.completions_and_migrations.rows import LIBRARY, releases
 
 
 @pytest.mark.parametrize(
-    ("refused", "gaps"),
+    ("runs", "gaps"),
     [
-        pytest.param(["1.0"], {}, id="the oldest alone"),
-        pytest.param(["2.0", "10.0", "1.0"], {"demo": ["2.0", "10.0"]}, id="two after gaps, in order of versions"),
-        pytest.param([], {}, id="none"),
+        pytest.param([releases("1.0", "1.1")], [], id="from the first release of the index"),
+        pytest.param([releases("1.1", "1.2", before="1.0")], [], id="the oldest is compared with nothing"),
+        pytest.param(
+            [releases("1.0", "1.1"), releases("2.0", "10.0", before="1.2")], ["2.0"], id="a gap after the first release"
+        ),
+        pytest.param(
+            [releases("1.1", before="1.0"), releases("10.0", before="9.0"), releases("2.0", before="1.3")],
+            ["2.0", "10.0"],
+            id="separated releases, in the order of versions",
+        ),
     ],
 )
 def test_releases_after_a_gap_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: list[str], gaps: dict[str, list[str]]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs: list[list[ReleaseRow]], gaps: list[str]
 ) -> None:
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path))
-    reasons = [*((version, RejectReason.NO_PREDECESSOR) for version in refused), ("0.1", RejectReason.NOTHING_READ)]
-    rows = [
-        {"stage": "lifecycle", "library": "demo", "key": key, "reason": reason, "detail": ""} for key, reason in reasons
-    ]
-    Lake(tmp_path / "lake").write("rejects", "demo", rows, "lifecycle")
-    assert gaps_of(Refresh("run", libraries=("demo",))) == gaps
+    Lake(tmp_path / "lake").write("releases", LIBRARY, [row for run in runs for row in run])
+    assert gaps_of(Refresh("run", libraries=(LIBRARY,))) == ({LIBRARY: gaps} if gaps else {})

@@ -482,6 +482,29 @@ def seal(snapshot: Path) -> None:
     edit_manifest(snapshot, measure)
 
 
+_FORMAT_1 = {"version_statement": "stated", "missing_test_kinds": "lacking", "observation": "seen"}
+"""Columns, with the names that they had in format 1; the table `line_coverage` was called `reaches`."""
+
+
+def to_format_1(snapshot: Path) -> None:
+    """Give tables and columns the names that they had in format 1."""
+    renamed: set[str] = set()
+    for path in (snapshot / "data").glob("*.parquet"):
+        data = pq.read_table(path, partitioning=None)
+        renamed |= _FORMAT_1.keys() & set(data.column_names)
+        pq.write_table(data.rename_columns([_FORMAT_1.get(column, column) for column in data.column_names]), path)
+    assert renamed == _FORMAT_1.keys()
+    (snapshot / "data" / "line_coverage.parquet").rename(snapshot / "data" / "reaches.parquet")
+
+    def older(manifest: dict[str, Any]) -> None:
+        manifest["format"] = 1
+        entry = next(entry for entry in manifest["files"] if entry.get("table") == "line_coverage")
+        entry.update(table="reaches", path="data/reaches.parquet")
+
+    edit_manifest(snapshot, older)
+    seal(snapshot)
+
+
 def stamp(snapshot: Path, **changes: Any) -> Path:
     """Write the manifest of a folder with the tables of a snapshot in it."""
     known = {f"{split}/{config}.parquet": table for split in (DATA, DEPRECATED) for config, table in TABLES.items()}

@@ -200,7 +200,7 @@ def test_an_answer_is_to_the_draft_that_was_seen(
     unpin(refresh.folder)
     lake.write("documents", LIBRARY, [])
     refused = driftline("publish", "--signed-by", "bob")
-    assert (refused.status, "bob signed another draft" in refused.err) == (1, True)
+    assert (refused.status, "bob approved another candidate" in refused.err) == (1, True)
     assert driftline("publish", "--signed-by", "bob").status == 0
     assert now_latest(data) is not None
 

@@ -17,7 +17,7 @@ class CheckKind(Term):
 
 class CheckStatus(Term):
     PASSED = "passed", "within what is allowed"
-    SIGN_OFF = "sign_off", "a person has to sign the snapshot off"
+    SIGN_OFF = "sign_off", "a person has to approve the snapshot"
     HOLD = "hold", "nothing is published"
     NOT_MEASURED = "not_measured", "too few rows, or nothing to measure it by"
 

@@ -59,7 +59,8 @@ def libevolutioneval(snapshot: Snapshot) -> Iterator[Result]:
         yield Placed(_examples("realistic", completion), record, "contexts", row, context_row(record))
         releases.add((completion["library"], completion["version"]))
     for controlled in snapshot.rows("controlled_completions"):
-        record, columns = controlled_record(controlled), controlled_row(controlled_record(controlled))
+        record = controlled_record(controlled)
+        columns = controlled_row(record)
         yield Placed(_examples("controlled", controlled), record, "controlled_completions", controlled, columns)
         releases.add((controlled["library"], controlled["version"]))
     yield from _documents(snapshot.rows("api_documents"), releases)

@@ -22,7 +22,7 @@ _PACKAGE = "driftline_inside"
 _INSIDE = Path(__file__).with_name("inside")
 _SOURCES = {f"{_PACKAGE}/{path.name}": path.read_bytes() for path in sorted(_INSIDE.glob("*.py"))}
 PROGRAM_SHA256 = sha256_json({name: source.decode() for name, source in _SOURCES.items()})
-"""What decides of our sources what is found; results of others are found again."""
+"""Hash of the sources of the probe, a part of the keys of caches."""
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 

@@ -172,8 +172,8 @@ def _run(source: Source, middle: Statement, marks: Sequence[Span]) -> Sequence[S
 
 def _fits(source: Source, run: Sequence[Statement], rules: MaskingRules) -> bool:
     block = rules.block
-    enough = sum(statements.count for statements in run) >= block.min_statements
-    if not enough or any(statements.imports for statements in run):
+    enough = sum(statement.count for statement in run) >= block.min_statements
+    if not enough or any(statement.imports for statement in run):
         return False
     return block.min_lines <= source.lines_in((run[0].span[0], run[-1].span[1])) <= block.max_lines
 

@@ -106,8 +106,8 @@ def drafted_migrations_stage(
     by_key = {request.key: request for request in requests}
     writer = ModelMigrations(migrating.drafter, rules, migrating.drafting, library.uses)
     written = writer.write(drafts, lambda attempts: _judge(attempts, by_key, environment_verdicts))
-    for one, (result, drafted) in zip(requests, written, strict=True):
-        if broken := attempt(one.key, results.add, one, result, drafted, history):
+    for candidate, (result, drafted) in zip(requests, written, strict=True):
+        if broken := attempt(candidate.key, results.add, candidate, result, drafted, history):
             rejects.append(broken)
     subjects = {request.snippet["id"] for request in requests} | results.rewrites.keys()
     return results.output(
@@ -178,21 +178,23 @@ def _failing(
         if environment_verdicts.has(candidate.source) and environment_verdicts.has(candidate.target)
     ]
     rejects = [
-        Reject(one.key, RejectReason.NO_ENVIRONMENT, f"{one.source} or {one.target}: not built")
-        for one in chosen
-        if one not in ready
+        Reject(candidate.key, RejectReason.NO_ENVIRONMENT, f"{candidate.source} or {candidate.target}: not built")
+        for candidate in chosen
+        if candidate not in ready
     ]
     here = environment_verdicts.run([(candidate.snippet, candidate.source) for candidate in ready])
     there = environment_verdicts.run([(candidate.snippet, candidate.target) for candidate in ready])
     failing = []
-    for one, own, other in zip(ready, here, there, strict=True):
+    for candidate, own, other in zip(ready, here, there, strict=True):
         if own["outcome"] != Outcome.PASSED:
-            rejects.append(Reject(one.key, RejectReason.NOT_PROVEN, f"{one.source}: {own['outcome']}"))
+            rejects.append(Reject(candidate.key, RejectReason.NOT_PROVEN, f"{candidate.source}: {own['outcome']}"))
         elif other["outcome"] not in fails:
-            detail = f"{one.path}: the code for {one.source} ends in {one.target} as {other['outcome']}"
-            rejects.append(Reject(one.key, RejectReason.UNCHANGED, detail))
+            detail = (
+                f"{candidate.path}: the code for {candidate.source} ends in {candidate.target} as {other['outcome']}"
+            )
+            rejects.append(Reject(candidate.key, RejectReason.UNCHANGED, detail))
         else:
-            failing.append(one)
+            failing.append(candidate)
     return failing, rejects
 
 
@@ -200,19 +202,23 @@ def _judge(
     attempts: Sequence[Attempt], by_key: Mapping[str, Candidate], environment_verdicts: EnvironmentVerdicts
 ) -> list[str | None]:
     """Run what was written; what passes is run in the example's own release too, and without the API that it uses."""
-    ones = [by_key[attempt.of.id] for attempt in attempts]
-    rows = [rewrite_row(attempt, candidate) for attempt, candidate in zip(attempts, ones, strict=True)]
-    verdicts = environment_verdicts.run([(row, candidate.target) for row, candidate in zip(rows, ones, strict=True)])
-    good = [place for place, verdict in enumerate(verdicts) if verdict["outcome"] == Outcome.PASSED]
-    environment_verdicts.run([(rows[place], ones[place].source) for place in good])
-    controls = environment_verdicts.run(
-        [(without(rows[place], attempts[place].path), ones[place].target) for place in good]
+    candidates = [by_key[attempt.of.id] for attempt in attempts]
+    rows = [rewrite_row(attempt, candidate) for attempt, candidate in zip(attempts, candidates, strict=True)]
+    verdicts = environment_verdicts.run(
+        [(row, candidate.target) for row, candidate in zip(rows, candidates, strict=True)]
     )
-    problems = {place: f"in {ones[place].target} it ends as {verdict['outcome']}:\n{verdict['detail'] or ''}".strip()
-                for place, verdict in enumerate(verdicts)}  # fmt: skip
+    good = [place for place, verdict in enumerate(verdicts) if verdict["outcome"] == Outcome.PASSED]
+    environment_verdicts.run([(rows[place], candidates[place].source) for place in good])
+    controls = environment_verdicts.run(
+        [(without(rows[place], attempts[place].path), candidates[place].target) for place in good]
+    )
+    problems: list[str | None] = [
+        f"in {candidate.target} it ends as {verdict['outcome']}:\n{verdict['detail'] or ''}".strip()
+        for candidate, verdict in zip(candidates, verdicts, strict=True)
+    ]
     for place, control in zip(good, controls, strict=True):
-        problems[place] = _needless(attempts[place]) if control["outcome"] == Outcome.PASSED else ""
-    return [problems[place] or None for place in range(len(attempts))]
+        problems[place] = _needless(attempts[place]) if control["outcome"] == Outcome.PASSED else None
+    return problems
 
 
 def _needless(attempt: Attempt) -> str:

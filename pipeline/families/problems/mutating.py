@@ -60,8 +60,5 @@ def _mutants(written: ProblemProgram, limit: int) -> Iterable[ProblemProgram]:
 
 def _kills(cases: Sequence[CaseOf], output: str) -> frozenset[Arguments]:
     inputs = [case.arguments for case in cases]
-    outcomes = {
-        read_record.case.arguments: read_record.case.outcome
-        for read_record in read_records(output, inputs, _ANY_LENGTH)
-    }
+    outcomes = {record.case.arguments: record.case.outcome for record in read_records(output, inputs, _ANY_LENGTH)}
     return frozenset(case.arguments for case in cases if not gives(outcomes.get(case.arguments), case))

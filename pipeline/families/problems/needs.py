@@ -267,7 +267,7 @@ def parameters_of(function: ast.FunctionDef) -> list[str]:
     """Return the names of a function's parameters in their order."""
     args = function.args
     stars = [[star] if star else [] for star in (args.vararg, args.kwarg)]
-    return [posonlyarg.arg for posonlyarg in (*args.posonlyargs, *args.args, *stars[0], *args.kwonlyargs, *stars[1])]
+    return [parameter.arg for parameter in (*args.posonlyargs, *args.args, *stars[0], *args.kwonlyargs, *stars[1])]
 
 
 def _calls(node: ast.AST, function: str) -> Iterator[ast.Call]:

@@ -94,4 +94,4 @@ def _dependents(samples: Sequence[CodeSampleRow], rules: RepositoryRules) -> Ite
                 newest[name] = Chosen(
                     row["library"], name, version, row["created_time"], licence=licence, attribution=attribution
                 )
-    yield from sorted(newest.values(), key=lambda piece: content_id(piece.library, piece.project))[: rules.dependents]
+    yield from sorted(newest.values(), key=lambda each: content_id(each.library, each.project))[: rules.dependents]

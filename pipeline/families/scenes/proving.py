@@ -77,11 +77,10 @@ def prove(
 ) -> list[Proven | Reject]:
     """Run the tests of scenes and return those that notice a wrong answer; `line_coverage` are by function.
 
-    The wrong answer is an empty block, or code after a complete one. A refused scene has the id of its row as its key:
-    NO_BLOCK where the file does not parse with a wrong answer, or the block does nothing, NOT_PROVEN where no test
-    passes that did when it was traced, WEAK_TESTS where none fails with a wrong answer; to run out of time is no
-    failure. UNKNOWABLE is one whose tests want a text that stands nowhere outside the block, and one whose block needs
-    names that the scene hides.
+    The wrong answer is an empty block, or code after a complete one. A refused scene has the id of its row as its key.
+    NO_BLOCK: the file does not parse with a wrong answer, or the block does nothing. NOT_PROVEN: no test passes that
+    did when it was traced. WEAK_TESTS: none fails with a wrong answer; to run out of time is no failure. UNKNOWABLE:
+    tests check a text that is nowhere outside the block, or the block needs names that the scene hides.
     """
     prepared = list(guarded(planned, _id, lambda each: [_prepare(each, line_coverage, rules)]))
     subjects = [each for each in prepared if isinstance(each, _Subject)]

@@ -27,11 +27,11 @@ def scenes_stage(
 ) -> Output:
     """Make the table `scenes` of a library; the unit is a planned scene, or a function of which none is planned.
 
-    Refused are functions of files that are too long to be shown (TOO_LONG) or no Python 3 (UNPARSED_SOURCE), those
-    without a block of the wanted size that tests run (NO_BLOCK), and those of which no block was drawn (OVER_QUOTA).
-    A scene is refused if its tests do not pass when they run again without tracing (NOT_PROVEN), if they pass with a
-    wrong answer too (WEAK_TESTS), or if they want a text that only the block has, or the block needs names that are not
-    shown (UNKNOWABLE). Its key is the id that the row would have.
+    Refused are functions of files that are too long to be shown (TOO_LONG) or no Python 3 (UNPARSED_SOURCE). So are
+    those without a block of the right size that tests run (NO_BLOCK), and those of which no block was drawn
+    (OVER_QUOTA). A scene is NOT_PROVEN if its tests do not pass when they run again without tracing. It has WEAK_TESTS
+    if they pass with a wrong answer too. It is UNKNOWABLE if they check a text that only the block has, or if the
+    block needs names that are not shown. Its key is the id that the row would have.
     """
     files, functions = _by_project(tables["project_files"]), _by_project(tables["traced_functions"])
     of_function = _grouped(tables["line_coverage"], "function_id")

@@ -111,10 +111,10 @@ def request_of(publication: Publication, airflow: str) -> dict[str, Any]:
 
 
 def place_refresh(refresh: Refresh, signature: Signature | None = None) -> Published:
-    """Place the draft of a refresh, if nothing is in its way or a person signed it off.
+    """Place the candidate of a refresh, if nothing is in its way or a person approved it.
 
-    Errors: HeldBack; AwaitsApproval where nobody approved, or approved another draft; NotPlaced where the draft follows
-    another snapshot by now.
+    Errors: HeldBack; AwaitsApproval where nobody approved, or approved another candidate; NotPlaced where the candidate
+    follows another snapshot by now.
     """
     fetch_snapshots(refresh.profile)
     publication = publication_of(refresh)
@@ -221,8 +221,8 @@ def _must_be_free(publication: Publication) -> None:
         raise AwaitsApproval(publication.reason, code="approval_needed")
     if publication.asks and signature and not publication.is_about(signature.draft):
         raise AwaitsApproval(
-            f"{signature.signer} signed another draft: this one was made since, and differs. What to do: look at it,"
-            f" then run the same command again; in Airflow clear `approval` with all that follows it.\n"
+            f"{signature.signer} approved another candidate: this one was made since, and differs. What to do: look at"
+            f" it, then run the same command again; in Airflow clear `approval` with all that follows it.\n"
             f"{publication.reason}",
             code="approval_of_other",
         )

@@ -79,9 +79,9 @@ class _Names:
         """
         place, _, name = path.rpartition(".")
         paths = self._of(other)
-        if any(f"{other}.".startswith(f"{place}.") for other in paths):
+        if any(f"{path_there}.".startswith(f"{place}.") for path_there in paths):
             return False
-        return any(other.rpartition(".")[2] == name for other in paths)
+        return any(path_there.rpartition(".")[2] == name for path_there in paths)
 
     def _of(self, version: str) -> frozenset[str]:
         if version not in self._paths:

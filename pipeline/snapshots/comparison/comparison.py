@@ -14,7 +14,7 @@ from pipeline.lake.rows import ErratumRow
 from pipeline.snapshots.comparison.column_comparison import ColumnDiff
 from pipeline.snapshots.comparison.table_comparison import NameDiff, Pair, RowDiff, name_diff
 from pipeline.snapshots.format.manifest import Manifest
-from pipeline.snapshots.format.reader import Snapshot
+from pipeline.snapshots.format.reader import DATA, Snapshot, paths_of
 from pipeline.snapshots.format.rows import TABLES
 
 
@@ -59,7 +59,7 @@ def compare_snapshots(old: Path, new: Path) -> Comparison:
     other = {*files.added, *files.removed, *files.changed}
     with duckdb.connect() as database:
         tables = {
-            config: Pair(database, config, *sides, equal=f"data/{config}.parquet" not in other) for config in TABLES
+            config: Pair(database, config, *sides, equal=other.isdisjoint(paths_of(config, DATA))) for config in TABLES
         }
         rows = {config: pair.rows() for config, pair in tables.items()}
         columns = {config: pair.columns() for config, pair in tables.items()}

@@ -15,11 +15,10 @@ from pipeline.lake.runner import write_json
 from pipeline.lake.schema import table, table_names
 
 FORMAT = 2
-"""Of a manifest that is written."""
-
-READABLE = (1, FORMAT)
-"""In format 1 some tables and columns have the names that `schemas/` declares as `formerly`."""
 """Version of the layout of a snapshot; raised when readers of the old one would misread it."""
+
+READABLE = range(1, FORMAT + 1)
+"""In format 1 some tables and columns have the names that `schemas/` declares as `formerly`."""
 
 
 class SnapshotError(CodedError, ValueError):

@@ -33,7 +33,7 @@ def percent(share: float) -> str:
 def _describe_limits(
     side: str, approval: float | None, hold: float | None, show: Callable[[float], str] = percent
 ) -> str:
-    asks = f"{side} {show(approval)} a person signs off" if approval is not None else ""
+    asks = f"{side} {show(approval)} a person must approve it" if approval is not None else ""
     holds = f"{side} {show(hold)} nothing is published" if hold is not None else ""
     return ", ".join(filter(None, [asks, holds]))
 

@@ -20,7 +20,7 @@ from pipeline.snapshots.comparison.comparison import Comparison, compare_snapsho
 from pipeline.snapshots.comparison.table_comparison import NameDiff, RowDiff
 from pipeline.snapshots.format.places import PLACES, pairs_at_places
 from pipeline.snapshots.format.rows import TABLES
-from tests.snapshots.lakes import demo_snapshot, edit_manifest, seal
+from tests.snapshots.lakes import demo_snapshot, edit_manifest, seal, to_format_1
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +34,10 @@ def new(old: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(old, tmp_path / "new"))
 
 
-def change(snapshot: Path, config: str, how: Callable[[list[Any]], list[Any]]) -> None:
+def change(snapshot: Path, config: str, how: Callable[[list[Any]], list[Any]], table: str = "") -> None:
     """Change the rows of a configuration, and make the manifest fit."""
     path = snapshot / "data" / f"{config}.parquet"
-    count = write_parquet(path, TABLES[config], how(read_parquet(path)), volatile=False)
+    count = write_parquet(path, table or TABLES[config], how(read_parquet(path)), volatile=False)
 
     def recount(manifest: dict[str, Any]) -> None:
         next(entry for entry in manifest["files"] if entry["path"] == f"data/{config}.parquet")["rows"] = count
@@ -56,6 +56,20 @@ def test_a_snapshot_is_the_same_as_itself(old: Path, new: Path) -> None:
     assert all(diff.same for diff in found.rows.values())
     assert all(diff.same for columns in found.columns.values() for diff in columns.values())
     assert set(found.rows) == set(found.columns) == set(TABLES)
+
+
+def test_snapshots_of_format_1_are_compared_by_the_names_of_today(old: Path, new: Path, tmp_path: Path) -> None:
+    older = Path(shutil.copytree(old, tmp_path / "older"))
+    to_format_1(older)
+    assert all(diff.same for diff in compare_snapshots(older, new).rows.values())
+    for side in (older, new):
+        change(side, "line_coverage" if side == new else "reaches", lambda rows: rows[1:], table="line_coverage")
+    shorter = Path(shutil.copytree(older, tmp_path / "shorter"))
+    change(shorter, "reaches", lambda rows: [], table="line_coverage")
+    total = len(read_parquet(older / "data" / "reaches.parquet"))
+    diff = compared(older, shorter, "line_coverage")
+    assert (diff.old, diff.new, diff.removed) == (total, 0, total)
+    assert compared(older, new, "line_coverage").same
 
 
 @pytest.fixture(scope="module")

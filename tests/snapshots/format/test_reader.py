@@ -14,7 +14,6 @@ import pytest
 
 from pipeline.core.build import build_version
 from pipeline.execution.mutation.score import SCORED
-from pipeline.lake.schema import table
 from pipeline.lake.tables import read_parquet
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
@@ -22,7 +21,7 @@ from pipeline.snapshots.format.rows import TABLES
 from pipeline.snapshots.verify import verify
 from tests.errors import raises
 from tests.families.completions_and_migrations.rows import LIBRARY
-from tests.snapshots.lakes import demo_snapshot, edit_manifest, seal
+from tests.snapshots.lakes import demo_snapshot, edit_manifest, seal, to_format_1
 
 Change = Callable[[pa.Table], pa.Table]
 
@@ -183,32 +182,8 @@ def test_no_symbolic_link_is_followed(snapshot: Path, tmp_path: Path) -> None:
         Snapshot(snapshot).rows("completions")
 
 
-def to_format_1(snapshot: Path) -> None:
-    """Give tables and columns the names that they had in format 1."""
-    for config, name in TABLES.items():
-        declared = table(name)
-        path = path_of(snapshot, config)
-        columns = {new: old for old, new in declared.earlier_names.items()}
-        data = pq.read_table(path, partitioning=None)
-        pq.write_table(data.rename_columns([columns.get(column, column) for column in data.column_names]), path)
-        if declared.formerly:
-            path.rename(path_of(snapshot, declared.formerly))
-    names = {name: former for name in TABLES.values() if (former := table(name).formerly)}
-
-    def older(manifest: dict[str, Any]) -> None:
-        manifest["format"] = 1
-        for entry in manifest["files"]:
-            if earlier := names.get(entry.get("table", "")):
-                entry.update(table=earlier, path=entry["path"].replace(entry["table"], earlier))
-
-    edit_manifest(snapshot, older)
-    seal(snapshot)
-
-
 def test_a_snapshot_of_format_1_is_read_by_the_names_of_today(published: Path, snapshot: Path) -> None:
     to_format_1(snapshot)
-    assert {"reaches.parquet"} <= {path.name for path in (snapshot / "data").iterdir()}
-    assert "stated" in pq.read_schema(path_of(snapshot, "completions")).names
     old, new = Snapshot(snapshot), Snapshot(published)
     by_library = pc.field("library") == LIBRARY
     for config in TABLES:

@@ -295,7 +295,7 @@ def test_nothing_differs_from_the_same(lake: Lake, tmp_path: Path) -> None:
 def test_the_person_who_is_asked_sees_what_asks_and_what_changed(draft: Candidate) -> None:
     gates = weigh(CheckInputs(draft.path, None, counts(50)), SHIPPED)
     text = request_text(draft, gates, ["migrations: 2 | <b> removed"], [("Queue", "http://x/?status=pending")])
-    assert "rejected (gate: not\\_proven): 30% of 200; above 25% a person signs off" in text
+    assert "rejected (gate: not\\_proven): 30% of 200; above 25% a person must approve it" in text
     assert "[Queue](http://x/?status=pending)" in text
     assert "- migrations: 2 \\| &lt;b&gt; removed" in text
     assert "gate: licence" not in text
