@@ -50,6 +50,11 @@ _UNARY = {
 _OF_TYPE = {"assertIsInstance": "isinstance({}, {})", "assertNotIsInstance": "not isinstance({}, {})"}
 _RAISING = {"assertRaises": "raises", "assertWarns": "warns"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_BLANK = rb"(?:\s|\\\r?\n|#[^\n]*)*"
+"""Blanks, line breaks and comments between the parameters of a function."""
+_NAME_OF_FUNCTION = re.compile(rb"def(?:\s|\\\r?\n)+([^\s\\(\[]+)")
+_AFTER_PARAMETER = re.compile(_BLANK + rb"(?:," + _BLANK + rb")?")
+_AFTER_ONLY_POSITIONAL = re.compile(_BLANK + rb"," + _BLANK + rb"/" + _BLANK + rb"(?:," + _BLANK + rb")?")
 _MATCHING = {"assertRaisesRegex": "raises", "assertRaisesRegexp": "raises", "assertWarnsRegex": "warns"}
 
 
@@ -183,7 +188,11 @@ class _Flattener:
             for node in ast.walk(waiting.pop()):
                 helper = self.methods.get(node.func.attr) if self._is_own_call(node) else None
                 if helper is not None and helper.name not in helpers and not helper.name.startswith(("test", "assert")):
-                    if helper.args.posonlyargs or [each.arg for each in helper.args.args[:1]] != [self.instance]:
+                    parameters = [*helper.args.posonlyargs, *helper.args.args]
+                    if [each.arg for each in parameters[:1]] != [self.instance]:
+                        raise _NotFlat
+                    # A default of the instance belongs to no other parameter.
+                    if len(helper.args.defaults) == len(parameters):
                         raise _NotFlat
                     helpers[helper.name] = helper
                     waiting.append(helper)
@@ -193,20 +202,24 @@ class _Flattener:
         reserved |= {node.attr for node in nodes if self._is_attribute(node) and node.attr not in helpers}
         for name in helpers:
             # As a method it has a name beside that of a variable: `cache = self.cache(2)`.
-            self.called[name] = name if name not in reserved else f"make_{name.strip('_')}"
+            self.called[name] = name if name not in reserved else f"{name.strip('_')}_helper"
         if len({*self.called.values()} - reserved) < len(helpers):
             raise _NotFlat
         return [helpers[name] for name in sorted(helpers)]
 
     def _header(self, helper: ast.FunctionDef) -> Iterator[Edit]:
         """Yield the edits that make a function of the first line of a method."""
-        data, (start, end) = self.module.data, self.module.span(helper)
-        name = data.index(helper.name.encode(), start)
-        yield Edit(name, name + len(helper.name), self.called[helper.name])
-        first = self.module.offset(helper.args.args[0].lineno, helper.args.args[0].col_offset)
-        after = re.compile(rb"\s*,?\s*").match(data, first + len(self.instance), end)
+        name = _NAME_OF_FUNCTION.match(self.module.data, self.module.offset(helper.lineno, helper.col_offset))
+        assert name is not None
+        yield Edit(*name.span(1), self.called[helper.name])
+        instance = [*helper.args.posonlyargs, *helper.args.args][0]
+        start = self.module.offset(instance.lineno, instance.col_offset)
+        end = self.module.offset(instance.end_lineno or instance.lineno, instance.end_col_offset or 0)
+        # `self, /` goes as a whole; of `self, x, /` the rest stays.
+        is_only_positional = helper.args.posonlyargs == [instance]
+        after = (_AFTER_ONLY_POSITIONAL if is_only_positional else _AFTER_PARAMETER).match(self.module.data, end)
         assert after is not None
-        yield Edit(first, after.end(), "")
+        yield Edit(start, after.end(), "")
 
     def _is_attribute(self, node: ast.AST) -> TypeGuard[ast.Attribute]:
         return isinstance(node, ast.Attribute) and self._is_instance(node.value)

@@ -140,9 +140,51 @@ PROGRAMS = {
             "        self.assertEqual(len(items), self._size())\n",
         },
         "def test_it():\n    SIZE = 2\n    def _size():\n        return SIZE\n"
-        "    def make_items(*more):\n        return list((1, *more))\n"
-        "    items = make_items(2)\n    assert len(items) == _size()\n",
+        "    def items_helper(*more):\n        return list((1, *more))\n"
+        "    items = items_helper(2)\n    assert len(items) == _size()\n",
         "test_it()",
+    ),
+    "helpers with the name of a variable, a part of `def` among them": (
+        {
+            "tests/test_a.py": "class TestA:\n    def f(self):\n        return 1\n\n"
+            "    def def_(self, of):\n        return of + 1\n\n    def  \\\n        check(self, x):\n        assert x == 2\n\n"
+            "    def test_it(self):\n        f = self.f()\n        def_ = self.def_(f)\n        check = def_\n"
+            "        self.check(check)\n        assert check == f + 1\n",
+        },
+        "def test_it():\n    def  \\\n        check_helper(x):\n        assert x == 2\n"
+        "    def def_helper(of):\n        return of + 1\n    def f_helper():\n        return 1\n"
+        "    f = f_helper()\n    def_ = def_helper(f)\n    check = def_\n"
+        "    check_helper(check)\n    assert check == f + 1\n",
+        "test_it()",
+    ),
+    "helpers whose instance is annotated, positional only, or on lines of its own": (
+        {
+            "tests/test_a.py": "class TestA:\n    def a(self: object, x):\n        return x\n\n"
+            "    def b(self: (dict[str, int]), *, x=(1, 2)):\n        return x\n\n    def c(self, /):\n        return 3\n\n"
+            "    def d(self, /, x, y=4):\n        return y\n\n    def e(self, x, /, y=5):\n        return y\n\n"
+            "    def f(\n        self,  # the test, of course\n        # a number\n        x,\n    ):\n        return x\n\n"
+            "    def g(\n        self  # ), the test\n        ,\n    ) -> int:\n        return 7\n\n"
+            "    def h(self : object, x: int = 8, **more: int):\n        return x\n\n"
+            "    def i(\n        self\n        ,  # (\n        /  # positional\n        ,\n        x):\n        return x\n\n"
+            "    def test_it(self):\n        assert [self.a(1), self.b(), self.c(), self.d(0), self.e(0)] == [1, (1, 2), 3, 4, 5]\n"
+            "        assert [self.f(6), self.g(), self.h(), self.i(9)] == [6, 7, 8, 9]\n",
+        },
+        "def test_it():\n    def a(x):\n        return x\n    def b(*, x=(1, 2)):\n        return x\n"
+        "    def c():\n        return 3\n    def d(x, y=4):\n        return y\n    def e(x, /, y=5):\n        return y\n"
+        "    def f(\n        x,\n    ):\n        return x\n    def g(\n        ) -> int:\n        return 7\n"
+        "    def h(x: int = 8, **more: int):\n        return x\n    def i(\n        x):\n        return x\n"
+        "    assert [a(1), b(), c(), d(0), e(0)] == [1, (1, 2), 3, 4, 5]\n"
+        "    assert [f(6), g(), h(), i(9)] == [6, 7, 8, 9]\n",
+        "test_it()",
+    ),
+    "a helper whose instance has a default": (
+        {
+            "tests/test_a.py": "class TestA:\n    def one(self=None, x=(1)):\n        return x\n\n"
+            "    def test_it(self):\n        assert self.one() == 1\n",
+        },
+        "class TestA:\n    def one(self=None, x=(1)):\n        return x\n\n"
+        "    def test_it(self):\n        assert self.one() == 1\n",
+        None,
     ),
     "a method whose inner function binds its variable": (
         {
