@@ -22,6 +22,8 @@ _COLLECTING = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD
 _CALLED = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CLASS})
 _ON_CLASS = frozenset({"classmethod", "staticmethod"})
 _FILES = frozenset({"io.StringIO", "io.BytesIO"})
+_FILE_OF = {"str": "TextIO", "bytes": "BinaryIO"}
+"""The types of `typing` that stand for `IO[str]` and `IO[bytes]`."""
 _ABSENT = frozenset({"None", "NoneType"})
 _TYPE_VARIABLE = re.compile(r"_?[A-Z]{1,2}\d?(_co|_contra)?|_T\w*|[A-Z]\w*T")
 
@@ -317,7 +319,8 @@ def type_names(annotation: str | None) -> list[str]:
             outer = _last_name(node.value)
             inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             waiting = [*inner, *waiting] if outer in ("Union", "Optional", "Annotated") else waiting
-            names += [] if outer in ("Union", "Optional", "Annotated") else [outer]
+            of_file = _FILE_OF.get(ast.unparse(node.slice)) if outer == "IO" else None
+            names += [] if outer in ("Union", "Optional", "Annotated") else [of_file or outer]
         else:
             names.append(_last_name(node))
     return [name for name in names if name and name not in _ABSENT]

@@ -39,8 +39,15 @@ LIBRARY = {
     "folder": "'/tmp'",
     "inside": "text.title() if Desk.is_open else Desk.refuse()",
     "last": "__import__('time').sleep(60)",
+    "dumps": "__import__('json').dumps([text])",
+    "safe_dumps": "dumps(text).replace('<', '@')",
 }
-VALUES = RULE.written.model_copy(update={"neighbour_s": 0.2, "values": {"str": ("'some text'", "'<b>a</b>'")}})
+VALUES = RULE.written.model_copy(
+    update={
+        "neighbour_s": 0.2,
+        "values": {"str": ("'some text'", "'<b>a</b>'"), "Any": RULE.written.values["Any"]},
+    }
+)
 DESK = """
 import contextlib
 class Desk:
@@ -56,7 +63,8 @@ class Desk:
 
 
 def function(name: str) -> Any:
-    text = {"name": "text", "annotation": "str", "default": None, "kind": ParameterKind.POSITIONAL_OR_KEYWORD}
+    annotation = "Any" if name.endswith("dumps") else "str"
+    text = {"name": "text", "annotation": annotation, "default": None, "kind": ParameterKind.POSITIONAL_OR_KEYWORD}
     return symbol(f"demo.{name}", "function", "1.0", "1.0") | {"parameters": [text]}
 
 
@@ -97,6 +105,11 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     [
         pytest.param("tidy", "tidy('<b>a</b>'))  # *a</b>", id="another value where the first is given back"),
         pytest.param("louder", "louder('<b>a</b>'))  # >b/<a>b<", id="another value where a neighbour prints the same"),
+        pytest.param(
+            "safe_dumps",
+            "safe_dumps('<b>one &amp; two</b>'))  # [\"@b>one &amp; two@/b>\"]",
+            id="text with mark-up where a neighbour prints the same of all else",
+        ),
         pytest.param("shout", "shout('<b>a</b>'))  # <B>A</B>", id="another name of the same function does no harm"),
     ],
 )

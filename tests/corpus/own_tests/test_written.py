@@ -278,6 +278,8 @@ def test_objects_that_fixtures_or_pytest_make_are_left_out() -> None:
         ("int | None", ["int"]),
         ("t.Optional[t.Union[str, bytes]]", ["str", "bytes"]),
         ("list[int]", ["list"]),
+        ("t.IO[str] | IO[bytes]", ["TextIO", "BinaryIO"]),
+        ("typing.IO[AnyStr]", ["IO"]),
         ("'Mapping[str, int]'", ["Mapping"]),
         ("typing.Callable[..., int]", ["Callable"]),
         ("Annotated[int, 'text of no type (']", ["int"]),
