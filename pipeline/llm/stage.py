@@ -32,6 +32,8 @@ from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, Writer
 _NAME = re.compile(r"[^\W\d]\w*")
 _KEYWORD = re.compile(r"[(,]\s*([^\W\d]\w*)\s*=(?!=)")
 """A name by which an argument is given, in a call."""
+_ARGUMENTS = re.compile(r"(?<=\w)\([^()]*(?:\)|$)")
+"""The arguments of a call that prose quotes; a remark in brackets has a blank before it."""
 _ENDS = " .:;,"
 """What a sentence may end in, beside what it says."""
 
@@ -106,11 +108,10 @@ class _Documentation:
             parts = [texts[name] for texts in map(texts_by_name, holders) if name in texts]
             docstrings = (*parts, *docstrings)
         if name != last:
-            # Not in a call that is quoted: `iter(func, sentinel)`.
-            named = re.compile(rf"(?<![\w.(]){re.escape(name)}(?!\w)")
             first_of_parts = [sentences(part, self._rules.abbreviations)[:1] for part in parts]
             # The first sentence is on the function, whatever it names.
-            naming = [filter(named.search, sentences(text, self._rules.abbreviations)[1:]) for text in holders]
+            rests = [sentences(text, self._rules.abbreviations)[1:] for text in holders]
+            naming = [[sentence for sentence in rest if _names_argument(sentence, name)] for rest in rests]
             of_argument = tuple(sentence for texts in (*first_of_parts, *naming) for sentence in texts)
         return Request(instance["id"], DraftField.DESCRIPTION, (name,), docstrings, instance["code"], None, of_argument)
 
@@ -174,6 +175,15 @@ class _Documentation:
             for row in holding_at(self._documents.get(path, ()), version)
         ]
         return tuple(dict.fromkeys(docstrings))
+
+
+def _names_argument(sentence: str, name: str) -> bool:
+    """Return whether a sentence names an argument outside of quoted calls: not `iter(func, sentinel)`."""
+    before, prose = "", sentence
+    # The innermost arguments go first.
+    while prose != before:
+        before, prose = prose, _ARGUMENTS.sub("", prose)
+    return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", prose) is not None
 
 
 def _id(row: InstanceHead | DraftRow | RefusedDraftRow) -> str:

@@ -165,7 +165,10 @@ class OfflineWriter:
             chosen = next(filter(None, (self._cut(text, request) for texts in described for text in texts)), [])
         if not chosen:
             return None
-        source = sha256_json([request.field, request.hidden, request.docstrings])
+        inputs = [request.field, request.hidden, request.docstrings]
+        # Requests without these keep their hash, by which paid texts are found again.
+        inputs += [each for each in (request.of_argument, request.fallback) if each]
+        source = sha256_json(inputs)
         return Text(" ".join(chosen), redacted, Drafter.OFFLINE, None, source)
 
     def _of_argument(self, request: Request) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -299,6 +300,18 @@ def test_the_input_is_in_the_hash() -> None:
     assert one.prompt_sha256 != other.prompt_sha256
 
 
+def test_what_decides_the_text_is_in_the_hash() -> None:
+    request = Request("id", DraftField.DESCRIPTION, ("most",), ("Get the page of it.",), "code")
+    others = [
+        replace(request, of_argument=("How many bytes are read.",)),
+        replace(request, of_argument=("How many pages are read.",)),
+        replace(request, fallback="Rewrite the code."),
+        replace(request, fallback="Rewrite it."),
+    ]
+    written = [OfflineWriter(DRAFTING).text(each) for each in (request, *others)]
+    assert len({text.prompt_sha256 for text in written if text}) == len(written)
+
+
 def made_of(*snippets: SnippetRow) -> tuple[list[Any], list[Any]]:
     """Completions and migrations of snippets that use lib.fetch and lib.send."""
     result = [use for row in snippets for use in usages(row, {"fetch": "lib.fetch", "send": "lib.send"})]
@@ -414,6 +427,29 @@ def test_the_core_api_is_described_not_the_one_that_the_example_documents() -> N
                 "1.0",
             ),
             "If [API] is given, remaining paragraphs are ignored.",
+        ),
+        *(
+            (
+                "lib.fetch",
+                "size",
+                document(
+                    "lib.fetch",
+                    f"Reads a size of bytes.\n\n{quoted} The largest part of a page (size) is counted in bytes.",
+                    "1.0",
+                ),
+                "The largest part of a page ([API]) is counted in bytes.",
+            )
+            for quoted in (
+                "Each page comes from ``iter(func, size)`` here.",
+                "Each page comes from fetch(len(page), (1, 2), size=size) here.",
+                "Each page comes from page.size here.",
+            )
+        ),
+        (
+            "lib.fetch",
+            "key",
+            document("lib.fetch", "Reads by key.\n\nPages are ordered by key(page) of each address.", "1.0"),
+            "Pages are ordered by [API](page) of each address.",
         ),
         (
             "lib.Page.size",
