@@ -37,6 +37,11 @@ _TEXT_METHODS = frozenset(
 )
 
 _PLACE = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)")
+"""The form of entry points, `module:name` (packaging.python.org, "Entry points specification")."""
+
+_IMPORTS_BY_TEXT = re.compile(r"(?:^|_)(?:import|load|locate|resolve)(?:_|$)")
+"""In names of functions that import by such a text: `resolve_name` (pkgutil), `import_string` (Werkzeug, pydantic),
+`import_from_string` (Uvicorn), `load_object` (Scrapy)."""
 
 _ADD_ONE = frozenset({"append", "add"})
 
@@ -318,17 +323,34 @@ class Literals:
                 return ast.Constant(len(text))
             case ast.Name(id="getattr"), [owner, ast.Constant(value=str(attribute))] if attribute.isidentifier():
                 return ast.Attribute(value=owner, attr=attribute)
-            case ast.Name(id="import_module") | ast.Attribute(attr="import_module"), [
-                ast.Constant(value=str(name)),
-                *_,
-            ]:
-                return ast.Name(ABSOLUTE + self.absolute(name))
-        if len(arguments) == 1 and (place := _PLACE.fullmatch(text_of(arguments[0]) or "")):
-            # the form of entry points, which functions such as `pkgutil.resolve_name` take
-            return ast.Name(f"{ABSOLUTE}{place[1]}.{place[2]}")
+        if (imported := self._imported(call.func, arguments)) is not None:
+            return imported
         named = [self.value(keyword.value, values) for keyword in call.keywords]
         self._looked_up([*arguments, *named], values)
         return unresolved()
+
+    def _imported(self, function: ast.expr, arguments: Sequence[ast.expr]) -> ast.expr | None:
+        """Return the module or object that a call imports by a text, if it does."""
+        called = (dotted(function) or "").rpartition(".")[2]
+        text = text_of(arguments[0]) if arguments else None
+        if text is None:
+            return None
+        if called == "import_module":
+            package = text_of(arguments[1]) if len(arguments) > 1 else None
+            if not text.startswith(".") or package in (None, self.module):
+                return ast.Name(ABSOLUTE + self.absolute(text))
+            if package == OTHER_NAME:
+                return unresolved()
+            return ast.Name(ABSOLUTE + absolute_name(text, package, is_package=True))
+        place = self._own_place(text) if len(arguments) == 1 and _IMPORTS_BY_TEXT.search(called) else None
+        return ast.Name(ABSOLUTE + place) if place else None
+
+    def _own_place(self, text: str) -> str | None:
+        """Return the absolute path that a text `module:name` leads to, if that is in the library of this module."""
+        place = _PLACE.fullmatch(text)
+        if place is None or place[1].partition(".")[0] != self.module.partition(".")[0]:
+            return None
+        return f"{place[1]}.{place[2]}"
 
     def _looked_up(self, arguments: Sequence[ast.expr], values: Values) -> None:
         """A function that is given the name and a container of literals answers those in it. Errors: RaisedError."""
