@@ -166,7 +166,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
     bind_literal_globals(tree, file.bodies, name, is_package=stem == "__init__")
     # loops are gone once branches are settled
     binds_more = binds_unseen(tree, file.bodies, name)
-    lazy, answers_any, getattr_maker = read_getattr(tree, file.bodies, name, rules, is_package=stem == "__init__")
+    answered = read_getattr(tree, file.bodies, name, rules, is_package=stem == "__init__")
     makers = read_makers(tree, file.bodies, name, rules, is_package=stem == "__init__")
     file.patched = patched_members(tree.body, rules.member_decorators)
     is_package = PurePath(path).stem == "__init__"
@@ -191,10 +191,10 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
         exports=read_exports(tree, file.bodies),
         dynamic=binds_dynamically(tree, file.bodies),
         binds_more=binds_more,
-        answers_any=answers_any,
-        getattr_maker=getattr_maker,
+        answers_any=answered.answers_any,
+        getattr_maker=answered.maker,
         makers=makers,
-        lazy=lazy | listed.names,
+        lazy=answered.names | listed.names,
         virtual_modules=listed.submodules,
         docstring=docstring,
         docstring_line=line,

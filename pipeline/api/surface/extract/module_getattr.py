@@ -5,15 +5,15 @@ both branches are followed. A loop over literals is followed round by round. A b
 nothing. A class of that name, which a decorator makes a function (`caching_module_getattr` of Matplotlib), answers the
 names of its members.
 
-A function of the library may make it, `__getattr__ = migrated(__name__)`, and look up `module:name` (pydantic 2.0). The
-function is followed for the modules and names of its mappings where it is written; `getattr_maker` says who made which.
+A function of the library, the maker, may make it: `__getattr__ = migrated(__name__)`, as in pydantic 2.0. The maker is
+followed in its own file, for the modules and names that its literals mention. A module records the name of its maker;
+the resolver joins both.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -21,7 +21,7 @@ from itertools import chain
 from pipeline.api.surface.extract.deprecations import assigned_mark, decorator_mark, warning_mark
 from pipeline.api.surface.extract.lazy_globals import is_attached
 from pipeline.api.surface.parse.bodies import Bodies
-from pipeline.api.surface.parse.keyword_scan import GETATTR
+from pipeline.api.surface.parse.keyword_scan import GETATTR, RAISES_ATTRIBUTE_ERROR
 from pipeline.api.surface.parse.literal_values import (
     ABSOLUTE,
     OTHER_NAME,
@@ -33,11 +33,17 @@ from pipeline.api.surface.parse.literal_values import (
 )
 from pipeline.api.surface.parse.module_model import LazyName
 from pipeline.api.surface.parse.rules import SurfaceRules
-from pipeline.api.surface.parse.syntax import COMPOUND, Function, dotted, functions, statements, text_of
+from pipeline.api.surface.parse.syntax import COMPOUND, dotted, functions, statements, text_of
 
 _GETATTR = "__getattr__"
 _MOST_STEPS = 2000
 """Statements that are followed for one name: each undecided condition doubles the paths."""
+
+_MOST_PLACES = 5000
+"""Names, counted once per module, that a maker is followed for."""
+
+_MOST_NESTED = 3
+"""Mappings inside each other whose keys are read: by module, by name, and one more."""
 
 _MOST_ROUNDS = 50
 """Rounds of a loop over literals that are followed one by one."""
@@ -48,78 +54,95 @@ def reads_getattr(bodies: Bodies) -> bool:
     return GETATTR in bodies.keywords or _GETATTR in bodies.rest
 
 
+@dataclass(frozen=True, slots=True)
+class GetattrAnswers:
+    """The names that the `__getattr__` of a module answers.
+
+    `answers_any` if it may answer others; `maker` is the function that then tells which, as the module names it.
+    """
+
+    names: dict[str, LazyName] = field(default_factory=dict)
+    answers_any: bool = False
+    maker: str | None = None
+
+
 def read_getattr(
     tree: ast.Module, bodies: Bodies, module: str, rules: SurfaceRules, *, is_package: bool
-) -> tuple[dict[str, LazyName], bool, str | None]:
-    """Return the names that a module's `__getattr__` answers, whether it may answer others, and who made what does."""
+) -> GetattrAnswers:
+    """Return the names that a module's `__getattr__` answers, and the function that made it or answers the others."""
     if not reads_getattr(bodies):
-        return {}, False, None
+        return GetattrAnswers()
     makers = _calls_of_makers(tree)
     if any(_binds_getattr(statement) and not is_attached(statement) for statement in statements(tree.body)):
-        return {}, True, makers.get(_GETATTR)
+        return GetattrAnswers(answers_any=True, maker=makers.get(_GETATTR))
     for statement in statements(tree.body):
         if isinstance(statement, ast.ClassDef) and statement.name == _GETATTR and statement.decorator_list:
-            return dict(_members(statement, rules)), False, None
+            return GetattrAnswers(dict(_members(statement, rules)))
     defined = (s for s in statements(tree.body) if isinstance(s, ast.FunctionDef) and s.name == _GETATTR)
     # `if TYPE_CHECKING: def __getattr__(name): ...` answers nothing
     function = next((f for f in defined if f.args.args and not bodies.of(f).is_empty), None)
     if function is None:
-        return {}, False, None
+        return GetattrAnswers()
     argument = function.args.args[0].arg
     literals = Literals(tree, module, is_package, argument, module)
     followed = _Follower(literals, bodies, bodies.statements(function), frozenset(makers))
-    any_name = next(followed.answers(OTHER_NAME), None) is not None
+    ends = list(followed.ends(OTHER_NAME))
+    any_name = any(end.value is not None for end in ends)
+    passed_to = {makers[end.maker] for end in ends if end.maker is not None}
     lazy = {
         name: answer
         for name in followed.mentioned()
-        if (answer := followed.answer(name, rules, certain=any_name)) is not None
+        if (answer := followed.answer(name, rules, certain=any_name, passes=bool(passed_to))) is not None
     }
-    called = {node.func.id for node in followed.calls() if isinstance(node.func, ast.Name)} & makers.keys()
-    getattr_maker = makers[min(called)] if len(called) == 1 and not any_name else None
-    return lazy, any_name or bool(called), getattr_maker
+    maker = min(passed_to) if len(passed_to) == 1 and not any_name else None
+    return GetattrAnswers(lazy, any_name or bool(passed_to), maker)
 
 
 def read_makers(
     tree: ast.Module, bodies: Bodies, module: str, rules: SurfaceRules, *, is_package: bool
 ) -> dict[str, dict[str, dict[str, LazyName]]]:
-    """Return what functions that make a `__getattr__` have it answer: by function, module that it is made for and name.
+    """Return the names that a `__getattr__` answers by the function that makes it, and by the module that gets it.
 
-    Such a function is given the name of a module, and returns a function within it. One that may answer any name, and
-    one that has no mapping of `module:name` within this library, is left out.
+    Such a function takes the name of a module, and returns a function that raises AttributeError for other names. The
+    empty name stands for all modules that it does not mention. A maker that may answer any name is left out.
     """
-    top = re.escape(module.partition(".")[0])
-    if not re.search(rf"""['"]{top}[\w.]*:\w+['"]""", bodies.rest):
+    if RAISES_ATTRIBUTE_ERROR not in bodies.keywords:
         return {}
     makers: dict[str, dict[str, dict[str, LazyName]]] = {}
-    for function in functions(tree.body):
-        inner = _function_within(function, bodies) if function.args.args else None
+    for function in statements(tree.body):
+        if not isinstance(function, ast.FunctionDef) or not function.args.args:
+            continue
+        body = bodies.of(function)
+        inner = _returned_function(body.statements) if RAISES_ATTRIBUTE_ERROR in body.keywords else None
         if inner is not None:
-            literals = Literals(tree, module, is_package, inner.args.args[0].arg, module)
+            literals = Literals(tree, module, is_package, inner.args.args[0].arg)
             parameter = function.args.args[0].arg
-            if answers := _answers_by_module(_Follower(literals, bodies, inner.body), parameter, rules):
+            if answers := _answers_by_module(literals, bodies, inner, parameter, rules):
                 makers[function.name] = answers
     return makers
 
 
-def _function_within(function: Function, bodies: Bodies) -> ast.FunctionDef | None:
-    """Return the function that another one makes and returns, if it is all that it returns."""
-    match bodies.statements(function):
+def _returned_function(body: Sequence[ast.stmt]) -> ast.FunctionDef | None:
+    """Return the function of one argument that a body defines and returns at its end."""
+    match body:
         case [*_, ast.FunctionDef(args=ast.arguments(args=[_])) as inner, ast.Return(value=ast.Name(id=name))]:
             return inner if inner.name == name else None
     return None
 
 
-def _answers_by_module(followed: _Follower, parameter: str, rules: SurfaceRules) -> dict[str, dict[str, LazyName]]:
+def _answers_by_module(
+    literals: Literals, bodies: Bodies, inner: ast.FunctionDef, parameter: str, rules: SurfaceRules
+) -> dict[str, dict[str, LazyName]]:
+    """Return the names that a made function answers by module; none if it may answer any, or answers nothing."""
     answers: dict[str, dict[str, LazyName]] = {}
-    for module, name in followed.mentioned_places():
-        followed.literals.module_without = module
-        followed.outer = {parameter: ast.Constant(module)}
-        if next(followed.answers(OTHER_NAME), None) is not None:
+    for module, names in _Follower(literals, bodies, inner.body).mentioned_places().items():
+        of_module = replace(literals, module_without=module)
+        followed = _Follower(of_module, bodies, inner.body, outer={parameter: ast.Constant(module)})
+        if next(followed.ends(OTHER_NAME), None) is not None:
             return {}
-        answered = answers.setdefault(module, {})
-        if (answer := followed.answer(name, rules, certain=False)) is not None:
-            answered[name] = answer
-    return answers
+        found = {name: followed.answer(name, rules, certain=False) for name in names}
+        answers[module.strip()] = {name: answer for name, answer in found.items() if answer is not None}
+    return answers if any(answers.values()) else {}
 
 
 def _calls_of_makers(tree: ast.Module) -> dict[str, str]:
@@ -160,15 +183,18 @@ def _binds_getattr(statement: ast.stmt) -> bool:
 class _Path:
     """One way through the body: what local names stand for, and the statements that ran; `certain` if all decided.
 
-    `noted` is False under an undecided condition: a warning there concerns one way of calling.
+    `noted` is False under an undecided condition: a warning there concerns one way of calling. `name` is the name that
+    is answered; `maker` is the function that it was passed to, which raises or answers in place of this one.
     """
 
+    name: ast.Constant
     values: Mapping[str, ast.expr]
     executed: tuple[ast.stmt, ...] = ()
     certain: bool = True
     noted: bool = True
     value: ast.expr | None = None
     raises: bool = False
+    maker: str | None = None
 
     def bind(self, target: ast.expr, value: ast.expr) -> _Path:
         """Return the path with a name, or the names of a tuple, bound to a value."""
@@ -199,27 +225,55 @@ class _Follower:
     outer: Values = field(default_factory=dict)
     steps: int = 0
 
-    def answer(self, name: str, rules: SurfaceRules, *, certain: bool) -> LazyName | None:
-        """Return the answer for a name, or None; only one on which all conditions are decided if `certain`."""
-        for path in self.answers(name):
-            if path.certain or not certain:
+    def answer(self, name: str, rules: SurfaceRules, *, certain: bool, passes: bool = False) -> LazyName | None:
+        """Return the answer for a name, or None; only one on which all conditions are decided if `certain`.
+
+        `passes` if names that are not mentioned are passed to a maker: then one that is passed is the maker's.
+        """
+        for path in self.ends(name):
+            by_maker = passes and path.value is None
+            if path.certain or not (certain or by_maker):
                 texts = {key: str(text_of(value)) for key, value in self.outer.items()}
                 mark = warning_mark(path.executed, rules, {**texts, self.literals.argument: name})
-                return LazyName(mark, self.target(path.value))
+                return LazyName(mark, self.target(path.value), by_maker)
         return None
 
-    def calls(self) -> Iterator[ast.Call]:
-        """Yield the calls in the body."""
-        nodes = (node for statement in self.body for node in ast.walk(statement))
-        return (node for node in nodes if isinstance(node, ast.Call))
+    def mentioned_places(self) -> dict[str, list[str]]:
+        """Return the names by module that the literals mention, as `module:name`, `module.name` or each alone.
 
-    def mentioned_places(self) -> list[tuple[str, str]]:
-        """Return module and name of each `module:name` among the keys of the containers that the body names."""
-        named = {node.id for statement in self.body for node in ast.walk(statement) if isinstance(node, ast.Name)}
-        containers = [self.literals.containers.get(name) for name in sorted(named)]
-        texts = [text_of(key) for container in containers if container is not None for key in keys_of(container)]
-        parts = [text.partition(":") for text in dict.fromkeys(texts) if text is not None]
-        return [(module, name) for module, _, name in parts if name.isidentifier()]
+        A name alone is tried in each module, and in `OTHER_NAME`, which stands for all other modules.
+        """
+        nodes = [node for statement in self.body for node in ast.walk(statement)]
+        named = {node.id for node in nodes if isinstance(node, ast.Name)}
+        keys = (self._texts_of_keys(self.literals.containers.get(name), _MOST_NESTED) for name in sorted(named))
+        top = self.literals.module.partition(".")[0]
+        places: dict[str, list[str]] = {OTHER_NAME: []}
+        alone: list[str] = []
+        for text in dict.fromkeys(chain(chain.from_iterable(keys), filter(None, map(text_of, nodes)))):
+            if text.isidentifier():
+                alone.append(text)
+            if text.partition(".")[0].partition(":")[0] == top:
+                module, _, name = text.rpartition(":" if ":" in text else ".")
+                if module and name.isidentifier():
+                    places.setdefault(module, []).append(name)
+                if ":" not in text:
+                    places.setdefault(text, [])
+        if sum(map(len, places.values())) + len(places) * len(alone) > _MOST_PLACES:
+            return {}
+        return {module: list(dict.fromkeys([*names, *alone])) for module, names in places.items()}
+
+    def _texts_of_keys(self, container: ast.expr | None, nested: int) -> Iterator[str]:
+        """Yield the texts among the keys of a container, and among those of the mappings in it."""
+        if container is None or not nested:
+            return
+        for key in keys_of(container):
+            elements = key.elts if isinstance(key, ast.Tuple) else [key]
+            yield from filter(None, map(text_of, elements))
+        if isinstance(container, ast.Dict):
+            for value in container.values:
+                inner = self.literals.container(value)
+                if isinstance(inner, ast.Dict):
+                    yield from self._texts_of_keys(inner, nested - 1)
 
     def mentioned(self) -> list[str]:
         """Return the identifiers among the literals of the body, and of the containers that it names."""
@@ -237,13 +291,13 @@ class _Follower:
         texts += [prefix + member for prefix in dict.fromkeys(prefixes) for member in members]
         return [text for text in dict.fromkeys(texts) if isinstance(text, str) and text.isidentifier()]
 
-    def answers(self, name: str) -> Iterator[_Path]:
-        """Yield the ways through the body on which a name is answered."""
+    def ends(self, name: str) -> Iterator[_Path]:
+        """Yield the ways through the body on which a name is answered, or passed to a maker's function."""
         self.steps = 0
-        start = _Path(
-            {**self.outer, self.literals.argument: ast.Constant(name), "__name__": ast.Constant(self.literals.module)}
-        )
-        return (path for path in self._follow(self.body, start) if path.value is not None)
+        constant = ast.Constant(name)
+        own = {self.literals.argument: constant, "__name__": ast.Constant(self.literals.module)}
+        start = _Path(constant, {**self.outer, **own})
+        return (path for path in self._follow(self.body, start) if path.value is not None or path.maker is not None)
 
     def target(self, value: ast.expr | None) -> str | None:
         """Return the absolute path of what is answered, if it is a dotted name."""
@@ -346,13 +400,22 @@ class _Follower:
                 return replace(path, raises=True)
             # the name of a function that is returned from may say that it warns; what it is given is no message
             path = _noted(path, ast.Expr(value=ast.Call(func=value.func, args=[], keywords=[])))
+            if maker := self._asked_maker(value, path):
+                return replace(path, raises=True, maker=maker)
         return replace(path, value=self.literals.value(value, path.values) if value is not None else ast.Constant(None))
 
+    def _asked_maker(self, call: ast.Call, path: _Path) -> str | None:
+        """Return the function of a maker that a call passes the name to, `made(name)`, if it does."""
+        match call:
+            case ast.Call(func=ast.Name(id=made), args=[ast.Name(id=argument)], keywords=[]) if (
+                made in self.makers and made not in path.values
+            ):
+                return made if path.values.get(argument) is path.name else None
+        return None
+
     def _only_raises(self, call: ast.Call) -> bool:
-        """Return whether a call is of a function that always ends in an exception, or that answers names elsewhere."""
+        """Return whether a call is of a function of the module that always ends in an exception."""
         name = call.func.id if isinstance(call.func, ast.Name) else ""
-        if name in self.makers:
-            return True
         for function in functions(self.literals.tree.body) if name else ():
             if function.name == name:
                 body = self.bodies.statements(function)
@@ -391,8 +454,9 @@ class _Follower:
     def _try(self, statement: ast.Try, path: _Path) -> Iterator[_Path]:
         for end in self._follow([*statement.body, *statement.orelse], path):
             if end.raises and statement.handlers:
+                before = replace(path, certain=path.certain and end.certain, maker=end.maker)
                 for handler in statement.handlers:
-                    yield from self._follow(handler.body, replace(path, certain=path.certain and end.certain))
+                    yield from self._follow(handler.body, before)
             else:
                 yield end
 
@@ -428,7 +492,7 @@ class _Filled(ast.NodeTransformer):
 
 def _in_turn(ends: Iterator[_Path], behind: _Path) -> Iterator[_Path]:
     """Yield the answers inside a loop, then what follows it."""
-    yield from (end for end in ends if end.value is not None)
+    yield from (end for end in ends if end.value is not None or end.maker is not None)
     yield behind
 
 

@@ -158,11 +158,13 @@ class Exports(msgspec.Struct):
 class LazyName(msgspec.Struct, omit_defaults=True, frozen=True):
     """A name that a module's `__getattr__` answers: its mark of deprecation, and the absolute path that it leads to.
 
-    The target is None where only running tells it.
+    The target is None where only running tells it. `by_maker` if it is passed to the function of the module's maker,
+    which then decides whether it is answered.
     """
 
     mark: Mark | None = None
     target: str | None = None
+    by_maker: bool = False
 
 
 class ModuleRecord(msgspec.Struct, omit_defaults=True):
@@ -170,7 +172,8 @@ class ModuleRecord(msgspec.Struct, omit_defaults=True):
 
     `dynamic` if it may bind names in ways that cannot be read, `binds_more` if it does; `answers_any` if its
     `__getattr__` answers names that cannot be told here, where `getattr_maker` names the function that may tell them;
-    `makers` are the functions here that make a `__getattr__`, with what it answers by module and name;
+    `makers` are the functions here that make a `__getattr__`, with its answers by module and name, where the empty
+    module stands for all others;
     `virtual_modules` are submodules that no file stands for, by the name below this one, with the absolute path of each
     name in them; `deleted` are names that it deletes after all
     its star imports; `parts` are the names that a package imports from itself, which bind none but the submodule's;

@@ -71,13 +71,28 @@ def _with_twin(public: PublicName, module: ModuleRecord, distribution: Distribut
 
 
 def names_by_maker(module: ModuleRecord, distribution: Distribution) -> Mapping[str, LazyName] | None:
-    """Return the names that a `__getattr__` answers which a function of the library made; None if that is not read."""
+    """Return the names that the maker of a module's `__getattr__` answers; None if it has none, or one not read."""
     maker = distribution.within(module, module.getattr_maker) if module.getattr_maker else None
     if maker is None or maker.module is None or maker.definition is None:
         return None
     distribution.trace.ask(maker.module.name)
     answers = maker.module.makers.get(maker.definition.name)
-    return None if answers is None else answers.get(module.name, {})
+    return None if answers is None else answers.get(module.name, answers.get("", {}))
+
+
+def _answered_names(module: ModuleRecord, distribution: Distribution) -> Mapping[str, LazyName]:
+    """Return the names that the `__getattr__` of a module answers: its own come before those of its maker."""
+    made = names_by_maker(module, distribution)
+    if made is None:
+        return module.lazy
+    own = {name: lazy for name, lazy in module.lazy.items() if not lazy.by_maker}
+    # the module may warn of a name before it passes it on
+    marked = {
+        name: msgspec.structs.replace(made[name], mark=lazy.mark)
+        for name, lazy in module.lazy.items()
+        if lazy.by_maker and lazy.mark is not None and name in made
+    }
+    return {**made, **marked, **own}
 
 
 def _answered(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
@@ -85,7 +100,7 @@ def _answered(module: ModuleRecord, path: str, distribution: Distribution) -> It
 
     What type checkers alone see bound tells what the answer is.
     """
-    answers = {**module.lazy, **(names_by_maker(module, distribution) or {})}
+    answers = _answered_names(module, distribution)
     starred = {name for star in module.stars for name in distribution.brought(module, star)} if answers else ()
     for name, lazy in answers.items():
         if name.startswith("_") or name in starred:
@@ -112,9 +127,9 @@ def _listed(module: ModuleRecord, path: str, name: str, distribution: Distributi
 
 def _binds(module: ModuleRecord, name: str, distribution: Distribution) -> bool:
     """Return whether a module has a name that its `__all__` lists, or may have it without our seeing it."""
-    if {name, name + ALTERNATIVE} & module.definitions.keys() or name in module.lazy or module.dynamic:
+    if {name, name + ALTERNATIVE} & module.definitions.keys() or module.dynamic:
         return True
-    if name in (names_by_maker(module, distribution) or {}):
+    if name in _answered_names(module, distribution):
         return True
     unseen = any(_brings_unseen(star, distribution) for star in module.stars)
     return unseen or distribution.lookup(module, name).kind != "missing"

@@ -1,5 +1,6 @@
 """The names that a module's `__getattr__` answers, where each leads, and whether it may answer others."""
 
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -186,3 +187,118 @@ def test_a_function_of_another_file_makes_the_getattr(package: str, own: set[str
 @pytest.mark.parametrize("maker", [MAKER.replace("raise AttributeError(name)", "return load(name)"), ""])
 def test_a_getattr_whose_maker_is_not_read_may_answer_any_name(maker: str) -> None:
     assert "dynamic" in made(MADE, maker)["pkg"]["labels"]
+
+
+# mappings and body of a function made within `migration(module)`: `disc` in `pkg` and `ring` in `pkg.old` have moved
+FORMS = {
+    "module and name as a pair by name, none by default": (
+        "MOVED = {'disc': ('pkg._shapes', 'disc'), 'ring': ('pkg._shapes', 'ring')}\n",
+        "place, attribute = MOVED.get(name, (None, None))\n"
+        "if place is None:\n    raise AttributeError(f'module {module!r} has no attribute {name!r}')\n"
+        "return getattr(importlib.import_module(place), attribute)\n",
+        {"pkg.disc", "pkg.ring", "pkg.old.disc", "pkg.old.ring"},
+    ),
+    "by module, then by name": (
+        "MOVED = {'pkg': {'disc': '._shapes'}, 'pkg.old': {'ring': 'pkg._shapes'}}\n",
+        "here = MOVED.get(module, {})\n"
+        "if name not in here:\n    raise AttributeError(name)\n"
+        "return getattr(importlib.import_module(here[name], module), name)\n",
+        {"pkg.disc", "pkg.old.ring"},
+    ),
+    "a dotted name, with a branch for one module and one that refuses the others": (
+        "MOVED = {'pkg.disc': 'pkg._shapes'}\n",
+        "if f'{module}.{name}' in MOVED:\n"
+        "    place = importlib.import_module(MOVED[module + '.' + name])\n"
+        "elif module == 'pkg.old' and name == 'ring':\n    from . import _shapes as place\n"
+        "else:\n    raise AttributeError(name)\n"
+        "return getattr(place, name)\n",
+        {"pkg.disc", "pkg.old.ring"},
+    ),
+    "the function of the standard library that imports by text": (
+        "MOVED = {'disc': 'pkg._shapes:disc', 'ring': 'pkg._shapes:ring'}\n",
+        "try:\n    return pkgutil.resolve_name(MOVED[name])\n"
+        "except KeyError:\n    raise AttributeError(name) from None\n",
+        {"pkg.disc", "pkg.ring", "pkg.old.disc", "pkg.old.ring"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("mappings", "body", "expected"), FORMS.values(), ids=FORMS)
+def test_forms_of_makers(mappings: str, body: str, expected: set[str]) -> None:
+    inner = f"    def __getattr__(name):\n{indent(body, ' ' * 8)}    return __getattr__\n"
+    found = made(MADE, f"import importlib, pkgutil\n{mappings}def migration(module):\n{inner}")
+    lazy = {path: row["canonical_path"] for path, row in found.items() if row["public_because"] == "getattr"}
+    assert lazy == {path: f"pkg._shapes.{path.rpartition('.')[2]}" for path in expected}
+    assert not any("dynamic" in found[path]["labels"] for path in ("pkg", "pkg.old"))
+
+
+# the body of a `__getattr__` that calls a function made with the module's name, and does not answer by it
+CALLS = {
+    "it warns": "if name == 'old':\n        _made(name)\n        return _shapes.disc\n    raise AttributeError(name)",
+    "it logs": "_made('asked for %s', name)\n    if name == 'old':\n        return _shapes.disc\n    raise AttributeError(name)",
+    "its result is stored": (
+        "if name == 'old':\n        text = _made(name)\n        print(text)\n        return _shapes.disc\n"
+        "    raise AttributeError(name)"
+    ),
+    "it is a condition": "if name == 'old' and _made(name):\n        return _shapes.disc\n    raise AttributeError(name)",
+    "it is not passed the name": "if name == 'old':\n        return _made('disc')\n    raise AttributeError(name)",
+    "it makes one name": "if name == 'old':\n        return _made(name)\n    raise AttributeError(name)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", CALLS.values(), ids=CALLS)
+def test_a_call_of_a_made_function_that_does_not_answer_other_names(body: str) -> None:
+    start = "from . import _shapes\nfrom .loading import make\n_made = make(__name__)\n"
+    found = rows({"pkg/__init__.py": f"{start}def __getattr__(name):\n    {body}\n", **PARTS})
+    assert found["pkg.old"]["canonical_path"] == ("pkg.old" if "return _made" in body else "pkg._shapes.disc")
+    assert found["pkg"]["labels"] == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "result = _migrated(name)\n    return result",
+        "return _migrated('disc')",
+        "name = name.lower()\n    return _migrated(name)",
+        "try:\n        return _migrated(name)\n    except AttributeError:\n        return load(name)",
+    ],
+    ids=["stored", "another name", "a changed name", "a default"],
+)
+def test_what_a_made_function_returns_is_not_all_that_is_answered(body: str) -> None:
+    package = (
+        f"from ._migration import migration\n_migrated = migration(__name__)\ndef __getattr__(name):\n    {body}\n"
+    )
+    assert "dynamic" in made(package, MAKER)["pkg"]["labels"]
+
+
+def test_the_own_answers_of_a_module_come_before_its_makers() -> None:
+    package = ASKED.replace("'own'", "'disc'").replace(
+        "    return _migrated",
+        "    if name == 'cone':\n        warnings.warn('no bodies', DeprecationWarning)\n    return _migrated",
+    )
+    found = made(f"import warnings\n{package}", MAKER)
+    assert found["pkg.disc"]["canonical_path"] == "pkg.disc"
+    assert "pkg.cone" not in found
+
+
+def test_a_name_passed_to_a_maker_that_is_not_read_stays() -> None:
+    package = ASKED.replace(
+        "return 1", "warnings.warn('own is old', DeprecationWarning)\n        return _migrated(name)"
+    )
+    found = made(f"import warnings\n{package}", "")
+    assert found["pkg.own"]["deprecation"]["message"] == "own is old"
+    assert "dynamic" in found["pkg"]["labels"]
+
+
+@pytest.mark.parametrize(
+    "call", ["describe('pkg._shapes:disc')", "import_string('elsewhere:disc')", "import_string('pkg._shapes')"]
+)
+def test_a_text_is_a_place_only_within_the_library_and_where_it_is_imported(call: str) -> None:
+    found = rows(
+        {
+            "pkg/__init__.py": f"def __getattr__(name):\n    if name == 'old':\n        return {call}\n"
+            "    raise AttributeError(name)\n",
+            **PARTS,
+        }
+    )
+    assert (found["pkg.old"]["kind"], found["pkg.old"]["canonical_path"]) == ("lazy", "pkg.old")
