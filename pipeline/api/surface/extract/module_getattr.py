@@ -140,8 +140,9 @@ def _answers_by_module(
         followed = _Follower(of_module, bodies, inner.body, outer={parameter: ast.Constant(module)})
         if next(followed.ends(OTHER_NAME), None) is not None:
             return {}
-        found = {name: followed.answer(name, rules, certain=False) for name in names}
-        answers[module.strip()] = {name: answer for name, answer in found.items() if answer is not None}
+        answered = {name: followed.answer(name, rules, certain=False) for name in names}
+        key = "" if module == OTHER_NAME else module
+        answers[key] = {name: answer for name, answer in answered.items() if answer is not None}
     return answers if any(answers.values()) else {}
 
 
@@ -400,17 +401,17 @@ class _Follower:
                 return replace(path, raises=True)
             # the name of a function that is returned from may say that it warns; what it is given is no message
             path = _noted(path, ast.Expr(value=ast.Call(func=value.func, args=[], keywords=[])))
-            if maker := self._asked_maker(value, path):
+            if maker := self._maker_called(value, path):
                 return replace(path, raises=True, maker=maker)
         return replace(path, value=self.literals.value(value, path.values) if value is not None else ast.Constant(None))
 
-    def _asked_maker(self, call: ast.Call, path: _Path) -> str | None:
+    def _maker_called(self, call: ast.Call, path: _Path) -> str | None:
         """Return the function of a maker that a call passes the name to, `made(name)`, if it does."""
         match call:
-            case ast.Call(func=ast.Name(id=made), args=[ast.Name(id=argument)], keywords=[]) if (
-                made in self.makers and made not in path.values
+            case ast.Call(func=ast.Name(id=function), args=[ast.Name(id=argument)], keywords=[]) if (
+                function in self.makers and function not in path.values
             ):
-                return made if path.values.get(argument) is path.name else None
+                return function if path.values.get(argument) is path.name else None
         return None
 
     def _only_raises(self, call: ast.Call) -> bool:

@@ -82,17 +82,17 @@ def names_by_maker(module: ModuleRecord, distribution: Distribution) -> Mapping[
 
 def _answered_names(module: ModuleRecord, distribution: Distribution) -> Mapping[str, LazyName]:
     """Return the names that the `__getattr__` of a module answers: its own come before those of its maker."""
-    made = names_by_maker(module, distribution)
-    if made is None:
+    of_maker = names_by_maker(module, distribution)
+    if of_maker is None:
         return module.lazy
     own = {name: lazy for name, lazy in module.lazy.items() if not lazy.by_maker}
     # the module may warn of a name before it passes it on
     marked = {
-        name: msgspec.structs.replace(made[name], mark=lazy.mark)
+        name: msgspec.structs.replace(of_maker[name], mark=lazy.mark)
         for name, lazy in module.lazy.items()
-        if lazy.by_maker and lazy.mark is not None and name in made
+        if lazy.by_maker and lazy.mark is not None and name in of_maker
     }
-    return {**made, **marked, **own}
+    return {**of_maker, **marked, **own}
 
 
 def _answered(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
