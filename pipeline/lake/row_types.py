@@ -97,8 +97,8 @@ _GET_ANY = '''
 def row_types() -> str:
     """Return the text of `rows.py`.
 
-    Rows of a table that extends another are rows of that one too, also for who reads one or the other. What several
-    tables begin or end with has a type of its own, and so has the state that a row with a first and last version says.
+    Rows of a table that extends another have its type too, so that readers may take either. Columns shared by several
+    tables have a type of their own. So has the state of a row that has a first and a last version.
     """
     tables = {name: table(name) for name in table_names()}
     shared = {path.stem[1:]: shared_columns(path.name) for path in sorted(SCHEMAS.glob("_*.yaml"))}
