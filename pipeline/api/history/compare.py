@@ -234,7 +234,7 @@ class _Writer:
         row["replacement"] = replacement if difference.parameter else self._replacement(path, replacement)
         if difference.guessed:
             row["confidence"] = self.rules.confidence_parameter_renamed
-        elif difference.unseen:
+        elif difference.unobservable:
             row["confidence"] = self._sure_of_signature(difference)
         return row
 
@@ -247,11 +247,11 @@ class _Writer:
         of_args = text.startswith("*")
         return self.rules.confidence_args_removed if of_args else self.rules.confidence_parameter_handed_on
 
-    def _sure(self, path: str, there: Index, if_unseen: float) -> float:
+    def _sure(self, path: str, there: Index, if_unobservable: float) -> float:
         """Return how sure it is that a path is missing: a base we do not see may provide it."""
         modules = self.rules.known_bases
-        unseen = [base for base in there.outside_bases(path) if standard_members(base, modules) is None]
-        return if_unseen if unseen or there.dynamic(path) or there.givers(path) else 1.0
+        unobservable_bases = [base for base in there.outside_bases(path) if standard_members(base, modules) is None]
+        return if_unobservable if unobservable_bases or there.dynamic(path) or there.givers(path) else 1.0
 
     def _replacement(self, path: str, name: str | None) -> str | None:
         """Return a stated replacement as a public path of the new release if it is one, else as stated."""

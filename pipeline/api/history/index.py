@@ -140,7 +140,7 @@ class Index:
         segments = canonical.split(".")
         return any(".".join(segments[: n + 1]) in self.unparsed for n in range(len(segments)))
 
-    def sources_unseen(self, path: str) -> frozenset[str]:
+    def unobservable_sources(self, path: str) -> frozenset[str]:
         """Return where the module at a path may have names from that we do not see.
 
         So may the modules that it star-imports, and a `__getattr__` of its own that does not tell its names.

@@ -26,9 +26,9 @@ def unobservable(path: str, here: Index, there: Index, rules: LifecycleRules) ->
         return "no source shows what is below it in the other release"
     if _unread(path, here, there):
         return "a file of the other release does not parse"
-    if _patched_unseen(path, there) or _newly_open(path, here, there, rules):
+    if _patched_unobservably(path, there) or _newly_open(path, here, there, rules):
         return "its class gets members as it runs, or has a base that no source shows"
-    if _from_unseen_source(path, here, there):
+    if _from_unobservable_source(path, here, there):
         return "a star import or a `__getattr__` of the other release may bring it"
     return None
 
@@ -39,7 +39,7 @@ def _of_metaclass(path: str, there: Index) -> bool:
     return class_ is not None and BY_METACLASS + path.rpartition(".")[2] in class_["labels"]
 
 
-def _patched_unseen(path: str, there: Index) -> bool:
+def _patched_unobservably(path: str, there: Index) -> bool:
     """Return whether the class that a path stands in is given members whose names only running tells."""
     class_ = there.find(path.rpartition(".")[0])
     return class_ is not None and class_["kind"] == SymbolKind.CLASS and UNSEEN_MEMBERS in class_["labels"]
@@ -66,7 +66,7 @@ def _unread(path: str, here: Index, there: Index) -> bool:
     return any(there.in_unparsed(place) for place in places)
 
 
-def _from_unseen_source(path: str, here: Index, there: Index) -> bool:
+def _from_unobservable_source(path: str, here: Index, there: Index) -> bool:
     """Return whether a module may have the path, or what it is below, from where we do not see: a star import.
 
     A source that the other release has too hides nothing that was defined there, unless it does not parse.
@@ -74,8 +74,10 @@ def _from_unseen_source(path: str, here: Index, there: Index) -> bool:
     module, _, _ = path.rpartition(".")
     name = path
     while module:
-        if sources := there.sources_unseen(module):
-            hiding = sources - here.sources_unseen(module) | {source for source in sources if there.in_unparsed(source)}
+        if sources := there.unobservable_sources(module):
+            hiding = sources - here.unobservable_sources(module) | {
+                source for source in sources if there.in_unparsed(source)
+            }
             if hiding and not there.alive(name) and not _is_module(here.rows.get(name)):
                 return True
         name, module = module, module.rpartition(".")[0]

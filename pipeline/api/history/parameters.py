@@ -38,7 +38,7 @@ UNKNOWN = "..."
 class Difference:
     """One thing that differs between two states of an API; `breaking` is None where the rules' answer stands.
 
-    `guessed` if it is a rename that nobody states, `unseen` if a parameter went where `**kwargs` go out of sight.
+    `guessed` if it is a rename that nobody states, `unobservable` if a parameter vanished behind `**kwargs`.
     """
 
     kind: ChangeKind
@@ -48,7 +48,7 @@ class Difference:
     breaking: bool | None = None
     replacement: str | None = field(default=None)
     guessed: bool = False
-    unseen: bool = False
+    unobservable: bool = False
 
 
 def compare_parameters(

@@ -175,7 +175,7 @@ def _index_at(version: str, symbols: Sequence[SymbolRow], importable_names: Sequ
 def _unfinished(
     lifetimes: Iterable[LifecycleRow], ordered: Sequence[ReleaseRow], out_of_sight: Sequence[list[str]]
 ) -> list[LifecycleRow]:
-    """Return the lives of the last run of releases without a gap that go on, those out of sight among them.
+    """Return the lives of the last run of releases without a gap that go on, unobservable ones among them.
 
     Of the others that have an end and no `removed_in`, nobody knows when they went; but they went.
     """

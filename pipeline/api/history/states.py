@@ -129,12 +129,12 @@ def _with_doubt(difference: Difference, old: SymbolState, new: SymbolState) -> D
     if text.startswith("*"):
         label = KWARGS_UNSEEN if text.startswith("**") else ARGS_HANDED_ON
         limited = not added and label in old["labels"]
-        return replace(difference, unseen=True) if limited else difference
+        return replace(difference, unobservable=True) if limited else difference
     optional = difference.kind == ChangeKind.PARAMETER_ADDED_OPTIONAL
     if optional and difference.breaking and ARGS_HANDED_ON in old["labels"]:
-        return replace(difference, unseen=True, breaking=None)
-    unseen = KWARGS_UNSEEN in (old if added else new)["labels"]
-    return replace(difference, unseen=True) if unseen else difference
+        return replace(difference, unobservable=True, breaking=None)
+    unobservable = KWARGS_UNSEEN in (old if added else new)["labels"]
+    return replace(difference, unobservable=True) if unobservable else difference
 
 
 def _awaited(row: SymbolState) -> str:

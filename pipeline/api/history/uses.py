@@ -117,7 +117,7 @@ def _of_value(name: str, row: SymbolState) -> set[str]:
 
 
 def _shows_members(row: SymbolState, other: SymbolState, rules: LifecycleRules) -> bool:
-    """Return whether sources show all special methods of a class: none come from unseen bases, or as it runs."""
+    """Return whether sources show all special methods of a class: none come from unobservable bases, or as it runs."""
     labels = [*row["labels"], *(label for label in other["labels"] if label.startswith(EXTENDS))]
     bases = {label.removeprefix(EXTENDS) for label in labels if label.startswith(EXTENDS)}
     patched = any(label == UNSEEN_MEMBERS or label.startswith(PATCHED_BY) for label in row["labels"])

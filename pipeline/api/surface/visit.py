@@ -16,7 +16,7 @@ from pipeline.api.surface.extract.definitions import read_members
 from pipeline.api.surface.extract.deprecations import directive_mark, read_advice, warning_mark
 from pipeline.api.surface.extract.exports import read_exports, read_parts
 from pipeline.api.surface.extract.functions import Visited
-from pipeline.api.surface.extract.lazy_globals import binds_dynamically, binds_unseen, listed_names
+from pipeline.api.surface.extract.lazy_globals import binds_dynamically, binds_unobservably, listed_names
 from pipeline.api.surface.extract.literal_globals import bind_literal_globals
 from pipeline.api.surface.extract.module_getattr import read_getattr, read_makers
 from pipeline.api.surface.extract.signature_decorators import HelperRules
@@ -165,7 +165,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
     stem = path.rpartition("/")[2].partition(".")[0]
     bind_literal_globals(tree, file.bodies, name, is_package=stem == "__init__")
     # loops are gone once branches are settled
-    binds_more = binds_unseen(tree, file.bodies, name)
+    binds_more = binds_unobservably(tree, file.bodies, name)
     answered = read_getattr(tree, file.bodies, name, rules, is_package=stem == "__init__")
     makers = read_makers(tree, file.bodies, name, rules, is_package=stem == "__init__")
     file.patched = patched_members(tree.body, rules.member_decorators)

@@ -204,8 +204,8 @@ def _row(document: DocumentRow, state: SymbolRow, rules: DirectiveRules) -> ApiD
 
 
 def _signature(state: SymbolRow) -> str | None:
-    unseen = UNSEEN_SIGNATURE in state["labels"] and not state["parameters"]
-    if state["kind"] not in CALLABLE or unseen:
+    unobservable = UNSEEN_SIGNATURE in state["labels"] and not state["parameters"]
+    if state["kind"] not in CALLABLE or unobservable:
         return None
     returns = f" -> {state['returns']}" if state["returns"] else ""
     return f"({', '.join(written(state['parameters']))}){returns}"

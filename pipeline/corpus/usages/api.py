@@ -101,8 +101,8 @@ class Api:
         row = self.symbols.get(self.preferred(path))
         if row is None:
             return False
-        unseen = any(label in _UNSEEN or label.startswith((EXTENDS, STARS)) for label in row["labels"])
-        return unseen or any(base.rpartition(".")[2] in _WITH_MEMBERS for base in row["bases"])
+        unobservable = any(label in _UNSEEN or label.startswith((EXTENDS, STARS)) for label in row["labels"])
+        return unobservable or any(base.rpartition(".")[2] in _WITH_MEMBERS for base in row["bases"])
 
     def like(self, path: str) -> list[str]:
         """Return the public paths beside a path, and those of the same name elsewhere, sorted."""

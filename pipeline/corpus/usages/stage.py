@@ -110,8 +110,8 @@ def why_not(path: str, api: Api, similarity: float) -> str:
         return f"private; public path of it: {public}"
     near = nearest(path, api, similarity)
     parent = path.rpartition(".")[0]
-    unseen = f"the sources do not show all names of {parent}; " if parent and api.is_open(parent) else ""
-    return f"{unseen}nearest public path: {near or 'none'}"
+    hidden = f"the sources do not show all names of {parent}; " if parent and api.is_open(parent) else ""
+    return f"{hidden}nearest public path: {near or 'none'}"
 
 
 def nearest(path: str, api: Api, similarity: float) -> str | None:

@@ -471,7 +471,7 @@ def test_what_changed_in_annotations_alone_breaks_nothing_and_is_no_breakage_of_
     ]
 
 
-def test_a_removal_from_a_class_with_an_unseen_base_is_unsure():
+def test_a_removal_from_a_class_with_an_unobservable_base_is_unsure():
     old = "from other import B\nclass C(B):\n    def m(self): ...\n"
     new = "from other import B\nclass C(B): ...\n"
     assert [row["confidence"] for row in changes(old, new)] == [TAGGING.confidence_removed_unseen]

@@ -56,7 +56,7 @@ LIVES: dict[str, tuple[str, tuple[Files, ...], list[str]]] = {
         ("def f(a): ...\n", "", "def f(a): ...\n"),
         ["1.1! removed", "1.2 introduced"],
     ),
-    "what an unseen base may have had and may go on having": (
+    "what an unobservable base may have had and may go on having": (
         "pkg.C.m",
         (UNSEEN, f"{UNSEEN}    def m(self): ...\n", UNSEEN),
         ["1.1 introduced (35% sure)", "1.2! removed (95% sure)"],

@@ -1,4 +1,4 @@
-"""What is only out of sight in one release has neither gone nor come: files that do not parse, unseen star imports."""
+"""Paths that are unobservable in one release neither vanish nor appear: unparsed files, star imports without source."""
 
 import pytest
 

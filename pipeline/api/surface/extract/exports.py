@@ -34,13 +34,13 @@ def read_exports(tree: ast.Module, bodies: Bodies) -> Exports | None:
         return None
     parts: Parts = []
     complete = True
-    extenders, unseen = _hidden_changes(bodies.text)
+    extenders, unobservable = _hidden_changes(bodies.text)
     reader = _Reader(Literals(tree, "", False, ""), extenders)
     changes = list(reader.changes(tree.body))
     for replaces, more, understood in changes:
         parts = more if replaces else parts + more
         complete = understood and (complete or replaces)
-    return Exports(parts, complete and not unseen) if changes else None
+    return Exports(parts, complete and not unobservable) if changes else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +139,14 @@ def _branches(statement: ast.stmt) -> Iterator[list[list[ast.stmt]]]:
 
 
 def _hidden_changes(text: str) -> tuple[frozenset[str], bool]:
-    """Return the functions that add to `__all__` that of a module, and whether something else changes it unseen.
+    """Return the functions that add to `__all__` that of a module, and whether something else changes it unobservably.
 
     What a loop or another function adds, only running the module can tell.
     """
     if not any(text[place - 1] in " \t:" and _CHANGED.match(text, place) for place in find_all(text, _EXPORTS, 1)):
         return frozenset(), False
     extenders: set[str] = set()
-    unseen = False
+    unobservable = False
     waiting: list[ast.AST] = [ast.parse(text)]
     while waiting:
         node = waiting.pop()
@@ -154,9 +154,9 @@ def _hidden_changes(text: str) -> tuple[frozenset[str], bool]:
             extenders.add(node.name)
             continue
         changing = isinstance(node, ast.For | ast.While | ast.FunctionDef)
-        unseen = unseen or (changing and any(_changes_exports(inner) for inner in ast.walk(node)))
+        unobservable = unobservable or (changing and any(_changes_exports(inner) for inner in ast.walk(node)))
         waiting += ast.iter_child_nodes(node)
-    return frozenset(extenders), unseen
+    return frozenset(extenders), unobservable
 
 
 def _extends(function: ast.FunctionDef) -> bool:

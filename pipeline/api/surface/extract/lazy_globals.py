@@ -196,7 +196,7 @@ def _reaches_names(node: ast.AST) -> bool:
     return False
 
 
-def binds_unseen(tree: ast.Module, bodies: Bodies, module: str) -> bool:
+def binds_unobservably(tree: ast.Module, bodies: Bodies, module: str) -> bool:
     """Return whether a module, as it is imported, binds names that are made as it runs: `globals()[name] = value`."""
     if bodies.keywords.isdisjoint(MAKES_NAMES):
         return False

@@ -32,12 +32,12 @@ class Called(NamedTuple):
     """The parameters of a callable, and whether its `**kwargs` go where nobody sees which names are taken."""
 
     parameters: list[Parameter]
-    unseen: bool = False
+    unobservable: bool = False
 
     @property
     def labels(self) -> list[str]:
         """The labels of a row that has these parameters."""
-        return [KWARGS_UNSEEN] if self.unseen else []
+        return [KWARGS_UNSEEN] if self.unobservable else []
 
 
 def called_function(function: Resolution, distribution: Distribution, visited: Set[str] = frozenset()) -> Called:
@@ -69,7 +69,7 @@ def called_constructor(
     calls = constructor.definition.hands_on
     others = [call for call in calls if call.to.rpartition(".")[2] not in CONSTRUCTORS]
     extended = _extended(parameters, others, constructor, distribution, visited)
-    return Called(extended.parameters, extended.unseen or len(others) < len(calls))
+    return Called(extended.parameters, extended.unobservable or len(others) < len(calls))
 
 
 def _base_unobservable(
@@ -90,7 +90,7 @@ def _base_unobservable(
     if taker is None or taker.path in visited:
         return False
     parameters, _ = class_parameters(above, distribution)
-    return called_constructor(parameters, above, distribution, visited | {taker.path}).unseen
+    return called_constructor(parameters, above, distribution, visited | {taker.path}).unobservable
 
 
 def _class_around(function: Resolution) -> str | None:
@@ -110,18 +110,18 @@ def _extended(
         return Called(own)
     added: dict[str, Parameter] = {}
     names = {parameter["name"] for parameter in own}
-    unseen = False
+    unobservable = False
     for call in calls:
         target = _target(call, function, distribution)
         if target is None or target.path in visited:
-            unseen = unseen or target is None
+            unobservable = unobservable or target is None
             continue
         called = _called(target, distribution, visited | {function.path, target.path})
-        unseen = unseen or called is None or called.unseen
+        unobservable = unobservable or called is None or called.unobservable
         for parameter in _left(call, target, called.parameters) if called is not None else ():
             if parameter["name"] not in names:
                 added.setdefault(parameter["name"], parameter)
-    return Called([*own[:-1], *added.values(), own[-1]], unseen)
+    return Called([*own[:-1], *added.values(), own[-1]], unobservable)
 
 
 def _target(call: HandedOn, function: Resolution, distribution: Distribution) -> Resolution | None:

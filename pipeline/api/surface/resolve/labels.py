@@ -35,7 +35,7 @@ EXTENDS = "extends:"
 """Prefix of the label that names a base from outside, whose members a class has without our seeing them."""
 
 STARS = "stars:"
-"""Prefix of the labels of a module that name those whose unseen names it has: star-imported, or bound as it runs."""
+"""Prefix of labels of a module that name modules whose unobservable names it has: star-imported, or bound as it runs."""
 
 _ANSWER = frozenset({"__getattr__", "__getattribute__"})
 
@@ -119,15 +119,15 @@ def _metaclass(class_: Resolution, distribution: Distribution) -> list[Resolutio
 
 
 def _written_in(module: ModuleRecord | None, base: str, distribution: Distribution) -> str:
-    """Return the path of a base, below the unseen module that it is star-imported from where there is one."""
+    """Return the path of a base, below the unobservable module that it is star-imported from where there is one."""
     complete = "." in base or hasattr(builtins, base)
-    stars = [] if module is None or complete else unseen_stars(module, distribution)
+    stars = [] if module is None or complete else unobservable_stars(module, distribution)
     return f"{stars[0]}.{base}" if stars else base
 
 
 def module_labels(module: ModuleRecord, distribution: Distribution, *, top: bool) -> list[str]:
     """Return the labels of a module; `top` if no public module is above it."""
-    labels = {STARS + star for star in unseen_stars(module, distribution)}
+    labels = {STARS + star for star in unobservable_stars(module, distribution)}
     labels |= {f"{INSTEAD}{name}={other}" for name, other in _advice(module, distribution).items()}
     if module.answers_any and names_by_maker(module, distribution) is None:
         labels.add(DYNAMIC)
@@ -151,8 +151,8 @@ def _advice(module: ModuleRecord, distribution: Distribution) -> dict[str, str]:
     return {name: other for name, other in advice.items() if name not in module.definitions}
 
 
-def unseen_stars(module: ModuleRecord, distribution: Distribution) -> list[str]:
-    """Return the modules whose unseen names a module star-imports, itself or through others.
+def unobservable_stars(module: ModuleRecord, distribution: Distribution) -> list[str]:
+    """Return the modules whose unobservable names a module star-imports, itself or through others.
 
     They are compiled, do not parse, are out of scope or of another distribution, or bind names as they run.
     """

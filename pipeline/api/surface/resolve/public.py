@@ -131,11 +131,11 @@ def _binds(module: ModuleRecord, name: str, distribution: Distribution) -> bool:
         return True
     if name in _answered_names(module, distribution):
         return True
-    unseen = any(_brings_unseen(star, distribution) for star in module.stars)
-    return unseen or distribution.lookup(module, name).kind != "missing"
+    unobservable = any(_brings_unobservable(star, distribution) for star in module.stars)
+    return unobservable or distribution.lookup(module, name).kind != "missing"
 
 
-def _brings_unseen(star: str, distribution: Distribution) -> bool:
+def _brings_unobservable(star: str, distribution: Distribution) -> bool:
     """Return whether a star import may bring names that we do not see: not where `__all__` says which."""
     record = distribution.modules.get(star)
     return record is None or (record.dynamic and not distribution.lists_all(record))
@@ -155,7 +155,7 @@ def _by_name(module: ModuleRecord, path: str, distribution: Distribution) -> Ite
         if definition.kind == "import" and _reexported(module, definition, resolution, distribution):
             yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, resolution)
     if module.is_package:
-        yield from _unseen_parts(module, path, distribution)
+        yield from _unobservable_parts(module, path, distribution)
     yield from _starred(module, path, distribution)
 
 
@@ -193,7 +193,7 @@ def _reexported(
     return resolution.kind != "outside" or ("." not in module.name and not distribution.standard(resolution.path))
 
 
-def _unseen_parts(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
+def _unobservable_parts(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
     """Yield the submodules that a package imports and no source shows: compiled ones."""
     for name in module.parts:
         resolution = distribution.lookup(module, name)
@@ -207,8 +207,8 @@ def _starred(module: ModuleRecord, path: str, distribution: Distribution) -> Ite
         for name in distribution.brought(module, star):
             if not name.startswith("_") and name not in module.definitions:
                 resolution = distribution.lookup(module, name)
-                unseen = resolution.kind == "missing" and star not in distribution.modules
-                if not unseen and (resolution.kind != "outside" or name in listed):
+                unobservable = resolution.kind == "missing" and star not in distribution.modules
+                if not unobservable and (resolution.kind != "outside" or name in listed):
                     yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, resolution)
 
 
