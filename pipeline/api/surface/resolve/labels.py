@@ -35,7 +35,7 @@ EXTENDS = "extends:"
 """Prefix of the label that names a base from outside, whose members a class has without our seeing them."""
 
 STARS = "stars:"
-"""Prefix of labels of a module that name modules whose unobservable names it has: star-imported, or bound as it runs."""
+"""Prefix of labels of a module that name modules whose unobservable names it has: by star imports, or as it runs."""
 
 _ANSWER = frozenset({"__getattr__", "__getattribute__"})
 
