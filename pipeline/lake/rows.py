@@ -460,6 +460,17 @@ class MutationScoreRow(TypedDict):
     mutants_equivalent: int
     mutation_score: float | None
 
+class OtherAnswerRow(TypedDict):
+    """Which other names pass the run of a completion whose program alone can tell what is hidden."""
+
+    id: str
+    completion_id: str
+    library: str
+    version: str
+    lock_id: str
+    tried: int
+    passing: Sequence[str]
+
 class OwnTestRunRow(TypedDict):
     """One run of the program of an own test in the pinned environment of a release, at home or in a neighbour."""
 
@@ -1409,6 +1420,7 @@ class Tables(TypedDict, total=False):
     migrations: Sequence[MigrationRow]
     model_migrations: Sequence[ModelMigrationRow]
     mutation_scores: Sequence[MutationScoreRow]
+    other_answers: Sequence[OtherAnswerRow]
     own_test_environments: Sequence[OwnTestEnvironmentRow]
     own_test_runs: Sequence[OwnTestRunRow]
     own_tests: Sequence[OwnTestRow]
@@ -1509,6 +1521,8 @@ class TypedReads:
     def read(self, name: Literal["model_migrations"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[ModelMigrationRow]: ...
     @overload
     def read(self, name: Literal["mutation_scores"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[MutationScoreRow]: ...
+    @overload
+    def read(self, name: Literal["other_answers"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[OtherAnswerRow]: ...
     @overload
     def read(self, name: Literal["own_test_environments"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[OwnTestEnvironmentRow]: ...
     @overload
@@ -1680,6 +1694,8 @@ class TypedSnapshot:
     @overload
     def rows(self, config: Literal["mutation_scores"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[MutationScoreRow]: ...
     @overload
+    def rows(self, config: Literal["other_answers"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[OtherAnswerRow]: ...
+    @overload
     def rows(self, config: Literal["own_test_environments"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[OwnTestEnvironmentRow]: ...
     @overload
     def rows(self, config: Literal["own_test_runs"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[OwnTestRunRow]: ...
@@ -1832,6 +1848,8 @@ class Configurations(Mapping[str, Sequence[AnyRow]]):
     def __getitem__(self, config: Literal["model_migrations"]) -> Sequence[ModelMigrationRow]: ...
     @overload
     def __getitem__(self, config: Literal["mutation_scores"]) -> Sequence[MutationScoreRow]: ...
+    @overload
+    def __getitem__(self, config: Literal["other_answers"]) -> Sequence[OtherAnswerRow]: ...
     @overload
     def __getitem__(self, config: Literal["own_test_environments"]) -> Sequence[OwnTestEnvironmentRow]: ...
     @overload

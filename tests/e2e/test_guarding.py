@@ -133,6 +133,10 @@ ELSEWHERE = {
         "tests.families.completions_and_migrations.test_mutation_scores",
         "test_a_target_that_raises_is_a_reject_and_the_others_are_run",
     ),
+    "other_answers": (
+        "tests.families.completions_and_migrations.test_other_answers",
+        "test_a_completion_that_raises_is_a_reject_and_the_others_are_run",
+    ),
     "judgements": ("tests.families.rename_judgements.test_stage", "test_a_pair_that_raises_is_a_reject"),
     "own_tests": ("tests.corpus.own_tests.test_stage", "test_a_test_that_raises_is_a_reject_and_the_others_are_cut"),
     "witnesses": ("tests.corpus.own_tests.test_witnesses", "test_a_form_that_raises_is_a_reject"),

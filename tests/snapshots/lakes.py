@@ -115,6 +115,7 @@ def tables(known: World | None = None) -> Tables:
             "behaviours": [],
             "reviews": [],
             "mutation_scores": [_score(row) for row in known.migrations],
+            "other_answers": [],
         },
         quality,
         EXECUTABLE_SOURCES,

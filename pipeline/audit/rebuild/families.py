@@ -287,6 +287,7 @@ def _gated(
             "behaviours": _behaviours(changes),
             "reviews": [],
             "mutation_scores": scores,
+            "other_answers": [],
         },
         rules=_quality(context, row),
         executable_sources=context.rules.validation.executable_sources,

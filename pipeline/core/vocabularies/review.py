@@ -69,7 +69,7 @@ class RejectReason(Term):
     UNRESOLVED_NAME = "unresolved_name", "the chain leads to no public path of that version, or no name to the library"
     LEAKS_ANSWER = "leaks_answer", "the answer can be read elsewhere in the instance"
     UNKNOWABLE = "unknowable", "the hidden part holds values or names that nothing shows"
-    SEVERAL_ANSWERS = "several_answers", "another row asks the same and has another answer"
+    SEVERAL_ANSWERS = "several_answers", "another answer is right too, by another row or by a run"
     UNFIT_NAME = "unfit_name", "the API is used under another name, or its name is too short to hide"
     NO_BLOCK = "no_block", "no block of the wanted size stands around the use"
     OVER_QUOTA = "over_quota", "more than the rule takes of one kind"

@@ -22,6 +22,7 @@ class MutationRules(Rule):
     min_further_inputs: int = Field(ge=1)
     max_equivalent_share: float = Field(ge=0, le=1)
     time_s: float = Field(gt=0)
+    other_name_time_s: float = Field(gt=0)
 
     @field_validator("mutants", "min_score", mode="after")
     @classmethod

@@ -44,7 +44,7 @@ def _migration(row: PublishedMigrationRow) -> Iterator[Proof]:
 
 COMPLETIONS = InstanceFamily(
     name=Family.COMPLETION,
-    stages=("instances", "gate"),
+    stages=("instances", "other_answers", "gate"),
     needs=("usages",),
     advice=("no use could be masked", "see the limits in curation_rules/masking.yaml"),
     scoring=("granularity", "answer", "core_token", "masked_code"),

@@ -49,7 +49,7 @@ def gates(resources: Resources) -> Iterator[Stage]:
         "gate",
         reads="completions migrations block_completions drafts flags snippets releases verdicts environments"
         " changes behaviours directives model_migrations drafted_verdicts drafted_descriptions reviews"
-        " mutation_scores usages own_tests",
+        " mutation_scores other_answers usages own_tests",
         writes="published_changes published_completions published_migrations published_block_completions",
         depends=lambda: [
             rules.quality,

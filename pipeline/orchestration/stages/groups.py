@@ -25,6 +25,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "own_test_runs",
         "migrated_code",
         "mutation_scores",
+        "other_answers",
         "judgements",
         "problems",
         "functions",

@@ -10,6 +10,7 @@ from pipeline.core.versions import stage_version
 from pipeline.execution.environments.resolution.interpreters import discover
 from pipeline.execution.validation.runs import EXAMPLES, SYMBOLS
 from pipeline.families.behaviours import OF_REACH, behaviours_stage
+from pipeline.families.completions_and_migrations.other_answers import other_answers_stage
 from pipeline.families.model_migrations import tables as model_migrations
 from pipeline.families.problems.library import DOCSTRINGS, OF_APIS
 from pipeline.families.rename_judgements import tables as rename_judgements
@@ -107,6 +108,14 @@ def proof(resources: Resources) -> Iterator[Stage]:
         depends=lambda: [rules.mutation, rules.validation],
         run=partial(score_migrations, resources),
         partly=[EXAMPLES],
+    )
+    yield declared(
+        "other_answers",
+        reads="releases symbols snippets completions drafts verdicts environments",
+        writes="other_answers",
+        depends=lambda: [rules.mutation, rules.validation],
+        run=lambda tables: other_answers_stage(tables, rules.mutation, resources.runner),
+        partly=[Read("symbols", ("path", "first_version", "last_version", "kind", "parameters")), EXAMPLES],
     )
     yield declared(
         "judgements",

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict, cast
 
+from packaging.version import Version
+
 from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
@@ -42,7 +44,7 @@ from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.changes import prove_changes
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, ReviewColumns, Reviewed
-from pipeline.quality.acceptance.same_prompts import one_answer, one_row, passing_versions
+from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike, one_row, passing_versions
 from pipeline.quality.acceptance.sourced import source_columns
 from pipeline.quality.flags.reviews import block_description
 
@@ -60,8 +62,9 @@ def acceptance_stage(
     was not run), NOT_PROVEN (a reference does not pass in its own release, or, where its source is none of
     `executable_sources`, no probe finds the API there), LABEL_REFUTED (a probe contradicts the tag), REVIEWED_OUT (a
     person rejected it), FLAGGED (a flag holds it back, and nobody has decided), WEAK_TESTS (the stated
-    outputs of a migration notice fewer mutants than `mutation` wants), and of completions DUPLICATE (the same task in
-    another release) and SEVERAL_ANSWERS. Changes that probes refute are refused. An
+    outputs of a migration notice fewer mutants than `mutation` wants), of completions DUPLICATE (the same task in
+    another release) and SEVERAL_ANSWERS (also by a run), and NEAR_DUPLICATE (only the code around differs).
+    Changes that probes refute are refused. An
     edited instance is published by the runs of its edit. The evidence of a completion is `executed` by
     `families.proof.prove`. That of a migration is, if both sides pass in their own release and the source fails in
     the target's by the rules.
@@ -84,6 +87,7 @@ def acceptance_stage(
         published_changes=frozenset(row["id"] for row in proven if not isinstance(row, Reject)),
         mutation=mutation,
         scores={(row["subject_id"], row["version"]): row for row in tables["mutation_scores"]},
+        other_answers={row["completion_id"]: row["passing"] for row in tables["other_answers"]},
     )
     results: dict[str, Iterable[AnyRow | Reject]] = {
         "published_changes": proven,
@@ -101,12 +105,25 @@ def acceptance_stage(
             # Where an alias is right too, another release may have but one of them.
             rows, ambiguous = one_answer(rows, ("version", "granularity", "masked_code", "description"), "answer")
             rows, repeated = one_row(rows, ("path", "granularity", "masked_code", "answer"))
-            refused += repeated + ambiguous
+            rows, alike = one_of_alike(rows, _SAME_COMPLETION, lambda row: (len(row["code"]), Version(row["version"])))
+            refused += repeated + ambiguous + alike
+        if table == "published_migrations":
+            rows, alike = one_of_alike(rows, _SAME_MIGRATION, _strength)
+            refused += alike
         published[table] = sorted(rows, key=_id)
         rejects += refused
     rejects.sort(key=lambda reject: reject.key)
     count = sum(map(len, published.values()))
     return Output(published, units_in=count + len(rejects), units_out=count, rejects=rejects)
+
+
+_SAME_COMPLETION = ("path", "granularity", "answer", "description", "discriminating")
+_SAME_MIGRATION = ("path", "target_path", "version", "target_version", "source_name", "target_name", "basis")
+
+
+def _strength(row: AnyRow) -> tuple[float, int, int]:
+    """Order migrations by how much their checks notice, the strongest first, then by length."""
+    return -(row["mutation_score"] or 0), -row["target_outputs"], len(row["source_code"])
 
 
 def _published_change(behaviour: BehaviourRow) -> PublishedChangeRow:
@@ -138,6 +155,7 @@ class _AcceptanceInputs:
     published_changes: frozenset[str]
     mutation: MutationRules
     scores: Mapping[tuple[str, str], MutationScoreRow]
+    other_answers: Mapping[str, Sequence[str]]
 
     def proof_of(self, instance: InstanceHead) -> Proof:
         """Return the proof of an instance's tag by the runs."""
@@ -163,6 +181,11 @@ def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedC
     runs = [(instance["snippet_id"], instance["version"])]
     if refusal := _refuse(reviewed, snippets, runs, proof, facts, probed=instance["path"]):
         return refusal
+    # what a person edited was not run with other names
+    passing = facts.other_answers.get(instance["id"], ()) if instance["masked_code"] == original["masked_code"] else ()
+    if passing:
+        detail = f"its program passes with {', '.join(passing)} too, and no text tells them apart"
+        return Reject(instance["id"], RejectReason.SEVERAL_ANSWERS, detail[:300])
     # A part of something larger is not run; there a probe of the API tells.
     subject = instance["snippet_id"] if facts.runs.of(*runs[0]) else instance["path"]
     return {

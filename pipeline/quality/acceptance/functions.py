@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypedDict
 
+from packaging.version import Version
+
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.functions import FunctionRun, TestKind
 from pipeline.core.vocabularies.review import RejectReason
@@ -31,7 +33,7 @@ from pipeline.lake.rows import (
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted, refusing
-from pipeline.quality.acceptance.same_prompts import one_answer
+from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike
 from pipeline.quality.acceptance.sourced import source_columns
 from pipeline.quality.flags.subjects import deciding_run
 
@@ -48,7 +50,8 @@ def functions_acceptance_stage(
     Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails its tests), NO_CHECK (a program whose functions
     do nothing passes them, there are fewer tests or kinds than `least` wants, or a body could return one value, or an
     argument, in all of them), NOT_COVERED (they execute less of the program), WEAK_TESTS (they notice fewer mutants of
-    it than `mutation` wants), REVIEWED_OUT and FLAGGED, what `mask_function` refuses, and SEVERAL_ANSWERS. A function
+    it than `mutation` wants), REVIEWED_OUT and FLAGGED, what `mask_function` refuses, SEVERAL_ANSWERS and
+    NEAR_DUPLICATE (another function asks for the same). A function
     is `discriminating` as `QualityRules.decides` says.
     """
     runs: dict[str, dict[str, FunctionRunRow]] = defaultdict(dict)
@@ -66,7 +69,13 @@ def functions_acceptance_stage(
     output = accepted("published_functions", tables["functions"], lambda row: _published(row, facts))
     prompt = "version", "granularity", "masked_code", "description"
     rows, ambiguous = one_answer(output.tables["published_functions"], prompt, "answer")
-    return refusing(output, "published_functions", rows, ambiguous)
+    rows, alike = one_of_alike(
+        rows, _SAME_FUNCTION, lambda row: (-(row["mutants_killed"] or 0), Version(row["version"]))
+    )
+    return refusing(output, "published_functions", rows, ambiguous + alike)
+
+
+_SAME_FUNCTION = ("path", "granularity", "answer", "description", "discriminating")
 
 
 @dataclass(frozen=True, slots=True)

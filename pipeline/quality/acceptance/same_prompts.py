@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from packaging.version import Version
 
@@ -38,7 +39,17 @@ def one_row(rows: Iterable[R], task: Sequence[str]) -> tuple[list[R], list[Rejec
     That is one whose tag a failure in the neighbouring release proves, then the last release of an API, then one that
     changed it, then the first.
     """
-    return _of_groups(rows, task, _first)
+    return _of_groups(rows, task, lambda group: _first(group, _rank, RejectReason.DUPLICATE))
+
+
+def one_of_alike(
+    rows: Iterable[R], asked: Sequence[str], order: Callable[[R], tuple[Any, ...]]
+) -> tuple[list[R], list[Reject]]:
+    """Keep of the rows that are equal in what they ask and answer, and differ in the code around it, the first one.
+
+    The others ask for the same knowledge once more: they add weight to it, and tell nothing new.
+    """
+    return _of_groups(rows, asked, lambda group: _first(group, order, RejectReason.NEAR_DUPLICATE))
 
 
 def passing_versions(runs: Runs, subject: str, versions: Iterable[str]) -> list[str]:
@@ -70,13 +81,13 @@ def _all_or_none(group: list[R], answer: str) -> tuple[list[R], list[Reject]]:
     return [], [Reject(row["id"], RejectReason.SEVERAL_ANSWERS, detail) for row in group]
 
 
-def _first(group: list[R]) -> tuple[list[R], list[Reject]]:
-    first, *others = sorted(group, key=_rank)
+def _first(group: list[R], order: Callable[[R], tuple[Any, ...]], reason: RejectReason) -> tuple[list[R], list[Reject]]:
+    first, *others = sorted(group, key=lambda row: (*order(row), row["id"]))
     detail = f"the same task with the same answer in {first['version']}: {first['id']}"
-    return [first], [Reject(row["id"], RejectReason.DUPLICATE, detail) for row in others]
+    return [first], [Reject(row["id"], reason, detail) for row in others]
 
 
 def _rank(row: AnyRow) -> tuple[object, ...]:
     distinguished = row["evidence"] == Evidence.EXECUTED and row["neighbour_outcome"] not in (None, Outcome.PASSED)
     tag = _TAGS.index(row["libevolutioneval_tag"])
-    return not distinguished, tag, Version(row["version"]), row["id"]
+    return not distinguished, tag, Version(row["version"])

@@ -16,7 +16,7 @@ from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence, MigrationBasis, SnippetSource
 from pipeline.execution.mutation.score import SCORED, MutationScore
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import FlagRow, MigrationRow, ScoreRow
+from pipeline.lake.rows import FlagRow, MigrationRow, OtherAnswerRow, ScoreRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.llm.rules import DraftingRules
@@ -34,10 +34,12 @@ DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
 
 
 def world() -> World:
-    """The library, in which each completion is a task of its own: of equal ones in several versions one is published."""
+    """The library, in which each completion is a task of its own: of equal or like ones one is published."""
     made = shared_world()
     rows = [row | {"masked_code": f"{row['masked_code']}# {row['version']}\n"} for row in made.completions]
-    return replace(made, completions=rows)
+    first = next(row["id"] for row in rows if row["version"] == "1.0")
+    drafts = [row | {"text": f"{row['text']} Once."} if row["subject_id"] == first else row for row in made.drafts]
+    return replace(made, completions=rows, drafts=drafts)
 
 
 def gate(
@@ -46,6 +48,7 @@ def gate(
     environments: list[Any] | None = None,
     reviews: list[Any] | None = None,
     scores: list[ScoreRow] | None = None,
+    other_answers: list[OtherAnswerRow] | None = None,
 ) -> Output:
     """Run the gate and check that what it publishes fits the declared tables."""
     output = acceptance_stage(
@@ -63,6 +66,7 @@ def gate(
             "behaviours": [],
             "reviews": reviews or [],
             "mutation_scores": scores or [],
+            "other_answers": other_answers or [],
         },
         QUALITY,
         EXECUTABLE_SOURCES,
@@ -123,6 +127,56 @@ def test_a_completion_of_an_unchanged_api_is_not_discriminating() -> None:
     known.completions[:] = [row | {"change_id": None} for row in known.completions]
     row = published(gate(known), "published_completions", "1.1")
     assert (row["neighbour_outcome"], row["discriminating"]) == ("api_missing", False)
+
+
+def test_a_completion_with_which_another_name_passes_is_refused() -> None:
+    known = world()
+    instance = known.one("completions", "1.1")
+    run: OtherAnswerRow = {
+        "id": "run",
+        "completion_id": instance["id"],
+        "library": LIBRARY,
+        "version": "1.1",
+        "lock_id": "lock-1.1",
+        "tried": 2,
+        "passing": ["fetch"],
+    }
+    output = gate(known, other_answers=[run])
+    assert [(reject.key, reject.reason) for reject in output.rejects] == [
+        (instance["id"], RejectReason.SEVERAL_ANSWERS)
+    ]
+    assert gate(known, other_answers=[{**run, "passing": []}]).rejects == []
+    # nobody has run the code that a person wrote with other names
+    edits_of_it = edits(masked_code=instance["masked_code"] + "# of it\n")
+    edit = review(known, instance, [], DecisionKind.EDIT, edits=edits_of_it)
+    rows = gate(known, other_answers=[run], reviews=[edit]).tables["published_completions"]
+    assert instance["id"] in {row["id"] for row in rows}
+
+
+def test_of_completions_that_differ_in_the_code_around_the_smallest_is_published() -> None:
+    known = world()
+    instance = known.one("completions", "1.1")
+    longer: Any = {
+        **instance,
+        "id": "longer",
+        "code": instance["code"] + "print(1)\n",
+        "masked_code": instance["masked_code"] + "print(1)\n",
+    }
+    known.completions.append(longer)
+    known.drafts.append(
+        {**next(row for row in known.drafts if row["subject_id"] == instance["id"]), "subject_id": "longer"}
+    )
+    output = gate(known)
+    assert [(reject.key, reject.reason) for reject in output.rejects] == [("longer", RejectReason.NEAR_DUPLICATE)]
+
+
+def test_of_migrations_with_the_same_names_the_one_whose_checks_notice_most_is_published() -> None:
+    known = world()
+    instance = known.migrations[0]
+    other: Any = {**instance, "id": "other", "target_outputs": instance["target_outputs"] + 1}
+    known.migrations.append(other)
+    output = gate(known)
+    assert [(reject.key, reject.reason) for reject in output.rejects] == [(instance["id"], RejectReason.NEAR_DUPLICATE)]
 
 
 def test_evidence_by_tag() -> None:

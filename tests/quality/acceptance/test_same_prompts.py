@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.families.proof import Runs
 from pipeline.lake.rows import VerdictRow
-from pipeline.quality.acceptance.same_prompts import one_answer, one_row, passing_versions
+from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike, one_row, passing_versions
 
 
 def row(id_: str, version: str = "1.0", answer: str = "take", **columns: Any) -> Any:
@@ -60,3 +60,13 @@ def test_versions_in_which_the_answer_is_right() -> None:
         for version, outcome in outcomes.items()
     ]
     assert passing_versions(Runs(verdicts), "s", ["1.10", "1.11", "1.9", "2.0"]) == ["1.9", "1.10"]
+
+
+def test_of_rows_that_differ_in_the_code_around_the_first_by_the_order_is_kept() -> None:
+    rows = [row("a", code="long()"), row("b", code="s()"), row("c", code="s()"), row("d", answer="take_all", code="")]
+    kept, rejects = one_of_alike(rows, ("prompt", "answer"), lambda each: (len(each["code"]),))
+    assert [each["id"] for each in kept] == ["b", "d"]
+    assert [(reject.key, reject.reason) for reject in rejects] == [
+        ("c", RejectReason.NEAR_DUPLICATE),
+        ("a", RejectReason.NEAR_DUPLICATE),
+    ]

@@ -66,6 +66,7 @@ def judge(
             "changes": tables["changes"],
             "reviews": [],
             "mutation_scores": [],
+            "other_answers": [],
         },
         QUALITY,
         EXECUTABLE_SOURCES,

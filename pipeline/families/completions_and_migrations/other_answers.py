@@ -1,0 +1,191 @@
+"""The stage `other_answers`: which other names pass the run of a completion whose program alone can tell its answer."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
+from pipeline.corpus.usages.text import parse_program, source_of
+from pipeline.execution.mutation.rules import MutationRules
+from pipeline.execution.mutation.running import hurried
+from pipeline.execution.validation.cases import Case
+from pipeline.execution.validation.running import run_cases
+from pipeline.execution.validation.stage import Runner
+from pipeline.families.completions_and_migrations.expected_outputs import displaying
+from pipeline.families.completions_and_migrations.masks import unmask
+from pipeline.lake.guard import attempt, guarded, parted
+from pipeline.lake.ids import content_id
+from pipeline.lake.intervals import holding_at
+from pipeline.lake.place import at_release
+from pipeline.lake.rows import CompletionRow, EnvironmentRow, OtherAnswerRow, SymbolRow, Tables
+from pipeline.lake.stage import Output, Reject
+
+
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """The program of a completion, and by other name the same program with it."""
+
+    completion: CompletionRow
+    reference: Case
+    others: Mapping[str, Case]
+
+
+def other_answers_stage(tables: Tables, rules: MutationRules, runner: Runner) -> Output:
+    """Make the table `other_answers` of a library; the unit is a completion of a name that a change is about.
+
+    The hidden name of an API is tried where no text describes it; the name of an argument always, as texts
+    describe what is called. Its neighbours are tried: public names of its module or class, or the other parameters.
+    Completions whose program did not pass in their release are no unit.
+
+    Errors: those of `EnvironmentStore.open`.
+    """
+    built = {row["version"]: row for row in tables["environments"] if row["outcome"] == EnvironmentOutcome.BUILT}
+    passed = {(row["subject_id"], row["version"]) for row in tables["verdicts"] if row["outcome"] == Outcome.PASSED}
+    described = {row["subject_id"] for row in tables["drafts"]}
+    names = {row["version"]: row["import_names"] for row in tables["releases"]}
+    snippets = {row["id"]: row for row in tables["snippets"]}
+    units = [
+        row
+        for row in tables["completions"]
+        if row["granularity"] == Granularity.TOKEN
+        and row["change_id"] is not None
+        and row["version"] in built
+        and (row["snippet_id"], row["version"]) in passed
+        and (row["id"] not in described or _hides_argument(row))
+    ]
+    by_version: Mapping[str, list[CompletionRow]] = defaultdict(list)
+    for row in units:
+        by_version[row["version"]].append(row)
+    rows: list[OtherAnswerRow] = []
+    rejects: list[Reject] = []
+    for version, group in by_version.items():
+        symbols = {symbol["path"]: symbol for symbol in holding_at(tables["symbols"], version)}
+
+        def fill(row: CompletionRow, symbols: Mapping[str, SymbolRow] = symbols) -> list[_Program]:
+            snippet = snippets[row["snippet_id"]]
+            reference = source_of(snippet)
+            cases = {
+                name: replace(
+                    displaying(snippet, reference, unmask(row["masked_code"], Granularity.TOKEN, name, name)),
+                    import_names=names[row["version"]],
+                )
+                for name in (row["core_token"], *_other_names(row, symbols))
+            }
+            return [_Program(row, cases.pop(row["core_token"]), cases)]
+
+        with at_release(version):
+            programs, broken = parted(guarded(group, lambda row: row["id"], fill))
+            made = attempt(version, _run, built[version], programs, runner, rules)
+        rejects += broken
+        if isinstance(made, Reject):
+            rejects += [replace(made, key=program.completion["id"]) for program in programs]
+        else:
+            rows += made
+    return Output({"other_answers": rows}, units_in=len(units), units_out=len(rows), rejects=rejects)
+
+
+def _hides_argument(row: CompletionRow) -> bool:
+    return row["core_token"] != row["path"].rpartition(".")[2]
+
+
+def _other_names(row: CompletionRow, symbols: Mapping[str, SymbolRow]) -> Iterator[str]:
+    """Yield the names that may stand in the place of the hidden one: of its module, class or signature."""
+    if _hides_argument(row):
+        symbol = symbols.get(row["path"])
+        for parameter in symbol["parameters"] if symbol else ():
+            if parameter["kind"] in _BY_NAME and parameter["name"] != row["core_token"]:
+                yield parameter["name"]
+        return
+    place = row["path"].rpartition(".")[0]
+    calls = _calls(row)
+    for path, symbol in sorted(symbols.items()):
+        parent, _, name = path.rpartition(".")
+        if parent == place and name != row["core_token"] and all(_takes(symbol, call) for call in calls):
+            yield name
+
+
+def _calls(row: CompletionRow) -> list[ast.Call]:
+    """Return the calls of the hidden name; a program that only another Python parses is not read."""
+    tree = parse_program(row["code"])
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree else []
+    return [call for call in calls if _name(call.func) == row["core_token"]]
+
+
+def _name(node: ast.expr) -> str | None:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return None
+
+
+def _takes(symbol: SymbolRow, call: ast.Call) -> bool:
+    """Return whether a signature takes the arguments of a call; where one of both is not known, it is to be tried."""
+    spread = any(isinstance(argument, ast.Starred) for argument in call.args)
+    known = symbol["parameters"] or symbol["kind"] in (SymbolKind.FUNCTION, SymbolKind.METHOD)
+    if not known or spread or not all(keyword.arg for keyword in call.keywords):
+        return symbol["kind"] != SymbolKind.MODULE
+    parameters = [
+        inspect.Parameter(each["name"], _KINDS[each["kind"]], default=each["default"] or inspect.Parameter.empty)
+        for each in symbol["parameters"]
+    ]
+    try:
+        inspect.Signature(parameters).bind(*call.args, **{str(keyword.arg): keyword for keyword in call.keywords})
+    except (TypeError, ValueError):  # a source may name parameters that no signature can have
+        return False
+    return True
+
+
+_KINDS: Mapping[str, Any] = {
+    ParameterKind.POSITIONAL_ONLY: inspect.Parameter.POSITIONAL_ONLY,
+    ParameterKind.POSITIONAL_OR_KEYWORD: inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    ParameterKind.VAR_POSITIONAL: inspect.Parameter.VAR_POSITIONAL,
+    ParameterKind.KEYWORD_ONLY: inspect.Parameter.KEYWORD_ONLY,
+    ParameterKind.VAR_KEYWORD: inspect.Parameter.VAR_KEYWORD,
+}
+
+
+_BY_NAME = (ParameterKind.POSITIONAL_OR_KEYWORD, ParameterKind.KEYWORD_ONLY)
+
+
+def _run(
+    environment: EnvironmentRow, programs: Sequence[_Program], runner: Runner, rules: MutationRules
+) -> list[OtherAnswerRow]:
+    """Run all programs of a release together; where the reference itself takes too long, no name is known to pass."""
+    quick = hurried(runner, rules.model_copy(update={"time_s": rules.other_name_time_s}))
+    cases = [
+        replace(case, id=f"{program.completion['id']} {number}")
+        for program in programs
+        for number, case in enumerate((program.reference, *program.others.values()))
+    ]
+    opened = runner.store.open(environment)
+    results = iter(run_cases(opened, cases, quick.sandbox, quick.rules, quick.workers, memory=quick.memory))
+    rows = []
+    for program in programs:
+        reference, *others = [result.outcome for result in islice(results, 1 + len(program.others))]
+        passing = [
+            name for name, outcome in zip(program.others, others, strict=True) if outcome == reference == Outcome.PASSED
+        ]
+        rows.append(_row(program.completion, environment, len(others), sorted(passing)))
+    return rows
+
+
+def _row(completion: CompletionRow, environment: EnvironmentRow, tried: int, passing: list[str]) -> OtherAnswerRow:
+    library, version, lock_id = environment["library"], environment["version"], environment["lock_id"]
+    assert lock_id is not None  # what was built has one
+    return {
+        "id": content_id(library, completion["id"], version, lock_id),
+        "completion_id": completion["id"],
+        "library": library,
+        "version": version,
+        "lock_id": lock_id,
+        "tried": tried,
+        "passing": passing,
+    }

@@ -1,0 +1,179 @@
+"""Which other names pass the run of a completion, run in the real sandbox."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SymbolKind
+from pipeline.execution.environments.store import EnvironmentStore
+from pipeline.execution.sandbox.probe import find_sandbox
+from pipeline.execution.validation.rules import ValidationRules
+from pipeline.execution.validation.stage import Runner
+from pipeline.families.completions_and_migrations.other_answers import other_answers_stage
+from pipeline.lake.rows import CompletionRow
+from pipeline.lake.schema import table
+from pipeline.lake.stage import Output
+from tests.execution.validation.conftest import empty_environment
+from tests.families.completions_and_migrations.rows import releases, symbol
+from tests.families.problems.examples import MUTATION, example
+from tests.families.problems.stores import Store, environment_row
+
+LIB = """
+import time
+VERSION = "1.1"
+def first(items, default=None): return next(iter(items), default)
+def smallest(items): return min(items)
+def largest(items): return max(items)
+def wait(items): time.sleep(5)
+def pair(one, other): return one
+def joined(items, sep=",", end="", *, last=""): return sep.join(items) + end + last
+class Box:
+    def __init__(self, items): self.items = items
+    def pop(self): return self.items[0]
+    def peek(self): return self.items[0]
+    def size(self): return len(self.items)
+"""
+
+
+def parameters(*names: str, **defaults: str) -> list[Any]:
+    return [
+        {
+            "name": name,
+            "kind": ParameterKind.POSITIONAL_OR_KEYWORD,
+            "default": defaults.get(name),
+            "annotation": None,
+            "known_from": ParameterSource.SIGNATURE,
+            "deprecation": None,
+        }
+        for name in (*names, *defaults)
+    ]
+
+
+SYMBOLS = [
+    symbol("lib", "1.1", kind=SymbolKind.MODULE, parameters=[]),
+    symbol("lib.VERSION", "1.1", kind=SymbolKind.ATTRIBUTE, parameters=[]),
+    symbol("lib.first", "1.1", parameters=parameters("items", default="None")),
+    symbol("lib.smallest", "1.1", parameters=parameters("items")),
+    symbol("lib.largest", "1.1", parameters=parameters("items")),
+    symbol("lib.wait", "1.1", parameters=parameters("items")),
+    symbol("lib.pair", "1.1", parameters=parameters("one", "other")),
+    symbol("lib.joined", "1.1", parameters=parameters("items", sep="','", end="''", last="''")),
+    symbol("lib.Box", "1.1", kind=SymbolKind.CLASS, parameters=[]),
+    *(symbol(f"lib.Box.{name}", "1.1", kind=SymbolKind.METHOD, parameters=[]) for name in ("pop", "peek", "size")),
+    # it came later
+    symbol("lib.least", "1.2", parameters=parameters("items")),
+]
+
+
+def completion(docstring: str, path: str, token: str, **columns: Any) -> tuple[Any, CompletionRow]:
+    snippet = example(docstring, path, "1.1")
+    code = snippet["preamble"] + snippet["code"]
+    row: CompletionRow = {
+        "id": f"completion of {token}: {docstring}",
+        "library": "lib",
+        "version": "1.1",
+        "path": path,
+        "snippet_id": snippet["id"],
+        "change_id": "change",
+        "granularity": Granularity.TOKEN,
+        "code": code,
+        "masked_code": code.replace(token, "[token-mask]"),
+        "answer": token,
+        "core_token": token,
+    }
+    return snippet, {**row, **columns}
+
+
+class Closed(Store):
+    """Environments that cannot be opened."""
+
+    def open(self, row: Any) -> Any:
+        raise ZeroDivisionError(row["version"])
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    environment = empty_environment(tmp_path_factory.mktemp("lib"))
+    (environment.site_packages / "lib.py").write_text(LIB)
+    return Store({"1.1": environment})
+
+
+def tried(store: Store, *completions: tuple[Any, CompletionRow], described: bool = False, **tables: Any) -> Output:
+    rows = [row for _, row in completions]
+    given: Any = {
+        "releases": releases("1.0", "1.1"),
+        "symbols": SYMBOLS,
+        "snippets": [snippet for snippet, _ in completions],
+        "completions": rows,
+        "drafts": [{"subject_id": row["id"]} for row in rows if described],
+        "verdicts": [{"subject_id": row["snippet_id"], "version": "1.1", "outcome": Outcome.PASSED} for row in rows],
+        "environments": [environment_row("1.1", store.environments["1.1"])],
+    }
+    runner = Runner(cast(EnvironmentStore, store), find_sandbox(), load(RULES / "validation.yaml", ValidationRules))
+    output = other_answers_stage(given | tables, MUTATION, runner)
+    assert output.units_in == output.units_out + len(output.rejects)
+    for row in output.tables["other_answers"]:
+        table("other_answers").check(row)
+    return output
+
+
+FIRST = completion(">>> import lib\n>>> lib.smallest([1, 2])\n1\n", "lib.smallest", "smallest")
+
+
+@pytest.mark.parametrize(
+    ("docstring", "path", "token", "number", "passing"),
+    [
+        # `pair` takes no single list, `wait` takes too long, `least` is of another release
+        (">>> import lib\n>>> lib.smallest([1, 2])\n1\n", "lib.smallest", "smallest", 6, ["first"]),
+        (">>> import lib\n>>> lib.smallest([2, 1])\n1\n", "lib.smallest", "smallest", 6, []),
+        (">>> from lib import pair\n>>> pair(3, other=4)\n3\n", "lib.pair", "pair", 2, []),
+        (">>> import lib\n>>> lib.Box([5, 6]).pop()\n5\n", "lib.Box.pop", "pop", 2, ["peek"]),
+        (">>> import lib\n>>> lib.joined('ab', end='.')\n'a,b.'\n", "lib.joined", "end", 3, ["last"]),
+        (">>> import lib\n>>> lib.joined('ab', sep='.')\n'a.b'\n", "lib.joined", "sep", 3, []),
+    ],
+)
+def test_names_that_pass(store: Store, docstring: str, path: str, token: str, number: int, passing: list[str]) -> None:
+    (row,) = tried(store, completion(docstring, path, token)).tables["other_answers"]
+    assert (row["tried"], row["passing"]) == (number, passing)
+
+
+@pytest.mark.parametrize(
+    ("path", "token", "columns", "described", "count"),
+    [
+        ("lib.smallest", "smallest", {}, True, 0),
+        ("lib.smallest", "items", {}, True, 1),
+        ("lib.smallest", "smallest", {"change_id": None}, False, 0),
+        ("lib.smallest", "smallest", {"granularity": Granularity.LINE}, False, 0),
+    ],
+    ids=["a text tells it", "the text is on the function", "not about a change", "a line"],
+)
+def test_what_is_run(store: Store, path: str, token: str, columns: Any, described: bool, count: int) -> None:
+    row = completion(">>> import lib\n>>> lib.smallest(items=[1, 2])\n1\n", path, token, **columns)
+    assert tried(store, row, described=described).units_in == count
+
+
+def test_a_program_that_did_not_pass_is_not_run(store: Store) -> None:
+    assert tried(store, FIRST, verdicts=[]).units_in == 0
+
+
+def test_a_release_that_is_built_no_longer_is_not_run(store: Store) -> None:
+    missing = {**environment_row("1.1", store.environments["1.1"]), "outcome": EnvironmentOutcome.BUILD_FAILED}
+    assert tried(store, FIRST, environments=[missing]).units_in == 0
+
+
+def test_completions_whose_environment_raises_are_rejects(store: Store) -> None:
+    output = tried(Closed(store.environments), FIRST)
+    assert [(reject.key, reject.reason) for reject in output.rejects] == [(FIRST[1]["id"], RejectReason.INTERNAL_ERROR)]
+
+
+def test_a_completion_that_raises_is_a_reject_and_the_others_are_run(store: Store) -> None:
+    snippet, row = completion(">>> import lib\n>>> lib.largest([1, 2])\n2\n", "lib.largest", "largest")
+    output = tried(store, (snippet, {**row, "masked_code": None}), FIRST)
+    assert [each["completion_id"] for each in output.tables["other_answers"]] == [FIRST[1]["id"]]
+    assert [reject.reason for reject in output.rejects] == [RejectReason.INTERNAL_ERROR]
