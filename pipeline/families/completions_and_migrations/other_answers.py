@@ -83,12 +83,12 @@ def other_answers_stage(tables: Tables, rules: MutationRules, runner: Runner) ->
 
         with at_release(version):
             programs, broken = parted(guarded(group, lambda row: row["id"], fill))
-            made = attempt(version, _run, built[version], programs, runner, rules)
+            scored = attempt(version, _run, built[version], programs, runner, rules)
         rejects += broken
-        if isinstance(made, Reject):
-            rejects += [replace(made, key=program.completion["id"]) for program in programs]
+        if isinstance(scored, Reject):
+            rejects += [replace(scored, key=program.completion["id"]) for program in programs]
         else:
-            rows += made
+            rows += scored
     return Output({"other_answers": rows}, units_in=len(units), units_out=len(rows), rejects=rejects)
 
 
@@ -129,8 +129,8 @@ def _name(node: ast.expr) -> str | None:
 def _takes(symbol: SymbolRow, call: ast.Call) -> bool:
     """Return whether a signature takes the arguments of a call; where one of both is not known, it is to be tried."""
     spread = any(isinstance(argument, ast.Starred) for argument in call.args)
-    known = symbol["parameters"] or symbol["kind"] in (SymbolKind.FUNCTION, SymbolKind.METHOD)
-    if not known or spread or not all(keyword.arg for keyword in call.keywords):
+    has_signature = symbol["parameters"] or symbol["kind"] in (SymbolKind.FUNCTION, SymbolKind.METHOD)
+    if not has_signature or spread or not all(keyword.arg for keyword in call.keywords):
         return symbol["kind"] != SymbolKind.MODULE
     parameters = [
         inspect.Parameter(each["name"], _KINDS[each["kind"]], default=each["default"] or inspect.Parameter.empty)

@@ -108,7 +108,12 @@ def acceptance_stage(
             rows, alike = one_of_alike(rows, _SAME_COMPLETION, lambda row: (len(row["code"]), Version(row["version"])))
             refused += repeated + ambiguous + alike
         if table == "published_migrations":
-            rows, alike = one_of_alike(rows, _SAME_MIGRATION, _strength)
+            # the one whose checks notice most
+            rows, alike = one_of_alike(
+                rows,
+                _SAME_MIGRATION,
+                lambda row: (-(row["mutation_score"] or 0), -row["target_outputs"], len(row["source_code"])),
+            )
             refused += alike
         published[table] = sorted(rows, key=_id)
         rejects += refused
@@ -119,11 +124,6 @@ def acceptance_stage(
 
 _SAME_COMPLETION = ("path", "granularity", "answer", "description", "discriminating")
 _SAME_MIGRATION = ("path", "target_path", "version", "target_version", "source_name", "target_name", "basis")
-
-
-def _strength(row: AnyRow) -> tuple[float, int, int]:
-    """Order migrations by how much their checks notice, the strongest first, then by length."""
-    return -(row["mutation_score"] or 0), -row["target_outputs"], len(row["source_code"])
 
 
 def _published_change(behaviour: BehaviourRow) -> PublishedChangeRow:

@@ -43,13 +43,13 @@ def one_row(rows: Iterable[R], task: Sequence[str]) -> tuple[list[R], list[Rejec
 
 
 def one_of_alike(
-    rows: Iterable[R], asked: Sequence[str], order: Callable[[R], tuple[Any, ...]]
+    rows: Iterable[R], columns: Sequence[str], order: Callable[[R], tuple[Any, ...]]
 ) -> tuple[list[R], list[Reject]]:
     """Keep of the rows that are equal in what they ask and answer, and differ in the code around it, the first one.
 
     The others ask for the same knowledge once more: they add weight to it, and tell nothing new.
     """
-    return _of_groups(rows, asked, lambda group: _first(group, order, RejectReason.NEAR_DUPLICATE))
+    return _of_groups(rows, columns, lambda group: _first(group, order, RejectReason.NEAR_DUPLICATE))
 
 
 def passing_versions(runs: Runs, subject: str, versions: Iterable[str]) -> list[str]:
