@@ -22,8 +22,8 @@ from pipeline.quality.acceptance.calls import (
     takes_more,
 )
 
-# Bases that are about types only: losing one of them breaks no `isinstance`.
 _KINDS = {kind.name.lower(): kind for kind in (*POSITIONAL, Kind.KEYWORD_ONLY)}
+# Bases that are about types only: losing one of them breaks no `isinstance`.
 _OF_TYPING = frozenset({"typing.Generic", "typing.Protocol", "typing_extensions.Protocol"})
 
 
@@ -90,7 +90,7 @@ _Bound = tuple[bool | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Two:
+class _ParameterPair:
     """The parameter that a change is about, in both signatures, under the name that it has in each."""
 
     signatures: tuple[inspect.Signature, inspect.Signature]
@@ -131,13 +131,13 @@ _UNFOLLOWED = Finding(None, reason="`**kwargs` or `*args` may take it, and where
 
 def _as_claimed(*claims: tuple[_Bound, _Bound]) -> Finding:
     """Return the finding on calls that were bound, and how they bind if the change holds."""
-    pairs = [pair for observed, claimed in claims for pair in zip(observed, claimed, strict=True)]
+    pairs = [each for bound, claimed in claims for each in zip(bound, claimed, strict=True)]
     if any(observed is not None and observed != claimed for observed, claimed in pairs):
         return Finding(held=False)
     return Finding(held=True) if all(observed is not None for observed, _ in pairs) else _UNFOLLOWED
 
 
-def _of_parameter(predicate: Callable[[_Two], Finding]) -> Predicate:
+def _of_parameter(predicate: Callable[[_ParameterPair], Finding]) -> Predicate:
     """Turn a predicate on one parameter of both signatures into one on descriptions."""
 
     def on_descriptions(old: ProbeResult, new: ProbeResult, change: ChangeRow) -> Finding:
@@ -147,7 +147,7 @@ def _of_parameter(predicate: Callable[[_Two], Finding]) -> Predicate:
         renamed = change["kind"] == ChangeKind.PARAMETER_RENAMED
         names = change["parameter"] or "", (change["new"] if renamed else change["parameter"]) or ""
         parameters = _find(before, names[0], change["old"]), _find(after, names[1], change["new"])
-        return predicate(_Two((before, after), names, parameters, change))
+        return predicate(_ParameterPair((before, after), names, parameters, change))
 
     return on_descriptions
 
@@ -160,65 +160,65 @@ def _find(signature: inspect.Signature, name: str | None, text: str | None) -> i
     return signature.parameters.get(name or "")
 
 
-def _added(two: _Two) -> Finding:
-    finding = _as_claimed((two.fits(), (False, True)))
+def _added(pair: _ParameterPair) -> Finding:
+    finding = _as_claimed((pair.fits(), (False, True)))
     if not finding.held:
         return finding
-    required = not fits_without(two.signatures[1], two.names[1])
-    held = required == (two.change["kind"] == ChangeKind.PARAMETER_ADDED_REQUIRED)
-    return Finding(held, two.breaks())
+    required = not fits_without(pair.signatures[1], pair.names[1])
+    held = required == (pair.change["kind"] == ChangeKind.PARAMETER_ADDED_REQUIRED)
+    return Finding(held, pair.breaks())
 
 
-def _removed(two: _Two) -> Finding:
-    finding = _as_claimed((two.fits(), (True, False)))
-    return Finding(True, two.breaks()) if finding.held else finding
+def _removed(pair: _ParameterPair) -> Finding:
+    finding = _as_claimed((pair.fits(), (True, False)))
+    return Finding(True, pair.breaks()) if finding.held else finding
 
 
-def _renamed(two: _Two) -> Finding:
-    before, after = two.names
-    if all(each and each.kind == Kind.POSITIONAL_ONLY for each in two.parameters):
-        finding = _as_claimed((two.by_position(two.names), (True, True)))
+def _renamed(pair: _ParameterPair) -> Finding:
+    before, after = pair.names
+    if all(each and each.kind == Kind.POSITIONAL_ONLY for each in pair.parameters):
+        finding = _as_claimed((pair.by_position(pair.names), (True, True)))
     else:
-        finding = _as_claimed((two.by_name(before), (True, False)), (two.by_name(after), (False, True)))
-        is_positional = all(each and each.kind in POSITIONAL for each in two.parameters)
-        if finding.held and is_positional and two.by_position(two.names) != (True, True):
+        finding = _as_claimed((pair.by_name(before), (True, False)), (pair.by_name(after), (False, True)))
+        is_positional = all(each and each.kind in POSITIONAL for each in pair.parameters)
+        if finding.held and is_positional and pair.by_position(pair.names) != (True, True):
             return UNDECIDED
-    return Finding(True, two.breaks()) if finding.held else finding
+    return Finding(True, pair.breaks()) if finding.held else finding
 
 
-def _moved(two: _Two) -> Finding:
-    if not all(each and each.kind in POSITIONAL for each in two.parameters):
+def _moved(pair: _ParameterPair) -> Finding:
+    if not all(each and each.kind in POSITIONAL for each in pair.parameters):
         return UNDECIDED
-    finding = _as_claimed((two.by_position(two.names), (True, False)))
+    finding = _as_claimed((pair.by_position(pair.names), (True, False)))
     return Finding(finding.held, breaking=True if finding.held else None)
 
 
-def _parameter_kind(two: _Two) -> Finding:
+def _parameter_kind(pair: _ParameterPair) -> Finding:
     """A claim is refuted where calls bind alike in both releases: there are more kinds than ways to call."""
-    kinds = [_KINDS.get(str(two.change[side])) for side in ("old", "new")]
-    observed = two.by_position(two.names), two.by_name(two.names[0])
+    kinds = [_KINDS.get(str(pair.change[side])) for side in ("old", "new")]
+    observed = pair.by_position(pair.names), pair.by_name(pair.names[0])
     if all(None not in each and each[0] == each[1] for each in observed):
         return Finding(held=False)
     claimed = tuple(tuple(kind in of for kind in kinds) for of in (POSITIONAL, NAMED))
     if any(None in each for each in observed):
         return _UNFOLLOWED
-    return Finding(True, two.breaks()) if observed == claimed else UNDECIDED
+    return Finding(True, pair.breaks()) if observed == claimed else UNDECIDED
 
 
-def _default(two: _Two) -> Finding:
+def _default(pair: _ParameterPair) -> Finding:
     """What a call without the argument gets is the default, as far as its value is known."""
-    was, is_ = (each.default if each else None for each in two.parameters)
+    was, is_ = (each.default if each else None for each in pair.parameters)
     comparable = isinstance(was, Default) and isinstance(is_, Default) and (was.text or is_.text)
     return Finding(held=was != is_) if comparable else UNDECIDED
 
 
-def _required_or_not(two: _Two) -> Finding:
-    if None in two.parameters:
+def _required_or_not(pair: _ParameterPair) -> Finding:
+    if None in pair.parameters:
         return UNDECIDED
-    observed = tuple(fits_without(s, name) for s, name in zip(two.signatures, two.names, strict=True))
-    becomes_required = two.change["kind"] == ChangeKind.PARAMETER_REQUIRED
+    observed = tuple(fits_without(s, name) for s, name in zip(pair.signatures, pair.names, strict=True))
+    becomes_required = pair.change["kind"] == ChangeKind.PARAMETER_REQUIRED
     finding = _as_claimed((observed, (becomes_required, not becomes_required)))
-    return Finding(True, two.breaks()) if finding.held else finding
+    return Finding(True, pair.breaks()) if finding.held else finding
 
 
 PREDICATES: Mapping[str, Predicate] = {
