@@ -4,9 +4,9 @@
 
 Each pair of releases is compared, the pinned environment of each is built, and every path of a change is asked for in
 both (`pipeline/execution/validation/probes.py`), in the sandbox. Claims about parameters are bound as calls. A change
-is judged as before it is published (`pipeline/quality/acceptance/changes.py`): it holds, running refutes it, or running
-does not tell (an attribute of instances, a module that needs what is not installed, a change that no probe sees); the
-reasons are counted. Without arguments the pairs are those of which `curation_rules/tags.yaml` says how many held. Pairs
+is judged as before it is published (`pipeline/quality/acceptance/changes.py`): it holds, is refuted, or is not decided
+(an attribute of instances, a module that needs what is not installed, a change that no probe sees); the reasons are
+counted. Without arguments the pairs are those of which `curation_rules/tags.yaml` says how many held. Pairs
 that cannot be run are named, and left out.
 
 Environments and sources stay in the cache under DRIFTLINE_DATA.
@@ -26,13 +26,11 @@ from rich.table import Table
 
 from pipeline.core.rules.profiles import LibraryRule, Profile
 from pipeline.core.settings import settings
-from pipeline.core.vocabularies.samples import Evidence
 from pipeline.index.release_selection import Period
-from pipeline.lake.rows import ChangeRow, PublishedChangeRow
-from pipeline.lake.stage import Reject
 from pipeline.orchestration.adhoc import NoAnswerError, diff_releases
 from pipeline.orchestration.proving import run_changes
 from pipeline.orchestration.resources.resources import Resources
+from pipeline.quality.acceptance.changes import ChangeVerdict, JudgedChange
 
 PAIRS = (
     *(f"django:{pair}" for pair in ("5.0.14:5.1", "5.2.19:6.0", "6.0.10:6.1")),
@@ -44,49 +42,42 @@ PAIRS = (
     *(f"sympy:{pair}" for pair in ("1.13.3:1.14.0",)),
 )
 
-HELD, REFUTED, UNTOLD = "held", "refuted", "not told"
-Judged = tuple[ChangeRow, str, str]
-"""A change, what running says of it, and why it says nothing."""
 
-
-def judged(library: str, old: str, new: str, resources: Resources) -> list[Judged]:
+def judged(library: str, old: str, new: str, resources: Resources) -> list[JudgedChange]:
     """Compare two releases and run what changed in both.
 
     Errors: NoAnswerError for a release that cannot be had, or that has no environment here.
     """
-    changes = diff_releases(library, old, new).changes
-    ran = run_changes(changes, resources)
-    return [(change, _told(each.result), each.undecided) for change, each in zip(changes, ran, strict=True)]
+    return run_changes(diff_releases(library, old, new).changes, resources)
 
 
-def _told(proven: PublishedChangeRow | Reject) -> str:
-    if isinstance(proven, Reject):
-        return REFUTED
-    return HELD if proven["evidence"] == Evidence.EXECUTED else UNTOLD
-
-
-def counts(found: Iterable[Judged]) -> dict[tuple[str, float], Counter[str]]:
-    """Return what was judged by kind of change and how sure comparing was."""
+def counts(changes: Iterable[JudgedChange]) -> dict[tuple[str, float], Counter[str]]:
+    """Return the verdicts by kind of change and confidence of the comparison."""
     counted: dict[tuple[str, float], Counter[str]] = {}
-    for change, told, _ in found:
-        counted.setdefault((str(change["kind"]), change["confidence"]), Counter())[told] += 1
+    for each in changes:
+        key = (str(each.change["kind"]), each.change["confidence"])
+        counted.setdefault(key, Counter())[each.verdict.value] += 1
     return dict(sorted(counted.items(), key=lambda item: (item[0][0], -item[0][1])))
 
 
-def show(found: Sequence[Judged], console: Console) -> None:
-    """Print a line for each kind of change and sureness, and one for all."""
+def show(changes: Sequence[JudgedChange], console: Console) -> None:
+    """Print a line for each kind of change and confidence, and one for all."""
     table = Table(title="Changes found by comparing, run in both releases", title_justify="left", box=None)
-    for column in ("change", "sure", HELD, REFUTED, UNTOLD, "held of those told"):
+    for column in ("change", "sure", *ChangeVerdict, "held of those decided"):
         table.add_column(column, justify="left" if column == "change" else "right")
-    lines = [(kind, f"{sure:.0%}", of) for (kind, sure), of in counts(found).items()]
-    for kind, sure, of in [*lines, ("all", "", Counter(told for _, told, _ in found))]:
-        told = of[HELD] + of[REFUTED]
-        share = f"{of[HELD] / told:.1%}" if told else ""
-        table.add_row(kind, sure, *(str(of[name]) for name in (HELD, REFUTED, UNTOLD)), share)
+    lines = [(kind, f"{sure:.0%}", of) for (kind, sure), of in counts(changes).items()]
+    for kind, sure, of in [*lines, ("all", "", verdicts(changes))]:
+        decided = of[ChangeVerdict.HELD] + of[ChangeVerdict.REFUTED]
+        share = f"{of[ChangeVerdict.HELD] / decided:.1%}" if decided else ""
+        table.add_row(kind, sure, *(str(of[verdict]) for verdict in ChangeVerdict), share)
     console.print(table)
-    reasons = Counter(reason for _, told, reason in found if told == UNTOLD)
-    for reason, number in reasons.most_common():
-        console.print(f"{number:>6} {UNTOLD}: {reason}")
+    for reason, number in Counter(each.undecided for each in changes if each.undecided).most_common():
+        console.print(f"{number:>6} {ChangeVerdict.UNDECIDED}: {reason}")
+
+
+def verdicts(changes: Iterable[JudgedChange]) -> Counter[str]:
+    """Count the changes by their verdicts."""
+    return Counter(each.verdict.value for each in changes)
 
 
 def main() -> None:
@@ -99,7 +90,7 @@ def main() -> None:
     libraries = sorted({pair.split(":")[0] for pair in asked.pairs})
     rules = tuple(LibraryRule(library=library) for library in libraries)
     resources = Resources(settings(), Profile(name="held", libraries=rules), Period())
-    console, found = Console(stderr=True), list[Judged]()
+    console, found = Console(stderr=True), list[JudgedChange]()
     for pair in asked.pairs:
         library, old, new = pair.split(":")
         try:
@@ -108,9 +99,9 @@ def main() -> None:
             console.print(f"left out: {error}")
             continue
         found += of_pair
-        console.print(f"{pair}: {dict(Counter(told for _, told, _ in of_pair))}")
+        console.print(f"{pair}: {dict(verdicts(of_pair))}")
     show(found, Console(width=120))
-    refuted = [change for change, told, _ in found if told == REFUTED]
+    refuted = [each.change for each in found if each.verdict == ChangeVerdict.REFUTED]
     if asked.refuted:
         for change in refuted:
             print(*(change[name] for name in ("library", "new_version", "kind", "path", "parameter")))  # noqa: T201

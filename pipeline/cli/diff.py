@@ -26,7 +26,6 @@ from pipeline.api.history.upgrade_guide import (
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, fail, notify, out, print_json, print_left_out, progress
 from pipeline.core.progress import ReportProgress
-from pipeline.core.vocabularies.samples import Evidence
 from pipeline.lake.rows import AnyRow, BehaviourRow, ChangeRow, SymbolState
 from pipeline.lake.stage import Reject
 from pipeline.orchestration.adhoc import NoAnswerError, behaviours_of, diff_releases
@@ -114,20 +113,24 @@ def _prove(library: str, changes: Sequence[ChangeRow], report: ReportProgress) -
     from pipeline.orchestration.adhoc import profile_of
     from pipeline.orchestration.proving import run_changes
     from pipeline.orchestration.resources.resources import Resources
+    from pipeline.quality.acceptance.changes import ChangeVerdict
 
     judged = run_changes(changes, Resources(settings(), profile_of(library), Period()), report)
-    results = [each.result for each in judged]
-    rows = [result for result in results if not isinstance(result, Reject)]
-    refuted = [result for result in results if isinstance(result, Reject)]
-    return Proof(rows, refuted, Counter(each.undecided for each in judged if each.undecided))
+    kept = [each for each in judged if each.verdict != ChangeVerdict.REFUTED]
+    rows = [each.change if isinstance(each.result, Reject) else each.result for each in kept]
+    refuted = [
+        each.result for each in judged if each.verdict == ChangeVerdict.REFUTED and isinstance(each.result, Reject)
+    ]
+    return Proof(rows, refuted, Counter(each.undecided for each in kept if each.undecided))
 
 
 def _proof_lines(proof: Proof | None) -> Iterator[str]:
     """Yield the results of running the changes."""
     if proof is None:
         return
-    held = sum(change["evidence"] == Evidence.EXECUTED for change in proof.changes)
-    counts = f"{held} hold, {len(proof.refuted)} are refuted, of {len(proof.changes) - held} running does not tell"
+    undecided = proof.undecided.total()
+    held = len(proof.changes) - undecided
+    counts = f"{held} held, {len(proof.refuted)} refuted, {undecided} not decided"
     yield ""
     yield f"Run in both releases: {_count(held + len(proof.refuted), 'change')} could be judged; {counts}"
     yield from (f"  refuted: {reject.detail}" for reject in proof.refuted)

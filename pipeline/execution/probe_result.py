@@ -20,6 +20,8 @@ _KINDS: Mapping[str, inspect._ParameterKind] = {
 # What is described without a signature because nobody calls it.
 _NOT_CALLED = frozenset({"attribute", "module", "property"})
 
+_Parameter = tuple[str, str, bool, str | None]
+
 
 class Default(msgspec.Struct, frozen=True):
     """A default as its repr; of one that is no short literal no more is known than that it is there."""
@@ -39,7 +41,7 @@ class ProbeResult(msgspec.Struct, frozen=True):
     """
 
     kind: str
-    signature: tuple[tuple[str, str, bool, str | None], ...] | None = None
+    signature: tuple[_Parameter, ...] | None = None
     name: str | None = None
     value: str | None = None
     type: str | None = None
@@ -49,7 +51,7 @@ class ProbeResult(msgspec.Struct, frozen=True):
     wrappers: tuple[str, ...] = ()
     deprecated: bool = False
     undescribed: str | None = None
-    accepts: tuple[tuple[str, str, bool, str | None], ...] | None = None
+    accepts: tuple[_Parameter, ...] | None = None
 
     @classmethod
     def read(cls, text: str) -> ProbeResult:
@@ -79,34 +81,43 @@ class ProbeResult(msgspec.Struct, frozen=True):
         So it is of compiled functions, behind `(*args, **kwargs)`, and below a wrapper that may take other arguments
         than what it wraps.
         """
-        if self.accepts is None and self.wrappers:
-            return None
-        parameters = self.signature if self.accepts is None else self.accepts
-        if parameters is None or {kind for _, kind, _, _ in parameters} == {"var_positional", "var_keyword"}:
-            return None
-        return _signature(parameters)
+        parameters = self._called()
+        return None if parameters is None or _takes_anything(parameters) else _signature(parameters)
 
     def uncallable(self) -> str:
         """Return why `callable_as` has no signature."""
         if self.wrappers and self.accepts is None:
             return f"a wrapper of {self.wrappers[0]} may take other arguments"
-        if self.signature is None:
+        parameters = self._called()
+        if parameters is None:
             return "it has no signature that can be read"
-        return "it takes any arguments"
+        if _takes_anything(parameters):
+            return "it takes `*args` and `**kwargs`, and where they go cannot be followed"
+        return "no function of Python can have its signature"
+
+    def _called(self) -> tuple[_Parameter, ...] | None:
+        """Return the parameters that calls must fit, if they are known."""
+        if self.accepts is None and self.wrappers:
+            return None
+        return self.signature if self.accepts is None else self.accepts
 
 
 _DECODER = msgspec.json.Decoder(ProbeResult)
 """Made once: two threads that meet a type for the first time end the process (msgspec 0.22)."""
 
 
-def _signature(parameters: Iterable[tuple[str, str, bool, str | None]]) -> inspect.Signature | None:
+def _takes_anything(parameters: Iterable[_Parameter]) -> bool:
+    return {kind for _, kind, _, _ in parameters} == {"var_positional", "var_keyword"}
+
+
+def _signature(parameters: Iterable[_Parameter]) -> inspect.Signature | None:
     try:
-        return inspect.Signature([_parameter(*each) for each in parameters])
+        return inspect.Signature([_made(*each) for each in parameters])
     except ValueError:
         # compiled functions may have signatures that no Python function could have
         return None
 
 
-def _parameter(name: str, kind: str, has_default: bool, default: str | None) -> inspect.Parameter:
+def _made(name: str, kind: str, has_default: bool, default: str | None) -> inspect.Parameter:
     value = Default(default) if has_default else inspect.Parameter.empty
     return inspect.Parameter(name, _KINDS[kind], default=value)

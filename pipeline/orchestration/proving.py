@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeGuard
 
 from pipeline.core.vocabularies.changes import RELOCATED, REPLACEABLE_APIS, ChangeKind
@@ -12,27 +11,20 @@ from pipeline.execution.environments.resolution.request import EnvironmentReques
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.probes import probe
 from pipeline.families.proof import Runs
-from pipeline.lake.rows import ChangeRow, PublishedChangeRow, VerdictRow
+from pipeline.lake.guard import attempt
+from pipeline.lake.rows import ChangeRow, VerdictRow
 from pipeline.lake.stage import Reject
 from pipeline.orchestration.adhoc import NoAnswerError, Reporter
 from pipeline.orchestration.resources.resources import Resources
-from pipeline.quality.acceptance.changes import prove_changes, undecided
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A change as running both releases shows it, or the reject LABEL_REFUTED; and why it is not decided, if so."""
-
-    result: PublishedChangeRow | Reject
-    undecided: str
+from pipeline.quality.acceptance.changes import JudgedChange, failed, judge_change
 
 
 def run_changes(
     changes: Sequence[ChangeRow], resources: Resources, report: Reporter = lambda step, done, total: None
-) -> list[Judged]:
+) -> list[JudgedChange]:
     """Return what running both releases shows of each change, in the order given.
 
-    Paths are imported in both releases, and calls are bound there (`prove_changes`). What running shows has the
+    Paths are imported in both releases, and calls are bound there (`judge_change`). What running shows has the
     evidence `executed`. See also `judge_runs`.
 
     Errors: NoAnswerError for a release that has no environment here.
@@ -71,14 +63,17 @@ def run_changes(
     return judge_runs(changes, Runs(verdicts))
 
 
-def judge_runs(changes: Sequence[ChangeRow], runs: Runs) -> list[Judged]:
+def judge_runs(changes: Sequence[ChangeRow], runs: Runs) -> list[JudgedChange]:
     """Return each change as the runs of its paths show it; see `run_changes`.
 
     A new path or a replacement that the new release lacks is no advice: what moved there went, and it is not named.
     """
-    possible = [_without_missing(change, runs) for change in changes]
-    results = zip(prove_changes(possible, runs), possible, strict=True)
-    return [Judged(result, undecided(change, runs)) for result, change in results]
+    return [_judge(change, runs) for change in changes]
+
+
+def _judge(change: ChangeRow, runs: Runs) -> JudgedChange:
+    possible = attempt(str(change["id"]), _without_missing, change, runs)
+    return failed(change, possible) if isinstance(possible, Reject) else judge_change(possible, runs)
 
 
 def _paths(change: ChangeRow) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,7 +12,11 @@ from pipeline.cli.diff import as_json
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.changes import ChangeKind, Work
 from pipeline.core.vocabularies.review import RejectReason
+from pipeline.families.proof import Runs
+from pipeline.lake.rows import ChangeRow
+from pipeline.lake.stage import Reject
 from pipeline.lake.tables import Lake
+from pipeline.quality.acceptance.changes import JudgedChange, failed, judge_change
 from tests.cli.command import Driftline
 from tests.families.completions_and_migrations.rows import change
 from tests.index_server import Index
@@ -275,4 +280,29 @@ def test_what_could_not_be_read_is_said_beside_the_changes(
         ("1.0 lib/__init__.py", "too_deep"),
         ("1.0", "compiled"),
         ("2.0 lib/__init__.py", "too_deep"),
+    ]
+
+
+def test_proving_leaves_out_what_is_refuted_and_nothing_else(
+    driftline: Driftline, at_demo: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run_changes(changes: Sequence[ChangeRow], *_: Any) -> list[JudgedChange]:
+        return [judged(one) for one in changes]
+
+    def judged(one: ChangeRow) -> JudgedChange:
+        if one["kind"] == ChangeKind.REMOVED:
+            return JudgedChange(one, Reject(one["id"], RejectReason.LABEL_REFUTED, "removed: demo.wrong runs"))
+        if one["kind"] == ChangeKind.RENAMED:
+            return failed(one, Reject(one["id"], RejectReason.INTERNAL_ERROR, "KeyError: 'a'\n  a.py:1 f"))
+        return judge_change(one, Runs([]))
+
+    monkeypatch.setattr("pipeline.orchestration.proving.run_changes", run_changes)
+    result = driftline("diff", "demo", "1.0", "2.0", "--prove")
+    assert "demo.make_loud: renamed" in result.out
+    assert "demo.wrong: removed" not in result.out
+    assert result.out.partition("\nRun in both releases: ")[2].splitlines() == [
+        "1 change could be judged; 0 held, 1 refuted, 3 not decided",
+        "  refuted: removed: demo.wrong runs",
+        "  2 not decided: its path is not probed in the old release, not probed in the new one",
+        "  1 not decided: internal_error: KeyError: 'a'",
     ]

@@ -12,6 +12,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.families.proof import Runs
 from pipeline.lake.stage import Reject
 from pipeline.orchestration.proving import judge_runs
+from pipeline.quality.acceptance.predicates import Finding
 from tests.families.completions_and_migrations.rows import change
 
 
@@ -66,3 +67,65 @@ def test_what_running_does_not_decide_says_why() -> None:
         "no call and no import shows a change of this kind",
         "",
     ]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason"),
+    [
+        (Outcome.API_MISSING, "its path is found in the old release, missing in the new one"),
+        (Outcome.IMPORT_ERROR, "its path is found in the old release, import_error in the new one"),
+        (Outcome.HARNESS_ERROR, "its path is found in the old release, harness_error in the new one"),
+        (None, "its path is found in the old release, not probed in the new one"),
+    ],
+)
+def test_a_path_without_a_description_is_named_by_its_outcome(outcome: Outcome | None, reason: str) -> None:
+    rows = [*runs(lib__f="function")._rows.values()]
+    of_new = [{**rows[1], "outcome": outcome, "observation": None}] if outcome else []
+    parameter = change(ChangeKind.PARAMETER_REMOVED, "lib.f", "1.0", "2.0", parameter="a", old="a")
+    gone = change(ChangeKind.REMOVED, "lib.f", "1.0", "2.0")
+    observed: Any = [rows[0], *of_new]
+    judged = judge_runs([parameter, gone], Runs(observed))
+    missing = outcome == Outcome.API_MISSING
+    assert [each.undecided for each in judged] == [reason, "" if missing else reason]
+
+
+def test_where_what_moved_is_not_found_says_so() -> None:
+    moved = change(ChangeKind.MOVED, "lib.f", "1.0", "2.0", new="lib.new.f")
+    (judged,) = judge_runs([moved], runs(lib__f=None))
+    assert judged.undecided == "its new path is not probed in the new release"
+
+
+def test_a_change_that_cannot_be_judged_costs_only_itself_and_is_not_refuted() -> None:
+    odd = json.dumps({"kind": "function", "signature": [["a", "of_no_kind", False, None]]})
+    rows = [*runs(lib__f="function", lib__owner=None, lib__gone=None)._rows.values()]
+    broken: Any = [
+        {**row, "observation": odd if row["subject_id"] == "lib.f" else "{"}
+        if row["subject_id"] in ("lib.f", "lib.owner")
+        else row
+        for row in rows
+    ]
+    changes = [
+        change(ChangeKind.PARAMETER_REMOVED, "lib.f", "1.0", "2.0", parameter="a", old="a"),
+        # fails before the change is judged: the module of its replacement is asked for
+        change(ChangeKind.REMOVED, "lib.f", "1.0", "2.0", replacement="lib.owner.g")
+        | {"kind": ChangeKind.MOVED, "new": "lib.owner.g"},
+        change(ChangeKind.REMOVED, "lib.gone", "1.0", "2.0"),
+    ]
+    judged = judge_runs(changes, Runs(broken))
+    assert [each.verdict for each in judged] == ["not decided", "not decided", "held"]
+    assert all(isinstance(each.result, Reject) for each in judged[:2])
+    assert [each.undecided.partition(":")[0] for each in judged] == ["internal_error", "internal_error", ""]
+    assert "of_no_kind" in judged[0].undecided
+
+
+def test_each_change_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    parameter = change(ChangeKind.PARAMETER_REMOVED, "lib.f", "1.0", "2.0", parameter="a", old="a")
+    calls: list[str] = []
+
+    def judge(old: Any, new: Any, judged: Any) -> Finding:
+        calls.append(judged["id"])
+        return Finding(None)
+
+    monkeypatch.setattr("pipeline.quality.acceptance.changes.judge", judge)
+    judge_runs([parameter], runs(lib__f="function"))
+    assert calls == [parameter["id"]]

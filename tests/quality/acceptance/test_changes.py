@@ -17,6 +17,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.execution.environments.inside.inspect_program import below
+from pipeline.execution.probe_result import ProbeResult
 from pipeline.families.proof import Runs
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Reject
@@ -306,6 +307,8 @@ def test_both_findings_have_a_description() -> None:
     assert result.detail == words
 
 
+ARGS, KEYWORDS = ("args", "var_positional", False, None), ("kwargs", "var_keyword", False, None)
+A = ("a", "positional_or_keyword", False, None)
 PLACES = [
     # kind, in 1.0, in 2.0, the new path in 2.0
     (Kind.INTRODUCED, "", "f = 1", None, HELD),
@@ -335,3 +338,21 @@ def test_an_undecidable_change_has_no_outcomes() -> None:
     result = proven(f("a"), f("a"), Kind.RETURNS)
     assert isinstance(result, dict)
     assert (result["old_outcome"], result["new_outcome"], result["evidence"]) == (None, None, UNDECIDED)
+
+
+@pytest.mark.parametrize(
+    ("description", "reason"),
+    [
+        (ProbeResult("function"), "it has no signature that can be read"),
+        (ProbeResult("function", (), wrappers=("lib.core",)), "a wrapper of lib.core may take other arguments"),
+        (
+            ProbeResult("function", (ARGS, KEYWORDS)),
+            "it takes `*args` and `**kwargs`, and where they go cannot be followed",
+        ),
+        (ProbeResult("function", (KEYWORDS, ARGS, A)), "no function of Python can have its signature"),
+        (ProbeResult("function", (A,), accepts=(A, A)), "no function of Python can have its signature"),
+    ],
+)
+def test_what_cannot_be_called_says_why(description: ProbeResult, reason: str) -> None:
+    assert description.callable_as() is None
+    assert description.uncallable() == reason
