@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -51,7 +51,8 @@ def ask(
 ) -> dict[str, Answer]:
     """Return for every name what is there: PASSED, API_MISSING, IMPORT_ERROR, or HARNESS_ERROR.
 
-    A name that ends the process or the time costs itself only, since the rest is asked for in a new process.
+    A name that ends the process or the time costs itself only, since the rest is asked for in a new process. A wrapper
+    that does so when it is tried costs only what its API accepts: the rest of the description remains.
     """
     answers: dict[str, Answer] = {}
     remaining = list(enumerate(dict.fromkeys(names)))
@@ -60,9 +61,13 @@ def ask(
         finished, report = _run(environment, questions, sandbox, limits)
         each_s = finished.duration_s / len(remaining)
         named = dict(remaining)
-        for line in (line for line in report.lines if "outcome" in line):
-            name = named[line["index"]]
-            answers[name] = Answer(name, _OUTCOMES[line["outcome"]], line["message"], line["observation"], each_s)
+        for line in report.lines:
+            if "outcome" in line:
+                name = named[line["index"]]
+                answers[name] = Answer(name, _OUTCOMES[line["outcome"]], line["message"], line["observation"], each_s)
+            elif "added" in line:
+                answer = answers[named[line["index"]]]
+                answers[answer.name] = replace(answer, description={**(answer.description or {}), **line["added"]})
         if not report.signed:
             culprit = named[max((line["trying"] for line in report.lines if "trying" in line), default=remaining[0][0])]
             answers.setdefault(culprit, _culprit(culprit, finished, report))

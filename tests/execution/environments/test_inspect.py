@@ -12,16 +12,19 @@ import pytest
 from pipeline.api.surface.extract.inspected import record_of
 from pipeline.api.surface.parse.module_model import UNSEEN_SIGNATURE
 from pipeline.core.settings import index_url
+from pipeline.execution.environments.inspect import ask
 from pipeline.execution.environments.inspect_store import (
     NOT_INSPECTED,
     inspect_modules,
     inspect_release,
 )
 from pipeline.execution.environments.resolution.interpreters import Interpreter, discover
+from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.environment import Environment, bare_environment
 from pipeline.execution.sandbox.sandbox import Sandbox
+from pipeline.execution.sandbox.supervise import Limits
 from pipeline.lake.rows import ReleaseRow
 from tests.index_server import Index
 
@@ -71,6 +74,51 @@ def test_without_an_environment_all_is_opaque_and_is_tried_again(
         seen[NOT_INSPECTED].startswith("no environment: import_failed: ZeroDivisionError") for seen in found.values()
     )
     assert not list(cache.rglob("*.json"))
+
+
+WRAPPERS = """
+import functools, os, sys
+def made_with(act):
+    def handing(g):
+        @functools.wraps(g)
+        def wrapper(*args, **kwargs):
+            act()
+            return g(*args, **kwargs)
+        return wrapper
+    return handing
+def turn():
+    while True: pass
+@made_with(lambda: os._exit(0))
+def exits(a, b=1): pass
+@made_with(turn)
+def turns(a, b=1): pass
+@made_with(lambda: print('{"index": 3}') or sys.stdout.flush())
+def prints(a, b=1): pass
+@made_with(lambda: None)
+def plain(a, b=1): pass
+"""
+
+
+def test_a_wrapper_that_ends_or_holds_the_process_costs_no_more_than_what_it_accepts(
+    index: Index,
+    store_at: Callable[..., EnvironmentStore],
+    request_for: Callable[..., EnvironmentRequest],
+    sandbox: Sandbox,
+    tmp_path: Path,
+) -> None:
+    index.add_wheel("lib", "1.0", {"lib.py": WRAPPERS}, MAY)
+    store = store_at(tmp_path / "environments")
+    environment = store.open(store.build(request_for()))
+    names = [f"lib.{name}" for name in ("exits", "turns", "prints", "plain", "missing")]
+    answers = ask(environment, names, "path", sandbox, Limits(time_s=3))
+    assert [answers[name].outcome for name in names] == ["passed"] * 4 + ["api_missing"]
+    descriptions = [answers[name].description or {} for name in names[:-1]]
+    parameters = [["a", "positional_or_keyword", False, None], ["b", "positional_or_keyword", True, "1"]]
+    assert [each["signature"] for each in descriptions] == [parameters] * 4
+    assert [each["wrappers"] for each in descriptions] == [["lib"]] * 4
+    assert "accepts" not in descriptions[0]
+    assert "accepts" not in descriptions[1]
+    assert descriptions[3]["accepts"] == parameters
 
 
 REAL: list[tuple[str, str, str, str, dict[str, list[str] | None]]] = [

@@ -1,7 +1,8 @@
 """Describes what stands at API paths and in modules, inside the sandbox, for Python 3.6 and newer.
 
-It reads `.wanted.json` in its folder and reports on standard output: `started`, two lines for each thing that is asked
-for (before it is tried, and what was found), and at the end the nonce that lies unread on standard input until then.
+It reads `.wanted.json` in its folder and reports on standard output: `started`, lines for each thing that is asked for
+(before it is tried, what was found, and then which calls it accepts, if the signature does not say so), and at the end
+the nonce that lies unread on standard input until then.
 No body of a function that a library offers is run: modules are imported, attributes are taken of modules and classes,
 signatures read. Of wrappers around functions copies are called (`trials`).
 """
@@ -46,8 +47,15 @@ _BINDINGS = {
 _BOUND_ALREADY = (staticmethod, classmethod, type(dict.__dict__["fromkeys"]))
 
 
-def reach(path: str) -> "Reached":
-    """Return (outcome, message, description) of a path from the longest importable prefix, or any shorter one."""
+def ignore(_: "Description") -> None:
+    """Do nothing with a description."""
+
+
+def reach(path: str, described: "Callable[[Description], None]" = ignore) -> "Reached":
+    """Return (outcome, message, description) of a path from the longest importable prefix, or any shorter one.
+
+    See `below` for `described`.
+    """
     parts = path.split(".")
     missing = "no such name"
     for length in range(len(parts), 0, -1):
@@ -61,7 +69,8 @@ def reach(path: str) -> "Reached":
         except BaseException as error:  # noqa: BLE001 - whatever it is, the module is broken
             return "import_error", f"{name}: {type(error).__name__}: {error}", None
         try:
-            description = below(module, parts[length:]) if parts[length:] else describe(module, module, None)
+            names = parts[length:]
+            description = below(module, names, described) if names else describe(module, module, None)
         except AttributeError as error:
             missing = missing if missing != "no such name" else str(error)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the name is there and broken
@@ -85,10 +94,11 @@ def is_marked(caught: "list[warnings.WarningMessage] | None", name: str) -> bool
     return any(issubclass(warning.category, _MARKS) and name in str(warning.message) for warning in caught or ())
 
 
-def below(owner: Any, names: "list[str]") -> "Description":
+def below(owner: Any, names: "list[str]", described: "Callable[[Description], None]" = ignore) -> "Description":
     """Take attributes one after the other and describe the last; AttributeError where there is none.
 
-    A property of an instance is described without asking it for its value.
+    A property of an instance is described without asking it for its value. `described` gets the description before
+    wrappers are tried (`describe_accepted`): their code may end the process, or never return.
     """
     for name in names[:-1]:
         owner = getattr(owner, name)
@@ -101,6 +111,7 @@ def below(owner: Any, names: "list[str]") -> "Description":
         value = getattr(owner, name)
     description = describe(value, value if raw is None else raw, owner)
     put(description, "deprecated", is_marked(caught, name))
+    described(description)
     describe_accepted(description, value, value if raw is None else raw, owner)
     return description
 
@@ -327,11 +338,33 @@ def doc_of(value: Any) -> "str | None":
 
 
 def answer(questions: "list[list[Any]]", report: "Callable[[Any], None]") -> None:
-    """Answer each of [index, path or module, name], and say so before it is tried: a crash costs one only."""
+    """Answer each of [index, path or module, name], and say so before it is tried: a crash costs one only.
+
+    A description is reported before wrappers are tried, and what this adds to it by itself.
+    """
     for index, kind, name in questions:
         report({"trying": index})
-        outcome, message, description = (describe_module if kind == "module" else reach)(name)
-        report({"index": index, "outcome": outcome, "message": message[-1000:], "observation": description})
+        if kind == "module":
+            report(record(index, *describe_module(name)))
+            continue
+        reported = []  # type: list[Description]
+
+        def described(description: "Description", index: int = index, reported: Any = reported) -> None:
+            report(record(index, "passed", "", description))
+            reported.append(dict(description))
+
+        outcome, message, description = reach(name, described)
+        if not reported:
+            report(record(index, outcome, message, description))
+            continue
+        added = {key: value for key, value in (description or {}).items() if key not in reported[0]}
+        if added:
+            report({"index": index, "added": added})
+
+
+def record(index: int, outcome: str, message: str, description: "Description | None") -> "dict[str, Any]":
+    """Return the line of an answer."""
+    return {"index": index, "outcome": outcome, "message": message[-1000:], "observation": description}
 
 
 def main() -> None:
