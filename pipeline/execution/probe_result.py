@@ -24,9 +24,13 @@ _Parameter = tuple[str, str, bool, str | None]
 
 
 class Default(msgspec.Struct, frozen=True):
-    """A default as its repr; of one that is no short literal no more is known than that it is there."""
+    """A default as its repr, `...` if its value is not known; of one that is no short literal only that is known."""
 
     text: str | None
+
+    def is_known(self) -> bool:
+        """Say whether it can be told what a call without the argument gets."""
+        return self.text != "..."
 
     def __repr__(self) -> str:
         return self.text or "…"

@@ -208,8 +208,9 @@ def _parameter_kind(pair: _ParameterPair) -> Finding:
 def _default(pair: _ParameterPair) -> Finding:
     """What a call without the argument gets is the default, as far as its value is known."""
     was, is_ = (each.default if each else None for each in pair.parameters)
-    comparable = isinstance(was, Default) and isinstance(is_, Default) and (was.text or is_.text)
-    return Finding(held=was != is_) if comparable else UNDECIDED
+    if not isinstance(was, Default) or not isinstance(is_, Default) or not (was.text or is_.text):
+        return UNDECIDED
+    return Finding(held=was != is_) if was.is_known() and is_.is_known() else UNDECIDED
 
 
 def _required_or_not(pair: _ParameterPair) -> Finding:

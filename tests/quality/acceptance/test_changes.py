@@ -168,12 +168,101 @@ LATER = WRAPPER.replace("def wrapper", "async def wrapper")
         (BY_NAME + "@by_name", HELD),
         (UNREACHED + "@handing", UNDECIDED),
         (LATER + "@handing", UNDECIDED),
+        # a refusal by what is wrapped is an error in the wrapper, which may keep it or try again
+        (
+            WRAPPER.replace(
+                "return g(*args, **kwargs)", "\n        try: return g(*args, **kwargs)\n        except TypeError: pass"
+            )
+            + "@handing",
+            UNDECIDED,
+        ),
+        # `b` is known to a function within, to a variable of the module, to what the wrapper calls
+        (
+            WRAPPER.replace("**kwargs)\n", "**{k: v for k, v in kwargs.items() if k != 'b'})\n", 1) + "@handing",
+            UNDECIDED,
+        ),
+        (
+            "OLD = ('b',)"
+            + WRAPPER.replace("return g(", "[kwargs.pop(old, 0) for old in OLD]; return g(")
+            + "@handing",
+            UNDECIDED,
+        ),
+        ("def fix(k): k.pop('b', 0)" + WRAPPER.replace("return g(", "fix(kwargs); return g(") + "@handing", UNDECIDED),
+        # what the wrapper itself must not do in a trial
+        (WRAPPER.replace("return g(", "import os; os._exit(1); return g(") + "@handing", UNDECIDED),
+        (WRAPPER.replace("return g(", "import time; time.sleep(99); return g(") + "@handing", UNDECIDED),
+        (WRAPPER.replace("return g(", "wrapper.__wrapped__; return g(") + "@handing", HELD),
+        ("@functools.singledispatch", HELD),
     ],
 )
 def test_a_wrapper_of_the_library_may_take_other_arguments(decorator: str, expected: Evidence) -> None:
     result = proven(f("a, b=1", decorator), f("a", decorator), Kind.PARAMETER_REMOVED, parameter="b", old="b=1")
     assert isinstance(result, dict)
     assert result["evidence"] == expected
+
+
+OPAQUE = WRAPPER.replace("return g(", "kwargs.pop('b', 0); args[-1].x; return g(")
+
+
+@pytest.mark.parametrize(
+    ("made", "path"),
+    [
+        ("class f:\n @classmethod\n @handing\n def m(cls, {}): pass", "lib.f.m"),
+        ("class A:\n @handing\n def m(self, {}): pass\nf = A().m", "lib.f"),
+        ("class A:\n @handing\n def __call__(self, {}): pass\nf = A()", "lib.f"),
+        ("@handing\ndef g(x, {}): pass\nf = functools.partial(g, 1)", "lib.f"),
+        ("class f:\n def __new__(cls, a, b=1): return object.__new__(cls)\n def __init__(self, {}): pass", "lib.f"),
+        ("class f:\n def __new__(cls, {}): return object.__new__(cls)\n def __init__(self, a): pass", "lib.f"),
+    ],
+)
+def test_a_signature_does_not_stand_for_what_runs_besides(made: str, path: str) -> None:
+    claimed: dict[str, Any] = {"path": path, "parameter": "b", "old": "b=1"}
+    old, new = (OPAQUE + made.format(parameters) for parameters in ("a, b=1", "a"))
+    result = proven(old, new, Kind.PARAMETER_REMOVED, **claimed)
+    assert isinstance(result, dict)
+    assert result["evidence"] == UNDECIDED
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        "def g(x, b=2): pass\ndef f(a, **kw): kw.setdefault('b', 1); return g(a, **kw)",
+        "def g(x): pass\ndef f(a, **kw): kw.pop('b', 1); return g(a, **kw)",
+        WRAPPER.replace("return g(", "kwargs.setdefault('b', 1); return g(") + f("a, b=2", "@handing"),
+        WRAPPER.replace("return g(", "kwargs.setdefault('b', 1); return g(") + f("a, b", "@handing"),
+    ],
+)
+def test_a_default_that_code_puts_in_is_not_known(new: str) -> None:
+    result = proven(f("a, b=1"), new, Kind.PARAMETER_DEFAULT, parameter="b", old="1", new="2")
+    assert isinstance(result, dict)
+    assert result["evidence"] == UNDECIDED
+
+
+def test_what_a_wrapper_hands_on_to_keywords_of_any_name_is_not_decided() -> None:
+    new = CHANGING.replace("pop('old', None)", "get('b')") + f("a, **more", "@handing")
+    result = proven(f("a, b=1"), new, Kind.PARAMETER_REMOVED, parameter="b", old="b=1")
+    assert isinstance(result, dict)
+    assert result["evidence"] == UNDECIDED
+
+
+def test_a_trial_changes_nothing_of_the_library() -> None:
+    counting = """
+N = 0
+def handing(g):
+    n = 0
+    @functools.wraps(g)
+    def wrapper(*args, **kwargs):
+        global N
+        nonlocal n
+        N += 1; n += 1; wrapper.calls = n
+        return g(*args, **kwargs)
+    wrapper.counted = lambda: n
+    return wrapper
+"""
+    module = ModuleType("lib")
+    exec(PREAMBLE + counting + f("a", "@handing"), module.__dict__)
+    assert below(module, ["f"])["accepts"] == [["a", "positional_or_keyword", False, None]]
+    assert (module.N, module.f.counted(), hasattr(module.f, "calls")) == (0, 0, False)
 
 
 def test_a_wrapper_may_take_by_position_what_it_hands_on_by_name() -> None:
@@ -207,7 +296,55 @@ HANDED_ON = [
     ("def f(a, b=1): pass", "def f(a, **kw): pass", "b", UNDECIDED),
     ("def f(a, b=1): pass", CALLEE + "h = g\ndef f(a, **kw): return g(a, **kw) if a else h(a, **kw)", "b", UNDECIDED),
     ("def f(a, b=1): pass", "def f(a, g=len, **kw): return g(a, **kw)", "b", UNDECIDED),
+    # taken out at times, or too late; refused by the function itself
+    ("def f(a, b=1): pass", CALLEE + "def f(a, **kw):\n if a: kw.pop('b', 1)\n return g(a, **kw)", "b", UNDECIDED),
+    ("def f(a, b=1): pass", CALLEE + "def f(a, **kw):\n if 'b' in kw: kw.pop('b')\n return g(a, **kw)", "b", REFUTED),
+    ("def f(a, b=1): pass", CALLEE + "def f(a, **kw): g(a, **kw); kw.pop('b', 1)", "b", UNDECIDED),
+    (
+        "def f(a, y=1): pass",
+        CALLEE + "def f(a, **kw):\n if 'y' in kw: raise TypeError\n return g(a, **kw)",
+        "y",
+        UNDECIDED,
+    ),
+    (
+        "def f(a, b=1): pass",
+        CALLEE + "def f(a, **kw):\n b = kw.pop('b', None)\n if b is not None: raise TypeError\n return g(a, **kw)",
+        "b",
+        UNDECIDED,
+    ),
+    (
+        "def f(a, b=1): pass",
+        CALLEE + "def f(a, **kw):\n kw.pop('b', None)\n if a < 0: raise ValueError\n return g(a, **kw)",
+        "b",
+        REFUTED,
+    ),
+    # not handed on by each way through the function, or without the error that refuses it
+    ("def f(a, b=1): pass", CALLEE + "def f(a, **kw):\n if a: return\n return g(a, **kw)", "b", UNDECIDED),
+    (
+        "def f(a, b=1): pass",
+        CALLEE + "def f(a, **kw):\n if a: return g(a, **kw)\n else: a = 2\n with a: return g(a, **kw)",
+        "b",
+        HELD,
+    ),
+    (
+        "def f(a, b=1): pass",
+        CALLEE + "def f(a, **kw):\n try: return g(a, **kw)\n except TypeError: pass",
+        "b",
+        UNDECIDED,
+    ),
+    (
+        "def f(a, b=1): pass",
+        CALLEE + "def f(a, **kw):\n try: return g(a, **kw)\n except KeyError: pass",
+        "b",
+        HELD,
+    ),
     # bases, methods, classes
+    (
+        "class f:\n def __init__(self, y=1): pass",
+        "class M(type):\n def __call__(cls, y=1): pass\nclass f(metaclass=M): pass",
+        "y",
+        REFUTED,
+    ),
     (SUB.format(""), SUB.format("y=1, "), "y", HELD),
     (SUB.format(""), SUB.format(""), "y", REFUTED),
     (
@@ -241,6 +378,30 @@ def test_a_method_is_followed_on_the_class_that_it_is_taken_from() -> None:
     assert isinstance(held, dict)
     assert held["evidence"] == HELD
     assert isinstance(proven(old, old, Kind.PARAMETER_REMOVED, **claimed), Reject)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        # the first argument is no instance of the class
+        "class f:\n @staticmethod\n def n(o, **kw): return o.m(**kw)\n",
+        "class f:\n @staticmethod\n def n(cls, **kw): return cls(**kw)\n def __init__(self): pass\n",
+        "class A:\n def o(self, **kw): return self.m(**kw)\nclass f:\n def n(self, **kw): return A.o(self.a, **kw)\n",
+        "class f:\n def n(self, **kw):\n  self = kw\n  return self.m(**kw)\n",
+    ],
+)
+def test_a_method_is_not_followed_on_what_may_be_of_another_class(made: str) -> None:
+    old, new = "class f:\n def n(self, b=1): pass", f"{made} def m(self, y=1): pass"
+    result = proven(old, new, Kind.PARAMETER_REMOVED, path="lib.f.n", parameter="b", old="b=1")
+    assert isinstance(result, dict)
+    assert result["evidence"] == UNDECIDED
+
+
+def test_a_function_of_several_types_takes_what_all_of_them_take() -> None:
+    new = "@functools.singledispatch\ndef f(a, c=1): pass\n@f.register(int)\ndef _(a, b=1): pass"
+    result = proven(f("a, b=1"), new, Kind.PARAMETER_REMOVED, parameter="b", old="b=1")
+    assert isinstance(result, dict)
+    assert result["evidence"] == UNDECIDED
 
 
 STATES = [

@@ -12,7 +12,7 @@ import builtins
 import functools
 import inspect
 import types
-from typing import Any, List, NamedTuple  # noqa: UP035 - Python 3.6 cannot subscript the other ones
+from typing import Any, Iterator, List, NamedTuple  # noqa: UP035 - Python 3.6 cannot subscript the other ones
 
 from .handed_on import UnknownError, handed_on
 from .trials import by_trial
@@ -26,6 +26,7 @@ _DEPTH = 12
 _TRANSPARENT = ("abc", "contextlib", "functools", "typing_extensions", "warnings")
 _CACHED = type(functools.lru_cache(maxsize=1)(len))
 
+_ANY = (_Kind("args", _Kind.VAR_POSITIONAL), _Kind("kwargs", _Kind.VAR_KEYWORD))
 _Parameters = List[inspect.Parameter]  # noqa: UP006 - Python 3.6
 
 
@@ -50,9 +51,14 @@ def constructor(class_: type) -> Any:
     """Return the one function that takes the arguments of a class, or None."""
     if _static(type(class_), "__call__") is not type.__dict__["__call__"]:
         return None
-    new, init = (_static(class_, name) for name in ("__new__", "__init__"))
-    functions = [each for each in (getattr(new, "__func__", new), init) if not _takes_anything(each)]
+    functions = _constructors(class_)
     return functions[0] if len(functions) == 1 and isinstance(functions[0], types.FunctionType) else None
+
+
+def _constructors(class_: type) -> "list[Any]":
+    """Return those of `__new__` and `__init__` that choose arguments."""
+    new, init = (_static(class_, name) for name in ("__new__", "__init__"))
+    return [each for each in (getattr(new, "__func__", new), init) if not _takes_anything(each)]
 
 
 def _takes_anything(value: Any) -> bool:
@@ -77,12 +83,19 @@ def _accepted(callee: _Callee, depth: int) -> _Parameters:
         return _of_class(value, depth)
     if value is object.__init__:
         return []
+    call = _static(type(value), "__call__")
+    if type(call) is types.FunctionType:
+        return _accepted(_Callee(call, 1, type(value)), depth + 1)
     wrapped = _static(value, "__wrapped__")
     if wrapped is not None:
         inner = _accepted(_Callee(wrapped, bound, class_), depth + 1)
+        if hasattr(value, "dispatch") and hasattr(value, "registry"):
+            return _dispatched(value, inner, bound, depth)
         hands_on = type(value) is _CACHED or value.__globals__.get("__name__") in _TRANSPARENT
         return inner if hands_on else by_trial(value, wrapped, inner, bound)
     if type(value) is not types.FunctionType:
+        if len(list(below_wrappers(value))) > 1:
+            raise UnknownError  # its signature is that of what is wrapped
         return _unbound(list(inspect.signature(value).parameters.values()), bound)
     return _of_function(callee, depth)
 
@@ -91,9 +104,47 @@ def _of_class(class_: type, depth: int) -> _Parameters:
     function = constructor(class_)
     if function is not None:
         return _declared_if_open(class_, _accepted(_Callee(function, 1, class_), depth + 1), 0)
+    if _static(type(class_), "__call__") is not type.__dict__["__call__"]:
+        raise UnknownError
+    functions = _constructors(class_)
+    if len(functions) == 2 and all(type(each) is types.FunctionType for each in functions):
+        return _of_both(class_, functions, depth)
     if _static(class_, "__init__") is not object.__init__ or _static(class_, "__new__") is not object.__new__:
         raise UnknownError
     return []
+
+
+def _of_both(class_: type, functions: "list[Any]", depth: int) -> _Parameters:
+    """Return the parameters of `__new__` and `__init__` if they are the same; else it is open which calls both take."""
+    try:
+        new, init = (_accepted(_Callee(each, 1, class_), depth + 1) for each in functions)
+    except Exception:  # noqa: BLE001 - as in `accepted`; a signature would be that of one of them
+        return list(_ANY)
+    return (
+        init
+        if [each.replace(default=...) for each in new] == [each.replace(default=...) for each in init]
+        else list(_ANY)
+    )
+
+
+def _dispatched(value: Any, inner: _Parameters, bound: int, depth: int) -> _Parameters:
+    """Return the parameters of a `functools.singledispatch`, which needs an argument by position to choose by."""
+    others = [_accepted(_Callee(each, bound, None), depth + 1) for each in value.registry.values()]
+    shapes = [[(each.name, each.kind, each.default is each.empty) for each in parameters] for parameters in others]
+    if bound or not inner or any(shape != shapes[0] for shape in shapes) or inner[0].kind not in _POSITIONAL:
+        raise UnknownError
+    return [inner[0].replace(kind=_Kind.POSITIONAL_ONLY), *inner[1:]]
+
+
+def below_wrappers(value: Any) -> "Iterator[Any]":
+    """Yield an object, what runs when it is called, what that wraps (`__wrapped__`), and so on."""
+    visited = []  # type: list[Any]
+    while value is not None and not any(value is each for each in visited) and len(visited) < 20:
+        visited.append(value)
+        yield value
+        while type(value) in (types.MethodType, functools.partial):
+            value = value.__func__ if type(value) is types.MethodType else value.func
+        value = _static(value, "__wrapped__")
 
 
 def _of_function(callee: _Callee, depth: int) -> _Parameters:
@@ -141,26 +192,32 @@ def _followed(function: types.FunctionType, own: _Parameters, class_: Any, depth
     ):
         raise UnknownError
     names = {each.name for each in own if each.kind not in _VARIADIC}
-    passed_on = []  # type: _Parameters
+    passed_on, put_in = [], handed.filled | handed.unsure  # type: _Parameters, set[str]
+    has_place = handed.rest  # up to the first that the function puts in under its name
     for each in parameters:
         if each in by_place[:positional] or each.name in named:
             continue
-        is_placed = handed.rest and each.kind in (*_POSITIONAL, _Kind.VAR_POSITIONAL)
+        has_place = has_place and each.name not in put_in
+        is_placed = has_place and each.kind in (*_POSITIONAL, _Kind.VAR_POSITIONAL)
         is_named = handed.keywords and each.kind in (*_NAMED, _Kind.VAR_KEYWORD) and each.name not in names
         if each.kind in _VARIADIC:
             passed_on += [each] if is_placed or is_named else []
         elif is_placed or is_named:
             kind = _Kind.POSITIONAL_OR_KEYWORD if is_placed and is_named else _Kind.KEYWORD_ONLY
-            is_filled = each.name in handed.filled and each.default is each.empty
+            if each.name in handed.unsure and each.default is each.empty:
+                raise UnknownError
             passed_on.append(
                 each.replace(
-                    kind=kind if is_named else _Kind.POSITIONAL_ONLY, default=... if is_filled else each.default
+                    kind=kind if is_named else _Kind.POSITIONAL_ONLY,
+                    default=... if each.name in put_in else each.default,
                 )
             )
         elif each.default is each.empty:
             raise UnknownError
     names |= {each.name for each in passed_on}
-    passed_on += [_Kind(name, _Kind.KEYWORD_ONLY, default=...) for name in sorted(handed.popped - names)]
+    for name in sorted(handed.popped - names):
+        default = inspect.Parameter.empty if name in handed.needed else ...
+        passed_on.append(_Kind(name, _Kind.KEYWORD_ONLY, default=default))
     replaced = {rest if handed.rest else "", keywords if handed.keywords else ""}
     return ordered([each for each in own if each.name not in replaced] + passed_on)
 
@@ -194,7 +251,9 @@ def _resolved(expression: ast.AST, function: types.FunctionType, class_: Any) ->
         return _Callee(member, 0, None)
     if not isinstance(owner, type):
         raise UnknownError
-    return _Callee(member, 0, class_) if type(member) is types.FunctionType else _bound(member, owner)
+    if type(member) is not types.FunctionType:
+        return _bound(member, owner)
+    return _Callee(member, 0, class_ if class_ is not None and issubclass(class_, owner) else None)
 
 
 def _variable(name: str, function: types.FunctionType) -> Any:
@@ -212,7 +271,8 @@ def _bound(raw: Any, class_: Any) -> _Callee:
     if raw is object.__init__:
         return _Callee(raw, 0, class_)
     if type(raw) in (staticmethod, classmethod):
-        return _Callee(raw.__func__, int(type(raw) is classmethod), class_)
+        takes_class = type(raw) is classmethod or getattr(raw.__func__, "__name__", "") == "__new__"
+        return _Callee(raw.__func__, int(type(raw) is classmethod), class_ if takes_class else None)
     if type(raw) is not types.FunctionType and type(raw) is not _CACHED:
         raise UnknownError
     return _Callee(raw, 1, class_)

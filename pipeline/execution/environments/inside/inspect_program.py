@@ -4,7 +4,7 @@ It reads `.wanted.json` in its folder and reports on standard output: `started`,
 (before it is tried, what was found, and then which calls it accepts, if the signature does not say so), and at the end
 the nonce that lies unread on standard input until then.
 No body of a function that a library offers is run: modules are imported, attributes are taken of modules and classes,
-signatures read. Of wrappers around functions copies are called (`trials`).
+signatures read. Of wrappers around functions copies are called (`trials`), and what these call on their way.
 """
 
 import functools
@@ -16,9 +16,9 @@ import re
 import sys
 import types
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, Iterator  # noqa: UP035 - Python 3.6 cannot subscript the other ones
+from typing import TYPE_CHECKING, Any, Callable  # noqa: UP035 - Python 3.6 cannot subscript the other ones
 
-from .accepted_calls import accepted, constructor
+from .accepted_calls import accepted, below_wrappers, constructor
 
 if TYPE_CHECKING:
     Description = dict[str, Any]
@@ -185,7 +185,7 @@ def is_routine(value: Any) -> bool:
 
 def describe_call(description: "Description", value: Any, raw: Any, owner: Any) -> None:
     """Add the signature as a caller sees it, whether it is a coroutine function, and what it is wrapped by."""
-    wrappers = list(unwrapped(constructor(value) if issubclass(type(value), type) else value))
+    wrappers = list(below_wrappers(called(value)))
     put(
         description,
         "async",
@@ -206,9 +206,9 @@ def describe_accepted(description: "Description", value: Any, raw: Any, owner: A
     """Add the parameters that calls must fit, if they are others than the signature says or a wrapper hides them."""
     if description["kind"] in ("module", "property") or not callable(value):
         return
-    class_ = owner if issubclass(type(owner), type) else None
-    calls = accepted(value, int(is_unbound(value, raw, owner)), class_)
-    parameters = [parameter(each) for each in calls or ()]
+    bound = int(is_unbound(value, raw, owner))
+    calls = accepted(value, bound, owner if bound else None)
+    parameters = [[*parameter(each)[:3], "..."] if each.default is ... else parameter(each) for each in calls or ()]
     if calls is not None and ("wrappers" in description or parameters != description.get("signature")):
         description["accepts"] = parameters
 
@@ -220,13 +220,12 @@ def is_unbound(value: Any, raw: Any, owner: Any) -> bool:
     return not issubclass(type(value), (types.MethodType, types.BuiltinFunctionType))
 
 
-def unwrapped(value: Any) -> "Iterator[Any]":
-    """Yield an object, what it wraps (`__wrapped__`), and so on."""
-    visited = []  # type: list[Any]
-    while value is not None and not any(value is each for each in visited) and len(visited) < 20:
-        visited.append(value)
-        yield value
-        value = static(value, "__wrapped__")
+def called(value: Any) -> Any:
+    """Return the function that takes the arguments of a call: of a class, of an object, or it itself."""
+    if issubclass(type(value), type):
+        return constructor(value)
+    call = static(type(value), "__call__")
+    return call if type(call) is types.FunctionType and static(value, "__wrapped__") is None else value
 
 
 def home(wrapper: Any) -> str:
