@@ -4,9 +4,9 @@
 
 Each pair of releases is compared, the pinned environment of each is built, and every path of a change is asked for in
 both (`pipeline/execution/validation/probes.py`), in the sandbox. Claims about parameters are bound as calls. A change
-is judged as before it is published (`pipeline/quality/acceptance/changes.py`): it holds, is refuted, or is not decided
-(an attribute of instances, a module that needs what is not installed, a change that no probe sees); the reasons are
-counted. Without arguments the pairs are those of which `curation_rules/tags.yaml` says how many held. Pairs
+is judged as before it is published (`pipeline/quality/acceptance/changes.py`). It holds, is refuted, or is not decided.
+Not decided are attributes of instances, modules that need what is not installed, and changes that no probe sees. These
+reasons are counted. Without arguments the pairs are those of which `curation_rules/tags.yaml` says how many held. Pairs
 that cannot be run are named, and left out.
 
 Environments and sources stay in the cache under DRIFTLINE_DATA.

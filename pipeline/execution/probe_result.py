@@ -41,7 +41,8 @@ class ProbeResult(msgspec.Struct, frozen=True):
 
     `name` is what a module calls itself; it may be reached under another path, by an import that binds it there.
     A parameter is (name, kind, whether it has a default, the repr of the default if it is a short literal). `accepts`
-    are the parameters by the code that a call runs, where it was followed and the signature says otherwise.
+    are the parameters by the code that a call runs, where it was followed and the signature says otherwise. Where
+    neither is known to be what calls must fit, `unfollowed` is the error that ended the search.
     """
 
     kind: str
@@ -56,6 +57,7 @@ class ProbeResult(msgspec.Struct, frozen=True):
     deprecated: bool = False
     undescribed: str | None = None
     accepts: tuple[_Parameter, ...] | None = None
+    unfollowed: str = ""
 
     @classmethod
     def read(cls, text: str) -> ProbeResult:
@@ -92,16 +94,18 @@ class ProbeResult(msgspec.Struct, frozen=True):
         """Return why `callable_as` has no signature."""
         if self.wrappers and self.accepts is None:
             return f"a wrapper of {self.wrappers[0]} may take other arguments"
+        if self.signature is None and self.accepts is None:
+            return "it has no signature that can be read"
         parameters = self._called()
         if parameters is None:
-            return "it has no signature that can be read"
+            return "its signature may not be what its code takes"
         if _takes_anything(parameters):
             return "it takes `*args` and `**kwargs`, and where they go cannot be followed"
         return "no function of Python can have its signature"
 
     def _called(self) -> tuple[_Parameter, ...] | None:
         """Return the parameters that calls must fit, if they are known."""
-        if self.accepts is None and self.wrappers:
+        if self.accepts is None and (self.wrappers or self.unfollowed):
             return None
         return self.signature if self.accepts is None else self.accepts
 

@@ -70,7 +70,9 @@ def ask(
                 answers[answer.name] = replace(answer, description={**(answer.description or {}), **line["added"]})
         if not report.signed:
             culprit = named[max((line["trying"] for line in report.lines if "trying" in line), default=remaining[0][0])]
-            answers.setdefault(culprit, _culprit(culprit, finished, report))
+            answer = answers.setdefault(culprit, _culprit(culprit, finished, report))
+            if answer.description:
+                answers[culprit] = replace(answer, description=answer.description | {"unfollowed": "ended"})
         remaining = [(index, name) for index, name in remaining if name not in answers]
     return answers
 

@@ -59,7 +59,8 @@ def fits_by_position(signature: inspect.Signature, name: str, place: int) -> boo
 
 def _landed(signature: inspect.Signature, name: str, lands: str | None, rest: inspect._ParameterKind) -> bool | None:
     """Return whether an argument reached a parameter; None if `*args` or `**kwargs` took it in that one's place."""
-    if lands is not None and lands == takes(signature, rest) and name not in signature.parameters:
+    is_other = rest == Kind.VAR_KEYWORD or name not in signature.parameters
+    if lands is not None and lands == takes(signature, rest) and is_other:
         return None
     return lands == name
 

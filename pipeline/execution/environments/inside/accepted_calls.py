@@ -1,20 +1,23 @@
 """Finds which calls an object accepts, by the code that a call runs; for Python 3.6 and newer.
 
 A signature states more than it holds: behind `**kwargs` any keyword binds, and a wrapper states the parameters of what
-it wraps. Both are followed, without running the body of anything that a library offers:
+it wraps. Both are followed:
 
-- Code that hands `*args` and `**kwargs` on to one callee accepts what that callee accepts.
-- Of a wrapper a copy is called, in which a recorder stands in the place of what it wraps (`trials`).
+- Code that forwards `*args` and `**kwargs` to one callee accepts what that callee accepts. It is only read
+  (`forwarded_arguments`).
+- Of a wrapper a copy is called, in which a recorder replaces what it wraps (`trials`). So the code of the wrapper runs,
+  and what it calls besides.
 """
 
 import ast
 import builtins
+import dis
 import functools
 import inspect
 import types
 from typing import Any, Iterator, List, NamedTuple  # noqa: UP035 - Python 3.6 cannot subscript the other ones
 
-from .handed_on import UnknownError, handed_on
+from .forwarded_arguments import UnknownError, forwarding
 from .trials import by_trial
 
 _Kind = inspect.Parameter
@@ -22,8 +25,8 @@ _POSITIONAL = (_Kind.POSITIONAL_ONLY, _Kind.POSITIONAL_OR_KEYWORD)
 _NAMED = (_Kind.POSITIONAL_OR_KEYWORD, _Kind.KEYWORD_ONLY)
 _VARIADIC = (_Kind.VAR_POSITIONAL, _Kind.VAR_KEYWORD)
 _DEPTH = 12
-# Wrappers of these modules hand on the arguments as they are.
-_TRANSPARENT = ("abc", "contextlib", "functools", "typing_extensions", "warnings")
+# Wrappers by module and name that forward the arguments as they are.
+_TRANSPARENT = (("contextlib", "helper"), ("typing_extensions", "wrapper"), ("warnings", "wrapper"))
 _CACHED = type(functools.lru_cache(maxsize=1)(len))
 
 _ANY = (_Kind("args", _Kind.VAR_POSITIONAL), _Kind("kwargs", _Kind.VAR_KEYWORD))
@@ -36,15 +39,14 @@ class _Callee(NamedTuple):
     class_: Any
 
 
-def accepted(value: Any, bound: int, class_: Any) -> "_Parameters | None":
-    """Return the parameters that calls of an object must fit, or None where that cannot be found out.
+def accepted(value: Any, bound: int, class_: Any) -> _Parameters:
+    """Return the parameters that calls of an object must fit.
 
     `bound` of its first parameters are filled by the object that it is taken from, an instance of `class_`.
+
+    Errors: UnknownError where that cannot be found out; of any kind where the code of a wrapper raises them.
     """
-    try:
-        return _accepted(_Callee(value, bound, class_), 0)
-    except BaseException:  # noqa: BLE001 - objects that pretend to be others and wrappers raise all sorts of things
-        return None
+    return _accepted(_Callee(value, bound, class_), 0)
 
 
 def constructor(class_: type) -> Any:
@@ -62,8 +64,12 @@ def _constructors(class_: type) -> "list[Any]":
 
 
 def _takes_anything(value: Any) -> bool:
-    """Say whether it makes objects or exceptions in Python's own way, which leaves the arguments to the other one."""
-    return any(value is vars(each).get(name) for each in (object, BaseException) for name in ("__new__", "__init__"))
+    """Say whether it makes objects in Python's own way, which leaves the arguments to the other one."""
+    of = getattr(value, "__self__", None)  # of a `__new__` that is not written in Python
+    if value in (object.__new__, object.__init__) or not isinstance(of, type) or value is not of.__new__:
+        return value in (object.__new__, object.__init__)
+    is_error = issubclass(of, BaseException) and of.__module__ == "builtins" and "Group" not in of.__name__
+    return is_error or of in (dict, list, set)
 
 
 def _static(owner: Any, name: str) -> Any:
@@ -72,7 +78,7 @@ def _static(owner: Any, name: str) -> Any:
 
 def _accepted(callee: _Callee, depth: int) -> _Parameters:
     """Return the parameters that remain to be given to a callee."""
-    value, bound, class_ = callee
+    value, bound, _ = callee
     if depth > _DEPTH:
         raise UnknownError
     if type(value) is types.MethodType:
@@ -86,45 +92,70 @@ def _accepted(callee: _Callee, depth: int) -> _Parameters:
     call = _static(type(value), "__call__")
     if type(call) is types.FunctionType:
         return _accepted(_Callee(call, 1, type(value)), depth + 1)
+    if _static(value, "__wrapped__") is not None:
+        return _of_wrapper(callee, depth)
+    if type(value) is types.FunctionType:
+        return _of_function(callee, depth)
+    is_partial = type(value) is functools.partial
+    if len(list(below_wrappers(value))) > 1 or (is_partial and not _is_stated(value.func, depth)):
+        raise UnknownError  # its signature is that of what is wrapped
+    return _unbound(_stated(value), bound)
+
+
+def _of_wrapper(callee: _Callee, depth: int) -> _Parameters:
+    value, bound, class_ = callee
     wrapped = _static(value, "__wrapped__")
-    if wrapped is not None:
-        inner = _accepted(_Callee(wrapped, bound, class_), depth + 1)
-        if hasattr(value, "dispatch") and hasattr(value, "registry"):
-            return _dispatched(value, inner, bound, depth)
-        hands_on = type(value) is _CACHED or value.__globals__.get("__name__") in _TRANSPARENT
-        return inner if hands_on else by_trial(value, wrapped, inner, bound)
-    if type(value) is not types.FunctionType:
-        if len(list(below_wrappers(value))) > 1:
-            raise UnknownError  # its signature is that of what is wrapped
-        return _unbound(list(inspect.signature(value).parameters.values()), bound)
-    return _of_function(callee, depth)
+    inner = _accepted(_Callee(wrapped, bound, class_), depth + 1)
+    if hasattr(value, "dispatch") and hasattr(value, "registry"):
+        return _dispatched(value, inner, bound, depth)
+    is_cached = type(value) is _CACHED
+    if is_cached or (value.__globals__.get("__name__"), value.__code__.co_name) in _TRANSPARENT:
+        return inner
+    return by_trial(value, wrapped, inner, bound)
 
 
 def _of_class(class_: type, depth: int) -> _Parameters:
     function = constructor(class_)
     if function is not None:
-        return _declared_if_open(class_, _accepted(_Callee(function, 1, class_), depth + 1), 0)
-    if _static(type(class_), "__call__") is not type.__dict__["__call__"]:
+        return _accepted(_Callee(function, 1, class_), depth + 1)
+    call = _static(type(class_), "__call__")
+    if type(call) is types.FunctionType:
+        return _accepted(_Callee(call, 1, type(class_)), depth + 1)
+    if call is not type.__dict__["__call__"]:
         raise UnknownError
     functions = _constructors(class_)
     if len(functions) == 2 and all(type(each) is types.FunctionType for each in functions):
         return _of_both(class_, functions, depth)
-    if _static(class_, "__init__") is not object.__init__ or _static(class_, "__new__") is not object.__new__:
+    if not functions:
+        return []
+    if any(isinstance(each, types.FunctionType) or _static(each, "__wrapped__") is not None for each in functions):
         raise UnknownError
-    return []
+    return _stated(class_)
 
 
 def _of_both(class_: type, functions: "list[Any]", depth: int) -> _Parameters:
     """Return the parameters of `__new__` and `__init__` if they are the same; else it is open which calls both take."""
     try:
         new, init = (_accepted(_Callee(each, 1, class_), depth + 1) for each in functions)
-    except Exception:  # noqa: BLE001 - as in `accepted`; a signature would be that of one of them
+    except Exception:  # noqa: BLE001 - as in `_of_function`; a signature would be that of one of them
         return list(_ANY)
     return (
         init
         if [each.replace(default=...) for each in new] == [each.replace(default=...) for each in init]
         else list(_ANY)
     )
+
+
+def _is_stated(value: Any, depth: int) -> bool:
+    """Say whether an object accepts what its signature states."""
+    return _accepted(_Callee(value, 0, None), depth + 1) == _stated(value)
+
+
+def _stated(value: Any) -> _Parameters:
+    """Return the parameters of a signature that Python reads from the code, or a compiled library has for its own."""
+    if _static(value, "__signature__") is not None:
+        raise UnknownError
+    return list(inspect.signature(value).parameters.values())
 
 
 def _dispatched(value: Any, inner: _Parameters, bound: int, depth: int) -> _Parameters:
@@ -153,16 +184,8 @@ def _of_function(callee: _Callee, depth: int) -> _Parameters:
         return own
     try:
         return _followed(callee.value, own, callee.class_, depth)
-    except Exception:  # noqa: BLE001 - what it does with them is not known, and so they take anything
-        return _declared_if_open(callee.value, own, callee.bound)
-
-
-def _declared_if_open(value: Any, parameters: _Parameters, bound: int) -> _Parameters:
-    """Return the parameters of the signature that an object states for itself, where its code takes any keyword."""
-    is_open = any(each.kind == _Kind.VAR_KEYWORD for each in parameters)
-    if not is_open or getattr(value, "__signature__", None) is None:
-        return parameters
-    return _unbound(list(inspect.signature(value).parameters.values()), bound)
+    except Exception:  # noqa: BLE001 - sources and objects of all sorts are read; what is not known takes anything
+        return own
 
 
 def _own(function: types.FunctionType) -> _Parameters:
@@ -182,43 +205,41 @@ def _unbound(parameters: _Parameters, bound: int) -> _Parameters:
 def _followed(function: types.FunctionType, own: _Parameters, class_: Any, depth: int) -> _Parameters:
     """Return parameters with those of the callee in the place of the `*args` and `**kwargs` that it gets."""
     rest, keywords = ("".join(each.name for each in own if each.kind == kind) for kind in _VARIADIC)
-    handed = handed_on(function.__code__, rest, keywords)
-    parameters = _accepted(_resolved(handed.call.func, function, class_), depth + 1)
-    positional = len([each for each in handed.call.args if not isinstance(each, ast.Starred)])
-    named = {each.arg for each in handed.call.keywords}
+    forwarded = forwarding(function.__code__, rest, keywords)
+    parameters = _accepted(_resolved(forwarded.call.func, function, class_), depth + 1)
+    positional = len([each for each in forwarded.call.args if not isinstance(each, ast.Starred)])
+    given = {each.arg: None for each in forwarded.call.keywords if each.arg is not None}
+    put_in = forwarded.filled | forwarded.unsure
+    # TypeError if it refuses what the function itself gives, whatever is forwarded
+    inspect.Signature(parameters).bind_partial(*range(positional), **given, **dict.fromkeys(put_in))
     by_place = [each for each in parameters if each.kind in _POSITIONAL]
-    if (handed.rest and named & {each.name for each in by_place}) or (
-        positional > len(by_place) and not any(each.kind == _Kind.VAR_POSITIONAL for each in parameters)
-    ):
+    if forwarded.rest and any(each.name in given for each in by_place):
         raise UnknownError
-    names = {each.name for each in own if each.kind not in _VARIADIC}
-    passed_on, put_in = [], handed.filled | handed.unsure  # type: _Parameters, set[str]
-    has_place = handed.rest  # up to the first that the function puts in under its name
+    names = {each.name for each in own if each.kind in _NAMED}
+    changed = put_in | forwarded.popped
+    passed_on = []  # type: _Parameters
+    has_place = forwarded.rest  # up to the first that the function puts in under its name
     for each in parameters:
-        if each in by_place[:positional] or each.name in named:
+        if each in by_place[:positional] or each.name in given:
             continue
         has_place = has_place and each.name not in put_in
         is_placed = has_place and each.kind in (*_POSITIONAL, _Kind.VAR_POSITIONAL)
-        is_named = handed.keywords and each.kind in (*_NAMED, _Kind.VAR_KEYWORD) and each.name not in names
+        is_named = forwarded.keywords and each.kind in (*_NAMED, _Kind.VAR_KEYWORD) and each.name not in names
         if each.kind in _VARIADIC:
             passed_on += [each] if is_placed or is_named else []
         elif is_placed or is_named:
             kind = _Kind.POSITIONAL_OR_KEYWORD if is_placed and is_named else _Kind.KEYWORD_ONLY
-            if each.name in handed.unsure and each.default is each.empty:
+            if each.name in changed - forwarded.filled and each.default is each.empty:
                 raise UnknownError
-            passed_on.append(
-                each.replace(
-                    kind=kind if is_named else _Kind.POSITIONAL_ONLY,
-                    default=... if each.name in put_in else each.default,
-                )
-            )
-        elif each.default is each.empty:
+            default = each.empty if each.name in forwarded.needed else ... if each.name in changed else each.default
+            passed_on.append(each.replace(kind=kind if is_named else _Kind.POSITIONAL_ONLY, default=default))
+        elif each.default is each.empty and each.name not in forwarded.filled:
             raise UnknownError
     names |= {each.name for each in passed_on}
-    for name in sorted(handed.popped - names):
-        default = inspect.Parameter.empty if name in handed.needed else ...
+    for name in sorted(forwarded.popped - names):
+        default = inspect.Parameter.empty if name in forwarded.needed else ...
         passed_on.append(_Kind(name, _Kind.KEYWORD_ONLY, default=default))
-    replaced = {rest if handed.rest else "", keywords if handed.keywords else ""}
+    replaced = {rest if forwarded.rest else "", keywords if forwarded.keywords else ""}
     return ordered([each for each in own if each.name not in replaced] + passed_on)
 
 
@@ -244,6 +265,8 @@ def _resolved(expression: ast.AST, function: types.FunctionType, class_: Any) ->
         owner = next((each for each in above if expression.attr in vars(each)), object)
         return _bound(vars(owner)[expression.attr], class_)
     if isinstance(base, ast.Name) and base.id == first and class_ is not None:
+        if any(_stores(each, expression.attr) for of in class_.__mro__ for each in vars(of).values()):
+            raise UnknownError  # instances may have another one
         return _bound(_static(class_, expression.attr), class_)
     owner = _resolved(base, function, class_).value
     member = _static(owner, expression.attr)
@@ -254,6 +277,15 @@ def _resolved(expression: ast.AST, function: types.FunctionType, class_: Any) ->
     if type(member) is not types.FunctionType:
         return _bound(member, owner)
     return _Callee(member, 0, class_ if class_ is not None and issubclass(class_, owner) else None)
+
+
+def _stores(function: Any, name: str) -> bool:
+    """Say whether the code of a function sets an attribute of that name."""
+    code = getattr(function, "__code__", None)
+    return type(code) is types.CodeType and any(
+        each.opname == "STORE_ATTR" and each.argval == name
+        for each in (dis.get_instructions(code) if name in code.co_names else ())
+    )
 
 
 def _variable(name: str, function: types.FunctionType) -> Any:

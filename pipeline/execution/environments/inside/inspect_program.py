@@ -1,10 +1,11 @@
 """Describes what stands at API paths and in modules, inside the sandbox, for Python 3.6 and newer.
 
-It reads `.wanted.json` in its folder and reports on standard output: `started`, lines for each thing that is asked for
-(before it is tried, what was found, and then which calls it accepts, if the signature does not say so), and at the end
-the nonce that lies unread on standard input until then.
-No body of a function that a library offers is run: modules are imported, attributes are taken of modules and classes,
-signatures read. Of wrappers around functions copies are called (`trials`), and what these call on their way.
+It reads `.wanted.json` in its folder and reports on standard output. The report is `started`, lines for each request,
+and at the end the nonce, which lies unread on standard input until then. The lines of a request are written before it
+is tried, when it is described, and when its accepted calls are known.
+
+Modules are imported, attributes of modules and classes are taken, and signatures are read. Copies of wrappers around
+functions are called (`trials`), and so is other code that they call. No other function that a library offers is called.
 """
 
 import functools
@@ -203,13 +204,17 @@ def describe_call(description: "Description", value: Any, raw: Any, owner: Any) 
 
 
 def describe_accepted(description: "Description", value: Any, raw: Any, owner: Any) -> None:
-    """Add the parameters that calls must fit, if they are others than the signature says or a wrapper hides them."""
+    """Add the parameters that calls must fit, if the signature does not state them, or why they are not known."""
     if description["kind"] in ("module", "property") or not callable(value):
         return
     bound = int(is_unbound(value, raw, owner))
-    calls = accepted(value, bound, owner if bound else None)
-    parameters = [[*parameter(each)[:3], "..."] if each.default is ... else parameter(each) for each in calls or ()]
-    if calls is not None and ("wrappers" in description or parameters != description.get("signature")):
+    try:
+        calls = accepted(value, bound, owner if bound else None)
+    except BaseException as error:  # noqa: BLE001 - objects that pretend to be others and wrappers raise all sorts of things
+        description["unfollowed"] = type(error).__name__
+        return
+    parameters = [[*parameter(each)[:3], "..."] if each.default is ... else parameter(each) for each in calls]
+    if "wrappers" in description or parameters != description.get("signature"):
         description["accepts"] = parameters
 
 

@@ -1,18 +1,20 @@
 """Calls copies of wrappers with placeholders, in which a recorder stands for what they wrap; for Python 3.6 and newer.
 
-Only the code of the wrapper runs, and what it calls besides: what it hands on is bound to the parameters of what it
-wraps, whose body never runs. A copy has variables of its own, and is stopped before it waits, forks, exits or the like.
+The code of the wrapper runs, and what it calls besides. What it forwards is bound to the parameters of what it wraps,
+whose body does not run. A copy has variables of its own, but shares the objects that they hold. It is stopped before it
+waits, forks, exits or the like.
 """
 
 import functools
 import inspect
+import os
 import sys
 import time
 import types
 import warnings
-from typing import Any, Iterator, List  # noqa: UP035 - Python 3.6 cannot subscript the other ones
+from typing import Any, Iterable, Iterator, List  # noqa: UP035 - Python 3.6 cannot subscript the other ones
 
-from .handed_on import UnknownError
+from .forwarded_arguments import UnknownError
 
 _Kind = inspect.Parameter
 _POSITIONAL = (_Kind.POSITIONAL_ONLY, _Kind.POSITIONAL_OR_KEYWORD)
@@ -26,13 +28,12 @@ _MOST_SECONDS = 2.0  # of all calls of a wrapper
 # Compiled functions that wait, start or end something, or reach out; of `posix` some are harmless.
 _FORBIDDEN_MODULES = ("posix", "nt", "select", "_socket", "_posixsubprocess", "_signal")
 _HARMLESS = ("fspath", "getcwd", "getpid", "lstat", "stat")
+# The recorder has others than what it stands for.
+_OF_CODE = ("__code__", "__defaults__", "__kwdefaults__", "func_code")
+_STANDARD = os.path.dirname(inspect.__file__) + os.sep  # noqa: PTH120 - a module less to load
 _FORBIDDEN_NAMES = ("input", "open", "sleep", "start_new_thread", "start_joinable_thread")
 
 _Parameters = List[inspect.Parameter]  # noqa: UP006 - Python 3.6
-
-
-class _Placeholder:
-    """An argument of which nothing is known."""
 
 
 class _RefusedError(TypeError):
@@ -40,7 +41,19 @@ class _RefusedError(TypeError):
 
 
 class _StopError(BaseException):
-    """A wrapper is about to do what a trial must not do."""
+    """A wrapper is about to do what a trial must not do, or what depends on values."""
+
+
+def _stop(*_: Any, **__: Any) -> Any:
+    raise _StopError
+
+
+class _Placeholder:
+    """An argument of which nothing is known. Code that looks at its type or value may do otherwise for another one."""
+
+    __class__ = property(_stop)
+    __eq__ = __ne__ = __bool__ = __len__ = _stop
+    __hash__ = object.__hash__
 
 
 def by_trial(wrapper: Any, wrapped: Any, inner: _Parameters, bound: int) -> _Parameters:
@@ -56,71 +69,84 @@ def by_trial(wrapper: Any, wrapped: Any, inner: _Parameters, bound: int) -> _Par
     if trial.lands(0, required, None) is None:
         raise UnknownError
     filled = trial.arrived() - required
-    by_place = []  # type: list[str]
-    for place, each in enumerate(fixed):
-        covered = {other.name for other in fixed[: place + 1]}
-        lands = trial.lands(place + 1, required - covered, place)
-        if lands is None or lands not in {other.name for other in fixed}:
-            break
-        if lands != each.name:
-            raise UnknownError
-        by_place.append(lands)
+    by_place, takes_more = _places(trial, [each.name for each in fixed], required)
     parameters = []  # type: _Parameters
     for each in fixed:
-        by_name = trial.lands_as_itself(required, each.name)
+        lands = trial.lands(0, required | {each.name}, each.name)
+        if lands not in (each.name, None):
+            raise UnknownError  # the wrapper takes it for itself
         needed = each.name in required and trial.lands(0, required - {each.name}, None) is None
         kind = _Kind.POSITIONAL_OR_KEYWORD if each.name in by_place else _Kind.KEYWORD_ONLY
-        if not by_name and each.name not in by_place:
+        if lands is None and each.name not in by_place:
             continue
         is_unknown = each.default is each.empty or each.name in filled
         default = each.empty if needed else ... if is_unknown else each.default
-        parameters.append(each.replace(kind=kind if by_name else _Kind.POSITIONAL_ONLY, default=default))
-    names = {each.name for each in inner}
-    others = [name for name in sorted(mentioned(wrapper) - names) if trial.takes(required, name)]
-    parameters += [_Kind(name, _Kind.KEYWORD_ONLY, default=...) for name in others]
-    if any(each.kind == _Kind.VAR_POSITIONAL for each in inner):
-        parameters.append(_Kind("args", _Kind.VAR_POSITIONAL))
-    if trial.lands(0, required | {_OTHER}, _OTHER) is not None:
-        parameters.append(_Kind("kwargs", _Kind.VAR_KEYWORD))
+        parameters.append(each.replace(kind=kind if lands else _Kind.POSITIONAL_ONLY, default=default))
+    is_open = trial.lands(0, required | {_OTHER}, _OTHER) is not None
+    others = sorted(trial.mentioned() - {each.name for each in inner})
+    taken = [name for name in others if trial.lands(0, required | {name}, name) not in (None, "**")]
+    parameters += [_Kind(name, _Kind.KEYWORD_ONLY, default=...) for name in taken]
+    parameters += [_Kind("args", _Kind.VAR_POSITIONAL)] if takes_more else []
+    parameters += [_Kind("kwargs", _Kind.VAR_KEYWORD)] if is_open else []
     return sorted(parameters, key=lambda each: max(each.kind, _Kind.POSITIONAL_OR_KEYWORD))
 
 
-def mentioned(wrapper: types.FunctionType) -> "set[str]":
-    """Return the names that the code of a wrapper has in it, or that it was made with: keywords that it may know."""
-    values = list(_values(wrapper.__code__, wrapper.__globals__))
-    for each in wrapper.__closure__ or ():
-        value = each.cell_contents
-        attributes = vars(value) if hasattr(value, "__dict__") else {}
-        values += [value, *(attributes[name] for name in wrapper.__code__.co_names if name in attributes)]
-    values += [*(wrapper.__defaults__ or ()), *(wrapper.__kwdefaults__ or {}).values(), *(wrapper.__kwdefaults__ or ())]
-    values += wrapper.__code__.co_varnames[: wrapper.__code__.co_argcount]
-    for helper in [value for value in values if type(value) is types.FunctionType]:
-        values += _values(helper.__code__, helper.__globals__)
-    names = {text for value in values for text in _texts(value) if text.isidentifier()}
-    if len(names) > _MOST:
-        raise UnknownError
-    return names
+def _places(trial: "_Trial", names: "list[str]", required: "set[str]") -> "tuple[list[str], bool]":
+    """Return the parameters that arguments by position reach, and whether more arguments are taken."""
+    by_place = []  # type: list[str]
+    for place in range(len(names) + 1):
+        lands = trial.lands(place + 1, required - set(names[: place + 1]), place)
+        if lands is None and trial.lands(place + 1, required - set(by_place), place) is not None:
+            raise UnknownError  # the wrapper takes it for itself
+        if lands is None:
+            break
+        if lands == "*" or (lands in ("", "**") and place == len(names)):
+            return by_place, True
+        if place == len(names) or lands != names[place]:
+            raise UnknownError
+        by_place.append(lands)
+    return by_place, False
 
 
-def _values(code: types.CodeType, variables: "dict[str, Any]") -> "Iterator[Any]":
-    """Yield the constants in code, and what its global names and attributes of them stand for."""
-    for each in code.co_consts:
-        if isinstance(each, types.CodeType):
-            yield from _values(each, variables)
-        else:
-            yield each
-    for value in [variables[name] for name in code.co_names if name in variables]:
-        yield value
-        if isinstance(value, type):
-            yield from [vars(value)[name] for name in code.co_names if name in vars(value)]
+def _texts_in(code: types.CodeType, variables: "dict[str, Any]", values: "list[Any]") -> "Iterator[str]":
+    """Yield the texts among the constants of code, in what its names stand for, and in attributes of these."""
+    constants, names = _constants(code), set(code.co_names)
+    for inner in [each for each in constants if isinstance(each, types.CodeType)]:
+        names.update(inner.co_names)
+    values = [*values, *(variables[name] for name in names if name in variables)]
+    yield from code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    for value in constants + values + _attributes(_attributes(values, names), names):
+        yield from _texts(value)
+
+
+def _attributes(values: "list[Any]", names: "set[str]") -> "list[Any]":
+    """Return values with those of their attributes that have one of the names."""
+    found = [inspect.getattr_static(value, name, None) for value in values for name in names]
+    return values + [each for each in found if each is not None]
+
+
+def _constants(code: types.CodeType) -> "list[Any]":
+    """Return the constants of code, and of code within it."""
+    within = [
+        each for constant in code.co_consts if isinstance(constant, types.CodeType) for each in _constants(constant)
+    ]
+    return [*code.co_consts, *within]
 
 
 def _texts(value: Any) -> "Iterator[str]":
     if type(value) is str:
         yield value
-    elif type(value) in (list, tuple, set, frozenset, dict):
+    elif type(value) in (list, tuple, set, frozenset):
         for each in value:
             yield from _texts(each)
+    elif type(value) is dict:
+        yield from _texts([*value, *value.values()])
+
+
+_TEXT = [name for name in dir(str) if not name.startswith("__")] + ["__getitem__", "__iter__", "__contains__"]
+_TEXT += ["__add__", "__radd__", "__mod__", "__rmod__", "__mul__", "__str__", "__format__"]
+_Name = type("_Name", (str,), dict.fromkeys(_TEXT, _stop))
+"""The name of an argument. What a wrapper makes of the letters is not known, and so it stops when it reads them."""
 
 
 class _Trial:
@@ -147,6 +173,9 @@ class _Trial:
         filled = list(inspect.signature(wrapped).parameters.values())[:bound]
         self._inner = inspect.Signature([each.replace(default=each.empty) for each in filled] + inner)
         self._bound = bound
+        self._texts = set()  # type: set[str]
+        self._seen = set()  # type: set[tuple[str, types.CodeType]]
+        self._wrapped = wrapped
 
     def _recorder(self, wrapped: Any) -> Any:
         @functools.wraps(wrapped)
@@ -157,30 +186,30 @@ class _Trial:
                 self._refused += 1
                 raise _RefusedError(*error.args) from None
 
+        recorder.__signature__ = inspect.signature(wrapped)  # type: ignore[attr-defined]
         return recorder
 
     def arrived(self) -> "set[str]":
         """Return the parameters that the last call reached."""
         return set(self._calls[-1])
 
-    def takes(self, required: "set[str]", name: str) -> bool:
-        """Say whether the wrapper takes a keyword that what it wraps does not have."""
-        return self.lands(0, required | {name}, name) not in (None, "**")
+    def mentioned(self) -> "set[str]":
+        """Return the names that code has in it which the calls ran: keywords that it may know.
 
-    def lands_as_itself(self, required: "set[str]", name: str) -> bool:
-        """Say whether a keyword arrives under its name; UnknownError if the wrapper takes it for itself."""
-        lands = self.lands(0, required | {name}, name)
-        if lands == "":
+        Errors: UnknownError for too many.
+        """
+        names = {text for text in self._texts if text.isidentifier()}
+        if len(names) > _MOST:
             raise UnknownError
-        return lands == name
+        return names
 
     def lands(self, positional: int, names: "set[str]", argument: "int | str | None") -> "str | None":
         """Return the parameter at which an argument arrives, "" if none does; None if the call is refused.
 
-        Of one that only `**kwargs` takes it returns "**".
+        Of one that only `**kwargs` or `*args` takes it returns "**" or "*".
         """
         values = [_Placeholder() for _ in range(self._bound + positional)]
-        named = {name: _Placeholder() for name in names}
+        named = {_Name(name): _Placeholder() for name in names}
         try:
             self._own.bind(*values, **named)
         except TypeError:
@@ -199,8 +228,9 @@ class _Trial:
         if argument is None:
             return ""
         value = named[argument] if isinstance(argument, str) else values[self._bound + argument]
-        if any(each is value for among in arguments.values() if type(among) is dict for each in among.values()):
-            return "**"
+        for stars, among in (("**" if type(each) is dict else "*", each) for each in arguments.values()):
+            if any(each is value for each in _parts(among)):
+                return stars
         return next((name for name, each in arguments.items() if each is value), "")
 
     def _guarded(self, values: "list[Any]", named: "dict[str, Any]") -> None:
@@ -216,18 +246,44 @@ class _Trial:
     def _watch(self, frame: types.FrameType, event: str, argument: Any) -> None:
         """Stop before a call that a trial must not make; sys.setprofile calls it."""
         self._made += 1
+        if event in ("call", "return") and (event, frame.f_code) not in self._seen and _is_of_library(frame.f_code):
+            self._seen.add((event, frame.f_code))
+            self._read(frame)
         is_forbidden = event == "call" and (
             frame.f_code in self._bodies
             or (frame.f_globals.get("__name__") == "threading" and frame.f_code.co_name in ("join", "wait"))
         )
         if event == "c_call" and argument is not sys.setprofile:
+            is_forbidden = argument is self._wrapped or "Pattern" in type(getattr(argument, "__self__", 0)).__name__
             name, module = getattr(argument, "__name__", ""), getattr(argument, "__module__", None)
-            is_forbidden = (module in _FORBIDDEN_MODULES and name not in _HARMLESS) or (
+            is_forbidden |= (module in _FORBIDDEN_MODULES and name not in _HARMLESS) or (
                 module is not None and name in _FORBIDDEN_NAMES
             )
         if is_forbidden or self._made > _MOST_CALLS or time.monotonic() > self._end:
             self._is_stopped = True
             raise _StopError
+
+    def _read(self, frame: types.FrameType) -> None:
+        """Note the texts that code knows as it is called, and what it knows when it returns."""
+        values = [value for value in frame.f_locals.values() if type(value) is not _Placeholder]
+        self._texts.update(_texts_in(frame.f_code, frame.f_globals, values))
+        if any(name in _OF_CODE for each in (frame.f_code, *_constants(frame.f_code)) for name in _names(each)):
+            self._is_stopped = True
+            raise _StopError
+
+
+def _names(code: Any) -> "tuple[str, ...]":
+    return code.co_names if isinstance(code, types.CodeType) else ()
+
+
+def _is_of_library(code: types.CodeType) -> bool:
+    """Say whether code is neither of Python's own modules nor of the recorder."""
+    file = code.co_filename
+    return file != _stop.__code__.co_filename and (not file.startswith(_STANDARD) or "-packages" in file)
+
+
+def _parts(among: Any) -> "Iterable[Any]":
+    return among.values() if type(among) is dict else among if type(among) is tuple else ()
 
 
 def _cell(value: Any) -> Any:
