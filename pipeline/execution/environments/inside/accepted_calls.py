@@ -215,7 +215,7 @@ def _followed(function: types.FunctionType, own: _Parameters, class_: Any, depth
     by_place = [each for each in parameters if each.kind in _POSITIONAL]
     if forwarded.rest and any(each.name in given for each in by_place):
         raise UnknownError
-    names = {each.name for each in own if each.kind in _NAMED}
+    names = {each.name for each in _own(function) if each.kind in _NAMED}
     changed = put_in | forwarded.popped
     passed_on = []  # type: _Parameters
     has_place = forwarded.rest  # up to the first that the function puts in under its name
@@ -265,7 +265,8 @@ def _resolved(expression: ast.AST, function: types.FunctionType, class_: Any) ->
         owner = next((each for each in above if expression.attr in vars(each)), object)
         return _bound(vars(owner)[expression.attr], class_)
     if isinstance(base, ast.Name) and base.id == first and class_ is not None:
-        if any(_stores(each, expression.attr) for of in class_.__mro__ for each in vars(of).values()):
+        is_plain = _static(class_, "__getattribute__") is object.__getattribute__
+        if not is_plain or any(_stores(each, expression.attr) for of in class_.__mro__ for each in vars(of).values()):
             raise UnknownError  # instances may have another one
         return _bound(_static(class_, expression.attr), class_)
     owner = _resolved(base, function, class_).value

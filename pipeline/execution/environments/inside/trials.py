@@ -20,7 +20,7 @@ _Kind = inspect.Parameter
 _POSITIONAL = (_Kind.POSITIONAL_ONLY, _Kind.POSITIONAL_OR_KEYWORD)
 _NAMED = (_Kind.POSITIONAL_OR_KEYWORD, _Kind.KEYWORD_ONLY)
 _DELAYED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-_MOST = 80  # names that are tried because the wrapper mentions them
+_MOST = 300  # names that are tried because the wrapper mentions them
 _OTHER = "a_name_that_no_parameter_has"
 
 _MOST_CALLS = 20000  # that a wrapper makes for one of it
@@ -29,7 +29,9 @@ _MOST_SECONDS = 2.0  # of all calls of a wrapper
 _FORBIDDEN_MODULES = ("posix", "nt", "select", "_socket", "_posixsubprocess", "_signal")
 _HARMLESS = ("fspath", "getcwd", "getpid", "lstat", "stat")
 # The recorder has others than what it stands for.
-_OF_CODE = ("__code__", "__defaults__", "__kwdefaults__", "func_code")
+_OF_CODE = {"__code__", "__defaults__", "__kwdefaults__", "func_code"}
+# What they do with a name of an argument is not seen.
+_OF_ATTRIBUTES = (hasattr, getattr, setattr, dir, vars)
 _STANDARD = os.path.dirname(inspect.__file__) + os.sep  # noqa: PTH120 - a module less to load
 _FORBIDDEN_NAMES = ("input", "open", "sleep", "start_new_thread", "start_joinable_thread")
 
@@ -41,7 +43,7 @@ class _RefusedError(TypeError):
 
 
 class _StopError(BaseException):
-    """A wrapper is about to do what a trial must not do, or what depends on values."""
+    """A wrapper is about to do what a trial must not do, or what depends on types of values or letters of names."""
 
 
 def _stop(*_: Any, **__: Any) -> Any:
@@ -49,19 +51,34 @@ def _stop(*_: Any, **__: Any) -> Any:
 
 
 class _Placeholder:
-    """An argument of which nothing is known. Code that looks at its type or value may do otherwise for another one."""
+    """An argument of which nothing is known, that is all true and equal to everything, or neither."""
 
-    __class__ = property(_stop)
-    __eq__ = __ne__ = __bool__ = __len__ = _stop
+    def __init__(self, answer: bool) -> None:
+        self._answer = answer
+
+    def __bool__(self) -> bool:
+        return self._answer
+
+    def __eq__(self, other: object) -> bool:
+        return self._answer
+
     __hash__ = object.__hash__
 
 
 def by_trial(wrapper: Any, wrapped: Any, inner: _Parameters, bound: int) -> _Parameters:
     """Return the parameters that a wrapper accepts, of which `inner` are those of what it wraps.
 
-    Errors: UnknownError where a call raises something, or does not reach what is wrapped.
+    Errors: UnknownError where a call does not reach what is wrapped, or it depends on values what is accepted; of any
+    kind where a call raises them.
     """
-    trial = _Trial(wrapper, wrapped, inner, bound)
+    parameters, others = (_tried(_Trial(wrapper, wrapped, inner, bound, answer), inner) for answer in (True, False))
+    shapes = [[(each.name, each.kind, id(each.default)) for each in by] for by in (parameters, others)]
+    if shapes[0] != shapes[1]:
+        raise UnknownError
+    return parameters
+
+
+def _tried(trial: "_Trial", inner: _Parameters) -> _Parameters:
     fixed = [each for each in inner if each.kind in (*_POSITIONAL, *_NAMED)]
     if any(each.kind == _Kind.POSITIONAL_ONLY and each.default is each.empty for each in fixed):
         raise UnknownError  # calls by name alone do not reach it
@@ -139,8 +156,10 @@ def _texts(value: Any) -> "Iterator[str]":
     elif type(value) in (list, tuple, set, frozenset):
         for each in value:
             yield from _texts(each)
-    elif type(value) is dict:
+    elif type(value) in (dict, types.MappingProxyType):
         yield from _texts([*value, *value.values()])
+    elif type(value) is inspect.Signature:
+        yield from value.parameters
 
 
 _TEXT = [name for name in dir(str) if not name.startswith("__")] + ["__getitem__", "__iter__", "__contains__"]
@@ -152,7 +171,7 @@ _Name = type("_Name", (str,), dict.fromkeys(_TEXT, _stop))
 class _Trial:
     """Calls of a wrapper that reach a recorder."""
 
-    def __init__(self, wrapper: Any, wrapped: Any, inner: _Parameters, bound: int) -> None:
+    def __init__(self, wrapper: Any, wrapped: Any, inner: _Parameters, bound: int, answer: bool) -> None:
         values = [each.cell_contents for each in wrapper.__closure__ or ()]
         is_plain = type(wrapper) is types.FunctionType and not wrapper.__code__.co_flags & _DELAYED
         if not is_plain or not any(each is wrapped for each in values):
@@ -175,7 +194,9 @@ class _Trial:
         self._bound = bound
         self._texts = set()  # type: set[str]
         self._seen = set()  # type: set[tuple[str, types.CodeType]]
-        self._wrapped = wrapped
+        self._wrapped, self._answer = wrapped, answer
+        within = [each for each in _constants(code) if isinstance(each, types.CodeType)]
+        self._own_codes = {code, *within}
 
     def _recorder(self, wrapped: Any) -> Any:
         @functools.wraps(wrapped)
@@ -208,8 +229,8 @@ class _Trial:
 
         Of one that only `**kwargs` or `*args` takes it returns "**" or "*".
         """
-        values = [_Placeholder() for _ in range(self._bound + positional)]
-        named = {_Name(name): _Placeholder() for name in names}
+        values = [_Placeholder(self._answer) for _ in range(self._bound + positional)]
+        named = {_Name(name): _Placeholder(self._answer) for name in names}
         try:
             self._own.bind(*values, **named)
         except TypeError:
@@ -248,28 +269,45 @@ class _Trial:
         self._made += 1
         if event in ("call", "return") and (event, frame.f_code) not in self._seen and _is_of_library(frame.f_code):
             self._seen.add((event, frame.f_code))
-            self._read(frame)
+            self._read(frame, argument)
+        if event == "return" and type(argument) is inspect.Signature:
+            self._texts.update(argument.parameters)
         is_forbidden = event == "call" and (
             frame.f_code in self._bodies
+            or (_is_of_re(frame) and any(type(each) is _Name for each in frame.f_locals.values()))
             or (frame.f_globals.get("__name__") == "threading" and frame.f_code.co_name in ("join", "wait"))
         )
         if event == "c_call" and argument is not sys.setprofile:
-            is_forbidden = argument is self._wrapped or "Pattern" in type(getattr(argument, "__self__", 0)).__name__
-            name, module = getattr(argument, "__name__", ""), getattr(argument, "__module__", None)
-            is_forbidden |= (module in _FORBIDDEN_MODULES and name not in _HARMLESS) or (
-                module is not None and name in _FORBIDDEN_NAMES
-            )
+            is_forbidden = self._is_forbidden(frame, argument)
         if is_forbidden or self._made > _MOST_CALLS or time.monotonic() > self._end:
             self._is_stopped = True
             raise _StopError
 
-    def _read(self, frame: types.FrameType) -> None:
-        """Note the texts that code knows as it is called, and what it knows when it returns."""
-        values = [value for value in frame.f_locals.values() if type(value) is not _Placeholder]
+    def _is_forbidden(self, frame: types.FrameType, compiled: Any) -> bool:
+        """Say whether a compiled function does what a trial must not do, or would do otherwise for other arguments."""
+        name, module = getattr(compiled, "__name__", ""), getattr(compiled, "__module__", None)
+        return (
+            compiled is self._wrapped
+            # a function that the wrapper calls may convert arguments, the wrapper itself may forward them elsewhere
+            or (compiled is isinstance and frame.f_code in self._own_codes)
+            or (compiled in _OF_ATTRIBUTES and any(type(each) is _Name for each in frame.f_locals.values()))
+            or ("Pattern" in type(getattr(compiled, "__self__", 0)).__name__ and not _is_of_re(frame))
+            or (module in _FORBIDDEN_MODULES and name not in _HARMLESS)
+            or (module is not None and name in _FORBIDDEN_NAMES)
+        )
+
+    def _read(self, frame: types.FrameType, returned: Any) -> None:
+        """Note the texts that code knows as it is called, and what it knows and returns at its end."""
+        values = [value for value in [*frame.f_locals.values(), returned] if type(value) is not _Placeholder]
         self._texts.update(_texts_in(frame.f_code, frame.f_globals, values))
-        if any(name in _OF_CODE for each in (frame.f_code, *_constants(frame.f_code)) for name in _names(each)):
+        names = {name for each in (frame.f_code, *_constants(frame.f_code)) for name in _names(each)}
+        if names & _OF_CODE or ("type" in names and frame.f_code in self._own_codes):
             self._is_stopped = True
             raise _StopError
+
+
+def _is_of_re(frame: types.FrameType) -> bool:
+    return str(frame.f_globals.get("__name__")).partition(".")[0] == "re"
 
 
 def _names(code: Any) -> "tuple[str, ...]":
