@@ -116,12 +116,12 @@ def _prove(library: str, changes: Sequence[ChangeRow], report: ReportProgress) -
     from pipeline.quality.acceptance.changes import ChangeVerdict
 
     judged = run_changes(changes, Resources(settings(), profile_of(library), Period()), report)
-    kept = [each for each in judged if each.verdict != ChangeVerdict.REFUTED]
-    rows = [each.change if isinstance(each.result, Reject) else each.result for each in kept]
+    not_refuted = [each for each in judged if each.verdict != ChangeVerdict.REFUTED]
+    rows = [each.change if isinstance(each.result, Reject) else each.result for each in not_refuted]
     refuted = [
         each.result for each in judged if each.verdict == ChangeVerdict.REFUTED and isinstance(each.result, Reject)
     ]
-    return Proof(rows, refuted, Counter(each.undecided for each in kept if each.undecided))
+    return Proof(rows, refuted, Counter(each.undecided for each in not_refuted if each.undecided))
 
 
 def _proof_lines(proof: Proof | None) -> Iterator[str]:

@@ -28,7 +28,7 @@ class Default(msgspec.Struct, frozen=True):
 
     text: str | None
 
-    def is_known(self) -> bool:
+    def has_value(self) -> bool:
         """Say whether it can be told what a call without the argument gets."""
         return self.text != "..."
 
@@ -120,12 +120,12 @@ def _takes_anything(parameters: Iterable[_Parameter]) -> bool:
 
 def _signature(parameters: Iterable[_Parameter]) -> inspect.Signature | None:
     try:
-        return inspect.Signature([_made(*each) for each in parameters])
+        return inspect.Signature([_to_parameter(*each) for each in parameters])
     except ValueError:
         # compiled functions may have signatures that no Python function could have
         return None
 
 
-def _made(name: str, kind: str, has_default: bool, default: str | None) -> inspect.Parameter:
+def _to_parameter(name: str, kind: str, has_default: bool, default: str | None) -> inspect.Parameter:
     value = Default(default) if has_default else inspect.Parameter.empty
     return inspect.Parameter(name, _KINDS[kind], default=value)

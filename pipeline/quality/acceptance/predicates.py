@@ -210,7 +210,7 @@ def _default(pair: _ParameterPair) -> Finding:
     was, is_ = (each.default if each else None for each in pair.parameters)
     if not isinstance(was, Default) or not isinstance(is_, Default) or not (was.text or is_.text):
         return UNDECIDED
-    return Finding(held=was != is_) if was.is_known() and is_.is_known() else UNDECIDED
+    return Finding(held=was != is_) if was.has_value() and is_.has_value() else UNDECIDED
 
 
 def _required_or_not(pair: _ParameterPair) -> Finding:

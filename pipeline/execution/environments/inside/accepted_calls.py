@@ -27,6 +27,8 @@ _VARIADIC = (_Kind.VAR_POSITIONAL, _Kind.VAR_KEYWORD)
 _DEPTH = 12
 # Wrappers by module and name that forward the arguments as they are.
 _TRANSPARENT = (("contextlib", "helper"), ("typing_extensions", "wrapper"), ("warnings", "wrapper"))
+# Errors of reading sources, names and signatures; others are reported (`unfollowed`).
+_UNFOLLOWED = (UnknownError, TypeError, ValueError, LookupError, AttributeError, SyntaxError)
 _CACHED = type(functools.lru_cache(maxsize=1)(len))
 
 _ANY = (_Kind("args", _Kind.VAR_POSITIONAL), _Kind("kwargs", _Kind.VAR_KEYWORD))
@@ -97,9 +99,9 @@ def _accepted(callee: _Callee, depth: int) -> _Parameters:
     if type(value) is types.FunctionType:
         return _of_function(callee, depth)
     is_partial = type(value) is functools.partial
-    if len(list(below_wrappers(value))) > 1 or (is_partial and not _is_stated(value.func, depth)):
+    if len(list(below_wrappers(value))) > 1 or (is_partial and not _follows_signature(value.func, depth)):
         raise UnknownError  # its signature is that of what is wrapped
-    return _unbound(_stated(value), bound)
+    return _unbound(_signature_parameters(value), bound)
 
 
 def _of_wrapper(callee: _Callee, depth: int) -> _Parameters:
@@ -130,14 +132,14 @@ def _of_class(class_: type, depth: int) -> _Parameters:
         return []
     if any(isinstance(each, types.FunctionType) or _static(each, "__wrapped__") is not None for each in functions):
         raise UnknownError
-    return _stated(class_)
+    return _signature_parameters(class_)
 
 
 def _of_both(class_: type, functions: "list[Any]", depth: int) -> _Parameters:
     """Return the parameters of `__new__` and `__init__` if they are the same; else it is open which calls both take."""
     try:
         new, init = (_accepted(_Callee(each, 1, class_), depth + 1) for each in functions)
-    except Exception:  # noqa: BLE001 - as in `_of_function`; a signature would be that of one of them
+    except _UNFOLLOWED:  # a signature would be that of one of them
         return list(_ANY)
     return (
         init
@@ -146,12 +148,12 @@ def _of_both(class_: type, functions: "list[Any]", depth: int) -> _Parameters:
     )
 
 
-def _is_stated(value: Any, depth: int) -> bool:
+def _follows_signature(value: Any, depth: int) -> bool:
     """Say whether an object accepts what its signature states."""
-    return _accepted(_Callee(value, 0, None), depth + 1) == _stated(value)
+    return _accepted(_Callee(value, 0, None), depth + 1) == _signature_parameters(value)
 
 
-def _stated(value: Any) -> _Parameters:
+def _signature_parameters(value: Any) -> _Parameters:
     """Return the parameters of a signature that Python reads from the code, or a compiled library has for its own."""
     if _static(value, "__signature__") is not None:
         raise UnknownError
@@ -184,7 +186,7 @@ def _of_function(callee: _Callee, depth: int) -> _Parameters:
         return own
     try:
         return _followed(callee.value, own, callee.class_, depth)
-    except Exception:  # noqa: BLE001 - sources and objects of all sorts are read; what is not known takes anything
+    except _UNFOLLOWED:  # the callee is not known, and so they take anything
         return own
 
 
@@ -208,19 +210,19 @@ def _followed(function: types.FunctionType, own: _Parameters, class_: Any, depth
     forwarded = forwarding(function.__code__, rest, keywords)
     parameters = _accepted(_resolved(forwarded.call.func, function, class_), depth + 1)
     positional = len([each for each in forwarded.call.args if not isinstance(each, ast.Starred)])
-    given = {each.arg: None for each in forwarded.call.keywords if each.arg is not None}
+    own_arguments = {each.arg: None for each in forwarded.call.keywords if each.arg is not None}
     put_in = forwarded.filled | forwarded.unsure
     # TypeError if it refuses what the function itself gives, whatever is forwarded
-    inspect.Signature(parameters).bind_partial(*range(positional), **given, **dict.fromkeys(put_in))
+    inspect.Signature(parameters).bind_partial(*range(positional), **own_arguments, **dict.fromkeys(put_in))
     by_place = [each for each in parameters if each.kind in _POSITIONAL]
-    if forwarded.rest and any(each.name in given for each in by_place):
+    if forwarded.rest and any(each.name in own_arguments for each in by_place):
         raise UnknownError
     names = {each.name for each in _own(function) if each.kind in _NAMED}
     changed = put_in | forwarded.popped
     passed_on = []  # type: _Parameters
     has_place = forwarded.rest  # up to the first that the function puts in under its name
     for each in parameters:
-        if each in by_place[:positional] or each.name in given:
+        if each in by_place[:positional] or each.name in own_arguments:
             continue
         has_place = has_place and each.name not in put_in
         is_placed = has_place and each.kind in (*_POSITIONAL, _Kind.VAR_POSITIONAL)

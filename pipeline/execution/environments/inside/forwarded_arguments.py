@@ -119,9 +119,9 @@ class _Ways:
         """Return the ways through statements."""
         ways = set()  # type: set[str]
         for each in statements:
-            found = self._through_one(each)
-            ways |= found - {"on"}
-            if "on" not in found:
+            ways_of_each = self._through_one(each)
+            ways |= ways_of_each - {"on"}
+            if "on" not in ways_of_each:
                 return ways
         return ways | {"on"}
 
@@ -159,7 +159,7 @@ class _Ways:
 
 def _is_transparent(item: ast.withitem) -> bool:
     call = item.context_expr
-    return isinstance(call, ast.Call) and _said(call.func) in _TRANSPARENT
+    return isinstance(call, ast.Call) and _identifier(call.func) in _TRANSPARENT
 
 
 def _catches(handler: ast.ExceptHandler, error: type) -> bool:
@@ -177,7 +177,7 @@ class _Uses:
     def __init__(self, definition: "ast.FunctionDef | ast.AsyncFunctionDef", keywords: str) -> None:
         self.popped, self.needed = set(), set()  # type: set[str], set[str]
         self.filled, self.unsure = set(), set()  # type: set[str], set[str]
-        self._asked = []  # type: list[ast.AST]
+        self._lookups = []  # type: list[ast.AST]
         self._changes = []  # type: list[ast.AST]
         self._definition, self._keywords = definition, keywords
         self._nodes = list(ast.walk(definition))
@@ -205,14 +205,14 @@ class _Uses:
 
     def are_settled(self, calls: "list[ast.Call]") -> bool:
         """Say whether keywords are changed before each call, and none is asked for only to be refused."""
-        if (self._asked and self._refuses(calls)) or any(map(_reads_all, self._nodes)):
+        if (self._lookups and self._refuses(calls)) or any(map(_reads_all, self._nodes)):
             return False
         stars = [each.value for call in calls for each in call.keywords if each.arg is None]
         return all(_place(change) < _place(star) for change in self._changes for star in stars)
 
     def _refuses(self, calls: "list[ast.Call]") -> bool:
         """Say whether it may raise an error for a keyword that the code asks for, or for one that is missing."""
-        known = self._derived()
+        dependent = self._derived()
         is_raising = any(isinstance(node, (ast.Raise, ast.Assert)) for node in self._nodes)
         for node in self._nodes:
             if not isinstance(node, ast.stmt) or node is self._definition:
@@ -220,43 +220,43 @@ class _Uses:
             parts = list(ast.iter_child_nodes(node))
             statements = [each for each in parts if isinstance(each, _BLOCKS)]
             tested = node.body if isinstance(node, ast.Try) else [each for each in parts if each not in statements]
-            if not (statements or isinstance(node, ast.Assert)) or not self.is_about(tested, known):
+            if not (statements or isinstance(node, ast.Assert)) or not self.is_about(tested, dependent):
                 continue
             if isinstance(node, ast.Try):
                 statements = [*node.handlers, *node.orelse]
             for each in [node, *(within for statement in statements for within in ast.walk(statement))]:
                 if isinstance(each, (ast.Raise, ast.Assert)) or (isinstance(each, ast.Return) and is_raising):
                     return True
-                if isinstance(each, ast.Expr) and each.value not in calls and self._may_refuse(each.value, known):
+                if isinstance(each, ast.Expr) and each.value not in calls and self._may_refuse(each.value, dependent):
                     return True
         return False
 
     def _derived(self) -> "set[str]":
         """Return the names of variables and attributes whose values depend on keywords that are asked for."""
-        known, before = set(), -1  # type: set[str], int
-        while len(known) > before:
-            before = len(known)
+        dependent, before = set(), -1  # type: set[str], int
+        while len(dependent) > before:
+            before = len(dependent)
             for node in self._nodes:
                 targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
                 value = getattr(node, "value", None) or getattr(node, "iter", None)
-                if value is None or targets[0] is None or not self.is_about([value], known):
+                if value is None or targets[0] is None or not self.is_about([value], dependent):
                     continue
                 for each in [within for target in targets for within in ast.walk(target)]:
                     if isinstance(getattr(each, "ctx", None), ast.Store):
-                        known.add(_said(each.value if isinstance(each, ast.Subscript) else each) or "")
-        return known
+                        dependent.add(_identifier(each.value if isinstance(each, ast.Subscript) else each) or "")
+        return dependent
 
-    def is_about(self, nodes: "list[Any]", known: "set[str]") -> bool:
+    def is_about(self, nodes: "list[Any]", dependent: "set[str]") -> bool:
         """Say whether expressions ask for a keyword, or for a variable that depends on one."""
-        return any(each in self._asked or _said(each) in known for node in nodes for each in ast.walk(node))
+        return any(each in self._lookups or _identifier(each) in dependent for node in nodes for each in ast.walk(node))
 
-    def _may_refuse(self, value: ast.AST, known: "set[str]") -> bool:
+    def _may_refuse(self, value: ast.AST, dependent: "set[str]") -> bool:
         """Say whether a call whose result is dropped may raise an error; one that warns or uses the value does not."""
         if not isinstance(value, ast.Call):
             return False
-        name = str(_said(value.func))
+        name = str(_identifier(value.func))
         arguments = [*value.args, *value.keywords]
-        return "warn" not in name and value.func not in self._asked and not self.is_about(arguments, known)
+        return "warn" not in name and value.func not in self._lookups and not self.is_about(arguments, dependent)
 
     def calls_of_rest(self, name: str) -> "list[ast.Call] | None":
         """Return the calls that get `*name`."""
@@ -291,9 +291,9 @@ class _Uses:
 
     def _is_about_one(self, use: ast.AST) -> bool:
         """Say whether a use is about one keyword that the code names, and note what becomes of it."""
-        self._asked.append(use)
+        self._lookups.append(use)
         if isinstance(use, ast.Compare):
-            return self._asked_for(use) is not None
+            return self._tested_keyword(use) is not None
         needs = True
         if isinstance(use, ast.Subscript):
             name, done = _text(use.slice), type(use.ctx).__name__
@@ -339,7 +339,7 @@ class _Uses:
         if node is self._definition or _is_evaluated(child, node):
             return "always"
         if isinstance(node, (ast.If, ast.IfExp)):
-            if not isinstance(node.test, ast.Compare) or self._asked_for(node.test) != name:
+            if not isinstance(node.test, ast.Compare) or self._tested_keyword(node.test) != name:
                 return "sometimes"
             is_body = child is node.body or (isinstance(node, ast.If) and child in node.body)
             return "present" if is_body == isinstance(node.test.ops[0], ast.In) else "absent"
@@ -350,7 +350,7 @@ class _Uses:
             return "present" if is_caught else "sometimes"
         return "sometimes"
 
-    def _asked_for(self, test: ast.Compare) -> "str | None":
+    def _tested_keyword(self, test: ast.Compare) -> "str | None":
         """Return the keyword of `"keyword" in kwargs`."""
         among = test.comparators[0]
         is_among = len(test.ops) == 1 and isinstance(among, ast.Name) and among.id == self._keywords
@@ -374,10 +374,10 @@ def _is_single(node: ast.AST) -> bool:
 def _reads_all(node: Any) -> bool:
     """Say whether it may reach all variables of the function."""
     named = isinstance(node, ast.Name) and node.id in ("locals", "eval", "exec")
-    return named or (isinstance(node, ast.Call) and _said(node.func) in ("vars", "_getframe") and not node.args)
+    return named or (isinstance(node, ast.Call) and _identifier(node.func) in ("vars", "_getframe") and not node.args)
 
 
-def _said(node: ast.AST) -> "str | None":
+def _identifier(node: ast.AST) -> "str | None":
     """Return the name of a variable or attribute."""
     return getattr(node, "id", None) or getattr(node, "attr", None)
 

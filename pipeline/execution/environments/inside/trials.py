@@ -101,8 +101,8 @@ def _tried(trial: "_Trial", inner: _Parameters) -> _Parameters:
         parameters.append(each.replace(kind=kind if lands else _Kind.POSITIONAL_ONLY, default=default))
     is_open = trial.lands(0, required | {_OTHER}, _OTHER) is not None
     others = sorted(trial.mentioned() - {each.name for each in inner})
-    taken = [name for name in others if trial.lands(0, required | {name}, name) not in (None, "**")]
-    parameters += [_Kind(name, _Kind.KEYWORD_ONLY, default=...) for name in taken]
+    accepted_names = [name for name in others if trial.lands(0, required | {name}, name) not in (None, "**")]
+    parameters += [_Kind(name, _Kind.KEYWORD_ONLY, default=...) for name in accepted_names]
     parameters += [_Kind("args", _Kind.VAR_POSITIONAL)] if takes_more else []
     parameters += [_Kind("kwargs", _Kind.VAR_KEYWORD)] if is_open else []
     return sorted(parameters, key=lambda each: max(each.kind, _Kind.POSITIONAL_OR_KEYWORD))
@@ -138,8 +138,8 @@ def _texts_in(code: types.CodeType, variables: "dict[str, Any]", values: "list[A
 
 def _attributes(values: "list[Any]", names: "set[str]") -> "list[Any]":
     """Return values with those of their attributes that have one of the names."""
-    found = [inspect.getattr_static(value, name, None) for value in values for name in names]
-    return values + [each for each in found if each is not None]
+    members = [inspect.getattr_static(value, name, None) for value in values for name in names]
+    return values + [each for each in members if each is not None]
 
 
 def _constants(code: types.CodeType) -> "list[Any]":
@@ -176,7 +176,7 @@ class _Trial:
         is_plain = type(wrapper) is types.FunctionType and not wrapper.__code__.co_flags & _DELAYED
         if not is_plain or not any(each is wrapped for each in values):
             raise UnknownError
-        self._calls, self._refused, self._is_stopped, self._made = [], 0, False, 0  # type: list[Any], int, bool, int
+        self._calls, self._refused, self._is_stopped, self._call_count = [], 0, False, 0  # type: list[Any], int, bool, int
         self._end = time.monotonic() + _MOST_SECONDS
         self._bodies = set(_codes(wrapped))
         recorder, (itself, put) = self._recorder(wrapped), _later()
@@ -193,7 +193,7 @@ class _Trial:
         self._inner = inspect.Signature([each.replace(default=each.empty) for each in filled] + inner)
         self._bound = bound
         self._texts = set()  # type: set[str]
-        self._seen = set()  # type: set[tuple[str, types.CodeType]]
+        self._read_codes = set()  # type: set[tuple[str, types.CodeType]]
         self._wrapped, self._answer = wrapped, answer
         within = [each for each in _constants(code) if isinstance(each, types.CodeType)]
         self._own_codes = {code, *within}
@@ -236,7 +236,7 @@ class _Trial:
         except TypeError:
             return None
         del self._calls[:]
-        self._refused = self._made = 0
+        self._refused = self._call_count = 0
         try:
             self._guarded(values, named)
         except _RefusedError:
@@ -266,9 +266,13 @@ class _Trial:
 
     def _watch(self, frame: types.FrameType, event: str, argument: Any) -> None:
         """Stop before a call that a trial must not make; sys.setprofile calls it."""
-        self._made += 1
-        if event in ("call", "return") and (event, frame.f_code) not in self._seen and _is_of_library(frame.f_code):
-            self._seen.add((event, frame.f_code))
+        self._call_count += 1
+        if (
+            event in ("call", "return")
+            and (event, frame.f_code) not in self._read_codes
+            and _is_of_library(frame.f_code)
+        ):
+            self._read_codes.add((event, frame.f_code))
             self._read(frame, argument)
         if event == "return" and type(argument) is inspect.Signature:
             self._texts.update(argument.parameters)
@@ -279,7 +283,7 @@ class _Trial:
         )
         if event == "c_call" and argument is not sys.setprofile:
             is_forbidden = self._is_forbidden(frame, argument)
-        if is_forbidden or self._made > _MOST_CALLS or time.monotonic() > self._end:
+        if is_forbidden or self._call_count > _MOST_CALLS or time.monotonic() > self._end:
             self._is_stopped = True
             raise _StopError
 
@@ -332,9 +336,9 @@ def _later() -> "tuple[Any, Any]":
     """Return a cell, and what puts a value into it: Python 3.6 cannot set a cell's."""
     value = None  # type: Any
 
-    def put(given: Any) -> None:
+    def put(content: Any) -> None:
         nonlocal value
-        value = given
+        value = content
 
     return put.__closure__[0], put  # type: ignore[index]
 
