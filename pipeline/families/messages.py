@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 _UNKNOWN = "…"
 _PERCENT = re.compile(r"%(?:\(\w+\))?[-#0 +]*\d*(?:\.\d+)?([sdrfi])")
 _BRACES = re.compile(r"\{[^{}]*\}")
+_PLACEHOLDERS = re.compile(f"{_PERCENT.pattern}|{_BRACES.pattern}")
 _LETTERS = re.compile(r"[^\W\d_]")
 _PATTERN = re.compile(r"\\.|\[[^\]]*\]|\{[^}]*\}|[$*+?()|^.]")
 """What of a pattern stands for no text of its own: what is between is looked for."""
@@ -96,16 +97,35 @@ class _Texts:
 def unstated(text: str, lines: range, visible: str, tests: Iterable[str], min_letters: int) -> list[str]:
     """Return the texts in some lines of a file that tests want to see and that stand nowhere in what is visible.
 
-    `tests` are the sources of tests. A text has `min_letters` letters, or a character that no keyboard has.
+    `tests` are the sources of tests. A text has `min_letters` letters, or a character that no keyboard has. The pattern
+    of `pytest.raises(match=…)` wants a text of which it has a part.
     """
-    expected = {constant for source in tests for constant in _constants(source)}
+    sources = list(tests)
+    expected = {constant for source in sources for constant in _constants(source)}
+    pieces = {piece.strip() for source in sources for pattern in _matched(source) for piece in _PATTERN.split(pattern)}
+    parts = {piece for piece in pieces if len(_LETTERS.findall(piece)) >= min_letters}
     texts = []
     for constant in _constants(text, lines):
         core = constant.strip()
         is_text = len(_LETTERS.findall(core)) >= min_letters or not core.isascii()
-        if is_text and core not in visible and any(core in each or _is_part(each, core) for each in expected):
+        if not is_text or core in visible:
+            continue
+        is_matched = any(part in core for part in parts) and not _stands_in(visible, core)
+        if is_matched or any(core in each or _is_part(each, core) for each in expected):
             texts.append(core)
     return list(dict.fromkeys(texts))
+
+
+def _matched(source: str) -> Iterator[str]:
+    """Yield the patterns that tests match errors and warnings with."""
+    for node in ast.walk(_parsed(source)):
+        if isinstance(node, ast.keyword) and node.arg == "match" and isinstance(node.value, ast.Constant):
+            yield str(node.value.value)
+
+
+def _stands_in(visible: str, text: str) -> bool:
+    """Say whether all of a text is visible but for what stands for values in it."""
+    return all(part.strip() in visible for part in _PLACEHOLDERS.sub("\0", text).split("\0"))
 
 
 def _is_part(expected: str, text: str) -> bool:
@@ -118,13 +138,18 @@ def _is_part(expected: str, text: str) -> bool:
 
 def _constants(source: str, lines: range | None = None) -> list[str]:
     """Return the string constants of code, or of some lines of it, but no docstrings."""
-    try:
-        nodes = list(ast.walk(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError):
-        return []
+    nodes = list(ast.walk(_parsed(source)))
     statements = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     constants = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in statements]
     return [node.value for node in constants if isinstance(node.value, str) and (lines is None or node.lineno in lines)]
+
+
+def _parsed(source: str) -> ast.Module:
+    """Parse code; what this Python does not parse is empty."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return ast.Module([], [])
 
 
 def sources_of_tests(text_of: Callable[[str], str | None], tests: Collection[str]) -> list[str]:
@@ -135,10 +160,7 @@ def sources_of_tests(text_of: Callable[[str], str | None], tests: Collection[str
     sources: list[str] = []
     for path in sorted({test.partition("::")[0] for test in tests}):
         names = {test.partition("[")[0].split("::")[-1] for test in tests if test.partition("::")[0] == path}
-        try:
-            tree = ast.parse(text_of(path) or "")
-        except (SyntaxError, ValueError, RecursionError):
-            continue
+        tree = _parsed(text_of(path) or "")
         definitions = (ast.FunctionDef, ast.AsyncFunctionDef)
         functions = [node for node in ast.walk(tree) if isinstance(node, definitions) and node.name in names]
         used = {part.id for node in functions for part in ast.walk(node) if isinstance(part, ast.Name)}

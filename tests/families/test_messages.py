@@ -68,6 +68,28 @@ def test_texts_that_tests_expect_are_unstated_unless_visible(name: str) -> None:
     assert unstated(MODULE, range(1, 3), "", [source], 3) == []
 
 
+FORMATTED = """
+def replace(**parts):
+    raise TypeError("replace() got %d keyword argument(s): %s" % (len(parts), parts))
+"""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "visible", "is_unstated"),
+    [
+        (r"replace\(\).*unknown.*", "def replace(**parts):", True),
+        (r"replace\(\).*unknown.*", "raises TypeError: replace() got … keyword argument(s): …", False),
+        (r".*unknown.*", "", False),
+        (r"\(\)", "", False),
+    ],
+    ids=["a piece of it", "stated but for the values", "what a value has", "no letters"],
+)
+def test_a_pattern_wants_the_text_that_it_has_a_piece_of(pattern: str, visible: str, is_unstated: bool) -> None:
+    test = f"def test_it():\n    with pytest.raises(TypeError, match={pattern!r}):\n        replace(unknown=1)\n"
+    expected = ["replace() got %d keyword argument(s): %s"] if is_unstated else []
+    assert unstated(FORMATTED, range(1, 9), visible, [test], 3) == expected
+
+
 def test_sources_of_tests_have_parameters_and_constants() -> None:
     text = (
         "WANTED = 'a'\nOTHER = 'b'\nclass TestIt:\n    @pytest.mark.parametrize('x', ['c'])\n"

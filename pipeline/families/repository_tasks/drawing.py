@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 
-def draw_tests(reached: Mapping[str, Collection[int]], lines: Collection[int], limit: int) -> list[str]:
+def draw_tests(reached: Mapping[str, Collection[int]], lines: Collection[int], limit: int, name: str = "") -> list[str]:
     """Return at most `limit` tests that reach some of the lines, the most telling first; `reached` has lines by test.
 
     First come tests that reach further lines, or reach known ones in another combination, which is another branch. Of
-    these, and of the others, each test function has its turn before one has a second set of parameters.
+    these, and of the others, those named after the function `name` come first: others may pass through it by the way.
+    Then each test function has its turn before one has a second set of parameters.
     """
     within = frozenset(lines)
     remaining = {test: within.intersection(own) for test, own in reached.items() if not within.isdisjoint(own)}
@@ -19,10 +20,17 @@ def draw_tests(reached: Mapping[str, Collection[int]], lines: Collection[int], l
     combinations: set[frozenset[int]] = set()
     turns: Counter[str] = Counter()
 
-    def rank(test: str) -> tuple[bool, int, int, int, str]:
+    def rank(test: str) -> tuple[bool, bool, int, int, int, str]:
         own = remaining[test]
         is_covered = own <= covered and own in combinations
-        return is_covered, turns[_function(test)], -len(own - covered), -len(own), test
+        return (
+            is_covered,
+            _letters(name) not in _letters(_function(test).partition("::")[2]),
+            turns[_function(test)],
+            -len(own - covered),
+            -len(own),
+            test,
+        )
 
     while remaining and len(drawn) < limit:
         best = min(remaining, key=rank)
@@ -31,6 +39,11 @@ def draw_tests(reached: Mapping[str, Collection[int]], lines: Collection[int], l
         combinations.add(remaining[best])
         covered.update(remaining.pop(best))
     return drawn
+
+
+def _letters(name: str) -> str:
+    """Return the letters and digits of a name, so that `RemoveTagsTest` is of `remove_tags`."""
+    return "".join(filter(str.isalnum, name)).casefold()
 
 
 def _function(test: str) -> str:

@@ -165,7 +165,9 @@ def _fitting(result: Candidate, rules: RepositoryRules) -> Candidate | Reject:
     if not rules.min_body_lines <= size <= rules.max_body_lines:
         reason = RejectReason.TOO_SHORT if size < rules.min_body_lines else RejectReason.TOO_LONG
         return Reject(result.id, reason, f"{result.function['namespace']}: {size} lines of code")
-    tests = tuple(draw_tests(result.reached, result.body, rules.max_tests + rules.further_tests))
+    tests = tuple(
+        draw_tests(result.reached, result.body, rules.max_tests + rules.further_tests, result.function["name"])
+    )
     if refusal := _copied(result, rules):
         return refusal
     # Where a model may be asked for a requirement, nobody has looked yet which tests reach the function.

@@ -125,4 +125,5 @@ def _fits(block: Block, text: str, rules: SceneRules) -> bool:
 def tests_of(candidate: Candidate, line_coverage: Iterable[LineCoverageRow]) -> list[str]:
     """Return the tests that run a block, the most telling first; `line_coverage` are of its function."""
     reached = {row["test"]: row["lines"] for row in line_coverage}
-    return draw_tests(reached, _lines(candidate.block, candidate.function), len(reached))
+    lines = _lines(candidate.block, candidate.function)
+    return draw_tests(reached, lines, len(reached), candidate.function["name"])

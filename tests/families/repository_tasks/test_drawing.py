@@ -25,6 +25,18 @@ def test_a_line_and_a_branch_that_no_other_test_takes_come_before_another_functi
     assert draw_tests(reached, range(1, 5), 3) == ["t.py::test_a[1]", "t.py::test_a[2]", "t.py::test_a[3]"]
 
 
+def test_tests_named_after_the_function_come_before_others_that_reach_no_more() -> None:
+    reached = {f"t.py::MetaTest::test_{number}": {1, 2, 3} for number in range(9)}
+    reached |= {"t.py::RemoveTagsTest::test_b": {1, 2}, "t.py::test_remove_tags": {1, 2}, "remove_tags.py::test_c": {1}}
+    assert draw_tests(reached, range(1, 4), 5, "remove_tags") == [
+        "t.py::RemoveTagsTest::test_b",
+        "t.py::MetaTest::test_0",
+        "remove_tags.py::test_c",
+        "t.py::test_remove_tags",
+        "t.py::MetaTest::test_1",
+    ]
+
+
 @given(
     st.dictionaries(
         st.builds("t.py::test_{}[{}]".format, st.integers(0, 3), st.integers(0, 5)),
