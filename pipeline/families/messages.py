@@ -110,7 +110,7 @@ def unstated(text: str, lines: range, visible: str, tests: Iterable[str], min_le
         is_text = len(_LETTERS.findall(core)) >= min_letters or not core.isascii()
         if not is_text or core in visible:
             continue
-        is_matched = any(part in core for part in parts) and not _stands_in(visible, core)
+        is_matched = any(part in core for part in parts) and not _is_visible(visible, core)
         if is_matched or any(core in each or _is_part(each, core) for each in expected):
             texts.append(core)
     return list(dict.fromkeys(texts))
@@ -123,7 +123,7 @@ def _matched(source: str) -> Iterator[str]:
             yield str(node.value.value)
 
 
-def _stands_in(visible: str, text: str) -> bool:
+def _is_visible(visible: str, text: str) -> bool:
     """Say whether all of a text is visible but for what stands for values in it."""
     return all(part.strip() in visible for part in _PLACEHOLDERS.sub("\0", text).split("\0"))
 
