@@ -201,11 +201,14 @@ class _Trial:
     def _recorder(self, wrapped: Any) -> Any:
         @functools.wraps(wrapped)
         def recorder(*args: Any, **kwargs: Any) -> None:
+            sys.setprofile(None)  # nothing here has to be watched, and that would cost most of the time
             try:
                 self._calls.append(self._inner.bind(*args, **kwargs).arguments)
             except TypeError as error:
                 self._refused += 1
                 raise _RefusedError(*error.args) from None
+            finally:
+                sys.setprofile(self._watch)
 
         recorder.__signature__ = inspect.signature(wrapped)  # type: ignore[attr-defined]
         return recorder
