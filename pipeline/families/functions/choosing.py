@@ -62,7 +62,9 @@ class Choice:
         """The order of choice."""
         task, apart = self.example.task, self.apart
         order = apart is None, apart is None or apart.other is None, apart is None or not apart.differs_in_runs
-        return (*order, -len(task.cases), len(task.body), len(task.variables), self.function.version, self.example.key)
+        is_witness = self.example.witnessed is not None
+        size = -len(task.cases), len(task.body), len(task.variables)
+        return (*order, is_witness, *size, self.function.version, self.example.key)
 
 
 class Choices:

@@ -25,7 +25,7 @@ from pipeline.families.functions.testing import Evidence, Inputs, evidence_of, i
 from pipeline.families.problems.mutating import Mutated, kills_of
 from pipeline.families.problems.recording import Tried, read_records, record
 from pipeline.families.problems.running import OpenEnvironment
-from pipeline.families.problems.selecting import constant_parameters, score_of, unused
+from pipeline.families.problems.selecting import constant_parameters, put_together, score_of, unused
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import FunctionRunRow, SnippetRow
@@ -149,7 +149,8 @@ def ask_references(
     """Run the reference of each choice, and its mutants, on the inputs of the example and on others.
 
     Rejects: NO_ENVIRONMENT where the version has none, NOT_PROVEN where the reference gives no stated value,
-    INPUT_UNUSED where a function that ignores a parameter would pass whatever tests are made of the inputs.
+    INPUT_UNUSED where a function that ignores a parameter would pass whatever tests are made of the inputs, NO_CHECK
+    where one of a witness that only puts its parameters together would.
     """
     by_version: dict[str, list[Choice]] = defaultdict(list)
     for choice in choices:
@@ -190,6 +191,10 @@ def _checked(choice: Choice, inputs: Inputs, result: Result, rules: FunctionRule
     if evidence.values and constant:
         detail = unused(choice.function.version, constant, len(evidence.all))
         return Reject(choice.key, RejectReason.INPUT_UNUSED, detail)
+    body = put_together(evidence.all, choice.written.parameters) if choice.example.witnessed is not None else None
+    if body is not None:
+        detail = f"{choice.function.version}: for all inputs tried it gives {body}"
+        return Reject(choice.key, RejectReason.NO_CHECK, detail)
     if evidence.values:
         return Checked(choice, evidence)
     problem = result.detail or "the reference gives none of the stated values where it is called alone"

@@ -20,6 +20,7 @@ from pipeline.families.problems.candidates import Candidates, show
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.running import OpenEnvironment, environments_with_tests, places_of
+from pipeline.families.problems.witnessed import witnessed_tasks
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import (
     FunctionRow,
@@ -63,8 +64,13 @@ def functions_stage(
         usage,
     )
     example_tasks, untaken = parted(show(tables["snippets"], library, of_problems))
-    finder = Choices(Candidates(example_tasks, tables["rewrites"], library, of_problems), min_name_length)
-    choices, unfit = parted(guarded(example_tasks, lambda each: each.key, finder.of))
+    witnessed, unshown = parted(
+        witnessed_tasks(tables["snippets"], tables.get("witnesses", ()), library, of_problems, with_program=True)
+    )
+    finder = Choices(
+        Candidates([*example_tasks, *witnessed], tables["rewrites"], library, of_problems), min_name_length
+    )
+    choices, unfit = parted(guarded([*example_tasks, *witnessed], lambda each: each.key, finder.of))
     chosen, surplus = within_quota(choices, rules)
     tasks = [each.snippet for each in example_tasks]
     examples = (
@@ -100,7 +106,7 @@ def functions_stage(
         )
     )
     functions = [row for row, _ in results]
-    refused = [*improved.left(untaken), *unfit, *surplus, *unproven, *untried, *undescribed, *failed]
+    refused = [*improved.left(untaken), *unshown, *unfit, *surplus, *unproven, *untried, *undescribed, *failed]
     return Output(
         {
             "functions": sorted(functions, key=lambda row: str(row["id"])),

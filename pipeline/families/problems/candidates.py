@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pipeline.core.vocabularies.changes import RELOCATED, GitChameleonCategory, LibEvolutionEvalTag
@@ -34,12 +34,24 @@ _CATEGORIES = {
 
 
 @dataclass(frozen=True, slots=True)
+class WitnessedChange:
+    """The change that running an example shows, and the API of it that the example calls."""
+
+    change: ChangeRow
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class ExampleTask:
-    """A task that an example shows; `number` counts the tasks of the example."""
+    """A task that an example shows; `number` counts the tasks of the example.
+
+    Of a witness `witnessed` is the change that running it shows.
+    """
 
     snippet: SnippetRow
     number: int
     task: Task
+    witnessed: WitnessedChange | None = None
 
     @property
     def key(self) -> str:
@@ -90,6 +102,11 @@ class Candidate:
         return self.path if new and self.path in self.api_calls else None
 
     @property
+    def required(self) -> str | None:
+        """The core API, if tests want it called: it is new, or running the example shows a change of it."""
+        return self.introduced or (self.path if self.example.witnessed is not None else None)
+
+    @property
     def name(self) -> str:
         """The name of the core API."""
         return self.path.rpartition(".")[2]
@@ -100,6 +117,7 @@ class Candidate:
         size = len(self.task.body), len(self.task.variables)
         return (
             not self.differs_in_runs,
+            self.example.witnessed is not None,
             self.other is None,
             -len(self.task.cases),
             size,
@@ -119,7 +137,7 @@ def show(snippets: Iterable[SnippetRow], library: Library, rules: ProblemRules) 
             yield Reject(snippet["id"], RejectReason.NO_CHECK, detail)
         for number, task in enumerate(parts.tasks, 1):
             example = ExampleTask(snippet, number, task)
-            yield _unfit(example, rules) or example
+            yield refusal(example, rules) or example
 
     yield from guarded(sorted(samples, key=_id), _id, tasks)
 
@@ -128,7 +146,8 @@ def _id(row: SnippetRow) -> str:
     return str(row["id"])
 
 
-def _unfit(example: ExampleTask, rules: ProblemRules) -> Reject | None:
+def refusal(example: ExampleTask, rules: ProblemRules) -> Reject | None:
+    """Return why a task is no function of a size that the rules take."""
     task = example.task
     statements = len(task.body) + 1
     if not task.variables:
@@ -158,7 +177,13 @@ class Candidates:
                 self._stating[case].append(each)
 
     def of(self, example: ExampleTask) -> Iterator[Candidate]:
-        """Yield a candidate for each version of the example's run where one of two neighbours is set apart."""
+        """Yield a candidate for each version of the example's run where one of two neighbours is set apart.
+
+        Of a witness it is the version in which its change is shown.
+        """
+        if example.witnessed is not None:
+            yield self._by_change(example, example.witnessed)
+            return
         program = write(example.task, (), self.rules).program
         for version in self._versions(example, program):
             uses = self.library.uses(program, version)
@@ -183,6 +208,16 @@ class Candidates:
                 or (snippet["id"], following) in self._rewrites
             ):
                 yield version
+
+    def _by_change(self, example: ExampleTask, witnessed: WitnessedChange) -> Candidate:
+        """Return the candidate of the API whose change running the example shows."""
+        change, version = witnessed.change, example.snippet["version"]
+        neighbour = change["old_version"] if version == change["new_version"] else change["new_version"]
+        tags = self.library.history.tags(witnessed.path, version) or PLAIN
+        category = GitChameleonCategory(change["gitchameleon_category"] or _CATEGORIES[tags[1]])
+        uses = self.library.uses(write(example.task, (), self.rules).program, version)
+        candidate = self._candidate(example, version, _Target(witnessed.path, tags, change, category), neighbour, uses)
+        return replace(candidate, differs_in_runs=True)
 
     def _by_tags(self, example: ExampleTask, version: str, uses: tuple[Use, ...]) -> Candidate | None:
         """Return the candidate of the API that changed, best the one that the example documents."""

@@ -10,15 +10,17 @@ from dataclasses import dataclass
 
 from packaging.utils import canonicalize_name
 
+from pipeline.core.vocabularies.changes import OF_PARAMETERS
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.execution.environments.installed import installed_names
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.families.completions_and_migrations.head import head
 from pipeline.families.problems.candidates import Candidate
+from pipeline.families.problems.clarity import unexplained_parameters
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.program import ProblemProgram, rewrite, write
 from pipeline.families.problems.rules import ProblemRules
-from pipeline.families.problems.statement import Source, describe, names_revealed
+from pipeline.families.problems.statement import Source, describe, described_parameters, names_revealed
 from pipeline.families.problems.tasks import CaseOf
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ProblemHead
@@ -78,7 +80,8 @@ def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting:
     """
     task, version = candidate.task, candidate.version
     keywords = {keyword for use in candidate.uses if use.path == candidate.path for keyword in use.keywords}
-    hidden = (candidate.name, *sorted(keywords & library.changed_parameters(candidate.path, version)))
+    changed = library.changed_parameters(candidate.path, version) | _witnessed_parameters(candidate)
+    hidden = (candidate.name, *sorted(keywords & changed))
     key = f"{candidate.example.key} {version}"
     written = write(task, hidden, rules)
     if names := names_revealed([_without_library(written, library.roots(version))], hidden, drafting):
@@ -86,10 +89,15 @@ def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting:
     docstrings = library.docstrings([candidate.path], version)
     introduced_in = version if candidate.introduced else None
     document = library.document(candidate.path, version)
-    source = Source(library.name, candidate.name, hidden, docstrings, document, introduced_in)
+    required_in = version if candidate.required else None
+    source = Source(library.name, candidate.name, hidden, docstrings, document, introduced_in, required_in)
     if describe(source, drafting) is None:
         detail = f"none of {len(docstrings)} docstrings has a sentence that describes the task"
         return Reject(key, RejectReason.NO_TEXT, detail)
+    if candidate.example.witnessed is not None:
+        described = described_parameters(task, source, rules.statement)
+        if unexplained := unexplained_parameters(task, candidate.name, written.parameters, described):
+            return Reject(key, RejectReason.NO_TEXT, f"nothing explains {', '.join(unexplained)}")
     identity = candidate.example.snippet["library"], version, candidate.path, written.starting_code, written.solution
     documented = [path for path in _documented_paths(candidate) if library.document(path, version)]
     documents = [document for path in documented if (document := library.document(path, version))]
@@ -150,6 +158,14 @@ def _pins(lock: str) -> Iterator[str]:
 
 def _distribution(pin: str) -> str:
     return canonicalize_name(pin.partition("==")[0])
+
+
+def _witnessed_parameters(candidate: Candidate) -> frozenset[str]:
+    """Return the names on either side of the parameter of which running shows a change."""
+    witnessed = candidate.example.witnessed
+    if witnessed is None or witnessed.change["kind"] not in OF_PARAMETERS:
+        return frozenset()
+    return frozenset(filter(None, (witnessed.change["parameter"], witnessed.change["new"])))
 
 
 def _documented_paths(candidate: Candidate) -> list[str]:

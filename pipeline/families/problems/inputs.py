@@ -33,6 +33,30 @@ def further_inputs(
     return [arguments for arguments in further if arguments not in set(documented)][:limit]
 
 
+def paired_inputs(
+    documented: Sequence[tuple[str, ...]], numbers: Sequence[int], changes: Sequence[InputChange], limit: int
+) -> list[tuple[str, ...]]:
+    """Return at most `limit` inputs in pairs that differ in one of some arguments alone, and from what is stated.
+
+    Both of a pair have another argument changed. So a hidden pair shows what a flag does, of which the stated input is
+    one half.
+    """
+    turns = zip_longest(*(_pairs(documented, number, changes) for number in numbers))
+    pairs = dict.fromkeys(pair for turn in turns for pair in turn if pair is not None)
+    paired = dict.fromkeys(arguments for pair in pairs for arguments in pair)
+    return [arguments for arguments in paired if arguments not in set(documented)][:limit]
+
+
+def _pairs(
+    documented: Sequence[tuple[str, ...]], number: int, changes: Sequence[InputChange]
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    others = [other for other in range(len(documented[0])) if other != number]
+    turns = zip_longest(*(_varied(documented, other, changes) for other in others))
+    for arguments in (arguments for turn in turns for arguments in turn if arguments is not None):
+        for changed in _varied([arguments], number, changes):
+            yield arguments, changed
+
+
 def _varied(
     documented: Sequence[tuple[str, ...]], number: int, changes: Sequence[InputChange]
 ) -> Iterator[tuple[str, ...]]:

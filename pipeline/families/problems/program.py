@@ -128,12 +128,12 @@ def hidden_tests(
     recorded: Sequence[CaseOf],
     module: str,
     roots: Iterable[str],
-    introduced: str | None = None,
+    required: str | None = None,
 ) -> str:
     """Return a pytest module that tests the program, imported as `module`, with every case.
 
     Its last test is passed only by a program that fails where each use of the library, its modules `roots`, raises, or,
-    of a problem about an API that is new, `introduced`, where calls of this do.
+    of a problem about an API that has to be called, `required`, where calls of this do.
     """
     cases = [*((f"test_stated_{n}", case) for n, case in enumerate(documented, 1))]
     cases += [(f"test_recorded_{n}", case) for n, case in enumerate(recorded, 1)]
@@ -142,13 +142,11 @@ def hidden_tests(
     if values:
         witness = next((case for case in values if has_contents(case.arguments)), values[0])
         arguments = ", ".join(witness.arguments)
-        tests |= (
-            needs_api(f"without_api({arguments})") if introduced else needs_library(f"without_library({arguments})")
-        )
+        tests |= needs_api(f"without_api({arguments})") if required else needs_library(f"without_library({arguments})")
     function = written.function
     helper = (
-        without_api(function, module, introduced, reference=written.program)
-        if introduced
+        without_api(function, module, required, reference=written.program)
+        if required
         else without_library(function, module, roots)
     )
     return pytest_module(task, written, tests, module, helper)

@@ -19,13 +19,20 @@ from pipeline.execution.validation.cases import Case, Result
 from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.problems.drafts import Draft
-from pipeline.families.problems.inputs import further_inputs
+from pipeline.families.problems.inputs import further_inputs, paired_inputs
 from pipeline.families.problems.mutating import Mutated, kills_of
 from pipeline.families.problems.program import hidden_tests, visible_test
 from pipeline.families.problems.recording import Tried, choose, gives, read_recorded, record
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.running import OpenEnvironment, OtherCode, Tested, run_tested
-from pipeline.families.problems.selecting import Arguments, constant_parameters, score_of, select_cases, unused
+from pipeline.families.problems.selecting import (
+    Arguments,
+    constant_parameters,
+    put_together,
+    score_of,
+    select_cases,
+    unused,
+)
 from pipeline.families.problems.tasks import CaseOf
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import ProblemRunRow
@@ -79,7 +86,7 @@ class Trial:
         """The hidden tests."""
         candidate, cases = self.draft.candidate, (self.documented, self.recorded)
         written = self.draft.written
-        return hidden_tests(candidate.task, written, *cases, self.module, self.roots, candidate.introduced)
+        return hidden_tests(candidate.task, written, *cases, self.module, self.roots, candidate.required)
 
     def score(self, rules: MutationRules) -> MutationScore:
         """Return which mutants the hidden tests kill."""
@@ -116,7 +123,8 @@ def prove(
     Where the reference fails hidden tests, those are left out of what was recorded that do not come out the same again.
 
     Rejects: NO_ENVIRONMENT where the version has none, NOT_PROVEN where the reference gives no stated value,
-    INPUT_UNUSED where a function that ignores a parameter would pass the hidden tests, whichever inputs are chosen.
+    INPUT_UNUSED where a function that ignores a parameter would pass the hidden tests, whichever inputs are chosen,
+    NO_CHECK where one of a witness that only puts its parameters together would.
     """
     trials: list[Trial] = []
     for version, group in _by_version(drafts):
@@ -125,6 +133,7 @@ def prove(
             continue
         recorded, refused = parted(_record(group, places[version], runner, rules))
         yield from refused
+        _record_pairs(recorded, places[version], runner, rules)
         varied, unused = parted(_select(recorded, places[version], runner, rules, mutation))
         yield from unused
         trials += varied
@@ -133,6 +142,9 @@ def prove(
     for trial in unsure:
         trial.recorded = _repeatable(trial, places[trial.version], runner)
     failed |= _run(unsure, places, runner)
+    for trial in unsure:
+        if detail := _unused(trial, [*trial.documented, *trial.recorded]):
+            failed[trial.draft.id] = Reject(trial.draft.id, RejectReason.INPUT_UNUSED, detail)
     yield from (failed.get(trial.draft.id, trial) for trial in trials)
 
 
@@ -167,6 +179,23 @@ def _record(
     yield from guarded(answered, lambda answer: answer[0].id, judged)
 
 
+def _record_pairs(trials: Sequence[Trial], place: OpenEnvironment, runner: Runner, rules: ProblemRules) -> None:
+    """Let the references of trials with a parameter that no hidden pair varies answer inputs that differ twice."""
+    requests: list[tuple[Trial, Tried]] = []
+    for trial in trials:
+        names, draft = trial.draft.written.parameters, trial.draft
+        constant = [names.index(name) for name in constant_parameters(trial.hideable, names)]
+        documented = [case.arguments for case in draft.documented]
+        inputs = paired_inputs(documented, constant, rules.changes, rules.max_tried)
+        if inputs:
+            requests.append((trial, Tried(draft.id, draft.candidate.task, draft.written, inputs)))
+    results = record([tried for _, tried in requests], place, runner)
+    for (trial, tried), result in zip(requests, results, strict=True):
+        recorded = {case.arguments for case in trial.cases}
+        cases = read_recorded(result.output, tried.inputs, rules)
+        trial.cases += tuple(case for case in cases if case.arguments not in recorded)
+
+
 def _inputs(draft: Draft, rules: ProblemRules) -> list[Arguments]:
     documented = [case.arguments for case in draft.documented]
     return [*documented, *further_inputs(documented, rules.changes, rules.max_tried)]
@@ -176,10 +205,16 @@ def _select(
     trials: Sequence[Trial], place: OpenEnvironment, runner: Runner, rules: ProblemRules, mutation: MutationRules
 ) -> Iterator[Trial | Reject]:
     """Choose the hidden tests of trials by what they notice of the reference's mutants."""
-    able = [trial for trial in trials if not _unused(trial, trial.hideable)]
+    able: list[Trial] = []
     for trial in trials:
+        body = put_together(trial.cases, trial.draft.written.parameters)
         if unused := _unused(trial, trial.hideable):
             yield Reject(trial.draft.id, RejectReason.INPUT_UNUSED, unused)
+        elif trial.draft.candidate.example.witnessed is not None and body is not None:
+            detail = f"{trial.version}: for all inputs tried it gives {body}"
+            yield Reject(trial.draft.id, RejectReason.NO_CHECK, detail)
+        else:
+            able.append(trial)
     mutated = [Mutated(trial.draft.id, trial.draft.candidate.task, trial.draft.written, trial.cases) for trial in able]
     for trial, killing in zip(able, kills_of(mutated, Family.PROBLEM, place, runner, mutation), strict=True):
         others = choose(trial.hideable, [*trial.documented, trial.visible_case], len(trial.cases))

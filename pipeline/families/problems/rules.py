@@ -15,6 +15,7 @@ class StatementRules(Rule):
     functional: str
     full: str
     introduced: str
+    required: str
     placeholder: str
     parameter: str
     returns: str
@@ -30,6 +31,7 @@ class ProblemRules(Rule):
     function: str = Field(pattern=r"^[a-z_]\w*$")
     names: dict[str, str] = Field(description="type of an argument to the name of its parameter")
     other_name: str
+    meaningless: frozenset[str] = Field(description="arguments of witnesses that say nothing of an API, as source")
     max_parameters: int = Field(ge=1)
     max_statements: int = Field(ge=1, description="statements of the function")
     max_per_path_and_version: int = Field(ge=1)

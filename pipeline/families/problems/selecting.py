@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from pipeline.execution.mutation.score import MutationScore
+from pipeline.families.problems.needs import has_contents
 from pipeline.families.problems.tasks import CaseOf
 
 Arguments = tuple[str, ...]
@@ -33,6 +35,47 @@ def _pairs(cases: Sequence[CaseOf], number: int) -> Iterator[tuple[CaseOf, CaseO
         others = (*case.arguments[:number], *case.arguments[number + 1 :])
         yield from ((each, case) for each in groups[others] if each.outcome != case.outcome)
         groups[others].append(case)
+
+
+def put_together(cases: Sequence[CaseOf], names: Sequence[str]) -> str | None:
+    """Return an expression that only puts parameters together and gives what all cases say; None where there is none.
+
+    `(None, text)` is one: such a function does nothing that a test could tell from it.
+    """
+    values = [case for case in cases if case.outcome.raises is None]
+    if any(case.outcome.value is None for case in values):
+        return None
+    # Of None, say, nobody knows whether it is the argument or itself, so that one case gives the template of all.
+    templates = dict.fromkeys(_template(case, names) for case in values if has_contents(case.arguments))
+    return next(
+        (each for each in templates if len(values) > 1 and all(_fills(each, case, names) for case in values)), None
+    )
+
+
+def _template(case: CaseOf, names: Sequence[str]) -> str:
+    """Return the value of a case with the names of parameters in place of their arguments."""
+    names_by_argument = {_plain(argument): name for argument, name in zip(case.arguments, names, strict=True)}
+    return _replaced(case.outcome.value or "None", names_by_argument)
+
+
+def _fills(template: str, case: CaseOf, names: Sequence[str]) -> bool:
+    filled = _replaced(template, dict(zip(names, case.arguments, strict=True)))
+    return _plain(filled) == _plain(case.outcome.value or "None")
+
+
+def _plain(source: str) -> str:
+    return ast.unparse(ast.parse(source, mode="eval"))
+
+
+def _replaced(source: str, sources: Mapping[str, str]) -> str:
+    """Return an expression in which parts, as plain source, are others."""
+
+    class Replaced(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> Any:
+            other = sources.get(ast.unparse(node)) if isinstance(node, ast.expr) else None
+            return ast.parse(other, mode="eval").body if other is not None else self.generic_visit(node)
+
+    return ast.unparse(Replaced().visit(ast.parse(source, mode="eval")))
 
 
 def select_cases(

@@ -21,6 +21,7 @@ from pipeline.families.problems.proving import Trial, prove
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.running import OpenEnvironment, environments_with_tests, places_of
 from pipeline.families.problems.statement import state
+from pipeline.families.problems.witnessed import witnessed_tasks
 from pipeline.families.problems.writing import WrittenRows, write_problems
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import (
@@ -59,6 +60,8 @@ def problems_stage(
         usage,
     )
     examples, rejects = parted(show(tables["snippets"], library, rules))
+    witnessed, unfit = parted(witnessed_tasks(tables["snippets"], tables.get("witnesses", ()), library, rules))
+    examples += witnessed
     candidates, unchanged = _candidates(Candidates(examples, tables["rewrites"], library, rules), examples)
     chosen, surplus = _within_quota(candidates, rules)
     drafts, undrafted = parted(
@@ -73,7 +76,7 @@ def problems_stage(
     rows, unreachable = environments_with_tests(tables["releases"], versions, runner)
     places, closed = places_of(rows, runner)
     trials, unproven = parted(prove(drafts, places, runner, rules, mutation))
-    refused = [*rejects, *unchanged, *surplus, *undrafted, *twice, *unproven]
+    refused = [*rejects, *unfit, *unchanged, *surplus, *undrafted, *twice, *unproven]
     results, failed = parted(
         guarded(
             trials,

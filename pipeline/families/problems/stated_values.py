@@ -6,7 +6,7 @@ import ast
 import builtins
 import doctest
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.families.problems.slices import Step
 
@@ -35,8 +35,11 @@ class ExpectedResult:
     outcome: Outcome
 
 
-def expected_result(step: Step) -> ExpectedResult | None:
-    """Return what a step states, or None where it states nothing that a test could compare."""
+def expected_result(step: Step, *, printed_values: bool = False) -> ExpectedResult | None:
+    """Return what a step states, or None where it states nothing that a test could compare.
+
+    `printed_values`: of what is printed as a literal would be, other than a text, it states the value.
+    """
     if isinstance(step.node, ast.Assert):
         return _of_comparison(step.node.test)
     if not isinstance(step.node, ast.Expr) or step.expected is None:
@@ -44,6 +47,8 @@ def expected_result(step: Step) -> ExpectedResult | None:
     expected = step.expected.replace("<BLANKLINE>", "").rstrip()
     if expected == "True" and (compared := _of_comparison(step.node.value)):
         return compared
+    if printed_values and (value := _printed_value(step.node.value, expected)) is not None:
+        return expected_result(replace(step, node=ast.Expr(value)))
     if _is_print(step.node.value):
         printed = _printed(step.node.value)
         returned = None if _is_vague(expected) or _raised(expected) else Outcome(value=repr(expected))
@@ -100,7 +105,16 @@ def _is_print(expression: ast.expr) -> bool:
     return isinstance(expression, ast.Call) and ast.unparse(expression.func) == "print"
 
 
-def _printed(expression: ast.expr) -> ast.expr | None:
+def _printed_value(expression: ast.expr, expected: str) -> ast.expr | None:
+    """Return the one value that is printed, if its text is that of a literal and not of a text."""
+    printed = _printed(expression) if _is_print(expression) else None
+    literal = outcome_of_literal(expected)
+    if printed is None or literal is None or literal.value is None or isinstance(ast.literal_eval(literal.value), str):
+        return None
+    return printed.args[0]
+
+
+def _printed(expression: ast.expr) -> ast.Call | None:
     """Return the one value that is printed as an expression that gives its text."""
     if not isinstance(expression, ast.Call) or expression.keywords or len(expression.args) != 1:
         return None

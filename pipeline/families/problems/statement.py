@@ -22,7 +22,8 @@ from pipeline.llm.writers import OfflineWriter, Request, Text
 class Source:
     """What a statement is written from: the core API by its name, docstrings, and its document at that version.
 
-    `introduced_in` is that version where the tests want the core API because it is new.
+    `introduced_in` is that version where the tests want the core API because it is new, `required_in` where they want
+    it for whatever reason.
     """
 
     library: str
@@ -31,6 +32,7 @@ class Source:
     docstrings: tuple[str, ...]
     document: ApiDocumentRow | None
     introduced_in: str | None = None
+    required_in: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ def state(
     task_text = form.format(signature=written.signature, library=source.library)
     if source.introduced_in is not None:
         task_text += " " + rules.introduced.format(library=source.library, version=source.introduced_in)
+    elif source.required_in is not None:
+        task_text += " " + rules.required.format(library=source.library, version=source.required_in)
     if described.redacted:
         placeholder = rules.placeholder.format(placeholder=drafting.placeholder, library=source.library)
         task_text = f"{placeholder}\n\n{task_text}"
@@ -74,13 +78,23 @@ def describe(source: Source, drafting: DraftingRules) -> Text | None:
 def _parameters(
     task: Task, written: ProblemProgram, source: Source, rules: StatementRules, drafting: DraftingRules
 ) -> Iterator[str]:
-    """Yield a line for each parameter that goes to the core API as it is, and that its documentation describes."""
+    """Yield a line for each parameter that a statement describes."""
+    for number, text in described_parameters(task, source, rules).items():
+        redacted = redact(text, source.hidden, drafting)
+        yield rules.parameter.format(name=written.parameters[number], description=redacted)
+
+
+def described_parameters(task: Task, source: Source, rules: StatementRules) -> dict[int, str]:
+    """Return what a statement says of parameters, by number.
+
+    They are those that go to the core API as they are, and that its documentation describes.
+    """
     described = {row["name"].lstrip("*"): row["description"] for row in _documented(source.document)}
-    for number, name in sorted(_passed_on(task, source.name, list(described)).items()):
-        text = " ".join((described.get(name) or "").split())
-        if text and len(text) <= rules.max_parameter_characters:
-            redacted = redact(text, source.hidden, drafting)
-            yield rules.parameter.format(name=written.parameters[number], description=redacted)
+    texts = {
+        number: " ".join((described.get(name) or "").split())
+        for number, name in sorted(_passed_on(task, source.name, list(described)).items())
+    }
+    return {number: text for number, text in texts.items() if 0 < len(text) <= rules.max_parameter_characters}
 
 
 def _documented(document: ApiDocumentRow | None) -> Sequence[ApiDocumentDocumentedParameter]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.families.problems.lifting import Lifted, lift
+from pipeline.families.problems.lifting import Lifted, lift, parameter
 from pipeline.families.problems.slices import Program, Slice, Step, Unfit, names_in, program_of, slice_of
 from pipeline.families.problems.stated_values import Outcome, expected_result
 from pipeline.lake.rows import RewriteRow, SnippetRow
@@ -54,13 +54,16 @@ class SnippetTasks:
     unfit: tuple[str, ...]
 
 
-def tasks_of(snippet: SnippetRow | RewriteRow, roots: Collection[str]) -> SnippetTasks:
-    """Return the tasks of a snippet in the order of their first case; `roots` are the modules of the library."""
+def tasks_of(snippet: SnippetRow | RewriteRow, roots: Collection[str], *, printed_values: bool = False) -> SnippetTasks:
+    """Return the tasks of a snippet in the order of their first case; `roots` are the modules of the library.
+
+    `printed_values`: where what is printed reads as a literal, the task gives that value, and not its text.
+    """
     program = program_of(snippet, roots)
     groups: dict[tuple[object, ...], list[tuple[Slice, Lifted, Outcome]]] = {}
     unfit: list[str] = []
     for position, step in enumerate(program.steps):
-        outcome = expected_result(step) if step.of_library else None
+        outcome = expected_result(step, printed_values=printed_values) if step.of_library else None
         if outcome is None:
             continue
         try:
@@ -84,6 +87,37 @@ def renamed(task: Task, name: str, other: str) -> Task:
     return replace(
         task, imports=written(task.imports), own=written(task.own), body=written(task.body), returned=returned
     )
+
+
+def with_constants(task: Task, numbers: Collection[int]) -> Task:
+    """Return a task in which some parameters are what the first case gives for them."""
+    values = {parameter(number): task.cases[0].arguments[number] for number in numbers}
+    variable_numbers = [number for number in range(len(task.variables)) if number not in numbers]
+    names = {parameter(number): parameter(place) for place, number in enumerate(variable_numbers)} | values
+
+    def written(source: str) -> str:
+        tree = ast.parse(source)
+        return ast.unparse(_Replaced(names).visit(tree))
+
+    free = {name for value in values.values() for name in names_in(ast.parse(value))}
+    return replace(
+        task,
+        imports=tuple(dict.fromkeys([*task.imports, *(task.argument_imports if free else ())])),
+        body=tuple(map(written, task.body)),
+        returned=written(task.returned),
+        variables=tuple(task.variables[number] for number in variable_numbers),
+        cases=_without_duplicates(
+            CaseOf(tuple(case.arguments[number] for number in variable_numbers), case.outcome) for case in task.cases
+        ),
+    )
+
+
+class _Replaced(ast.NodeTransformer):
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        self.sources = sources
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.parse(self.sources[node.id], mode="eval").body if node.id in self.sources else node
 
 
 def _task(program: Program, group: Sequence[tuple[Slice, Lifted, Outcome]]) -> Task:

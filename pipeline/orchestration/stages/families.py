@@ -53,7 +53,7 @@ def families(resources: Resources) -> Iterator[Stage]:
     )
     yield declared(
         "problems",
-        reads="releases snippets rewrites symbols changes lifecycles documents api_documents verdicts",
+        reads="releases snippets rewrites symbols changes lifecycles documents api_documents verdicts witnesses",
         writes="problems problem_runs problem_environments refused_problems",
         depends=lambda: [
             rules.problems,
@@ -71,7 +71,7 @@ def families(resources: Resources) -> Iterator[Stage]:
     )
     yield declared(
         "functions",
-        reads="releases snippets rewrites symbols changes lifecycles documents api_documents verdicts",
+        reads="releases snippets rewrites symbols changes lifecycles documents api_documents verdicts witnesses",
         writes="functions function_runs function_environments refused_functions",
         depends=lambda: [
             rules.functions,

@@ -29,6 +29,7 @@ from tests.families.completions_and_migrations.rows import TAGGING
 from tests.families.problems.examples import MUTATION, RULES_OF_PROBLEMS
 from tests.families.problems.stores import store_of
 from tests.families.problems.test_stage import SOURCES
+from tests.families.problems.test_witnessed import witness
 from tests.families.problems.world import INTRODUCED, TABLES
 
 pytestmark = pytest.mark.slow
@@ -37,10 +38,18 @@ LIMITS = load(RULES / "functions.yaml", FunctionRules)
 
 
 @pytest.fixture(scope="module")
-def output(tmp_path_factory: pytest.TempPathFactory) -> Output:
-    store = cast(EnvironmentStore, store_of(SOURCES, tmp_path_factory.mktemp))
+def store(tmp_path_factory: pytest.TempPathFactory) -> EnvironmentStore:
+    return cast(EnvironmentStore, store_of(SOURCES, tmp_path_factory.mktemp))
+
+
+@pytest.fixture(scope="module")
+def output(store: EnvironmentStore) -> Output:
+    return made_by(store)
+
+
+def made_by(store: EnvironmentStore, **changed: Any) -> Output:
     made = functions_stage(
-        TABLES,
+        TABLES | changed,
         rules=LIMITS,
         of_problems=RULES_OF_PROBLEMS,
         tagging=TAGGING,
@@ -112,3 +121,19 @@ def test_what_was_recorded_and_does_not_come_again_is_no_test(output: Output) ->
 def test_a_reference_that_gives_nothing_stated_is_refused(output: Output) -> None:
     (reject,) = [reject for reject in output.rejects if reject.reason is RejectReason.NOT_PROVEN]
     assert reject.detail == "1.1: passed: the reference gives none of the stated values where it is called alone"
+
+
+def test_a_witness_of_a_change_is_a_function(store: EnvironmentStore) -> None:
+    checks: list[tuple[str, str | None]] = [
+        ("import lib", None),
+        ("def first(items):\n    return lib.take(items, 1)", None),
+    ]
+    checks += [("print(first([1, 2]))", "[1]\n")]
+    row, shown = witness(INTRODUCED, "1.1", "lib.take", *checks)
+    made = made_by(store, snippets=[row], witnesses=[shown])
+    (function,) = made.tables["functions"]
+    assert (function["path"], function["version"], function["snippet_id"]) == ("lib.take", "1.1", row["id"])
+    assert "def first(items):\n    return lib.take(items, 1)" in function["code"]
+    ended = {run["role"]: run["outcome"] for run in made.tables["function_runs"]}
+    assert ended[FunctionRun.TESTS] == Outcome.PASSED
+    assert ended[FunctionRun.REFERENCE_ELSEWHERE] == Outcome.API_MISSING

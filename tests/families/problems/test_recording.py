@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.core.vocabularies.problems import InputChange
-from pipeline.families.problems.inputs import changed_argument, further_inputs
+from pipeline.families.problems.inputs import changed_argument, further_inputs, paired_inputs
 from pipeline.families.problems.program import write
 from pipeline.families.problems.recording import choose, read_recorded, read_records, recorder
 from pipeline.families.problems.stated_values import Outcome
@@ -75,6 +75,16 @@ def test_each_further_input_differs_from_a_stated_one_in_one_argument(stated: li
 def test_arguments_take_turns_and_values_of_other_inputs_are_exchanged() -> None:
     stated = [("1", "len"), ("5", "sum")]
     assert further_inputs(stated, [InputChange.NEGATED], 3) == [("-1", "len"), ("1", "sum"), ("-5", "sum")]
+
+
+def test_pairs_of_inputs_differ_in_one_argument_and_neither_is_stated() -> None:
+    """A flag has two values, and the visible test has one of them for its other arguments."""
+    changes = [InputChange.FLIPPED, InputChange.EMPTIED, InputChange.SHORTENED]
+    paired = paired_inputs([("[1, 2]", "True")], [1], changes, 9)
+    assert paired == [("[]", "True"), ("[]", "False"), ("[1]", "True"), ("[1]", "False")]
+    assert paired_inputs([("True",)], [0], changes, 9) == []
+    assert paired_inputs([("[1, 2]", "True")], [], changes, 9) == []
+    assert len(paired_inputs([("[1, 2]", "True")], [1], changes, 3)) == 3
 
 
 def test_a_recorder_says_what_the_program_gives() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.families.problems.selecting import constant_parameters, score_of, select_cases
+from pipeline.families.problems.selecting import constant_parameters, put_together, score_of, select_cases
 from pipeline.families.problems.stated_values import Outcome
 from pipeline.families.problems.tasks import CaseOf
 
@@ -51,3 +52,26 @@ def test_a_mutant_is_equivalent_only_after_more_inputs_than_the_tests_hold() -> 
         "mutants": 3, "mutants_killed": 1, "mutants_equivalent": 1, "mutation_score": 0.5,
     }  # fmt: skip
     assert score_of(tested, inputs, killing, 4).share == 0.3333
+
+
+@pytest.mark.parametrize(
+    ("cases", "expression"),
+    [
+        ([(("'NaN'",), "(None, 'NaN')"), (("'x'",), "(None, 'x')"), (("None",), "(None, None)")], "(None, a)"),
+        ([(("'mouse'", "'mice'"), "('mouse', 'mice')"), (("'x'", "'y'"), "('x', 'y')")], "(a, b)"),
+        ([(("'mouse'", "'mice'"), "('mouse', 'mice')"), (("''", "'mice'"), "('', 'mice')")], "(a, b)"),
+        ([(("[0, 1]", "1"), "[0, 1]"), (("[2]", "1"), "[2]"), (("[0, 1]", "0"), "[1]")], None),
+        ([(("1",), "[1]"), (("2",), "[3]")], None),
+        ([(("[1, 2]",), "[2, 1]"), (("[]",), "[]")], None),
+        ([(("1",), "7"), (("2",), "7")], "7"),
+        ([(("1",), "7"), (("2",), None)], None),
+        ([], None),
+    ],
+)
+def test_what_only_puts_its_parameters_together(
+    cases: list[tuple[tuple[str, ...], str | None]], expression: str | None
+) -> None:
+    given = [
+        CaseOf(arguments, Outcome(value=value, representation=None if value else "X")) for arguments, value in cases
+    ]
+    assert put_together(given, ("a", "b")[: len(given[0].arguments) if given else 0]) == expression

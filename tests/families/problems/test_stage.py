@@ -29,7 +29,8 @@ from pipeline.quality.flags.subjects import READS
 from tests.families.completions_and_migrations.rows import TAGGING
 from tests.families.problems.examples import MUTATION, RULES_OF_PROBLEMS
 from tests.families.problems.stores import Store, store_of
-from tests.families.problems.world import INTRODUCED, TABLES
+from tests.families.problems.test_witnessed import witness
+from tests.families.problems.world import INTRODUCED, MODIFIED, TABLES
 
 pytestmark = pytest.mark.slow
 
@@ -160,6 +161,32 @@ def test_everything_else_is_refused_with_a_reason(output: Output) -> None:
     assert set(reasons) == {RejectReason.NOT_PROVEN, RejectReason.UNCHANGED}
     assert "none of the stated values" in reasons[RejectReason.NOT_PROVEN]
     assert output.units_in == output.units_out + 2
+
+
+def test_a_witness_of_a_change_is_a_problem_of_its_own(store: Store) -> None:
+    """Code cut out of a test or written from a change: no docstring has an example of `take`."""
+    row, shown = witness(INTRODUCED, "1.1", "lib.take", ("import lib", None), ("print(lib.take([1, 2], 1))", "[1]\n"))
+    made = made_by(store, snippets=[row], witnesses=[shown])
+    (problem,) = made.tables["problems"]
+    assert (problem["change_id"], problem["version"], problem["other_version"]) == (INTRODUCED["id"], "1.1", "1.0")
+    assert problem["problem"].startswith(
+        "Return the first items.\n\nWrite the body of `solve(items, number)` with lib. "
+        "Use the API that lib 1.1 has for just this, not an older one."
+    )
+    assert problem["solution"] == "    return lib.take(items, number)\n"
+    assert problem["test"] == "assert solve([1, 2], 1) == [1]\n"
+    assert "test_needs_api" in problem["hidden_tests"]
+    assert "solve([1, 2], 1)" not in problem["hidden_tests"]
+    ended = {run["role"]: run["outcome"] for run in made.tables["problem_runs"]}
+    assert ended[ProblemRun.HIDDEN] == Outcome.PASSED
+    assert ended[ProblemRun.REFERENCE_ELSEWHERE] == Outcome.API_MISSING
+
+
+def test_a_witness_with_a_parameter_that_nothing_varies_is_none(store: Store) -> None:
+    row, shown = witness(MODIFIED, "1.1", "lib.same", ("import lib", None), ("print(lib.same([5], key='a'))", "[5]\n"))
+    made = made_by(store, snippets=[row], witnesses=[shown])
+    assert made.tables["problems"] == []
+    assert [reject.reason for reject in made.rejects] == [RejectReason.INPUT_UNUSED]
 
 
 def test_again_is_the_same_but_for_seconds(store: Store, output: Output) -> None:

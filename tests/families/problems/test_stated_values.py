@@ -57,6 +57,24 @@ def test_what_no_test_could_compare(case: str) -> None:
     assert expected_result(step(*VAGUE[case])) is None
 
 
+@pytest.mark.parametrize(
+    ("statement", "expected", "expression", "value"),
+    [
+        ("print(f(1))", "[1, 2]\n", "f(1)", "[1, 2]"),
+        ("print(f(1))", "None\n", "f(1)", "None"),
+        ("print(f(1) == 3)", "True\n", "f(1)", "3"),
+        ("print(f(1))", "a b\n", "str(f(1))", "'a b'"),
+        ("print(f(1))", "'a'\n", "str(f(1))", "\"'a'\""),
+    ],
+)
+def test_what_is_printed_as_a_literal_would_be_is_that_value(
+    statement: str, expected: str, expression: str, value: str
+) -> None:
+    stated = expected_result(step(statement, expected), printed_values=True)
+    assert stated is not None
+    assert (ast.unparse(stated.expression), stated.outcome) == (expression, Outcome(value=value))
+
+
 def test_an_assertion_states_its_value() -> None:
     stated = expected_result(step("assert f(1) == {'a': 2}", None))
     assert stated is not None
