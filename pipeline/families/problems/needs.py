@@ -48,6 +48,8 @@ def without_api(*arguments{named}):
         api = getattr(owner, name)
         modules = [owner, *(before[key] for key in before if key.split(".")[0] == first)]
         holders = [(one, key) for one in modules for key in list(vars(one)) if vars(one)[key] is api]
+    if not holders:
+        return None  # what instances alone have cannot be taken away, so nothing raises
     values = [vars(one)[key] for one, key in holders]
     unbound = isinstance(values[0], (classmethod, staticmethod))
     is_read = isinstance(owner, type) and not unbound and not callable(values[0])

@@ -197,6 +197,19 @@ def test_of_a_compiled_class_nothing_raises_so_that_no_program_passes(
     sys.modules.pop("dated")
 
 
+def test_what_instances_alone_have_is_not_taken_away_so_that_no_program_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "attributed.py").write_text("class Box:\n    def __init__(self, x):\n        self.held = x\n")
+    (tmp_path / "reading.py").write_text("import attributed\ndef solve(x):\n    return attributed.Box(x).held\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    namespace: dict[str, Any] = {}
+    exec(f"import reading\n{without_api('solve', 'reading', 'attributed.Box.held')}", namespace)
+    assert namespace["without_api"](1) is None
+    for name in ("reading", "attributed"):
+        sys.modules.pop(name)
+
+
 USES = {
     "returned": ("return lib.new(x)", True),
     "an iterator of what it gives": ("return list(lib.many(x))", True),
