@@ -98,7 +98,7 @@ def unstated(text: str, lines: range, visible: str, tests: Iterable[str], min_le
     """Return the texts in some lines of a file that tests want to see and that stand nowhere in what is visible.
 
     `tests` are the sources of tests. A text has `min_letters` letters, or a character that no keyboard has. The pattern
-    of `pytest.raises(match=…)` wants a text of which it has a part.
+    of `pytest.raises(match=…)` wants a text of which it has a part: several words, or one that is a word there.
     """
     sources = list(tests)
     expected = {constant for source in sources for constant in _constants(source)}
@@ -110,7 +110,7 @@ def unstated(text: str, lines: range, visible: str, tests: Iterable[str], min_le
         is_text = len(_LETTERS.findall(core)) >= min_letters or not core.isascii()
         if not is_text or core in visible:
             continue
-        is_matched = any(part in core for part in parts) and not _is_visible(visible, core)
+        is_matched = any(_has_part(core, part) for part in parts) and not _is_visible(visible, core)
         if is_matched or any(core in each or _is_part(each, core) for each in expected):
             texts.append(core)
     return list(dict.fromkeys(texts))
@@ -119,8 +119,16 @@ def unstated(text: str, lines: range, visible: str, tests: Iterable[str], min_le
 def _matched(source: str) -> Iterator[str]:
     """Yield the patterns that tests match errors and warnings with."""
     for node in ast.walk(_parsed(source)):
-        if isinstance(node, ast.keyword) and node.arg == "match" and isinstance(node.value, ast.Constant):
-            yield str(node.value.value)
+        match node:
+            case ast.keyword(arg="match", value=ast.Constant(value=str(pattern))):
+                yield pattern
+
+
+def _has_part(text: str, part: str) -> bool:
+    """Say whether a text has a part of a pattern; a single word is none of a longer word, as `set` of `offset`."""
+    if len(part.split()) > 1:
+        return part in text
+    return re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) is not None
 
 
 def _is_visible(visible: str, text: str) -> bool:

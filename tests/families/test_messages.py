@@ -90,6 +90,17 @@ def test_a_pattern_wants_the_text_that_it_has_a_piece_of(pattern: str, visible: 
     assert unstated(FORMATTED, range(1, 9), visible, [test], 3) == expected
 
 
+@pytest.mark.parametrize(
+    ("match", "is_unstated"),
+    [("'set'", False), ("b'offset'", False), ("None", False), ("'.*offset'", True), ("'bad offset.*'", True)],
+    ids=["a piece of a word", "bytes", "no pattern", "a word", "several words"],
+)
+def test_a_single_word_of_a_pattern_is_a_word_of_the_text(match: str, is_unstated: bool) -> None:
+    code = "def f(n):\n    raise ValueError('None of these: bad offsets or bad offset %r' % n)\n"
+    test = f"def test_it():\n    check(ValueError, match={match})\n"
+    assert bool(unstated(code, range(1, 9), "", [test], 3)) is is_unstated
+
+
 def test_sources_of_tests_have_parameters_and_constants() -> None:
     text = (
         "WANTED = 'a'\nOTHER = 'b'\nclass TestIt:\n    @pytest.mark.parametrize('x', ['c'])\n"
