@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import linecache
 import sys
@@ -283,3 +284,18 @@ def is_accepted(function: Callable[..., Any], given: dict[str, int], positional:
     except (TypeError, KeyError):
         return False
     return True
+
+
+@pytest.mark.parametrize(("rounds", "is_known"), [(20, True), (4000, False)], ids=["few calls", "too many calls"])
+def test_how_fast_a_machine_is_does_not_decide_what_is_accepted(
+    rounds: int, is_known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = itertools.count()
+    monkeypatch.setattr("time.monotonic", lambda: next(clock) / 10_000)
+    names = [f"name_{number}" for number in range(100)]
+    made = wrapping(
+        f"for name in {names}: kwargs.pop(name, 1)\nfor _ in range({rounds}): same(1)\nreturn g(*args, **kwargs)"
+    )
+    module = ModuleType("lib")
+    exec(f"{PREAMBLE}def same(it): return it\n{made}", module.__dict__)
+    assert ("accepts" in below(module, ["f"])) is is_known

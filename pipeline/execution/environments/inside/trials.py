@@ -24,7 +24,8 @@ _MOST = 300  # names that are tried because the wrapper mentions them
 _OTHER = "a_name_that_no_parameter_has"
 
 _MOST_CALLS = 20000  # that a wrapper makes for one of it
-_MOST_SECONDS = 2.0  # of all calls of a wrapper
+_MOST_EVENTS = 500000  # calls and returns while a wrapper is tried: about a second, and the same on any machine
+_MOST_SECONDS = 20.0  # for compiled code that takes long, of which events say nothing
 # Compiled functions that wait, start or end something, or reach out; of `posix` some are harmless.
 _FORBIDDEN_MODULES = ("posix", "nt", "select", "_socket", "_posixsubprocess", "_signal")
 _HARMLESS = ("fspath", "getcwd", "getpid", "lstat", "stat")
@@ -177,7 +178,7 @@ class _Trial:
         if not is_plain or not any(each is wrapped for each in values):
             raise UnknownError
         self._calls, self._refused, self._is_stopped, self._call_count = [], 0, False, 0  # type: list[Any], int, bool, int
-        self._end = time.monotonic() + _MOST_SECONDS
+        self._end, self._events = time.monotonic() + _MOST_SECONDS, 0
         self._bodies = set(_codes(wrapped))
         recorder, (itself, put) = self._recorder(wrapped), _later()
         # its own variables, so that nothing is changed for what is described afterwards
@@ -270,6 +271,7 @@ class _Trial:
     def _watch(self, frame: types.FrameType, event: str, argument: Any) -> None:
         """Stop before a call that a trial must not make; sys.setprofile calls it."""
         self._call_count += 1
+        self._events += 1
         if (
             event in ("call", "return")
             and (event, frame.f_code) not in self._read_codes
@@ -286,7 +288,8 @@ class _Trial:
         )
         if event == "c_call" and argument is not sys.setprofile:
             is_forbidden = self._is_forbidden(frame, argument)
-        if is_forbidden or self._call_count > _MOST_CALLS or time.monotonic() > self._end:
+        is_long = self._call_count > _MOST_CALLS or self._events > _MOST_EVENTS
+        if is_forbidden or is_long or time.monotonic() > self._end:
             self._is_stopped = True
             raise _StopError
 
