@@ -173,7 +173,8 @@ def _run(
         passing = [
             name for name, outcome in zip(program.others, others, strict=True) if outcome == reference == Outcome.PASSED
         ]
-        rows.append(_row(program.completion, environment, len(others), sorted(passing)))
+        tried = len(others) if reference == Outcome.PASSED else 0
+        rows.append(_row(program.completion, environment, tried, sorted(passing)))
     return rows
 
 

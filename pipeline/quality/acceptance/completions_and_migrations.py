@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict, cast
 
-from packaging.version import Version
-
 from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
@@ -44,7 +42,7 @@ from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.changes import prove_changes
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, ReviewColumns, Reviewed
-from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike, one_row, passing_versions
+from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike, one_row, passing_versions, surest_first
 from pipeline.quality.acceptance.sourced import source_columns
 from pipeline.quality.flags.reviews import block_description
 
@@ -105,7 +103,7 @@ def acceptance_stage(
             # Where an alias is right too, another release may have but one of them.
             rows, ambiguous = one_answer(rows, ("version", "granularity", "masked_code", "description"), "answer")
             rows, repeated = one_row(rows, ("path", "granularity", "masked_code", "answer"))
-            rows, alike = one_of_alike(rows, _SAME_COMPLETION, lambda row: (len(row["code"]), Version(row["version"])))
+            rows, alike = one_of_alike(rows, _SAME_COMPLETION, surest_first)
             refused += repeated + ambiguous + alike
         if table == "published_migrations":
             # the one whose checks notice most
@@ -123,7 +121,11 @@ def acceptance_stage(
 
 
 _SAME_COMPLETION = ("path", "granularity", "answer", "description", "discriminating")
-_SAME_MIGRATION = ("path", "target_path", "version", "target_version", "source_name", "target_name", "basis")
+_SAME_MIGRATION = (
+    *("path", "target_path", "version", "target_version", "source_name", "target_name", "basis"),
+    # two parameters of an API are two changes
+    "change_id",
+)
 
 
 def _published_change(behaviour: BehaviourRow) -> PublishedChangeRow:
@@ -181,10 +183,8 @@ def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedC
     runs = [(instance["snippet_id"], instance["version"])]
     if refusal := _refuse(reviewed, snippets, runs, proof, facts, probed=instance["path"]):
         return refusal
-    # what a person edited was not run with other names
-    passing = facts.other_answers.get(instance["id"], ()) if instance["masked_code"] == original["masked_code"] else ()
-    if passing:
-        detail = f"its program passes with {', '.join(passing)} too, and no text tells them apart"
+    if passing := _passing_names(original, reviewed, facts):
+        detail = f"its program passes with {', '.join(passing)} too"
         return Reject(instance["id"], RejectReason.SEVERAL_ANSWERS, detail[:300])
     # A part of something larger is not run; there a probe of the API tells.
     subject = instance["snippet_id"] if facts.runs.of(*runs[0]) else instance["path"]
@@ -201,6 +201,16 @@ def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedC
         "discriminating": instance["change_id"] is not None
         and proof.neighbour_outcome in facts.reviews.rules.same_code_fails,
     }
+
+
+def _passing_names(
+    original: CompletionRow, reviewed: Reviewed[CompletionRow], facts: _AcceptanceInputs
+) -> Sequence[str]:
+    """Return the other names that pass; none if a person edited the code, which was not run, or wrote a description."""
+    draft = facts.drafts.get(original["id"])
+    by_person = reviewed.description != (draft["text"] if draft else None)
+    is_edited = reviewed.row["masked_code"] != original["masked_code"]
+    return () if by_person or is_edited else facts.other_answers.get(original["id"], ())
 
 
 def _migration(original: MigrationRow, facts: _AcceptanceInputs) -> PublishedMigrationRow | Reject:

@@ -9,7 +9,7 @@ from typing import Any
 from packaging.version import Version
 
 from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
-from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.families.proof import Runs
@@ -50,6 +50,12 @@ def one_of_alike(
     The others ask for the same knowledge once more: they add weight to it, and tell nothing new.
     """
     return _of_groups(rows, columns, lambda group: _first(group, order, RejectReason.NEAR_DUPLICATE))
+
+
+def surest_first(row: AnyRow) -> tuple[Any, ...]:
+    """Order completions that are alike: labels by runs first, then those that wait for nobody, then short code."""
+    is_static = row["evidence"] != Evidence.EXECUTED
+    return is_static, row["review_status"] == ReviewStatus.PENDING, len(row["code"]), Version(row["version"])
 
 
 def passing_versions(runs: Runs, subject: str, versions: Iterable[str]) -> list[str]:

@@ -158,6 +158,14 @@ def test_what_is_run(store: Store, path: str, token: str, columns: Any, describe
     assert tried(store, row, described=described).units_in == count
 
 
+def test_no_name_is_tried_where_the_program_itself_takes_too_long(store: Store) -> None:
+    slow = completion(
+        ">>> import lib, time\n>>> time.sleep(2)\n>>> lib.smallest([1, 2])\n1\n", "lib.smallest", "smallest"
+    )
+    (row,) = tried(store, slow).tables["other_answers"]
+    assert (row["tried"], row["passing"]) == (0, [])
+
+
 def test_a_program_that_did_not_pass_is_not_run(store: Store) -> None:
     assert tried(store, FIRST, verdicts=[]).units_in == 0
 

@@ -151,6 +151,10 @@ def test_a_completion_with_which_another_name_passes_is_refused() -> None:
     edit = review(known, instance, [], DecisionKind.EDIT, edits=edits_of_it)
     rows = gate(known, other_answers=[run], reviews=[edit]).tables["published_completions"]
     assert instance["id"] in {row["id"] for row in rows}
+    # a text that a person wrote tells the names apart
+    described = review(known, instance, [], DecisionKind.EDIT, edits=edits(description="Get it once."))
+    rows = gate(known, other_answers=[run], reviews=[described]).tables["published_completions"]
+    assert instance["id"] in {row["id"] for row in rows}
 
 
 def test_of_completions_that_differ_in_the_code_around_the_smallest_is_published() -> None:
@@ -177,6 +181,13 @@ def test_of_migrations_with_the_same_names_the_one_whose_checks_notice_most_is_p
     known.migrations.append(other)
     output = gate(known)
     assert [(reject.key, reject.reason) for reject in output.rejects] == [(instance["id"], RejectReason.NEAR_DUPLICATE)]
+
+
+def test_migrations_of_two_changes_of_an_api_are_two() -> None:
+    known = world()
+    other: Any = {**known.migrations[0], "id": "other", "change_id": None}
+    known.migrations.append(other)
+    assert gate(known).rejects == []
 
 
 def test_evidence_by_tag() -> None:

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
-from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.families.proof import Runs
 from pipeline.lake.rows import VerdictRow
-from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike, one_row, passing_versions
+from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike, one_row, passing_versions, surest_first
 
 
 def row(id_: str, version: str = "1.0", answer: str = "take", **columns: Any) -> Any:
@@ -70,3 +70,15 @@ def test_of_rows_that_differ_in_the_code_around_the_first_by_the_order_is_kept()
         ("c", RejectReason.NEAR_DUPLICATE),
         ("a", RejectReason.NEAR_DUPLICATE),
     ]
+
+
+def test_of_completions_that_are_alike_a_run_counts_more_than_a_review_and_that_more_than_short_code() -> None:
+    pending, unflagged = ReviewStatus.PENDING, ReviewStatus.UNFLAGGED
+    rows = [
+        row("static", code="s()", evidence=Evidence.STATIC, review_status=unflagged),
+        row("pending", code="s()", evidence=Evidence.EXECUTED, review_status=pending),
+        row("later", version="1.10", code="long()", evidence=Evidence.EXECUTED, review_status=unflagged),
+        row("first", version="1.9", code="long()", evidence=Evidence.EXECUTED, review_status=ReviewStatus.ACCEPTED),
+        row("longest", code="longest()", evidence=Evidence.EXECUTED, review_status=unflagged),
+    ]
+    assert [each["id"] for each in sorted(rows, key=surest_first)] == ["first", "later", "longest", "pending", "static"]
