@@ -13,7 +13,7 @@ from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.families.proof import Runs
-from pipeline.lake.rows import AnyRow, R
+from pipeline.lake.rows import AnyRow, PublishedCompletionRow, R
 from pipeline.lake.stage import Reject
 
 _TAGS = (
@@ -52,7 +52,7 @@ def one_of_alike(
     return _of_groups(rows, columns, lambda group: _first(group, order, RejectReason.NEAR_DUPLICATE))
 
 
-def surest_first(row: AnyRow) -> tuple[Any, ...]:
+def surest_first(row: PublishedCompletionRow) -> tuple[Any, ...]:
     """Order completions that are alike: labels by runs first, then those that wait for nobody, then short code."""
     is_static = row["evidence"] != Evidence.EXECUTED
     return is_static, row["review_status"] == ReviewStatus.PENDING, len(row["code"]), Version(row["version"])
