@@ -103,7 +103,9 @@ def acceptance_stage(
             # Where an alias is right too, another release may have but one of them.
             rows, ambiguous = one_answer(rows, ("version", "granularity", "masked_code", "description"), "answer")
             rows, repeated = one_row(rows, ("path", "granularity", "masked_code", "answer"))
-            rows, alike = one_of_alike(rows, _SAME_COMPLETION, surest_first)
+            rows, alike = one_of_alike(
+                rows, _SAME_COMPLETION, lambda row: surest_first(cast(PublishedCompletionRow, row))
+            )
             refused += repeated + ambiguous + alike
         if table == "published_migrations":
             # the one whose checks notice most
