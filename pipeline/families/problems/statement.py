@@ -59,11 +59,11 @@ def state(
         task_text += " " + rules.introduced.format(library=source.library, version=source.introduced_in)
     elif source.required_in is not None:
         task_text += " " + rules.required.format(library=source.library, version=source.required_in)
-    if described.redacted:
-        placeholder = rules.placeholder.format(placeholder=drafting.placeholder, library=source.library)
-        task_text = f"{placeholder}\n\n{task_text}"
     parameters = list(_parameters(task, written, source, rules, drafting))
     about = list(_result(written, example, source, rules, drafting))
+    if any(drafting.placeholder in text for text in (described.text, *parameters)):
+        placeholder = rules.placeholder.format(placeholder=drafting.placeholder, library=source.library)
+        task_text = f"{placeholder}\n\n{task_text}"
     blocks = [described.text, task_text, "\n".join(parameters), " ".join(about)]
     facts = sha256_json([described.prompt_sha256, source.document, task_text, parameters, about])
     return Statement("\n\n".join(block for block in blocks if block), facts)

@@ -44,6 +44,8 @@ def test_a_statement_says_what_to_write_and_shows_a_case() -> None:
     assert told(">>> from lib import metric\n>>> metric(1500, unit='V')\n'1.50 kV'\n", document=document) == (
         "Return a value with an SI prefix.\n"
         "\n"
+        "In descriptions, [API] stands for a name of lib.\n"
+        "\n"
         "Write the body of `solve(number, text)` with lib.\n"
         "\n"
         "- `number`: Number of the [API].\n"
