@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_SHORT = 4
+"""Names of at most so many letters have to be words of a test's name: `get` is a part of `target`."""
 
 
 def draw_tests(reached: Mapping[str, Collection[int]], lines: Collection[int], limit: int, name: str = "") -> list[str]:
@@ -25,7 +30,7 @@ def draw_tests(reached: Mapping[str, Collection[int]], lines: Collection[int], l
         is_covered = own <= covered and own in combinations
         return (
             is_covered,
-            _letters(name) not in _letters(_function(test).partition("::")[2]),
+            not _is_named_after(_function(test).partition("::")[2], name),
             turns[_function(test)],
             -len(own - covered),
             -len(own),
@@ -39,6 +44,13 @@ def draw_tests(reached: Mapping[str, Collection[int]], lines: Collection[int], l
         combinations.add(remaining[best])
         covered.update(remaining.pop(best))
     return drawn
+
+
+def _is_named_after(test: str, name: str) -> bool:
+    letters = _letters(name)
+    if len(letters) > _SHORT:
+        return letters in _letters(test)
+    return letters in {word.casefold() for word in _WORD.findall(test)}
 
 
 def _letters(name: str) -> str:

@@ -37,6 +37,12 @@ def test_tests_named_after_the_function_come_before_others_that_reach_no_more() 
     ]
 
 
+def test_a_short_name_is_a_word_of_the_name_of_a_test() -> None:
+    reached = {"t.py::test_target": {1}, "t.py::TestGetItem::test_it": {1}, "t.py::test_all": {1, 2}}
+    assert draw_tests(reached, range(1, 3), 1, "get") == ["t.py::TestGetItem::test_it"]
+    assert draw_tests(reached, range(1, 3), 1, "arg") == ["t.py::test_all"]
+
+
 @given(
     st.dictionaries(
         st.builds("t.py::test_{}[{}]".format, st.integers(0, 3), st.integers(0, 5)),
