@@ -113,10 +113,14 @@ def _other_names(row: CompletionRow, symbols: Mapping[str, SymbolRow]) -> Iterat
 
 
 def _calls(row: CompletionRow) -> list[ast.Call]:
-    """Return the calls of the hidden name; a program that only another Python parses is not read."""
-    tree = parse_program(row["code"])
+    """Return the calls of what is hidden; a program that only another Python parses is not read."""
+    tree = parse_program(unmask(row["masked_code"], Granularity.TOKEN, _HIDDEN, _HIDDEN))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree else []
-    return [call for call in calls if _name(call.func) == row["core_token"]]
+    return [call for call in calls if _name(call.func) == _HIDDEN]
+
+
+_HIDDEN = "hidden_name_of_the_completion"
+"""A name that no program has: a function of another library may have the name that is hidden."""
 
 
 def _name(node: ast.expr) -> str | None:

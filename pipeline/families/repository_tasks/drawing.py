@@ -15,8 +15,8 @@ def draw_tests(reached: Mapping[str, Collection[int]], lines: Collection[int], l
     """Return at most `limit` tests that reach some of the lines, the most telling first; `reached` has lines by test.
 
     First come tests that reach further lines, or reach known ones in another combination, which is another branch. Of
-    these, and of the others, those named after the function `name` come first: others may pass through it by the way.
-    Then each test function has its turn before one has a second set of parameters.
+    these, and of the others, each test function has its turn before one has a second set of parameters. In each turn
+    those named after the function `name` come first: others may pass through it by the way.
     """
     within = frozenset(lines)
     remaining = {test: within.intersection(own) for test, own in reached.items() if not within.isdisjoint(own)}
@@ -25,13 +25,13 @@ def draw_tests(reached: Mapping[str, Collection[int]], lines: Collection[int], l
     combinations: set[frozenset[int]] = set()
     turns: Counter[str] = Counter()
 
-    def rank(test: str) -> tuple[bool, bool, int, int, int, str]:
+    def rank(test: str) -> tuple[bool, int, bool, int, int, str]:
         own = remaining[test]
         is_covered = own <= covered and own in combinations
         return (
             is_covered,
-            not _is_named_after(_function(test).partition("::")[2], name),
             turns[_function(test)],
+            not _is_named_after(_function(test).partition("::")[2], name),
             -len(own - covered),
             -len(own),
             test,

@@ -143,6 +143,17 @@ def test_names_that_pass(store: Store, docstring: str, path: str, token: str, nu
     assert (row["tried"], row["passing"]) == (number, passing)
 
 
+def test_a_call_of_another_library_of_the_same_name_excludes_no_name(store: Store) -> None:
+    docstring = (
+        ">>> import lib, types\n>>> other = types.SimpleNamespace(smallest=max)\n"
+        ">>> _ = other.smallest(1, 2)\n>>> lib.smallest([1, 2])\n1\n"
+    )
+    snippet, row = completion(docstring, "lib.smallest", "smallest")
+    row["masked_code"] = row["code"].replace("lib.smallest", "lib.[token-mask]")
+    (tried_names,) = tried(store, (snippet, row)).tables["other_answers"]
+    assert (tried_names["tried"], tried_names["passing"]) == (6, ["first"])
+
+
 @pytest.mark.parametrize(
     ("path", "token", "columns", "described", "count"),
     [

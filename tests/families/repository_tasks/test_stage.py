@@ -351,7 +351,12 @@ def test_a_body_that_stands_beside_almost_alike_is_no_task(other: str) -> None:
     lines = [*head, "    cls = type(minor)", "    return cls(minor.major + 1)"]
     twin = "cls = type(minor)\n    return cls(minor.minor + 1)" if other == "minor" else f"return {other}"
     whole = [*lines, "", "", "def another(minor, name):", f"    {twin}"]
-    row: Any = {"id": "f", "namespace": "shop.major", "docstring": "Raise the major part of a version by one."}
+    row: Any = {
+        "id": "f",
+        "namespace": "shop.major",
+        "name": "major",
+        "docstring": "Raise the major part of a version by one.",
+    }
     row |= {"signature_first_line": 1, "body_first_line": 3, "body_last_line": 4}
     made = candidate(row, "\n".join(whole).split("\n"), {}, load(RULES / "repository.yaml", RepositoryRules))
     reason = made.reason if isinstance(made, Reject) else None
@@ -375,7 +380,7 @@ def test_a_docstring_says_what_to_do_and_enough_for_its_lines(
 ) -> None:
     body = [*(f"    value{number} = {number}" for number in range(lines - 1)), "    return value0"]
     code = ["def parser():", f'    """{docstring}"""', *body]
-    row: Any = {"id": "f", "namespace": "shop.parser", "docstring": docstring}
+    row: Any = {"id": "f", "namespace": "shop.parser", "name": "parser", "docstring": docstring}
     row |= {"signature_first_line": 1, "body_first_line": 3, "body_last_line": len(code)}
     made = candidate(row, code, {}, load(RULES / "repository.yaml", RepositoryRules))
     assert (made.reason if isinstance(made, Reject) else None) == reason
