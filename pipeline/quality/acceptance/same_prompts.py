@@ -53,9 +53,12 @@ def one_of_alike(
 
 
 def surest_first(row: PublishedCompletionRow) -> tuple[Any, ...]:
-    """Order completions that are alike: labels by runs first, then those that wait for nobody, then short code."""
+    """Order completions that are alike: labels by runs first, then those that wait for nobody, then long code.
+
+    Long code shows more of what is hidden. Of the starter 272 of 285 APIs keep a context by it, by short code 249.
+    """
     is_static = row["evidence"] != Evidence.EXECUTED
-    return is_static, row["review_status"] == ReviewStatus.PENDING, len(row["code"]), Version(row["version"])
+    return is_static, row["review_status"] == ReviewStatus.PENDING, -len(row["code"]), Version(row["version"])
 
 
 def passing_versions(runs: Runs, subject: str, versions: Iterable[str]) -> list[str]:

@@ -72,7 +72,7 @@ def test_of_rows_that_differ_in_the_code_around_the_first_by_the_order_is_kept()
     ]
 
 
-def test_of_completions_that_are_alike_a_run_counts_more_than_a_review_and_that_more_than_short_code() -> None:
+def test_of_completions_that_are_alike_a_run_counts_more_than_a_review_and_that_more_than_long_code() -> None:
     pending, unflagged = ReviewStatus.PENDING, ReviewStatus.UNFLAGGED
     rows = [
         row("static", code="s()", evidence=Evidence.STATIC, review_status=unflagged),
@@ -81,4 +81,4 @@ def test_of_completions_that_are_alike_a_run_counts_more_than_a_review_and_that_
         row("first", version="1.9", code="long()", evidence=Evidence.EXECUTED, review_status=ReviewStatus.ACCEPTED),
         row("longest", code="longest()", evidence=Evidence.EXECUTED, review_status=unflagged),
     ]
-    assert [each["id"] for each in sorted(rows, key=surest_first)] == ["first", "later", "longest", "pending", "static"]
+    assert [each["id"] for each in sorted(rows, key=surest_first)] == ["longest", "first", "later", "pending", "static"]
