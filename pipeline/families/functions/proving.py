@@ -22,8 +22,7 @@ from pipeline.families.functions.choosing import Choice
 from pipeline.families.functions.function import Function, Tests
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.testing import Evidence, Inputs, evidence_of, inputs_of, tested_cases, write_tests
-from pipeline.families.problems.mutating import Mutated, kills_of
-from pipeline.families.problems.recording import Tried, read_records, record
+from pipeline.families.problems.recording import Mutated, Tried, kills_of, read_records, record
 from pipeline.families.problems.running import OpenEnvironment
 from pipeline.families.problems.selecting import constant_parameters, put_together, score_of, unused
 from pipeline.lake.guard import guarded, parted

@@ -16,12 +16,11 @@ from pipeline.execution.environments.installed import installed_names
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.families.completions_and_migrations.head import head
 from pipeline.families.problems.candidates import Candidate
-from pipeline.families.problems.clarity import unexplained_parameters
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.program import ProblemProgram, rewrite, write
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.statement import Source, describe, described_parameters, names_revealed
-from pipeline.families.problems.tasks import CaseOf
+from pipeline.families.problems.tasks import CaseOf, unexplained_parameters
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ProblemHead
 from pipeline.lake.stage import Reject

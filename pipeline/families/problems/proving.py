@@ -20,9 +20,8 @@ from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.problems.drafts import Draft
 from pipeline.families.problems.inputs import further_inputs, paired_inputs
-from pipeline.families.problems.mutating import Mutated, kills_of
 from pipeline.families.problems.program import hidden_tests, visible_test
-from pipeline.families.problems.recording import Tried, choose, gives, read_recorded, record
+from pipeline.families.problems.recording import Mutated, Tried, choose, gives, kills_of, read_recorded, record
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.running import OpenEnvironment, OtherCode, Tested, run_tested
 from pipeline.families.problems.selecting import (

@@ -13,12 +13,11 @@ from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.corpus.usages.uses import Use
 from pipeline.families.completions_and_migrations.completions import witnessed_changes
 from pipeline.families.problems.candidates import ExampleTask, WitnessedChange, refusal
-from pipeline.families.problems.clarity import gives_value, is_whole_line
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.lifting import parameter
 from pipeline.families.problems.program import write
 from pipeline.families.problems.rules import ProblemRules
-from pipeline.families.problems.tasks import Task, tasks_of, with_constants
+from pipeline.families.problems.tasks import Task, gives_value, is_whole_line, tasks_of, with_constants
 from pipeline.lake.guard import guarded
 from pipeline.lake.rows import ChangeRow, SnippetRow, WitnessRow
 from pipeline.lake.stage import Reject

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.families.problems.clarity import gives_value, is_whole_line, unexplained_parameters
-from pipeline.families.problems.tasks import Task, tasks_of
+from pipeline.families.problems.tasks import Task, gives_value, is_whole_line, tasks_of, unexplained_parameters
 from tests.families.problems.examples import example
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.families.problems import mutating
+from pipeline.families.problems import recording
 from pipeline.families.problems.program import write
 from pipeline.families.problems.stated_values import Outcome as Stated
 from pipeline.families.problems.tasks import CaseOf, tasks_of
@@ -30,10 +30,10 @@ def test_a_mutant_that_prints_nothing_differs_unless_the_harness_could_not_run_i
         assert tried
         return [SimpleNamespace(outcome=outcome, output="") for _ in tried]
 
-    monkeypatch.setattr(mutating, "record", record)
-    monkeypatch.setattr(mutating, "hurried", lambda runner, rules: runner)
-    program: Any = mutating.Mutated("p", task, written, CASES)
+    monkeypatch.setattr(recording, "record", record)
+    monkeypatch.setattr(recording, "hurried", lambda runner, rules: runner)
+    program: Any = recording.Mutated("p", task, written, CASES)
     nothing: Any = None
-    (kills,) = mutating.kills_of([program], Family.PROBLEM, nothing, nothing, MUTATION)
+    (kills,) = recording.kills_of([program], Family.PROBLEM, nothing, nothing, MUTATION)
     assert bool(kills) is counted
     assert all(killing == {("1",)} for killing in kills)
