@@ -114,11 +114,7 @@ def test_an_edit_that_gives_the_name_away_is_not_even_run(demo: Demo) -> None:
 def test_decisions_come_into_the_next_snapshot_and_change_nothing_after_that(demo: Demo) -> None:
     published = rows(demo.first, "completions")
     edited, rejected = (
-        next(
-            row
-            for row in published.values()
-            if (row["granularity"], row["path"], row["source"]) == ("token", path, "docstring")
-        )
+        next(row for row in published.values() if (row["granularity"], row["path"]) == ("token", path))
         for path in ("demo.summed", "demo.make_loud")
     )
     entry = look(demo.store, edited["id"]).entry

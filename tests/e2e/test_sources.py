@@ -163,11 +163,10 @@ def test_every_source_gives_completions_with_the_version_they_are_for(published:
         ("github", "1.1", "exact_pin", "demo.total", "github:ada/app"),
         ("stack_overflow", "1.2", "text", "demo.summed", "stack_overflow:1"),
         ("documentation", "2.0", "release_artifact", "demo.make_louder", "documentation:demo"),
-        # Programs written from the changes: of what went in its last release, of what came in its first.
+        # Programs written from the changes: of what went in its last release, of what came in its first. Of `summed` and
+        # `total` the docstring shows a longer program with the same answer, and that one is published.
         ("change", "1.1", "release_artifact", "demo.make_loud", "pypi:demo"),
         ("change", "1.2", "release_artifact", "demo.make_louder", "pypi:demo"),
-        ("change", "1.2", "release_artifact", "demo.summed", "pypi:demo"),
-        ("change", "1.2", "release_artifact", "demo.total", "pypi:demo"),
         ("change", "1.2", "release_artifact", "demo.wrong", "pypi:demo"),
         ("change", "1.2", "release_artifact", "demo.greet", "pypi:demo"),
         ("change", "2.0", "release_artifact", "demo.greet", "pypi:demo"),
