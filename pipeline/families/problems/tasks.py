@@ -197,8 +197,18 @@ def unexplained_parameters(task: Task, name: str, names: Sequence[str], describe
 
 
 def gives_value(task: Task, name: str) -> bool:
-    """Say whether a task gives what a call of the core API gives, as it is or as a built-in type makes it."""
-    return _is_value(task, ast.parse(task.returned, mode="eval").body, name, len(task.body))
+    """Say whether a task gives what a call of the core API gives, as it is or as a built-in type makes it.
+
+    Any other statement behind the call may change the value, as `x.sort()` does.
+    """
+    holders: set[str] = set()
+    for statement in ast.parse("\n".join(task.body)).body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=target)], value=value) if _is_value(value, name, holders):
+                holders.add(target)
+            case _:
+                holders.clear()
+    return _is_value(ast.parse(task.returned, mode="eval").body, name, holders)
 
 
 def is_whole_line(task: Task, name: str) -> bool:
@@ -238,14 +248,10 @@ def _is_call(node: ast.AST, name: str) -> bool:
     return False
 
 
-def _is_value(task: Task, node: ast.expr, name: str, before: int) -> bool:
-    match inner := _unwrapped(node, name):
-        case ast.Name(id=bound):
-            for position in reversed(range(before)):
-                match ast.parse(task.body[position]).body:
-                    case [ast.Assign(targets=[ast.Name(id=target)], value=value)] if target == bound:
-                        return _is_value(task, value, name, position)
-    return _is_call(inner, name)
+def _is_value(node: ast.expr, name: str, holders: Collection[str]) -> bool:
+    """Say whether an expression is a call of the core API, or one of the variables that hold its value."""
+    inner = _unwrapped(node, name)
+    return _is_call(inner, name) or (isinstance(inner, ast.Name) and inner.id in holders)
 
 
 def _by_place(task: Task, name: str) -> list[int]:

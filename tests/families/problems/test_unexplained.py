@@ -51,6 +51,10 @@ def test_parameters_of_one_type_are_told_apart_by_place_name_or_description(
         ("len(f(1))", False),
         ("a, b = f(1)\nlist(a)", False),
         ("x = Set(f(1))\nx.run()", False),
+        ("x = f(1)\ny = x\ny", True),
+        ("x = f(1)\nx.append(2)\nx", False),
+        ("x = f(1)\nx[0] = 2\nx", False),
+        ("x = f(1)\ny = x\ny.append(2)\nlist(y)", False),
     ],
 )
 def test_a_value_is_what_the_api_gives(code: str, gives: bool) -> None:
