@@ -180,7 +180,10 @@ def ask_references(
         ]
         kills = kills_of(mutated, Family.FUNCTION, places[version], runner, mutation)
         for reference, killing in zip(checked, kills, strict=True):
-            yield Checked(reference.choice, replace(reference.evidence, killing=killing))
+            if isinstance(killing, Reject):
+                yield replace(killing, key=reference.choice.key)
+            else:
+                yield Checked(reference.choice, replace(reference.evidence, killing=killing))
 
 
 def _checked(choice: Choice, inputs: Inputs, result: Result, rules: FunctionRules) -> Checked | Reject:

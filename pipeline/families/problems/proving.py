@@ -33,7 +33,7 @@ from pipeline.families.problems.selecting import (
     unused,
 )
 from pipeline.families.problems.tasks import CaseOf
-from pipeline.lake.guard import guarded, parted
+from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.rows import ProblemRunRow
 from pipeline.lake.stage import Reject
 
@@ -132,18 +132,23 @@ def prove(
             continue
         recorded, refused = parted(_record(group, places[version], runner, rules))
         yield from refused
-        _record_pairs(recorded, places[version], runner, rules)
-        varied, unused = parted(_select(recorded, places[version], runner, rules, mutation))
-        yield from unused
+        paired, broken = parted(_record_pairs(recorded, places[version], runner, rules))
+        varied, unfit = parted(_select(paired, places[version], runner, rules, mutation))
+        yield from (*broken, *unfit)
         trials += varied
     failed = _run(trials, places, runner)
     unsure = [trial for trial in trials if trial.recorded and not trial.passed and trial.draft.id not in failed]
     for trial in unsure:
-        trial.recorded = _repeatable(trial, places[trial.version], runner)
-    failed |= _run(unsure, places, runner)
-    for trial in unsure:
+        repeatable = attempt(_id(trial), _repeatable, trial, places[trial.version], runner)
+        if isinstance(repeatable, Reject):
+            failed[_id(trial)] = repeatable
+        else:
+            trial.recorded = repeatable
+    again = [trial for trial in unsure if _id(trial) not in failed]
+    failed |= _run(again, places, runner)
+    for trial in again:
         if detail := _unused(trial, [*trial.documented, *trial.recorded]):
-            failed[trial.draft.id] = Reject(trial.draft.id, RejectReason.INPUT_UNUSED, detail)
+            failed.setdefault(_id(trial), Reject(_id(trial), RejectReason.INPUT_UNUSED, detail))
     yield from (failed.get(trial.draft.id, trial) for trial in trials)
 
 
@@ -178,21 +183,37 @@ def _record(
     yield from guarded(answered, lambda answer: answer[0].id, judged)
 
 
-def _record_pairs(trials: Sequence[Trial], place: OpenEnvironment, runner: Runner, rules: ProblemRules) -> None:
+def _record_pairs(
+    trials: Sequence[Trial], place: OpenEnvironment, runner: Runner, rules: ProblemRules
+) -> Iterator[Trial | Reject]:
     """Let the references of trials with a parameter that no hidden pair varies answer inputs that differ twice."""
-    requests: list[tuple[Trial, Tried]] = []
-    for trial in trials:
-        names, draft = trial.draft.written.parameters, trial.draft
-        constant = [names.index(name) for name in constant_parameters(trial.hideable, names)]
-        documented = [case.arguments for case in draft.documented]
-        inputs = paired_inputs(documented, constant, rules.changes, rules.max_tried)
-        if inputs:
-            requests.append((trial, Tried(draft.id, draft.candidate.task, draft.written, inputs)))
+    requests, failed = parted(guarded(trials, _id, lambda trial: [(trial, _paired(trial, rules))]))
+    yield from failed
+    yield from (trial for trial, tried in requests if not tried.inputs)
+    requests = [(trial, tried) for trial, tried in requests if tried.inputs]
     results = record([tried for _, tried in requests], place, runner)
-    for (trial, tried), result in zip(requests, results, strict=True):
+
+    def extended(answer: tuple[Trial, Tried, Result]) -> Iterator[Trial]:
+        trial, tried, result = answer
         recorded = {case.arguments for case in trial.cases}
         cases = read_recorded(result.output, tried.inputs, rules)
         trial.cases += tuple(case for case in cases if case.arguments not in recorded)
+        yield trial
+
+    answered = [(*request, result) for request, result in zip(requests, results, strict=True)]
+    yield from guarded(answered, lambda answer: _id(answer[0]), extended)
+
+
+def _id(trial: Trial) -> str:
+    return trial.draft.id
+
+
+def _paired(trial: Trial, rules: ProblemRules) -> Tried:
+    draft, names = trial.draft, trial.draft.written.parameters
+    constant = [names.index(name) for name in constant_parameters(trial.hideable, names)]
+    documented = [case.arguments for case in draft.documented]
+    inputs = paired_inputs(documented, constant, rules.changes, rules.max_tried)
+    return Tried(draft.id, draft.candidate.task, draft.written, inputs)
 
 
 def _inputs(draft: Draft, rules: ProblemRules) -> list[Arguments]:
@@ -204,22 +225,33 @@ def _select(
     trials: Sequence[Trial], place: OpenEnvironment, runner: Runner, rules: ProblemRules, mutation: MutationRules
 ) -> Iterator[Trial | Reject]:
     """Choose the hidden tests of trials by what they notice of the reference's mutants."""
-    able: list[Trial] = []
-    for trial in trials:
-        body = put_together(trial.cases, trial.draft.written.parameters)
-        if unused := _unused(trial, trial.hideable):
-            yield Reject(trial.draft.id, RejectReason.INPUT_UNUSED, unused)
-        elif trial.draft.candidate.example.witnessed is not None and body is not None:
-            detail = f"{trial.version}: for all inputs tried it gives {body}"
-            yield Reject(trial.draft.id, RejectReason.NO_CHECK, detail)
-        else:
-            able.append(trial)
+    able, unfit = parted(guarded(trials, _id, lambda trial: [_unfit(trial) or trial]))
+    yield from unfit
     mutated = [Mutated(trial.draft.id, trial.draft.candidate.task, trial.draft.written, trial.cases) for trial in able]
-    for trial, killing in zip(able, kills_of(mutated, Family.PROBLEM, place, runner, mutation), strict=True):
+    kills = kills_of(mutated, Family.PROBLEM, place, runner, mutation)
+
+    def chosen(killed: tuple[Trial, Sequence[frozenset[Arguments]] | Reject]) -> Iterator[Trial | Reject]:
+        trial, killing = killed
+        if isinstance(killing, Reject):
+            yield killing
+            return
         others = choose(trial.hideable, [*trial.documented, trial.visible_case], len(trial.cases))
         trial.killing = killing
         trial.recorded = tuple(select_cases(trial.documented, others, killing, rules.max_recorded))
         yield trial
+
+    yield from guarded(zip(able, kills, strict=True), lambda killed: _id(killed[0]), chosen)
+
+
+def _unfit(trial: Trial) -> Reject | None:
+    """Return why no inputs make hidden tests of a trial that only its task passes."""
+    if unused := _unused(trial, trial.hideable):
+        return Reject(trial.draft.id, RejectReason.INPUT_UNUSED, unused)
+    is_witness = trial.draft.candidate.example.witnessed is not None
+    body = put_together(trial.cases, trial.draft.written.parameters) if is_witness else None
+    if body is None:
+        return None
+    return Reject(trial.draft.id, RejectReason.NO_CHECK, f"{trial.version}: for all inputs tried it gives {body}")
 
 
 def _repeatable(trial: Trial, place: OpenEnvironment, runner: Runner) -> tuple[CaseOf, ...]:

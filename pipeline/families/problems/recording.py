@@ -6,6 +6,7 @@ import ast
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from pipeline.core.vocabularies.families import Family
@@ -22,6 +23,8 @@ from pipeline.families.problems.running import OpenEnvironment
 from pipeline.families.problems.selecting import Arguments
 from pipeline.families.problems.stated_values import Outcome, is_builtin_exception, outcome_of_literal
 from pipeline.families.problems.tasks import CaseOf, Task
+from pipeline.lake.guard import attempt, parted
+from pipeline.lake.stage import Reject
 
 _MARK = "driftline-recorded "
 _RECORDED_CHARACTERS = 1 << 19
@@ -178,35 +181,44 @@ class Mutated:
 
 def kills_of(
     programs: Sequence[Mutated], family: Family, place: OpenEnvironment, runner: Runner, rules: MutationRules
-) -> list[list[frozenset[Arguments]]]:
+) -> list[list[frozenset[Arguments]] | Reject]:
     """Run the mutants of programs, and return for each mutant the arguments for which it differs from the reference.
 
     An input counts as different if the mutant crashed or timed out before it. Mutants that the harness could not run
-    are left out.
+    are left out. A program at which an exception is raised has its reject INTERNAL_ERROR.
     """
-    tried = [
-        (number_of, Tried(f"{one.id} mutant {number}", one.task, mutant, [case.arguments for case in one.cases]))
-        for number_of, one in enumerate(programs)
-        for number, mutant in enumerate(_mutants(one.written, rules.mutants[family]))
+    mutants = [attempt(one.id, _mutants, one, rules.mutants[family]) for one in programs]
+    able, _ = parted(mutants)
+    results = iter(record([mutant for of_program in able for mutant in of_program], place, hurried(runner, rules)))
+    return [
+        of_program
+        if isinstance(of_program, Reject)
+        else attempt(one.id, _kills, one.cases, list(islice(results, len(of_program))))
+        for one, of_program in zip(programs, mutants, strict=True)
     ]
-    killing: list[list[frozenset[Arguments]]] = [[] for _ in programs]
-    results = record([mutant for _, mutant in tried], place, hurried(runner, rules))
-    for (number_of, _), result in zip(tried, results, strict=True):
-        if result.outcome is not RunOutcome.HARNESS_ERROR:
-            killing[number_of].append(_kills(programs[number_of].cases, result.output))
-    return killing
 
 
-def _mutants(written: ProblemProgram, limit: int) -> Iterable[ProblemProgram]:
+def _mutants(program: Mutated, limit: int) -> list[Tried]:
+    """Return the requests to run the mutants of a program on its inputs."""
+    written, inputs = program.written, [case.arguments for case in program.cases]
     offset = written.starting_code.count("\n")
     lines = range(offset + 1, written.program.count("\n") + 2)
-    for mutant in mutants_of(written.program, lines, limit):
-        yield replace(written, starting_code="", solution=mutant.text)
+    mutants = enumerate(mutants_of(written.program, lines, limit))
+    return [
+        Tried(
+            f"{program.id} mutant {number}",
+            program.task,
+            replace(written, starting_code="", solution=mutant.text),
+            inputs,
+        )
+        for number, mutant in mutants
+    ]
 
 
-def _kills(cases: Sequence[CaseOf], output: str) -> frozenset[Arguments]:
-    inputs = [case.arguments for case in cases]
-    outcomes = {
-        record.case.arguments: record.case.outcome for record in read_records(output, inputs, _RECORDED_CHARACTERS)
-    }
-    return frozenset(case.arguments for case in cases if not gives(outcomes.get(case.arguments), case))
+def _kills(cases: Sequence[CaseOf], results: Iterable[Result]) -> list[frozenset[Arguments]]:
+    inputs, kills = [case.arguments for case in cases], []
+    for output in (result.output for result in results if result.outcome is not RunOutcome.HARNESS_ERROR):
+        records = read_records(output, inputs, _RECORDED_CHARACTERS)
+        outcomes = {record.case.arguments: record.case.outcome for record in records}
+        kills.append(frozenset(case.arguments for case in cases if not gives(outcomes.get(case.arguments), case)))
+    return kills

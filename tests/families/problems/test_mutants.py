@@ -14,6 +14,7 @@ from pipeline.families.problems import recording
 from pipeline.families.problems.program import write
 from pipeline.families.problems.stated_values import Outcome as Stated
 from pipeline.families.problems.tasks import CaseOf, tasks_of
+from pipeline.lake.stage import Reject
 from tests.families.problems.examples import MUTATION, RULES_OF_PROBLEMS, example
 
 CASES = [CaseOf(("1",), Stated(value="2"))]
@@ -35,5 +36,6 @@ def test_a_mutant_that_prints_nothing_differs_unless_the_harness_could_not_run_i
     program: Any = recording.Mutated("p", task, written, CASES)
     nothing: Any = None
     (kills,) = recording.kills_of([program], Family.PROBLEM, nothing, nothing, MUTATION)
+    assert not isinstance(kills, Reject)
     assert bool(kills) is counted
     assert all(killing == {("1",)} for killing in kills)
