@@ -136,11 +136,11 @@ def _takes(symbol: SymbolRow, call: ast.Call) -> bool:
     has_signature = symbol["parameters"] or symbol["kind"] in (SymbolKind.FUNCTION, SymbolKind.METHOD)
     if not has_signature or spread or not all(keyword.arg for keyword in call.keywords):
         return symbol["kind"] != SymbolKind.MODULE
-    parameters = [
-        inspect.Parameter(each["name"], _KINDS[each["kind"]], default=each["default"] or inspect.Parameter.empty)
-        for each in symbol["parameters"]
-    ]
     try:
+        parameters = [
+            inspect.Parameter(each["name"], _KINDS[each["kind"]], default=each["default"] or inspect.Parameter.empty)
+            for each in symbol["parameters"]
+        ]
         inspect.Signature(parameters).bind(*call.args, **{str(keyword.arg): keyword for keyword in call.keywords})
     except (TypeError, ValueError):  # a source may name parameters that no signature can have
         return False

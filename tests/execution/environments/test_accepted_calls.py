@@ -47,6 +47,13 @@ ROWS = [
     (forwarding("return g(x, **kw)"), "x", CLOSED),
     (forwarding("if x: return g(x, **kw)\nreturn g(x, **kw)"), "x", CLOSED),
     (forwarding("with catch_warnings(): return g(x, **kw)"), "x", CLOSED),
+    (
+        forwarding(
+            "with errstate(): return g(x, **kw)", CALLEE + "errstate = lambda: contextlib.suppress(TypeError)\n"
+        ),
+        "x",
+        OPEN,
+    ),
     (forwarding("while True:\n break\nreturn g(x, **kw)"), "x", CLOSED),
     (forwarding("for _ in (): g(x, **kw)"), "x", OPEN),
     (forwarding("while not x: g(x, **kw)"), "x", OPEN),

@@ -19,10 +19,9 @@ from pipeline.families.completions_and_migrations.mutation_scores import mutatio
 from pipeline.lake.rows import MigrationRow, RewriteRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
-from tests.execution.validation.conftest import empty_environment
 from tests.families.completions_and_migrations.rows import releases
 from tests.families.problems.examples import MUTATION, example
-from tests.families.problems.stores import Store, environment_row
+from tests.families.problems.stores import Closed, Store, bare_store, environment_row
 
 LIB = """
 import time
@@ -52,18 +51,9 @@ def migration(target: Any, rewrite: RewriteRow | None = None) -> MigrationRow:
     }
 
 
-class Closed(Store):
-    """Environments that cannot be opened."""
-
-    def open(self, row: Any) -> Any:
-        raise ZeroDivisionError(row["version"])
-
-
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    environment = empty_environment(tmp_path_factory.mktemp("lib"))
-    (environment.site_packages / "lib.py").write_text(LIB)
-    return Store({"1.1": environment})
+    return bare_store(LIB, tmp_path_factory.mktemp("lib"))
 
 
 def scored(

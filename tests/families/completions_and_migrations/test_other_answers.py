@@ -19,10 +19,9 @@ from pipeline.families.completions_and_migrations.other_answers import other_ans
 from pipeline.lake.rows import CompletionRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
-from tests.execution.validation.conftest import empty_environment
 from tests.families.completions_and_migrations.rows import releases, symbol
 from tests.families.problems.examples import MUTATION, example
-from tests.families.problems.stores import Store, environment_row
+from tests.families.problems.stores import Closed, Store, bare_store, environment_row
 
 LIB = """
 import time
@@ -90,18 +89,9 @@ def completion(docstring: str, path: str, token: str, **columns: Any) -> tuple[A
     return snippet, {**row, **columns}
 
 
-class Closed(Store):
-    """Environments that cannot be opened."""
-
-    def open(self, row: Any) -> Any:
-        raise ZeroDivisionError(row["version"])
-
-
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    environment = empty_environment(tmp_path_factory.mktemp("lib"))
-    (environment.site_packages / "lib.py").write_text(LIB)
-    return Store({"1.1": environment})
+    return bare_store(LIB, tmp_path_factory.mktemp("lib"))
 
 
 def tried(store: Store, *completions: tuple[Any, CompletionRow], described: bool = False, **tables: Any) -> Output:
@@ -175,6 +165,13 @@ def test_no_name_is_tried_where_the_program_itself_takes_too_long(store: Store) 
     )
     (row,) = tried(store, slow).tables["other_answers"]
     assert (row["tried"], row["passing"]) == (0, [])
+
+
+def test_a_name_whose_signature_python_cannot_have_is_not_tried(store: Store) -> None:
+    """`async` was a name of a parameter until Python 3.7, as in Celery 4.1."""
+    symbols = [*SYMBOLS, symbol("lib.later", "1.1", parameters=parameters("async"))]
+    (row,) = tried(store, FIRST, symbols=symbols).tables["other_answers"]
+    assert row["tried"] == 6
 
 
 def test_a_program_that_did_not_pass_is_not_run(store: Store) -> None:

@@ -34,12 +34,26 @@ class Store:
         return self.environments[row["version"]]
 
 
+class Closed(Store):
+    """Environments that cannot be opened."""
+
+    def open(self, row: Any) -> Environment:
+        raise ZeroDivisionError(row["version"])
+
+
 def environment_row(version: str, environment: Environment) -> Any:
     return dict.fromkeys(("python_full", "detail", "missing", "build_s")) | {
         "library": "lib", "version": version, "outcome": EnvironmentOutcome.BUILT,
         "python": environment.python_version, "cutoff": START, "rung": Rung.WHEELS, "attempts": [],
         "lock_id": f"lock-{version}", "lock": f"lib=={version}\n", "import_names": ["lib"],
     }  # fmt: skip
+
+
+def bare_store(source: str, folder: Path) -> Store:
+    """Make the environment of one release by its one file, without pytest."""
+    environment = empty_environment(folder)
+    (environment.site_packages / "lib.py").write_text(source)
+    return Store({"1.1": environment})
 
 
 def store_of(sources: Mapping[str, str], folder: Callable[[str], Path]) -> Store:

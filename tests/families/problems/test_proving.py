@@ -16,6 +16,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.families.problems import proving, recording
 from pipeline.families.problems.drafts import Draft, draft
 from pipeline.lake.stage import Reject
+from tests.e2e.test_guarding import raising_once
 from tests.families.problems.examples import MUTATION, RULES_OF_PROBLEMS
 from tests.families.problems.test_witnessed import DRAFTING, PADDED, candidate_of, library_of
 
@@ -36,19 +37,19 @@ def record(tried: Sequence[recording.Tried], *_: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("module", "work"),
+    "work",
     [
-        (proving, "paired_inputs"),
-        (proving, "put_together"),
-        (proving, "choose"),
-        (proving, "hidden_tests"),
-        (proving, "_repeatable"),
-        (recording, "mutants_of"),
-        (recording, "gives"),
+        "proving.paired_inputs",
+        "proving.put_together",
+        "proving.choose",
+        "proving.hidden_tests",
+        "proving._repeatable",
+        "recording.mutants_of",
+        "recording.gives",
     ],
 )
 def test_a_problem_that_raises_is_a_reject_and_the_others_are_proven(
-    monkeypatch: pytest.MonkeyPatch, module: Any, work: str
+    monkeypatch: pytest.MonkeyPatch, work: str
 ) -> None:
     first = draft(candidate_of(PADDED), library_of(), RULES_OF_PROBLEMS, DRAFTING)
     assert isinstance(first, Draft)
@@ -60,14 +61,7 @@ def test_a_problem_that_raises_is_a_reject_and_the_others_are_proven(
     monkeypatch.setattr(
         proving, "run_cases", lambda _, cases, *__, **___: [SimpleNamespace(outcome=Outcome.PASSED) for _ in cases]
     )
-    whole, left = getattr(module, work), ["planted"]
-
-    def planted(*args: Any, **named: Any) -> Any:
-        if left:
-            raise ZeroDivisionError(left.pop())
-        return whole(*args, **named)
-
-    monkeypatch.setattr(module, work, planted)
+    raising_once(monkeypatch, f"pipeline.families.problems.{work}")
     made = list(proving.prove([first, second], {"1.1": PLACE}, RUNNER, RULES_OF_PROBLEMS, MUTATION))
     (reject,) = (each for each in made if isinstance(each, Reject))
     assert (reject.key, reject.reason) == (first.id, RejectReason.INTERNAL_ERROR)

@@ -37,8 +37,8 @@ _WHOLE = (
     *(ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Delete),
 )
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-# Context managers through which every exception passes.
-_TRANSPARENT = ("catch_warnings", "errstate", "nullcontext")
+# Context managers of the standard library through which every exception passes.
+_TRANSPARENT = ("catch_warnings", "nullcontext")
 _GENERATOR = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 
 
