@@ -118,7 +118,7 @@ def test_a_completion_holds_what_the_file_gave_with_it(tables: dict[str, list[An
     assert "from lib.sub import [token-mask]" in new[0]["masked_code"]
 
 
-def test_only_what_is_whole_line_is_planned_to_run(tables: dict[str, list[Any]]) -> None:
+def test_only_what_stands_alone_is_planned_to_run(tables: dict[str, list[Any]]) -> None:
     sources = {row["id"]: row["source"] for row in tables["snippets"]}
     planned = {name: tables[name] for name in ("snippets", "completions", "migrations", "changes", "symbols")}
     runs = plan_runs(**planned, executable_sources=RULES.validation.executable_sources)

@@ -71,14 +71,22 @@ def _not_values(program: Program, needed: Slice) -> set[str]:
     return (set(program.of_library) - set(needed.data)) | bound
 
 
+def replaced(source: str, sources: Mapping[str, str]) -> str:
+    """Return code in which expressions, by their plain source, are replaced by others."""
+    values = {each: ast.parse(other, mode="eval").body for each, other in sources.items()}
+    return ast.unparse(_Inlined(values).visit(ast.parse(source)))
+
+
 class _Inlined(ast.NodeTransformer):
+    """Puts values in the places of expressions, by the plain source of these."""
+
     def __init__(self, values: Mapping[str, ast.expr]) -> None:
         self.values = values
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        if isinstance(node.ctx, ast.Load) and node.id in self.values:
-            return copy.deepcopy(self.values[node.id])
-        return node
+    def visit(self, node: ast.AST) -> Any:
+        is_read = isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+        value = self.values.get(ast.unparse(node)) if is_read else None
+        return copy.deepcopy(value) if value is not None else self.generic_visit(node)
 
 
 @dataclass(slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from pipeline.execution.mutation.score import MutationScore
+from pipeline.families.problems.lifting import replaced
 from pipeline.families.problems.needs import has_contents
 from pipeline.families.problems.tasks import CaseOf
 
@@ -55,27 +55,16 @@ def put_together(cases: Sequence[CaseOf], names: Sequence[str]) -> str | None:
 def _template(case: CaseOf, names: Sequence[str]) -> str:
     """Return the value of a case with the names of parameters in place of their arguments."""
     names_by_argument = {_plain(argument): name for argument, name in zip(case.arguments, names, strict=True)}
-    return _replaced(case.outcome.value or "None", names_by_argument)
+    return replaced(case.outcome.value or "None", names_by_argument)
 
 
 def _fills(template: str, case: CaseOf, names: Sequence[str]) -> bool:
-    filled = _replaced(template, dict(zip(names, case.arguments, strict=True)))
+    filled = replaced(template, dict(zip(names, case.arguments, strict=True)))
     return _plain(filled) == _plain(case.outcome.value or "None")
 
 
 def _plain(source: str) -> str:
     return ast.unparse(ast.parse(source, mode="eval"))
-
-
-def _replaced(source: str, sources: Mapping[str, str]) -> str:
-    """Return an expression in which parts, as plain source, are others."""
-
-    class Replaced(ast.NodeTransformer):
-        def visit(self, node: ast.AST) -> Any:
-            other = sources.get(ast.unparse(node)) if isinstance(node, ast.expr) else None
-            return ast.parse(other, mode="eval").body if other is not None else self.generic_visit(node)
-
-    return ast.unparse(Replaced().visit(ast.parse(source, mode="eval")))
 
 
 def select_cases(

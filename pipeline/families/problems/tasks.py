@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.families.problems.lifting import Lifted, lift, parameter
+from pipeline.families.problems.lifting import Lifted, lift, parameter, replaced
 from pipeline.families.problems.slices import Program, Slice, Step, Unfit, names_in, program_of, slice_of
 from pipeline.families.problems.stated_values import Outcome, expected_result
 from pipeline.lake.rows import RewriteRow, SnippetRow
@@ -93,35 +93,24 @@ def renamed(task: Task, name: str, other: str) -> Task:
     )
 
 
-def with_constants(task: Task, numbers: Collection[int]) -> Task:
-    """Return a task in which some parameters are what the first case gives for them."""
-    values = {parameter(number): task.cases[0].arguments[number] for number in numbers}
-    variable_numbers = [number for number in range(len(task.variables)) if number not in numbers]
-    names = {parameter(number): parameter(place) for place, number in enumerate(variable_numbers)} | values
+def without_none(task: Task) -> Task:
+    """Return a task without the parameters that are None in all cases: its code has None there.
 
-    def written(source: str) -> str:
-        tree = ast.parse(source)
-        return ast.unparse(_Replaced(names).visit(tree))
-
-    free = {name for value in values.values() for name in names_in(ast.parse(value))}
+    Nothing else can be given in place of None, and no test shows that it is given.
+    """
+    numbers = range(len(task.variables))
+    others = [number for number in numbers if {case.arguments[number] for case in task.cases} != {"None"}]
+    sources = {parameter(number): "None" for number in numbers}
+    sources |= {parameter(number): parameter(place) for place, number in enumerate(others)}
     return replace(
         task,
-        imports=tuple(dict.fromkeys([*task.imports, *(task.argument_imports if free else ())])),
-        body=tuple(map(written, task.body)),
-        returned=written(task.returned),
-        variables=tuple(task.variables[number] for number in variable_numbers),
+        body=tuple(replaced(source, sources) for source in task.body),
+        returned=replaced(task.returned, sources),
+        variables=tuple(task.variables[number] for number in others),
         cases=_without_duplicates(
-            CaseOf(tuple(case.arguments[number] for number in variable_numbers), case.outcome) for case in task.cases
+            CaseOf(tuple(case.arguments[number] for number in others), case.outcome) for case in task.cases
         ),
     )
-
-
-class _Replaced(ast.NodeTransformer):
-    def __init__(self, sources: Mapping[str, str]) -> None:
-        self.sources = sources
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return ast.parse(self.sources[node.id], mode="eval").body if node.id in self.sources else node
 
 
 def _task(program: Program, group: Sequence[tuple[Slice, Lifted, Outcome]]) -> Task:

@@ -17,7 +17,7 @@ from pipeline.families.problems.library import Library
 from pipeline.families.problems.lifting import parameter
 from pipeline.families.problems.program import write
 from pipeline.families.problems.rules import ProblemRules
-from pipeline.families.problems.tasks import Task, gives_value, is_whole_line, tasks_of, with_constants
+from pipeline.families.problems.tasks import Task, gives_value, is_whole_line, tasks_of, without_none
 from pipeline.lake.guard import guarded
 from pipeline.lake.rows import ChangeRow, SnippetRow, WitnessRow
 from pipeline.lake.stage import Reject
@@ -113,9 +113,7 @@ def _tasks(
     if not parts.tasks:
         detail = parts.unfit[0] if parts.unfit else "no use of the library has a stated output to compare"
         yield Reject(snippet["id"], RejectReason.NO_CHECK, detail)
-    for number, whole in enumerate(parts.tasks, 1):
-        # Nothing else can be given in place of None, and nobody sees from a test that it is given.
-        task = with_constants(whole, _always("None", whole))
+    for number, task in enumerate(map(without_none, parts.tasks), 1):
         example = ExampleTask(snippet, number, task)
         path = _called(library.uses(write(task, (), rules).program, version), paths)
         meaningless = sorted({each for case in task.cases for each in case.arguments} & rules.meaningless)
@@ -163,11 +161,6 @@ def _unsaid(example: ExampleTask, *, with_program: bool) -> str:
     if task.own:
         return f"{task.returned}: no statement describes the definitions that use the library"
     return "" if gives_value(task, name) else f"{task.returned}: a statement says what {name} gives, which is not this"
-
-
-def _always(source: str, task: Task) -> list[int]:
-    """Return the parameters that have one value in all cases."""
-    return [number for number in range(len(task.variables)) if {c.arguments[number] for c in task.cases} == {source}]
 
 
 def _called(uses: Collection[Use], paths: Collection[str]) -> str | None:

@@ -288,7 +288,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_is_whole_line(name: str, tmp_path: Path) -> None:
+def test_a_program_stands_alone(name: str, tmp_path: Path) -> None:
     files, expected, entry = PROGRAMS[name]
     made = next(each for each in cut_all(files) if "::test_it" in each.id)
     assert isinstance(made, CutTest), made

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pipeline.families.problems.program import hidden_tests, visible_test, write
-from pipeline.families.problems.tasks import Task, tasks_of, with_constants
+from pipeline.families.problems.tasks import Task, tasks_of, without_none
 from tests.families.problems.examples import RULES_OF_PROBLEMS, example
 
 SHAPES = {
@@ -167,11 +167,11 @@ def test_a_body_without_the_library_fails(
     monkeypatch.delitem(sys.modules, "sample_plain")
 
 
-def test_a_parameter_becomes_what_is_given_for_it() -> None:
+def test_a_parameter_that_is_always_none_is_written_as_none() -> None:
     (task,) = tasks_of(example(">>> from lib import f\n>>> x = f([1], None)\n>>> f(x, 2, None)\n3\n"), {"lib"}).tasks
     assert (task.body, task.returned) == (("x = f(parameter_0, parameter_1)",), "f(x, parameter_2, parameter_3)")
-    fixed = with_constants(task, [1, 3])
+    fixed = without_none(task)
     assert (fixed.body, fixed.returned) == (("x = f(parameter_0, None)",), "f(x, parameter_1, None)")
     assert [case.arguments for case in fixed.cases] == [("[1]", "2")]
     assert len(fixed.variables) == 2
-    assert with_constants(task, []) == task
+    assert without_none(fixed) == fixed
