@@ -54,9 +54,7 @@ def witnessed_tasks(
 
     def tasks(snippet: SnippetRow) -> Iterator[ExampleTask | Reject]:
         key = snippet["id"]
-        for result in _tasks(snippet, changes[key], paths[key], library, rules, with_program=with_program):
-            unsaid = _unsaid(result, with_program=with_program) if isinstance(result, ExampleTask) else ""
-            yield Reject(result.key, RejectReason.NO_TEXT, unsaid) if unsaid else result
+        return _tasks(snippet, changes[key], paths[key], library, rules, with_program=with_program)
 
     for result in guarded(rows, _id, tasks):
         if isinstance(result, Reject):
@@ -128,6 +126,8 @@ def _tasks(
         elif several := _unpacked(task):
             detail = f"{several}: nothing says that it is given as several arguments"
             yield Reject(example.key, RejectReason.NO_TEXT, detail)
+        elif unexplained := _unexplained(task, path.rpartition(".")[2], with_program=with_program):
+            yield Reject(example.key, RejectReason.NO_TEXT, unexplained)
         else:
             yield replace(example, witnessed=WitnessedChange(change, path))
 
@@ -152,10 +152,8 @@ def _unfit_change(
     return None
 
 
-def _unsaid(example: ExampleTask, *, with_program: bool) -> str:
-    """Say what of a task nothing tells; "" where all of it is told."""
-    task, witnessed = example.task, example.witnessed
-    name = witnessed.path.rpartition(".")[2] if witnessed is not None else ""
+def _unexplained(task: Task, name: str, *, with_program: bool) -> str:
+    """Return why the prompt does not explain a task about an API of this name, "" if it does."""
     if with_program:
         return "" if task.own or is_whole_line(task, name) else f"{task.returned}: no line is a call of {name} alone"
     if task.own:
