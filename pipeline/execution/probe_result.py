@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
+
 _KINDS: Mapping[str, inspect._ParameterKind] = {
     kind.name.lower(): kind
     for kind in (
@@ -18,7 +20,7 @@ _KINDS: Mapping[str, inspect._ParameterKind] = {
     )
 }
 # What is described without a signature because nobody calls it.
-_NOT_CALLED = frozenset({"attribute", "module", "property"})
+_NOT_CALLED = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.MODULE, SymbolKind.PROPERTY})
 
 _Parameter = tuple[str, str, bool, str | None]
 
@@ -115,7 +117,7 @@ _DECODER = msgspec.json.Decoder(ProbeResult)
 
 
 def _takes_anything(parameters: Iterable[_Parameter]) -> bool:
-    return {kind for _, kind, _, _ in parameters} == {"var_positional", "var_keyword"}
+    return {kind for _, kind, _, _ in parameters} == {ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD}
 
 
 def _signature(parameters: Iterable[_Parameter]) -> inspect.Signature | None:

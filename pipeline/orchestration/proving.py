@@ -7,6 +7,7 @@ from typing import TypeGuard
 
 from pipeline.core.vocabularies.changes import RELOCATED, REPLACEABLE_APIS, ChangeKind
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome, VerdictRole
+from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.probes import probe
@@ -102,4 +103,4 @@ def _is_missing(path: str | None, runs: Runs, version: str) -> bool:
     if path is None:
         return False
     owner = runs.probe_result(path.rpartition(".")[0], version)
-    return runs.outcome(path, version) == Outcome.API_MISSING and owner is not None and owner.kind == "module"
+    return runs.outcome(path, version) == Outcome.API_MISSING and owner is not None and owner.kind == SymbolKind.MODULE

@@ -59,7 +59,10 @@ class RejectReason(Term):
     PYTHON_2 = "python_2", "written in Python 2"
     SECRET = "secret", "holds a secret that cannot be taken out"
     OUT_OF_SCOPE = "out_of_scope", "generated, vendored or test code"
-    NEAR_DUPLICATE = "near_duplicate", "almost the same code is there already"
+    NEAR_DUPLICATE = (
+        "near_duplicate",
+        "almost the same code is there already, or another row asks the same in other code",
+    )
     NO_PREDECESSOR = "no_predecessor", "the release before is not in the lake"
     BROKEN_EXAMPLE = "broken_example", "the example does not parse as code of its language"
     TOO_SHORT = "too_short", "too little code to be of use"

@@ -45,8 +45,9 @@ def functions_stage(
 ) -> Output:
     """Make the tables `functions`, `function_runs`, `function_environments` and `refused_functions` of a library.
 
-    The unit is a task of an example in a version; an example without a task, and a task that no version can have, is
-    one unit each. Refused are beside those NO_TEXT and DRAFT_WAITING, where nothing describes a function that passed.
+    The unit is a task of an example or a witness in a version. An example or witness without a task, and a task that no
+    version can have, is one unit each. Refused are beside those NO_TEXT and DRAFT_WAITING, where nothing describes a
+    function that passed.
     Notes: those of `notes_of`, and INDEX_UNREACHABLE by version.
 
     `writers` make functions of examples that make no task, which then are no rejects, or DRAFT_WAITING ones, and write

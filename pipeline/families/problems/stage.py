@@ -45,8 +45,8 @@ def problems_stage(
 ) -> Output:
     """Make the tables `problems`, `problem_runs`, `problem_environments` and `refused_problems` of a library.
 
-    The unit is a task of an example in a version that sets it apart; a task of no such version, and an example without
-    a task, is one unit each. Where there is a `writer`, so is each change that no example decides.
+    The unit is a task of an example or a witness in a version that sets it apart. A task of no such version, and an
+    example or witness without a task, is one unit each. Where there is a `writer`, so is each change that none decides.
     """
     library = Library(
         tables["releases"],

@@ -10,6 +10,7 @@ from pipeline.core.vocabularies.changes import GONE, OFFERED, PROBED, RELOCATED,
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
+from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.execution.probe_result import ProbeResult
 from pipeline.families.proof import Runs
 from pipeline.lake.guard import attempt
@@ -100,7 +101,7 @@ def _bound_elsewhere(change: ChangeRow, runs: Runs) -> bool:
 
     `import a.b` needs a module that is called so; `from a import b` takes either.
     """
-    names = {each.name for each in _descriptions(change, runs) if each is not None and each.kind == "module"}
+    names = {each.name for each in _descriptions(change, runs) if each is not None and each.kind == SymbolKind.MODULE}
     return len(names) > 1
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.execution.probe_result import Default, ProbeResult
 from pipeline.lake.rows import ChangeRow
 from pipeline.quality.acceptance.calls import (
@@ -55,7 +56,7 @@ def _kind(old: ProbeResult, new: ProbeResult, change: ChangeRow) -> Finding:
 
 def _bases(old: ProbeResult, new: ProbeResult, _: ChangeRow) -> Finding:
     """Names without their modules are compared, since a class that only moved is the same base."""
-    if "class" not in (old.kind, new.kind) or old.kind != new.kind:
+    if not old.kind == new.kind == SymbolKind.CLASS:
         return UNDECIDED
     if _last_names(old.bases) == _last_names(new.bases):
         return Finding(held=False)

@@ -45,9 +45,9 @@ def one_row(rows: Iterable[R], task: Sequence[str]) -> tuple[list[R], list[Rejec
 def one_of_alike(
     rows: Iterable[R], columns: Sequence[str], order: Callable[[R], tuple[Any, ...]]
 ) -> tuple[list[R], list[Reject]]:
-    """Keep of the rows that are equal in what they ask and answer, and differ in the code around it, the first one.
+    """Keep the first of the rows that ask and answer the same, and differ in the code around it.
 
-    The others ask for the same knowledge once more: they add weight to it, and tell nothing new.
+    The others ask for the same knowledge once more, which gives it more weight.
     """
     return _of_groups(rows, columns, lambda group: _first(group, order, RejectReason.NEAR_DUPLICATE))
 
@@ -55,7 +55,7 @@ def one_of_alike(
 def surest_first(row: PublishedCompletionRow) -> tuple[Any, ...]:
     """Order completions that are alike: labels by runs first, then those that wait for nobody, then long code.
 
-    Long code shows more of what is hidden. Of the starter 272 of 285 APIs keep a context by it, by short code 249.
+    Long code shows more of what is hidden, and contexts are made of it.
     """
     is_static = row["evidence"] != Evidence.EXECUTED
     return is_static, row["review_status"] == ReviewStatus.PENDING, -len(row["code"]), Version(row["version"])

@@ -10,6 +10,7 @@ from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import SnippetSource
+from pipeline.corpus.own_tests.rules import OwnTestRules
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.families.problems.candidates import Candidate, Candidates, ExampleTask
 from pipeline.families.problems.drafts import Draft, draft
@@ -130,6 +131,12 @@ def test_a_parameter_that_came_is_hidden_and_none_is_no_input() -> None:
         "    return list(pad(items, number, fill=None))\n"
     )
     assert (made.source.introduced_in, made.source.required_in) == (None, "1.1")
+
+
+def test_arguments_without_a_meaning_are_values_of_written_programs() -> None:
+    written = load(RULES / "own_tests.yaml", OwnTestRules).written
+    values = {value for of_type in written.values.values() for value in of_type}
+    assert RULES_OF_PROBLEMS.meaningless <= values
 
 
 REFUSED: dict[str, tuple[ChangeRow, str, str, list[tuple[str, str | None]], RejectReason]] = {
