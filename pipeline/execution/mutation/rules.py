@@ -21,6 +21,7 @@ class MutationRules(Rule):
     min_score: dict[Family, Annotated[float, Field(ge=0, le=1)]]
     min_further_inputs: int = Field(ge=1)
     max_equivalent_share: float = Field(ge=0, le=1)
+    max_half_answers: int = Field(ge=0)
     time_s: float = Field(gt=0)
     other_name_time_s: float = Field(gt=0)
 

@@ -44,7 +44,8 @@ class Variant:
     """A project with other texts in place of some of its files, and the tests (pytest node ids) to run on it.
 
     Without tests, those of the project are run that the rules take. `trace` asks for what they execute; with
-    `first_failure` the run ends at the first test that fails.
+    `first_failure` the run ends at the first test that fails, with `first_time_out` at the first that runs out of time:
+    what never ends in one does not in others.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Variant:
     replacements: Mapping[str, str] = field(default_factory=dict)
     trace: bool = False
     first_failure: bool = False
+    first_time_out: bool = False
 
 
 def _protected(project: Project, files: Sequence[str], replaced: Mapping[str, str]) -> list[str]:
@@ -90,6 +92,7 @@ def specification(project: Project, variant: Variant) -> dict[str, Any]:
         "test_calls": project.rules.test_calls,
         "options": ["--maxfail=1"] if variant.first_failure else [],
         "trace": variant.trace,
+        "first_time_out": variant.first_time_out,
         # What the harness looks for in every specification.
         "checks": [],
         "test_file": None,

@@ -88,7 +88,8 @@ def repository_tasks_stage(
     Refused are, in this order: NO_TEXT (no docstring, or one of too few words), TOO_SHORT and TOO_LONG (lines of the
     body with code), NEAR_DUPLICATE (another body of the file is almost the same), NOT_COVERED (the tests run too few of
     them), OVER_QUOTA, NOT_PROVEN (too few of the tests fail without the body, or those that do fail with it in place
-    too), WEAK_TESTS (too few mutants of it differ from it), UNKNOWABLE (the tests want a text that nothing states).
+    too), WEAK_TESTS (too few mutants of it differ from it, or its tests pass without a part of it), UNKNOWABLE (the
+    tests want a text that nothing states).
     Where functions with a docstring leave places, `writer` is asked for the requirements of others: one that it has not
     written yet is DRAFT_WAITING, one that was not accepted has a note DRAFT_REFUSED.
 
@@ -314,6 +315,9 @@ def prove(
         if refusal := _refusal(drawn, judging[drawn.id], emptied[drawn.id], filled.get(drawn.id)):
             return [refusal]
         tests, score = noticed[drawn.id].tests, noticed[drawn.id].score
+        if half := noticed[drawn.id].half_answers(mutation):
+            detail = f"{drawn.function['namespace']}: {half}"
+            return [Reject(drawn.id, RejectReason.WEAK_TESTS, detail[:500])]
         if refusal := _uncovered(drawn, tests, project_context.rules) or _too_alike(
             drawn, score, project_context.rules
         ):
@@ -350,8 +354,8 @@ def _mutate(
             drawn.function["path"],
             "\n".join(drawn.lines),
             drawn.body,
-            judging[drawn.id][:listed],
-            judging[drawn.id][listed:],
+            judging[drawn.id],
+            listed,
         )
         for drawn in candidates
     ]

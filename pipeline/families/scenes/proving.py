@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.scenes import Scene
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import MutationScore
 from pipeline.families.messages import sources_of_tests, unstated
-from pipeline.families.repository_tasks.mutating import MutatedCode, Noticed, notice_mutants
+from pipeline.families.repository_tasks.mutating import MutatedCode, Noticed, choose_tests, notice_mutants
 from pipeline.families.repository_tasks.project import Variant
 from pipeline.families.repository_tasks.project_context import ProjectContext, open_project
 from pipeline.families.repository_tasks.running import run_variants
@@ -79,7 +79,8 @@ def prove(
 
     The wrong answer is an empty block, or code after a complete one. A refused scene has the id of its row as its key.
     NO_BLOCK: the file does not parse with a wrong answer, or the block does nothing. NOT_PROVEN: no test passes that
-    did when it was traced. WEAK_TESTS: none fails with a wrong answer; to run out of time is no failure. UNKNOWABLE:
+    did when it was traced. WEAK_TESTS: none fails with a wrong answer, or with part of the block left out in more
+    places than `mutation` allows; to run out of time is no failure. UNKNOWABLE:
     tests check a text that is nowhere outside the block, or the block needs names that the scene hides.
     """
     prepared = list(guarded(planned, _id, lambda each: [_prepare(each, line_coverage, rules)]))
@@ -91,7 +92,9 @@ def prove(
     # Scenes of the same block share its mutants.
     codes = {code.id: code for each in subjects if (code := _code(each, outcomes, rules))}
     noticed = notice_mutants(codes.values(), Family.SCENE, mutation, lambda mutants: run(project, mutants))
-    judged = [each if isinstance(each, Reject) else _judge(each, outcomes, noticed, rules) for each in prepared]
+    judged = [
+        each if isinstance(each, Reject) else _judge(each, outcomes, noticed, rules, mutation) for each in prepared
+    ]
     return [
         each if isinstance(each, Reject) else _unknowable(each, read_tests(project, each.tests), rules) or each
         for each in judged
@@ -160,10 +163,10 @@ def _prepare(
         return Reject(planned.id, RejectReason.NO_BLOCK, f"{_place(planned)} has no wrong answer that parses")
     name = _name(path, middle)
     names = [name, *(f"{name} {number}" for number in range(1, len(wrong)))]
-    # One test that notices code after a complete block is enough: mostly none does, or all run out of time.
+    # Code after a complete block makes many a loop one that never ends.
     variants = {
         answer: Variant(
-            of_answer, tests, {path: text[: middle[0]] + answer + text[middle[1] :]}, first_failure=is_complete
+            of_answer, tests, {path: text[: middle[0]] + answer + text[middle[1] :]}, first_time_out=is_complete
         )
         for of_answer, answer in zip(names, wrong, strict=True)
     }
@@ -188,8 +191,7 @@ def _code(
     file, (start, end) = subject.planned.candidate.file, subject.planned.view.middle
     text, tests = file["text"], _passing(subject, outcomes)
     lines = range(text.count("\n", 0, start) + 1, text.count("\n", 0, end) + 2)
-    listed, further = tests[: rules.max_tests], tests[rules.max_tests :]
-    return MutatedCode(subject.key, file["path"], text, lines, listed, further)
+    return MutatedCode(subject.key, file["path"], text, lines, tests, rules.max_tests)
 
 
 def _judge(
@@ -197,6 +199,7 @@ def _judge(
     outcomes: Mapping[str, Mapping[str, TestOutcome]],
     noticed: Mapping[str, Noticed],
     rules: SceneRules,
+    mutation: MutationRules,
 ) -> Proven | Reject:
     whole, passing = outcomes.get(_AS_IT_IS, {}), _passing(subject, outcomes)
     planned = subject.planned
@@ -212,7 +215,15 @@ def _judge(
         wrong = " or ".join(map(repr, subject.variants))
         detail = f"{_place(planned)}: {len(passing)} tests do not fail with {wrong}"
         return Reject(planned.id, RejectReason.WEAK_TESTS, detail[:500])
-    result = noticed.get(subject.key) or Noticed(tuple(passing[: rules.max_tests]), MutationScore())
+    if planned.scene == Scene.COMPLETE_BLOCK:
+        # Nothing is hidden that could be changed: what must not be added stands for mutants.
+        kills = [failing for failing in noticing.values() if failing]
+        score = MutationScore(len(noticing), len(kills))
+        result = Noticed(tuple(choose_tests(passing, kills, rules.max_tests)), score)
+    else:
+        result = noticed.get(subject.key) or Noticed(tuple(passing[: rules.max_tests]), MutationScore())
+    if half := result.half_answers(mutation):
+        return Reject(planned.id, RejectReason.WEAK_TESTS, f"{_place(planned)}: {half}"[:500])
     # A test that notices the wrong answer belongs to the scene, if none of the others does.
     by_any = noticing[answer]
     tests = result.tests if {*by_any} & {*result.tests} else (*result.tests, *by_any[:1])

@@ -18,9 +18,9 @@ def scenes_acceptance_stage(tables: Tables, rules: QualityRules, mutation: Mutat
     """Make the table `published_scenes` of a library; the unit is a scene.
 
     Refused are those of a project whose licence does not allow to pass its code on (LICENCE), those whose tests notice
-    fewer mutants of the block than `mutation` wants (WEAK_TESTS; a block without any, such as a comment, is none of
-    them), and those that a person rejected (REVIEWED_OUT) or a flag holds back (FLAGGED); the reference of every scene
-    passed the tests when it was made.
+    fewer mutants of the block than `mutation` wants, or of which there are none (WEAK_TESTS), and those that a person
+    rejected (REVIEWED_OUT) or a flag holds back (FLAGGED); the reference of every scene passed the tests when it was
+    made.
     """
     of_project = {row["id"]: row for row in tables["projects"]}
     texts = {(row["project_id"], row["path"]): row["text"] for row in tables["project_files"]}
@@ -38,7 +38,7 @@ def _published(
 ) -> PublishedSceneRow | Reject:
     if unlicensed := reviews.unlicensed(scene["id"], project["licence"]):
         return unlicensed
-    if scene["mutants"] and (weak := too_weak(scene, Family.SCENE, mutation)):
+    if weak := too_weak(scene, Family.SCENE, mutation):
         return weak
     reviewed = reviews.reviewed(Family.SCENE, scene)
     if refusal := reviewed.refusal():

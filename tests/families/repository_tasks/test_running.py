@@ -88,6 +88,10 @@ def test_a_test_that_takes_too_long_is_ended_and_the_others_run(shop: Project) -
     outcomes = run_variants(hasty, [Variant("all")])[0].outcomes
     assert outcomes[f"{OF_PRICES}::test_slow"] is TestOutcome.TIMED_OUT
     assert outcomes[f"{OF_PRICES}::test_last"] is TestOutcome.PASSED
+    (ended,) = run_variants(hasty, [Variant("all", first_time_out=True)])
+    assert ended.outcomes[TAX] is TestOutcome.PASSED
+    assert ended.outcomes[f"{OF_PRICES}::test_slow"] is TestOutcome.TIMED_OUT
+    assert (ended.outcome, ended.outcomes[f"{OF_PRICES}::test_last"]) == (Outcome.PASSED, TestOutcome.NOT_RUN)
 
 
 def test_a_project_that_takes_too_long_is_ended(shop: Project) -> None:

@@ -110,7 +110,7 @@ def test_tracing_again_gives_the_same_rows(project_context: ProjectContext, trac
 
 def test_tasks_are_judged_by_tests_that_miss_the_body(tasks: Output) -> None:
     made = by_name(tasks.tables["repository_tasks"])
-    assert set(made) == {"shop.prices.with_tax", "shop.prices.total", "shop.prices.Basket.add"}
+    assert set(made) == {"shop.prices.with_tax", "shop.prices.total"}
     task = made["shop.prices.with_tax"]
     assert {test.split("::")[1] for test in task["tests"]} == {
         *("test_basket", "test_no_tax", "test_tax", "test_total", "test_type", "test_wrong_rate")
@@ -123,6 +123,23 @@ def test_tasks_are_judged_by_tests_that_miss_the_body(tasks: Output) -> None:
         "\n:raises ValueError: The text is 'no rate'."
     )
     assert task["coverage"] == 1.0
+
+
+def test_a_body_that_tests_pass_without_a_part_of_is_no_task(tasks: Output) -> None:
+    """No test adds a price that is None: whoever leaves the check out passes."""
+    weak = {reject.detail for reject in tasks.rejects if reject.reason is RejectReason.WEAK_TESTS}
+    line = FILES["src/shop/prices.py"].split("\n").index("        if price is None:") + 1
+    assert weak == {f"shop.prices.Basket.add: tests pass without a branch of line {line}"}
+
+
+def test_more_tests_judge_a_task_where_fewer_pass_wrong_bodies(project_context: ProjectContext, traced: Output) -> None:
+    """That a rate may be given, and which not, is looked at by one test each; `test_total` alone shows the rest."""
+    one = replace(project_context, rules=project_context.rules.model_copy(update={"max_tests": 1}))
+    made = by_name(make(one, traced).tables["repository_tasks"])
+    chosen = {name: [test.split("::")[1] for test in task["tests"]] for name, task in made.items()}
+    assert chosen["shop.prices.total"] == ["test_total"]
+    assert {*chosen["shop.prices.with_tax"]} >= {"test_no_tax", "test_wrong_rate"}
+    assert "test_type" not in chosen["shop.prices.with_tax"]
 
 
 def test_the_parts_of_a_task_make_up_the_file(tasks: Output) -> None:

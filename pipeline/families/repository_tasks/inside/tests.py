@@ -40,7 +40,7 @@ class Recorder:
     # no attribute of an instance can stand before a method
     __slots__ = (
         *("spec", "folder", "tracer", "collected", "chosen", "outcomes", "broken", "running", "raised"),
-        *("before", "bodies", "helpers", "honest", "messages"),
+        *("before", "bodies", "helpers", "honest", "messages", "session"),
     )
 
     def __init__(self, spec: "dict[str, Any]", folder: str) -> None:
@@ -57,6 +57,7 @@ class Recorder:
         self.helpers: dict[str, Any] = {}
         self.honest = True
         self.messages: dict[str, str] = {}
+        self.session: Any = None
 
     def pytest_load_initial_conftests(self) -> None:
         """Note what decides how a test comes out: pytest has patched itself (first), its project comes in (last)."""
@@ -88,6 +89,7 @@ class Recorder:
 
     def pytest_collection_finish(self, session: "Any") -> None:
         """Keep of the collected tests those that are to be run."""
+        self.session = session
         self.collected = len(session.items)
         session.items[:] = self.choose(session.items)
         self.chosen = [item.nodeid for item in session.items]
@@ -129,6 +131,8 @@ class Recorder:
         """End a test that takes too long."""
         if self.running is not None:
             self.note(self.running, "timed_out")
+            if self.spec["first_time_out"]:
+                self.session.shouldfail = "a test ran out of time"
             raise OutOfTime("took longer, or made more calls, than a test may")
 
     def pytest_runtest_logreport(self, report: "Any") -> None:
