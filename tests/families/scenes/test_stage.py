@@ -238,6 +238,32 @@ def test_tests_that_pass_with_every_wrong_answer_make_no_scene() -> None:
     assert RejectReason.WEAK_TESTS in {reject.reason for reject in output.rejects}
 
 
+def test_a_block_whose_loop_may_run_once_is_refused_and_others_stand(output: Output) -> None:
+    def passing_once(project: ProjectRow, variants: Sequence[Variant]) -> list[TestRun]:
+        def run_one(variant: Variant) -> TestRun:
+            is_once = any("islice" in text for text in variant.replacements.values())
+            [result] = PASSING(project, [variant]) if is_once else made.all_notice(project, [variant])
+            return result
+
+        return [run_one(variant) for variant in variants]
+
+    weak = stage(passing_once)
+    assert {row["block_type"] for row in scenes(stage(made.all_notice))} > {BlockType.FOR}
+    places = {reject.detail for reject in weak.rejects if "without a loop of line" in reject.detail}
+    assert places
+    # Where the header is shown, nobody has to write how often the loop runs.
+    loops = [row for row in scenes(weak) if row["block_type"] == BlockType.FOR]
+    assert {row["scene"] for row in loops} == {Scene.PART_OF_BLOCK, Scene.COMPLETE_BLOCK}
+    assert {BlockType.IF, BlockType.STATEMENT} <= {row["block_type"] for row in scenes(weak)}
+
+
+def test_wrong_additions_are_the_mutants_of_a_complete_block(output: Output) -> None:
+    complete = [row for row in scenes(output) if row["scene"] == Scene.COMPLETE_BLOCK]
+    assert complete
+    for row in complete:
+        assert 1 <= row["mutants_killed"] <= row["mutants"] <= 2
+
+
 @pytest.mark.parametrize("last", list(made.REACHED["total"]))
 def test_a_noticing_test_is_added_where_those_of_the_scene_pass(last: str) -> None:
     functions = [row for row in made.functions() if row["name"] == "total"]
