@@ -21,6 +21,7 @@ from pipeline.quality.acceptance.completions_and_migrations import acceptance_st
 from pipeline.quality.acceptance.controlled import controlled_acceptance_stage
 from pipeline.quality.acceptance.functions import functions_acceptance_stage
 from pipeline.quality.acceptance.problems import problems_acceptance_stage
+from pipeline.quality.acceptance.public_names import OF_PLACES
 from pipeline.quality.acceptance.repository_tasks import repository_acceptance_stage
 from pipeline.quality.acceptance.scenes import scenes_acceptance_stage
 from pipeline.quality.acceptance.sourced import PROJECTS, SOURCE_COLUMNS
@@ -47,7 +48,7 @@ def gates(resources: Resources) -> Iterator[Stage]:
     yield Stage("reviews", stage_version("reviews"), (), ("reviews",), lambda: None, partial(read_reviews, resources))
     yield declared(
         "gate",
-        reads="completions migrations block_completions drafts flags snippets releases verdicts environments"
+        reads="completions migrations block_completions drafts flags snippets releases symbols verdicts environments"
         " changes behaviours directives model_migrations drafted_verdicts drafted_descriptions reviews"
         " mutation_scores other_answers usages own_tests",
         writes="published_changes published_completions published_migrations published_block_completions",
@@ -75,6 +76,7 @@ def gates(resources: Resources) -> Iterator[Stage]:
         ),
         partly=[
             Read("snippets", (*SOURCE_COLUMNS, "title")),
+            OF_PLACES,
             Read("environments", ("outcome", "detail")),
             Read("usages", ("path",)),
             Read("own_tests", ("apis",)),
@@ -106,7 +108,7 @@ def gates(resources: Resources) -> Iterator[Stage]:
         writes="published_controlled_completions",
         depends=lambda: rules.quality,
         run=lambda tables: controlled_acceptance_stage(tables, rules=rules.quality),
-        partly=[Read("symbols", ("path", "first_version", "last_version"))],
+        partly=[OF_PLACES],
     )
     yield declared(
         "contexts",

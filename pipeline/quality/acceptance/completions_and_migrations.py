@@ -10,7 +10,7 @@ from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
-from pipeline.core.vocabularies.samples import Drafter, Evidence, SnippetSource
+from pipeline.core.vocabularies.samples import Drafter, Evidence, Granularity, SnippetSource
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.execution.validation.runs import subjects_of
@@ -40,6 +40,7 @@ from pipeline.lake.rows import (
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.changes import prove_changes
+from pipeline.quality.acceptance.public_names import PublicNames
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, ReviewColumns, Reviewed
 from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike, one_row, passing_versions, surest_first
@@ -79,6 +80,7 @@ def acceptance_stage(
         behaviours=by_place(behaviours),
         environments={row["version"]: row for row in tables["environments"]},
         versions=[row["version"] for row in tables["releases"]],
+        names=PublicNames(tables["symbols"], tables["releases"]),
         runs=runs,
         executable_sources=executable_sources,
         drafting=drafting,
@@ -153,6 +155,7 @@ class _AcceptanceInputs:
     behaviours: Mapping[tuple[str, str], BehaviourRow]
     environments: Mapping[str, EnvironmentRow]
     versions: Sequence[str]
+    names: PublicNames
     runs: Runs
     executable_sources: Collection[SnippetSource]
     drafting: DraftingRules
@@ -201,8 +204,16 @@ def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedC
         "versions": passing_versions(facts.runs, subject, facts.versions),
         # Where what is asked for did not change, the program fails elsewhere because of something that it shows.
         "discriminating": instance["change_id"] is not None
-        and proof.neighbour_outcome in facts.reviews.rules.same_code_fails,
+        and proof.neighbour_outcome in facts.reviews.rules.same_code_fails
+        and not _has_same_answer(instance, proof.neighbour_version, facts.names),
     }
+
+
+def _has_same_answer(instance: CompletionRow, neighbour: str | None, names: PublicNames) -> bool:
+    """Return whether the answer is the API's own name, and the neighbour has it: what is shown fails there."""
+    if instance["granularity"] != Granularity.TOKEN or instance["core_token"] != instance["path"].rpartition(".")[2]:
+        return False
+    return neighbour is not None and names.has_name(instance["path"], neighbour)
 
 
 def _passing_names(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-from packaging.version import Version
 
 from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
@@ -18,10 +15,10 @@ from pipeline.lake.rows import (
     ChangeRow,
     ControlledCompletionRow,
     PublishedControlledCompletionRow,
-    SymbolRow,
     Tables,
 )
 from pipeline.lake.stage import Output, Reject
+from pipeline.quality.acceptance.public_names import PublicNames
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted, refusing
 from pipeline.quality.acceptance.same_prompts import one_answer, one_row, passing_versions
@@ -41,7 +38,7 @@ def controlled_acceptance_stage(tables: Tables, rules: QualityRules) -> Output:
         by_place(tables["behaviours"]),
         frozenset(row["id"] for row in tables["published_changes"]),
         Runs(tables["verdicts"]),
-        _Names(tables["symbols"], sorted((row["version"] for row in tables["releases"]), key=Version)),
+        PublicNames(tables["symbols"], tables["releases"]),
         LibraryReviews.of(tables, rules),
     )
     table = "published_controlled_completions"
@@ -60,38 +57,8 @@ class _AcceptanceInputs:
     behaviours: dict[tuple[str, str], BehaviourRow]
     published_changes: frozenset[str]
     runs: Runs
-    names: _Names
+    names: PublicNames
     reviews: LibraryReviews
-
-
-class _Names:
-    """The public paths of a library's releases, which are given in their order."""
-
-    def __init__(self, symbols: Iterable[SymbolRow], versions: Sequence[str]) -> None:
-        self._rank = {version: rank for rank, version in enumerate(versions)}
-        self._states = [(row["path"], row["first_version"], row["last_version"]) for row in symbols]
-        self._paths: dict[str, frozenset[str]] = {}
-
-    def only_place_differs(self, path: str, other: str) -> bool:
-        """Return whether another release lacks the module or class of a path, and has its name in another place.
-
-        The prompt gives the module or class, so that the name is the same for who knows only the other release.
-        """
-        place, _, name = path.rpartition(".")
-        paths = self._of(other)
-        if any(f"{path_there}.".startswith(f"{place}.") for path_there in paths):
-            return False
-        return any(path_there.rpartition(".")[2] == name for path_there in paths)
-
-    def _of(self, version: str) -> frozenset[str]:
-        if version not in self._paths:
-            rank = self._rank[version]
-            self._paths[version] = frozenset(
-                path
-                for path, first, last in self._states
-                if self._rank[first] <= rank and (last is None or rank <= self._rank[last])
-            )
-        return self._paths[version]
 
 
 def _published(

@@ -13,10 +13,10 @@ from pipeline.core.vocabularies.annotation import DecisionKind, Objection
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind, RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
-from pipeline.core.vocabularies.samples import Drafter, Evidence, MigrationBasis, SnippetSource
+from pipeline.core.vocabularies.samples import Drafter, Evidence, Granularity, MigrationBasis, SnippetSource
 from pipeline.execution.mutation.score import SCORED, MutationScore
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import FlagRow, MigrationRow, OtherAnswerRow, ScoreRow
+from pipeline.lake.rows import FlagRow, MigrationRow, OtherAnswerRow, ScoreRow, SymbolRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.llm.rules import DraftingRules
@@ -24,7 +24,7 @@ from pipeline.quality.acceptance.completions_and_migrations import acceptance_st
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.flags.reviews import reviewed_content
 from tests.errors import raises
-from tests.families.completions_and_migrations.rows import LIBRARY
+from tests.families.completions_and_migrations.rows import LIBRARY, symbol
 from tests.families.problems.examples import MUTATION
 from tests.quality.flags.world import EXECUTABLE_SOURCES, NEW, OLD, POST, RENAMED, World
 from tests.quality.flags.world import world as shared_world
@@ -49,6 +49,7 @@ def gate(
     reviews: list[Any] | None = None,
     scores: list[ScoreRow] | None = None,
     other_answers: list[OtherAnswerRow] | None = None,
+    symbols: list[SymbolRow] | None = None,
 ) -> Output:
     """Run the gate and check that what it publishes fits the declared tables."""
     output = acceptance_stage(
@@ -60,6 +61,7 @@ def gate(
             "flags": flags or [],
             "snippets": world.snippets,
             "releases": world.releases,
+            "symbols": symbols or [],
             "verdicts": world.verdicts,
             "environments": environments or [],
             "changes": world.changes,
@@ -127,6 +129,28 @@ def test_a_completion_of_an_unchanged_api_is_not_discriminating() -> None:
     known.completions[:] = [row | {"change_id": None} for row in known.completions]
     row = published(gate(known), "published_completions", "1.1")
     assert (row["neighbour_outcome"], row["discriminating"]) == ("api_missing", False)
+
+
+@pytest.mark.parametrize(
+    ("path", "columns", "discriminates"),
+    [
+        ("lib.fetch", {}, False),
+        ("lib.load", {}, True),
+        ("lib.fetch", {"core_token": "url"}, True),
+        ("lib.fetch", {"granularity": Granularity.LINE}, True),
+        ("new.fetch", {}, False),
+    ],
+    ids=["the name", "another name", "an argument", "a line", "the name in another place"],
+)
+def test_a_name_that_the_other_release_has_too_does_not_discriminate(
+    path: str, columns: dict[str, Any], discriminates: bool
+) -> None:
+    """Its program fails there by its arguments, which the prompt shows."""
+    known = world()
+    known.completions[:] = [{**row, **columns} for row in known.completions]
+    there = [symbol(path, "2.0")]
+    row = published(gate(known, symbols=there), "published_completions", "1.1")
+    assert (row["neighbour_version"], row["discriminating"]) == ("2.0", discriminates)
 
 
 def test_a_completion_with_which_another_name_passes_is_refused() -> None:
