@@ -539,7 +539,7 @@ class ProblemRow(ProblemHead):
     stated_tests: int
     recorded_tests: int
     drafted_tests: int
-    category: str  # GitChameleonCategory
+    category: str | None  # GitChameleonCategory
     target_entity: str
     api_calls: Sequence[str]
     solution_api_call: bool

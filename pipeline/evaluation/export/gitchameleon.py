@@ -34,7 +34,7 @@ exec python3 "$@"
         " makes no environments; prepare.py makes one for each problem of both files",
         f"the hidden tests of a problem are {HIDDEN_TESTS}/test_sample_<example_id>.py, which import"
         " sample_<example_id>; the program is starting_code + solution",
-        "type_of_change has the names of the paper's table 7",
+        "type_of_change has the names of the paper's table 7; it is empty where an API went and nothing replaces it",
         "references pass their visible and hidden tests, empty answers none",
     ),
 )
@@ -86,7 +86,7 @@ def problem_record(row: PublishedProblemRow, number: int) -> Record:
         "starting_code": row["starting_code"],
         "solution": row["solution"],
         "test": row["test"],
-        "type_of_change": _CHANGES[row["category"]],
+        "type_of_change": _CHANGES.get(row["category"] or "", ""),
         "name_of_class_or_func": row["target_entity"],
         "additional_dependencies": " ".join(row["additional_dependencies"]),
         "functional": int(row["functional"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -25,7 +25,7 @@ from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.place import at_release
-from pipeline.lake.rows import CompletionRow, EnvironmentRow, OtherAnswerRow, SymbolRow, Tables
+from pipeline.lake.rows import CompletionRow, EnvironmentRow, OtherAnswerRow, SymbolRow, SymbolState, Tables
 from pipeline.lake.stage import Output, Reject
 
 
@@ -104,23 +104,27 @@ def _other_names(row: CompletionRow, symbols: Mapping[str, SymbolRow]) -> Iterat
             if parameter["kind"] in _BY_NAME and parameter["name"] != row["core_token"]:
                 yield parameter["name"]
         return
-    place = row["path"].rpartition(".")[0]
-    calls = _calls(row)
-    for path, symbol in sorted(symbols.items()):
-        parent, _, name = path.rpartition(".")
-        if parent == place and name != row["core_token"] and all(_takes(symbol, call) for call in calls):
-            yield name
-
-
-def _calls(row: CompletionRow) -> list[ast.Call]:
-    """Return the calls of what is hidden; a program that only another Python parses is not read."""
+    # A program that only another Python parses is not read.
     tree = parse_program(unmask(row["masked_code"], Granularity.TOKEN, _HIDDEN, _HIDDEN))
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree else []
-    return [call for call in calls if _name(call.func) == _HIDDEN]
+    yield from neighbours(row["path"], calls_of(tree, _HIDDEN) if tree else (), symbols)
 
 
 _HIDDEN = "hidden_name_of_the_completion"
 """A name that no program has: a function of another library may have the name that is hidden."""
+
+
+def neighbours(path: str, calls: Collection[ast.Call], symbols: Mapping[str, SymbolState]) -> Iterator[str]:
+    """Yield the other public names of an API's module or class whose signatures take the arguments of calls."""
+    place = path.rpartition(".")[0]
+    for other, symbol in sorted(symbols.items()):
+        parent, _, name = other.rpartition(".")
+        if parent == place and other != path and all(_takes(symbol, call) for call in calls):
+            yield name
+
+
+def calls_of(tree: ast.AST, name: str) -> list[ast.Call]:
+    """Return the calls of what has a name."""
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _name(node.func) == name]
 
 
 def _name(node: ast.expr) -> str | None:
@@ -130,7 +134,7 @@ def _name(node: ast.expr) -> str | None:
     return None
 
 
-def _takes(symbol: SymbolRow, call: ast.Call) -> bool:
+def _takes(symbol: SymbolState, call: ast.Call) -> bool:
     """Return whether a signature takes the arguments of a call; where one of both is not known, it is to be tried."""
     spread = any(isinstance(argument, ast.Starred) for argument in call.args)
     has_signature = symbol["parameters"] or symbol["kind"] in (SymbolKind.FUNCTION, SymbolKind.METHOD)

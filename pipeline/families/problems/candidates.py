@@ -26,8 +26,6 @@ from pipeline.lake.stage import Reject
 _TAG_ORDER = [LibEvolutionEvalTag.INTRODUCED, LibEvolutionEvalTag.DEPRECATED, LibEvolutionEvalTag.MODIFIED]
 _CATEGORIES = {
     LibEvolutionEvalTag.INTRODUCED: GitChameleonCategory.NEW_FEATURE,
-    # Where it is gone, the same takes another dependency, or code of one's own.
-    LibEvolutionEvalTag.DEPRECATED: GitChameleonCategory.NEW_FEATURE,
     LibEvolutionEvalTag.MODIFIED: GitChameleonCategory.ARGUMENT_OR_ATTRIBUTE,
     LibEvolutionEvalTag.UNCHANGED: GitChameleonCategory.SEMANTICS,
 }
@@ -79,7 +77,7 @@ class Candidate:
     path: str
     tags: Tagging
     change: ChangeRow | None
-    category: GitChameleonCategory
+    category: GitChameleonCategory | None
     other_version: str | None
     other: Other | None
     uses: tuple[Use, ...]
@@ -214,7 +212,7 @@ class Candidates:
         change, version = witnessed.change, example.snippet["version"]
         neighbour = change["old_version"] if version == change["new_version"] else change["new_version"]
         tags = self.library.history.tags(witnessed.path, version) or PLAIN
-        category = GitChameleonCategory(change["gitchameleon_category"] or _CATEGORIES[tags[1]])
+        category = _category(change, tags)
         uses = self.library.uses(write(example.task, (), self.rules).program, version)
         candidate = self._candidate(example, version, _Target(witnessed.path, tags, change, category), neighbour, uses)
         return replace(candidate, differs_in_runs=True)
@@ -236,8 +234,7 @@ class Candidates:
         change = history.change_behind(path, version, tags)
         gone = tags[1] == LibEvolutionEvalTag.DEPRECATED
         neighbour = history.next(version) if gone else history.previous(version)
-        category_name = change["gitchameleon_category"] if change else None
-        category = GitChameleonCategory(category_name) if category_name else _CATEGORIES[tags[1]]
+        category = _category(change, tags)
         if neighbour is not None and history.old_name(path, version, neighbour):
             category = GitChameleonCategory.NAME
         return self._candidate(example, version, _Target(path, tags, change, category), neighbour, uses)
@@ -330,7 +327,15 @@ class _Target(NamedTuple):
     path: str
     tags: Tagging
     change: ChangeRow | None
-    category: GitChameleonCategory
+    category: GitChameleonCategory | None
+
+
+def _category(change: ChangeRow | None, tags: Tagging) -> GitChameleonCategory | None:
+    """Return the category of a change, or of what is tagged so without one; an API that went for nothing has none."""
+    if change is None:
+        return _CATEGORIES.get(tags[1])
+    named = change["gitchameleon_category"]
+    return GitChameleonCategory(named) if named is not None else None
 
 
 def _counterparts(change: ChangeRow | None) -> Iterator[str]:

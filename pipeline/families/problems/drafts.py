@@ -32,7 +32,7 @@ class ProblemDraft(ProblemHead):
 
     starting_code: str
     solution: str
-    category: str
+    category: str | None
     target_entity: str
     api_calls: list[str]
     solution_api_call: bool

@@ -160,14 +160,22 @@ def without_library(function: str, module: str, roots: Iterable[str], *, named: 
     return _WITHOUT_LIBRARY.format(roots=names, module=module, function=function, named=more)
 
 
-def without_api(function: str, module: str, path: str, *, named: bool = False, reference: str | None = None) -> str:
+def without_api(
+    function: str,
+    module: str,
+    path: str,
+    *,
+    named: bool = False,
+    reference: str | None = None,
+    helper: str = "without_api",
+) -> str:
     """Return a helper of tests: it calls a function of a program whose own uses of the API at a public path raise.
 
     It also asks that the result needs what the API returns, unless the `reference` throws that away itself. `module` is
     the one by which tests import the program; `named`: the helper takes arguments by their names too. A method of a
     compiled class cannot be replaced: there it raises nothing, so that no program passes the test.
     """
-    return _WITHOUT_API.format(
+    return _WITHOUT_API.replace("def without_api(", f"def {helper}(").format(
         path=path,
         module=module,
         function=function,
@@ -193,9 +201,9 @@ def _is_use(node: ast.AST, names: Collection[str]) -> bool:
     return own in names
 
 
-def needs_api(call: str) -> dict[str, list[str]]:
-    """Return the test, by its name, that such a call, of `without_api`, raises."""
-    return {NEEDS_API: [f"with pytest.raises(Exception):\n    {call}"]}
+def needs_api(*calls: str) -> dict[str, list[str]]:
+    """Return the test, by its name, that one of such calls raises: each is of `without_api`, for an API of its own."""
+    return {NEEDS_API: ["\n    ".join(["with pytest.raises(Exception):", *calls])]}
 
 
 def needs_library(call: str) -> dict[str, list[str]]:

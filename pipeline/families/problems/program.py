@@ -128,28 +128,32 @@ def hidden_tests(
     recorded: Sequence[CaseOf],
     module: str,
     roots: Iterable[str],
-    required: str | None = None,
+    required: Sequence[str] = (),
 ) -> str:
     """Return a pytest module that tests the program, imported as `module`, with every case.
 
     Its last test is passed only by a program that fails where each use of the library, its modules `roots`, raises, or,
-    of a problem about an API that has to be called, `required`, where calls of this do.
+    of a problem about an API that has to be called, where calls of it do: the first of the paths `required`, or where
+    calls of another of them do, each of which is right too.
     """
     cases = [*((f"test_stated_{n}", case) for n, case in enumerate(documented, 1))]
     cases += [(f"test_recorded_{n}", case) for n, case in enumerate(recorded, 1)]
     tests = {name: asserts(written, case) for name, case in cases}
     values = [case for _, case in cases if not case.outcome.raises]
+    helpers = [f"without_api_{number}" if number > 1 else "without_api" for number in range(1, len(required) + 1)]
     if values:
         witness = next((case for case in values if has_contents(case.arguments)), values[0])
         arguments = ", ".join(witness.arguments)
-        tests |= needs_api(f"without_api({arguments})") if required else needs_library(f"without_library({arguments})")
+        calls = [f"{helper}({arguments})" for helper in helpers]
+        tests |= needs_api(*calls) if required else needs_library(f"without_library({arguments})")
     function = written.function
-    helper = (
-        without_api(function, module, required, reference=written.program)
-        if required
-        else without_library(function, module, roots)
+    texts = [
+        without_api(function, module, path, reference=written.program, helper=helper)
+        for path, helper in zip(required, helpers, strict=True)
+    ]
+    return pytest_module(
+        task, written, tests, module, "\n".join(texts) if required else without_library(function, module, roots)
     )
-    return pytest_module(task, written, tests, module, helper)
 
 
 def pytest_module(

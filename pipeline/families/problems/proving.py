@@ -5,8 +5,10 @@ Hidden tests are chosen so that every parameter is varied and changed references
 
 from __future__ import annotations
 
+import ast
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.core.vocabularies.families import Family
@@ -14,12 +16,15 @@ from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.mutation.rules import MutationRules
+from pipeline.execution.mutation.running import hurried
 from pipeline.execution.mutation.score import MutationScore
 from pipeline.execution.validation.cases import Case, Result
 from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.stage import Runner
+from pipeline.families.completions_and_migrations.other_answers import calls_of, neighbours
 from pipeline.families.problems.drafts import Draft
 from pipeline.families.problems.inputs import further_inputs, paired_inputs
+from pipeline.families.problems.library import Library
 from pipeline.families.problems.program import hidden_tests, visible_test
 from pipeline.families.problems.recording import Mutated, Tried, choose, gives, kills_of, read_recorded, record
 from pipeline.families.problems.rules import ProblemRules
@@ -34,6 +39,7 @@ from pipeline.families.problems.selecting import (
 )
 from pipeline.families.problems.tasks import CaseOf
 from pipeline.lake.guard import attempt, guarded, parted
+from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ProblemRunRow
 from pipeline.lake.stage import Reject
 
@@ -44,6 +50,7 @@ class Trial:
 
     `visible_case` is that of the visible test; `documented` and `recorded` are those of the hidden ones. `cases` are
     all inputs for which the reference was run; `killing` has for each mutant those for which it gives something else.
+    `siblings` are the paths of APIs that are right in the place of the one that has to be called.
     """
 
     draft: Draft
@@ -53,6 +60,7 @@ class Trial:
     cases: tuple[CaseOf, ...]
     recorded: tuple[CaseOf, ...] = ()
     killing: Sequence[frozenset[Arguments]] = ()
+    siblings: tuple[str, ...] = ()
     runs: list[ProblemRunRow] = field(default_factory=list)
 
     @property
@@ -83,9 +91,22 @@ class Trial:
     @property
     def hidden(self) -> str:
         """The hidden tests."""
-        candidate, cases = self.draft.candidate, (self.documented, self.recorded)
-        written = self.draft.written
-        return hidden_tests(candidate.task, written, *cases, self.module, self.roots, candidate.required)
+        return self._hidden(self.required)
+
+    @property
+    def hidden_values(self) -> str:
+        """The hidden tests as they are where any API of the library will do."""
+        return self._hidden(())
+
+    def _hidden(self, required: Sequence[str]) -> str:
+        task, written = self.draft.candidate.task, self.draft.written
+        return hidden_tests(task, written, self.documented, self.recorded, self.module, self.roots, required)
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The paths of the APIs of which the hidden tests want one called."""
+        required = self.draft.candidate.required
+        return (required, *self.siblings) if required is not None else ()
 
     def score(self, rules: MutationRules) -> MutationScore:
         """Return which mutants the hidden tests kill."""
@@ -112,6 +133,7 @@ class Trial:
 
 def prove(
     drafts: Sequence[Draft],
+    library: Library,
     places: Mapping[str, OpenEnvironment],
     runner: Runner,
     rules: ProblemRules,
@@ -123,7 +145,7 @@ def prove(
 
     Rejects: NO_ENVIRONMENT where the version has none, NOT_PROVEN where the reference gives no stated value,
     INPUT_UNUSED where a function that ignores a parameter would pass the hidden tests, whichever inputs are chosen,
-    NO_CHECK where one of a witness that only puts its parameters together would.
+    NO_CHECK where one of a witness that only puts its parameters together would, SEVERAL_ANSWERS as in `try_siblings`.
     """
     trials: list[Trial] = []
     for version, group in _by_version(drafts):
@@ -134,8 +156,9 @@ def prove(
         yield from refused
         paired, broken = parted(_record_pairs(recorded, places[version], runner, rules))
         varied, unfit = parted(_select(paired, places[version], runner, rules, mutation))
-        yield from (*broken, *unfit)
-        trials += varied
+        able, ambiguous = parted(try_siblings(varied, library, places, runner, mutation))
+        yield from (*broken, *unfit, *ambiguous)
+        trials += able
     failed = _run(trials, places, runner)
     unsure = [trial for trial in trials if trial.recorded and not trial.passed and trial.draft.id not in failed]
     for trial in unsure:
@@ -252,6 +275,114 @@ def _unfit(trial: Trial) -> Reject | None:
     if body is None:
         return None
     return Reject(trial.draft.id, RejectReason.NO_CHECK, f"{trial.version}: for all inputs tried it gives {body}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Variant:
+    """The program of a trial with a sibling of its API, by name, in the place of this."""
+
+    trial: Trial
+    sibling: str
+    program: str
+
+    def case(self, place: OpenEnvironment, *, is_visible: bool) -> Case:
+        """Return the run of the visible test, or of the hidden ones."""
+        trial, names = self.trial, place.row["import_names"]
+        key = content_id(trial.draft.id, self.program)
+        if is_visible:
+            return Case(key, "", self.program, import_names=names, test=trial.visible)
+        return Case(key, "", self.program, import_names=names, test_file=trial.hidden_values, module=trial.module)
+
+
+def try_siblings(
+    trials: Sequence[Trial],
+    library: Library,
+    places: Mapping[str, OpenEnvironment],
+    runner: Runner,
+    mutation: MutationRules,
+) -> Iterator[Trial | Reject]:
+    """Run trials of one version that want an API called with its siblings, which a solver may call with equal right.
+
+    Siblings are public names beside the API whose signatures take its calls. One that passes the tests of values, as
+    it is or as a list of what it yields, is right too if its name has all words of the API's, or the reverse: such are
+    `windowed` and `windowed_iter`. A statement that wants an API for being new excludes those that pass in the other
+    version.
+
+    Rejects: SEVERAL_ANSWERS where a sibling of quite another name passes, or one that passes in the other version too.
+    """
+    asking = [trial for trial in trials if trial.required]
+    variants, broken = parted(guarded(asking, _id, lambda trial: list(_variants(trial, library))))
+    yield from broken
+    passing = _passing(variants, lambda trial: places.get(trial.version), runner, mutation)
+    elsewhere = _passing(passing, lambda trial: places.get(trial.draft.row["other_version"] or ""), runner, mutation)
+    for trial in trials:
+        if trial.draft.id in {reject.key for reject in broken}:
+            continue
+        names, older = ({each.sibling for each in some if each.trial is trial} for some in (passing, elsewhere))
+        candidate = trial.draft.candidate
+        if candidate.introduced is not None:
+            names -= older
+        place, _, own = candidate.path.rpartition(".")
+        if unfit := sorted(name for name in names if name in older or not _is_like(name, own)):
+            detail = f"{trial.version}: {', '.join(unfit)} in the place of {own} passes the tests of values"
+            yield Reject(trial.draft.id, RejectReason.SEVERAL_ANSWERS, detail)
+        else:
+            trial.siblings = tuple(f"{place}.{name}" for name in sorted(names))
+            yield trial
+
+
+def _is_like(name: str, other: str) -> bool:
+    one, two = set(name.split("_")), set(other.split("_"))
+    return one <= two or two <= one
+
+
+def _variants(trial: Trial, library: Library) -> Iterator[_Variant]:
+    written, candidate = trial.draft.written, trial.draft.candidate
+    calls = calls_of(ast.parse(written.program), candidate.name)
+    value = trial.visible_case.outcome.value
+    wrapper = type(ast.literal_eval(value)).__name__ if value else ""
+    for name in neighbours(candidate.path, calls, library.api(trial.version).symbols):
+        program = written.starting_code + re.sub(rf"\b{re.escape(candidate.name)}\b", name, written.solution)
+        yield _Variant(trial, name, program)
+        if wrapper in ("list", "tuple", "set"):
+            yield _Variant(trial, name, _wrapped(program, name, wrapper))
+
+
+def _wrapped(program: str, name: str, wrapper: str) -> str:
+    """Return a program in which what calls of a name give is made a list, say."""
+    tree = ast.parse(program)
+    calls = calls_of(tree, name)
+
+    class Wrapped(ast.NodeTransformer):
+        def visit_Call(self, node: ast.Call) -> ast.Call:
+            self.generic_visit(node)
+            return ast.Call(ast.Name(wrapper), [node], []) if node in calls else node
+
+    return ast.unparse(Wrapped().visit(tree))
+
+
+def _passing(
+    variants: Iterable[_Variant],
+    place_of: Callable[[Trial], OpenEnvironment | None],
+    runner: Runner,
+    mutation: MutationRules,
+) -> list[_Variant]:
+    """Return the variants that pass the visible test of their trial, and the hidden ones of values."""
+    by_place: dict[str, tuple[OpenEnvironment, list[_Variant]]] = {}
+    for each in variants:
+        if (place := place_of(each.trial)) is not None:
+            by_place.setdefault(place.row["version"], (place, []))[1].append(each)
+    passing: list[_Variant] = []
+    for place, group in by_place.values():
+        # What never ends is out after the first; the second is as patient as with a reference, on a slow machine too.
+        for is_visible, time_s in ((True, mutation.time_s), (False, runner.rules.time_s)):
+            quick = hurried(runner, mutation.model_copy(update={"time_s": time_s}))
+            cases = [each.case(place, is_visible=is_visible) for each in group]
+            how = quick.sandbox, quick.rules, quick.workers
+            results = run_cases(place.environment, cases, *how, memory=quick.memory)
+            group = [each for each, result in zip(group, results, strict=True) if result.outcome is Outcome.PASSED]
+        passing += group
+    return passing
 
 
 def _repeatable(trial: Trial, place: OpenEnvironment, runner: Runner) -> tuple[CaseOf, ...]:

@@ -75,7 +75,7 @@ def problems_stage(
     versions = {version for each in drafts for version in (each.row["version"], each.row["other_version"]) if version}
     rows, unreachable = environments_with_tests(tables["releases"], versions, runner)
     places, closed = places_of(rows, runner)
-    trials, unproven = parted(prove(drafts, places, runner, rules, mutation))
+    trials, unproven = parted(prove(drafts, library, places, runner, rules, mutation))
     refused = [*rejects, *unfit, *unchanged, *surplus, *undrafted, *twice, *unproven]
     results, failed = parted(
         guarded(
@@ -84,7 +84,8 @@ def problems_stage(
             lambda trial: [(_problem(trial, places[trial.version], library, rules, drafting, mutation), trial)],
         )
     )
-    refused += failed
+    results, alike = one_of_siblings(results)
+    refused += [*failed, *alike]
     problems = [row for row, _ in results]
     proven = [row for row, trial in results if trial.passed]
     written = WrittenRows()
@@ -145,6 +146,23 @@ def _problem(
         "additional_dependencies": pins,
         **trial.score(mutation).columns,
     }
+
+
+def one_of_siblings(
+    results: Iterable[tuple[ProblemRow, Trial]],
+) -> tuple[list[tuple[ProblemRow, Trial]], list[Reject]]:
+    """Keep one problem of those with the same statement that want the same APIs: each is the reference of one."""
+    first: dict[Hashable, str] = {}
+    chosen: list[tuple[ProblemRow, Trial]] = []
+    rejects: list[Reject] = []
+    for row, trial in sorted(results, key=lambda result: result[1].draft.candidate.rank):
+        key = (row["version"], row["problem"], frozenset(trial.required)) if trial.siblings else row["id"]
+        if first.setdefault(key, row["id"]) == row["id"]:
+            chosen.append((row, trial))
+        else:
+            detail = f"the same task as {first[key]}, which {row['path']} answers too"
+            rejects.append(Reject(row["id"], RejectReason.NEAR_DUPLICATE, detail))
+    return chosen, rejects
 
 
 def _candidates(finder: Candidates, examples: Iterable[ExampleTask]) -> tuple[list[Candidate], list[Reject]]:

@@ -25,7 +25,8 @@ from pipeline.lake.rows import (
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
-from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted
+from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted, refusing
+from pipeline.quality.acceptance.same_prompts import one_answer
 from pipeline.quality.acceptance.sourced import SourceColumns, columns_of_change, source_columns
 from pipeline.quality.flags.subjects import deciding_run
 
@@ -42,7 +43,8 @@ def problems_acceptance_stage(
     version), NO_CHECK (there are fewer hidden tests than `least` wants, or a body passes them that returns one value or
     what it is given), NOT_COVERED (they execute less of the program than `least` wants), WEAK_TESTS (they notice fewer
     mutants of the reference than `mutation` wants), UNCHANGED (no code is known that passes in one of the two versions
-    and fails in the other), REVIEWED_OUT and FLAGGED. A problem is `discriminating` if code that passes in the other
+    and fails in the other), REVIEWED_OUT, FLAGGED and SEVERAL_ANSWERS (the same statement is about another API, too;
+    which one the tests want cannot be read in it). A problem is `discriminating` if code that passes in the other
     version fails here as the rules list. Where none is known, the reference that fails there shows at least that the
     version decides.
     """
@@ -57,7 +59,9 @@ def problems_acceptance_stage(
         least,
         mutation,
     )
-    return accepted("published_problems", tables["problems"], lambda row: [_published(row, facts)])
+    output = accepted("published_problems", tables["problems"], lambda row: [_published(row, facts)])
+    rows, ambiguous = one_answer(output.tables["published_problems"], ("version", "problem"), "path")
+    return refusing(output, "published_problems", rows, ambiguous)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.execution.sandbox.environment import bare_environment
-from pipeline.families.problems.candidates import Candidate, Candidates, ExampleTask, show
+from pipeline.families.problems.candidates import Candidate, Candidates, ExampleTask, WitnessedChange, show
 from pipeline.families.problems.drafts import Draft, additional_dependencies, draft
 from pipeline.families.problems.library import Library
 from pipeline.lake.rows import RewriteRow, SnippetRow
 from pipeline.lake.stage import Reject
 from pipeline.llm.rules import DraftingRules
-from tests.families.completions_and_migrations.rows import LIBRARY, TAGGING, change, document, life, symbol
+from tests.families.completions_and_migrations.rows import LIBRARY, TAGGING, change, document, life, releases, symbol
 from tests.families.problems.examples import RULES_OF_PROBLEMS, example
 from tests.families.problems.world import INTRODUCED, READ, READ_IT, RENAMED, SHOUT, TABLES, TAKE
 
@@ -108,7 +108,11 @@ def test_what_has_a_new_name_and_keeps_the_old_one_is_no_new_feature() -> None:
             symbol("lib.Old", "1.1", canonical="lib.New", kind="alias"),
         ],
         "lifecycles": [life(path, "1.1", "1.1", introduced=True) for path in ("lib.New", "lib.New.make")],
-        "changes": [change(ChangeKind.INTRODUCED, "lib.New", "1.0", "1.1")],
+        "changes": [
+            change(
+                ChangeKind.INTRODUCED, "lib.New", "1.0", "1.1", gitchameleon_category=GitChameleonCategory.NEW_FEATURE
+            )
+        ],
     }
     (candidate,) = candidates_of([snippet], **changed)
     assert (candidate.version, candidate.category) == ("1.1", GitChameleonCategory.NAME)
@@ -121,6 +125,22 @@ def test_what_has_a_new_name_and_keeps_the_old_one_is_no_new_feature() -> None:
     without = [row for row in changed["symbols"] if row["kind"] != "alias"]
     (new,) = candidates_of([snippet], **changed | {"symbols": without})
     assert (new.category, new.other) == (GitChameleonCategory.NEW_FEATURE, None)
+
+
+@pytest.mark.parametrize(
+    ("category", "introduced"),
+    [(None, False), (None, True), (GitChameleonCategory.NAME, False)],
+    ids=["nothing replaces it", "it was there in one version only", "something replaces it"],
+)
+def test_what_went_has_the_category_of_its_change(category: GitChameleonCategory | None, introduced: bool) -> None:
+    gone = change(ChangeKind.REMOVED, "lib.read_it", "1.0", "1.1", gitchameleon_category=category)
+    lives = [life("lib.read_it", "1.0", "1.0", introduced=introduced, removed_in="1.1")]
+    library = library_of(changes=[gone], lifecycles=lives, releases=releases("0.9", "1.0", "1.1"))
+    (shown,) = show([READ_IT], library, RULES_OF_PROBLEMS)
+    assert isinstance(shown, ExampleTask)
+    witness = replace(shown, witnessed=WitnessedChange(gone, "lib.read_it"))
+    (candidate,) = Candidates([witness], [], library, RULES_OF_PROBLEMS).of(witness)
+    assert (candidate.other_version, candidate.category) == ("1.1", category)
 
 
 def drafted(candidate: Candidate, **changed: list[Any]) -> Draft | Reject:

@@ -113,6 +113,44 @@ def test_refusals_have_their_reason(case: str) -> None:
     assert detail in reject.detail
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "is_refused"),
+    [("path", "lib.first", True), ("problem", "Take them.", False), ("version", "1.0", False), ("id", "p2", False)],
+)
+def test_a_statement_that_two_apis_answer_has_no_answer(column: str, value: str, is_refused: bool) -> None:
+    """Their references differ, and nothing in the prompt tells which one the tests want."""
+    other = {
+        "solution": "    return list(items)\n",
+        "id": "q",
+        "path": "lib.first",
+        "problem": "Take some.",
+        column: value,
+    }
+    if column == "id":
+        other |= {"path": "lib.take", "problem": problem()["problem"]}
+    elif column != "problem":
+        other |= {"path": "lib.first", "problem": problem()["problem"]}
+    runs = [run(role, outcome) for role, outcome in {V: PASSED, H: PASSED, R: MISSING}.items()]
+    runs += [row | {"problem_id": other["id"]} for row in runs]
+    output = problems_acceptance_stage(
+        {
+            "problems": [problem(), problem(**other)],
+            "problem_runs": runs,
+            "snippets": [SNIPPET | {"licence": "MIT"}],
+            "releases": RELEASES,
+            "published_changes": [],
+            "flags": [],
+            "reviews": [],
+        },
+        QUALITY,
+        LEAST,
+        MUTATION,
+    )
+    refused = [(each.key, each.reason) for each in output.rejects]
+    assert refused == ([("p", RejectReason.SEVERAL_ANSWERS), ("q", RejectReason.SEVERAL_ANSWERS)] if is_refused else [])
+    assert len(output.tables["published_problems"]) == (0 if is_refused else 2)
+
+
 def test_a_published_row_has_its_source() -> None:
     (row,) = gate({V: PASSED, H: PASSED, R: MISSING}, change_id="refuted").tables["published_problems"]
     assert (row["licence"], row["attribution"], row["origin"]) == ("MIT", "Ada", f"pypi:{LIBRARY}")
