@@ -1,4 +1,4 @@
-"""Publish what a refresh left: draft its snapshot, weigh it at the gates, have it signed off where they ask, place it.
+"""Publish what a refresh left: draft its snapshot, weigh it at the gates, have it approved where they ask, place it.
 
 Each refresh starts a run of its own here, one after the other: a snapshot is compared with the one before. Which gates
 there are, who may sign and how long that waits stands in `curation_rules/gates.yaml`.

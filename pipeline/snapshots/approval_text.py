@@ -69,7 +69,7 @@ def request_text(
     draft: Candidate, gates: Sequence[CheckResult], changes: Sequence[str], links: Sequence[tuple[str, str]]
 ) -> str:
     """Return the request for approval as Markdown; `links` are texts and addresses."""
-    asking = [gate for gate in gates if gate.status == CheckStatus.SIGN_OFF]
+    asking = [gate for gate in gates if gate.status == CheckStatus.APPROVAL]
     passed = sum(gate.status == CheckStatus.PASSED for gate in gates)
     lines = [
         f"**{cell(draft.name)}** has {sum(draft.rows.get(family, 0) for family in INSTANCE_TABLES):,} instances.",

@@ -116,8 +116,8 @@ def _stored(folder: Path) -> dict[str, Any] | None:
     return read_state(folder / _RECORD, _NEEDED) or read_state(folder / _EARLIER_RECORD, _NEEDED)
 
 
-# Names in records of builds before 2026-11-26.
-_EARLIER_NAMES = {"who": "signer", "what": "subject", "standing": "status"}
+# Names in records of builds before 2026-11-26, and a status before 2026-11-29.
+_EARLIER_NAMES = {"who": "signer", "what": "subject", "standing": "status", "sign_off": "approval"}
 
 
 def _current(stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,4 +126,6 @@ def _current(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 def _gate(stored: Mapping[str, Any]) -> CheckResult:
     result = CheckResult(**_current(stored))
-    return replace(result, kind=CheckKind(result.kind), status=CheckStatus(result.status))
+    return replace(
+        result, kind=CheckKind(result.kind), status=CheckStatus(_EARLIER_NAMES.get(result.status, result.status))
+    )

@@ -1,4 +1,4 @@
-"""The DAG `publish` in a real Airflow: started by the asset, held by a gate, signed off and refused by people."""
+"""The DAG `publish` in a real Airflow: started by the asset, held by a gate, approved and refused by people."""
 
 from __future__ import annotations
 

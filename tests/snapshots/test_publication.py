@@ -1,12 +1,17 @@
-"""What is kept of a person's answer."""
+"""Release records: answers of people, and the names of earlier builds."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
-from pipeline.snapshots.publication import Signature, signature_of
+from pipeline.core.vocabularies.gates import CheckKind, CheckStatus, PublicationState
+from pipeline.snapshots.publication import Publication, Signature, read_publication, signature_of
+from pipeline.snapshots.release_checks.release_checks import CheckResult
 
 
 @pytest.mark.parametrize(
@@ -31,3 +36,15 @@ from pipeline.snapshots.publication import Signature, signature_of
 )
 def test_what_airflow_says_of_an_answer(answer: dict[str, object] | None, signature: Signature | None) -> None:
     assert signature_of(answer) == signature
+
+
+def test_records_of_earlier_builds_are_read_by_the_new_names(tmp_path: Path) -> None:
+    gate = CheckResult(CheckKind.LOST, "scenes", 0.2, 120, "at most 10%", CheckStatus.APPROVAL)
+    stored = asdict(Publication("run", "mine", PublicationState.WAITING, gates=[gate]))
+    (earlier,) = stored["gates"]
+    earlier |= {"what": earlier.pop("subject"), "standing": "sign_off"}
+    del earlier["status"]
+    (tmp_path / "release.json").write_text(json.dumps(stored))
+    publication = read_publication(tmp_path, tmp_path)
+    assert publication is not None
+    assert publication.gates == [gate]

@@ -64,7 +64,7 @@ def open_gates(rules: Path) -> None:
     (rules / "gates.yaml").write_text(
         "least: 1\nrejected: []\nunproven: []\nagreement: {hold_below: -1, least: 30}\nlost_libraries: {hold_above: 1}\n"
         + "".join(["limits:\n", *(f"  {kind}: {{hold_above: 1}}\n" for kind in CheckKind if kind not in OWN_RULES)])
-        + "signing: {users: [], gives_way_after_h: 24, within_days: 7}\n"
+        + "approval: {users: [], gives_way_after_h: 24, within_days: 7}\n"
     )
 
 

@@ -17,16 +17,16 @@ class CheckKind(Term):
 
 class CheckStatus(Term):
     PASSED = "passed", "within what is allowed"
-    SIGN_OFF = "sign_off", "a person has to approve the snapshot"
+    APPROVAL = "approval", "a person has to approve the snapshot"
     HOLD = "hold", "nothing is published"
     NOT_MEASURED = "not_measured", "too few rows, or nothing to measure it by"
 
 
 class PublicationState(Term):
     HELD = "held", "a gate holds the snapshot back"
-    WAITING = "waiting", "a person has to sign it off"
+    WAITING = "waiting", "a person has to approve it"
     READY = "ready", "nothing is in its way"
-    REFUSED = "refused", "a person has refused to sign it off"
+    REFUSED = "refused", "a person has refused to approve it"
     UNANSWERED = "unanswered", "nobody has answered in time"
     SUPERSEDED = "superseded", "a newer lake took its place before anybody answered"
     NOTHING = "nothing", "no instance passed every gate"

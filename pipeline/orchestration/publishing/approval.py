@@ -9,7 +9,7 @@ from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import get_current_context
 from airflow.sdk.exceptions import TaskAwaitingInput
 
-from pipeline.snapshots.release_checks.approval_rules import signing
+from pipeline.snapshots.release_checks.approval_rules import approval_rule
 
 TASK = "approval"
 _LOOKS_EVERY = timedelta(hours=1)
@@ -23,7 +23,7 @@ class Approval(ApprovalOperator):
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        rule = signing()
+        rule = approval_rule()
         users: Any = [{"id": user, "name": user} for user in rule.users]
         super().__init__(task_id=TASK, assigned_users=users, response_timeout=looks_every(), **kwargs)
 
@@ -57,7 +57,7 @@ class Approval(ApprovalOperator):
         profile, run, now = request["profile"], request["run"], datetime.now(UTC)
         waited = now - datetime.fromisoformat(request["at"])
         try:
-            newer = newer_than(last_refresh(profile, run)) if waited >= signing().gives_way_after else None
+            newer = newer_than(last_refresh(profile, run)) if waited >= approval_rule().gives_way_after else None
             pending = not newer and waits(profile, run, request["draft"])
         except Exception as error:  # noqa: BLE001 - clients of stores have errors of their own
             self.log.warning("whether an answer is still wanted is not known, it is waited for: %s", error)
@@ -66,14 +66,16 @@ class Approval(ApprovalOperator):
             self.log.info("no answer is wanted any more: %s", newer or "its draft is not the one that waits")
             context["ti"].xcom_push(_NEWER, newer)
             return {"chosen_options": [self.REJECT], "params_input": {}, "responded_at": now, "responded_by_user": None}
-        if waited >= signing().within:
+        if waited >= approval_rule().within:
             return event
-        raise TaskAwaitingInput(method_name="execute_complete", timeout=min(looks_every(), signing().within - waited))
+        raise TaskAwaitingInput(
+            method_name="execute_complete", timeout=min(looks_every(), approval_rule().within - waited)
+        )
 
 
 def looks_every() -> timedelta:
     """Return after which time it looks again whether an answer is still wanted."""
-    return min(_LOOKS_EVERY, signing().gives_way_after)
+    return min(_LOOKS_EVERY, approval_rule().gives_way_after)
 
 
 def answer() -> Any:

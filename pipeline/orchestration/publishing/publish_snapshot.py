@@ -152,7 +152,7 @@ def end_unsigned(
     if newer:
         state, reason = PublicationState.SUPERSEDED, f"nobody had answered when the run {newer} left a newer lake"
     elif signature is None:
-        days = gates().signing.within_days
+        days = gates().approval.within_days
         state, reason = PublicationState.UNANSWERED, f"nobody answered within {days:g} days, or `approval` broke"
     else:
         note = f": {signature.note}" if signature.note else ""
@@ -246,7 +246,7 @@ def _drafted(refresh: Refresh, rules: ReleaseCheckRules) -> Publication:
     comparison = compare_snapshots(last, draft.path) if last else None
     weighed = weigh(_publication(resources, lake, libraries, draft, last, comparison), rules)
     placed = is_placed(draft, settings().snapshots)
-    # What is published already was weighed before, and signed off if need be.
+    # What is published already was weighed before, and approved if need be.
     status = CheckStatus.PASSED if placed else overall_status(weighed)
     return Publication(
         run=refresh.run,
@@ -261,7 +261,7 @@ def _drafted(refresh: Refresh, rules: ReleaseCheckRules) -> Publication:
 
 _STATES: Mapping[CheckStatus, PublicationState] = {
     CheckStatus.HOLD: PublicationState.HELD,
-    CheckStatus.SIGN_OFF: PublicationState.WAITING,
+    CheckStatus.APPROVAL: PublicationState.WAITING,
     CheckStatus.PASSED: PublicationState.READY,
 }
 

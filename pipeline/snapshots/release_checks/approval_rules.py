@@ -36,9 +36,9 @@ class _ApprovalPart(Rule):
 
     model_config = ConfigDict(extra="ignore")
 
-    signing: ApprovalRule
+    approval: ApprovalRule
 
 
-def signing() -> ApprovalRule:
+def approval_rule() -> ApprovalRule:
     """Read the rules of approval from `curation_rules/gates.yaml`. Errors: RuleError with file and line."""
-    return load(settings().rules / "gates.yaml", _ApprovalPart).signing
+    return load(settings().rules / "gates.yaml", _ApprovalPart).approval

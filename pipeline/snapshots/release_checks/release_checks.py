@@ -89,7 +89,7 @@ def weigh(inputs: CheckInputs, rules: ReleaseCheckRules) -> list[CheckResult]:
 def overall_status(gates: Sequence[CheckResult]) -> CheckStatus:
     """Return the strictest status."""
     statuses = {gate.status for gate in gates}
-    strictest_first = (CheckStatus.HOLD, CheckStatus.SIGN_OFF)
+    strictest_first = (CheckStatus.HOLD, CheckStatus.APPROVAL)
     return next((status for status in strictest_first if status in statuses), CheckStatus.PASSED)
 
 

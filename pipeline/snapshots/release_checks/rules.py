@@ -54,7 +54,7 @@ class Most(Rule):
         if self.hold_above is not None and measured > self.hold_above:
             return CheckStatus.HOLD
         asks = self.approval_above is not None and measured > self.approval_above
-        return CheckStatus.SIGN_OFF if asks else CheckStatus.PASSED
+        return CheckStatus.APPROVAL if asks else CheckStatus.PASSED
 
     @property
     def allowed(self) -> str:
@@ -78,7 +78,7 @@ class Least(Rule):
         if self.hold_below is not None and measured < self.hold_below:
             return CheckStatus.HOLD
         asks = self.approval_below is not None and measured < self.approval_below
-        return CheckStatus.SIGN_OFF if asks else CheckStatus.PASSED
+        return CheckStatus.APPROVAL if asks else CheckStatus.PASSED
 
     @property
     def allowed(self) -> str:
@@ -141,7 +141,7 @@ class ReleaseCheckRules(Rule):
     unproven: tuple[UnprovenRule, ...]
     agreement: AgreementRule
     lost_libraries: Most
-    signing: ApprovalRule
+    approval: ApprovalRule
 
     @model_validator(mode="after")
     def _complete(self) -> ReleaseCheckRules:

@@ -41,7 +41,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if kept := os.environ.get("DRIFTLINE_REPORT"):
         return Path(kept).resolve()
     failure = Failure("a", "gate", "1.2", f"KeyError: {HOSTILE}", "report it", "2026-11-20T10:00:00+00:00", "")
-    gate = CheckResult(CheckKind.REJECTED, "crawl: any reason", 0.41, 120, "at most 30%", CheckStatus.SIGN_OFF)
+    gate = CheckResult(CheckKind.REJECTED, "crawl: any reason", 0.41, 120, "at most 30%", CheckStatus.APPROVAL)
     record = Publication("now", "starter", PublicationState.WAITING, "crawl", None, [gate], ["3 rows came"])
     now = replace(ran(RECORD, count("crawl", "a", 9)), failures=[failure], publication=record)
     parts = [f"part{number}" for number in range(8)]

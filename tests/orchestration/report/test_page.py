@@ -104,7 +104,7 @@ def test_an_internal_error_stands_with_its_trace_and_what_to_do() -> None:
 
 def test_gates_that_are_not_passed_stand_with_what_to_do() -> None:
     gates = [
-        CheckResult(CheckKind.REJECTED, "crawl: any reason", 0.41, 120, "at most 30%", CheckStatus.SIGN_OFF),
+        CheckResult(CheckKind.REJECTED, "crawl: any reason", 0.41, 120, "at most 30%", CheckStatus.APPROVAL),
         CheckResult(CheckKind.DUPLICATES, "problems", 0.0, 120, "at most 6%", CheckStatus.PASSED),
     ]
     signature = Signature(HOSTILE, approved=True, when="2026-11-20T12:00:00+00:00", note="seen")

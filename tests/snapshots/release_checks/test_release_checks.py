@@ -66,18 +66,18 @@ def of(gates: list[CheckResult], kind: CheckKind, what: str) -> CheckResult:
     ("rule", "measured", "standing"),
     [
         (Most(approval_above=0.1, hold_above=0.5), 0.1, CheckStatus.PASSED),
-        (Most(approval_above=0.1, hold_above=0.5), 0.11, CheckStatus.SIGN_OFF),
+        (Most(approval_above=0.1, hold_above=0.5), 0.11, CheckStatus.APPROVAL),
         (Most(approval_above=0.1, hold_above=0.5), 0.51, CheckStatus.HOLD),
-        (Most(approval_above=0.1), 1.0, CheckStatus.SIGN_OFF),
+        (Most(approval_above=0.1), 1.0, CheckStatus.APPROVAL),
         (Most(hold_above=0.5), 0.5, CheckStatus.PASSED),
         (Least(approval_below=0.9, hold_below=0.5), 0.9, CheckStatus.PASSED),
-        (Least(approval_below=0.9, hold_below=0.5), 0.89, CheckStatus.SIGN_OFF),
+        (Least(approval_below=0.9, hold_below=0.5), 0.89, CheckStatus.APPROVAL),
         (Least(approval_below=0.9, hold_below=0.5), 0.49, CheckStatus.HOLD),
-        (Least(approval_below=0.9, hold_below=0.5), 0.5, CheckStatus.SIGN_OFF),
+        (Least(approval_below=0.9, hold_below=0.5), 0.5, CheckStatus.APPROVAL),
         (Least(hold_below=0.5), 0.5, CheckStatus.PASSED),
         (Least(hold_below=0.5), 0.6, CheckStatus.PASSED),
-        (Least(approval_below=0.9), 0.0, CheckStatus.SIGN_OFF),
-        (Most(approval_above=0.1, hold_above=0.5), 0.5, CheckStatus.SIGN_OFF),
+        (Least(approval_below=0.9), 0.0, CheckStatus.APPROVAL),
+        (Most(approval_above=0.1, hold_above=0.5), 0.5, CheckStatus.APPROVAL),
     ],
 )
 def test_what_a_share_means(rule: Most | Least, measured: float, standing: CheckStatus) -> None:
@@ -183,7 +183,7 @@ def counts(refused: int) -> list[Count]:
 
 @pytest.mark.parametrize(
     ("refused", "measured", "standing"),
-    [(10, 0.1, CheckStatus.PASSED), (50, 0.3, CheckStatus.SIGN_OFF), (100, 0.55, CheckStatus.HOLD)],
+    [(10, 0.1, CheckStatus.PASSED), (50, 0.3, CheckStatus.APPROVAL), (100, 0.55, CheckStatus.HOLD)],
 )
 def test_refusals_count_against_what_the_stage_looked_at(
     draft: Candidate, refused: int, measured: float, standing: CheckStatus
@@ -201,7 +201,7 @@ def test_refusals_count_against_what_the_stage_looked_at(
     [
         (0, 0, CheckStatus.PASSED),
         (1, 0, CheckStatus.PASSED),
-        (1, 1, CheckStatus.SIGN_OFF),
+        (1, 1, CheckStatus.APPROVAL),
         (30, 1, CheckStatus.HOLD),
     ],
 )
@@ -225,7 +225,7 @@ def test_of_a_stage_of_few_units_an_internal_error_counts_all_the_same(draft: Ca
     ("known", "kind", "standing"),
     [
         ({"kappa": 0.7, "pairs": 40}, CheckKind.AGREEMENT, CheckStatus.PASSED),
-        ({"kappa": 0.5, "pairs": 40}, CheckKind.AGREEMENT, CheckStatus.SIGN_OFF),
+        ({"kappa": 0.5, "pairs": 40}, CheckKind.AGREEMENT, CheckStatus.APPROVAL),
         ({"kappa": 0.1, "pairs": 40}, CheckKind.AGREEMENT, CheckStatus.HOLD),
         ({"kappa": 0.1, "pairs": 29}, CheckKind.AGREEMENT, CheckStatus.NOT_MEASURED),
         ({"kappa": None, "pairs": 40}, CheckKind.AGREEMENT, CheckStatus.NOT_MEASURED),
@@ -247,7 +247,7 @@ def test_flagged_rows_that_nobody_has_decided_on_ask_for_a_person(draft: Candida
     reviewable = sum(family.reviewable for family in families_of(draft.path).values())
     assert (found.measured, found.of) == (round(1 / reviewable, 6), reviewable)
     strict = SMALL.model_copy(update={"limits": SMALL.limits | {CheckKind.UNREVIEWED: Most(approval_above=0)}})
-    assert of(weigh(CheckInputs(draft.path, None, []), strict), CheckKind.UNREVIEWED, "").status == CheckStatus.SIGN_OFF
+    assert of(weigh(CheckInputs(draft.path, None, []), strict), CheckKind.UNREVIEWED, "").status == CheckStatus.APPROVAL
 
 
 def after(
@@ -283,7 +283,7 @@ def test_a_column_that_is_another_than_it_was_asks_for_a_person(lake: Lake, tmp_
     flagged = [row | {"review_status": ReviewStatus.ACCEPTED} for row in tables()["published_completions"]]
     _, gates, _ = after(lake, tmp_path, SMALL, lambda: lake.write("published_completions", LIBRARY, flagged))
     shifted = of(gates, CheckKind.SHIFTED, "completions.review_status since mine-")
-    assert (shifted.measured, shifted.status) == (1.0, CheckStatus.SIGN_OFF)
+    assert (shifted.measured, shifted.status) == (1.0, CheckStatus.APPROVAL)
 
 
 def test_nothing_differs_from_the_same(lake: Lake, tmp_path: Path) -> None:
