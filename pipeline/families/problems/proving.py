@@ -284,6 +284,7 @@ class _Variant:
     trial: Trial
     sibling: str
     program: str
+    tests: str
 
     def case(self, place: OpenEnvironment, *, is_visible: bool) -> Case:
         """Return the run of the visible test, or of the hidden ones."""
@@ -291,7 +292,7 @@ class _Variant:
         key = content_id(trial.draft.id, self.program)
         if is_visible:
             return Case(key, "", self.program, import_names=names, test=trial.visible)
-        return Case(key, "", self.program, import_names=names, test_file=trial.hidden_values, module=trial.module)
+        return Case(key, "", self.program, import_names=names, test_file=self.tests, module=trial.module)
 
 
 def try_siblings(
@@ -311,7 +312,7 @@ def try_siblings(
     Rejects: SEVERAL_ANSWERS where a sibling of quite another name passes, or one that passes in the other version too.
     """
     asking = [trial for trial in trials if trial.required]
-    variants, broken = parted(guarded(asking, _id, lambda trial: list(_variants(trial, library))))
+    variants, broken = parted(guarded(asking, _id, lambda trial: _variants(trial, library)))
     yield from broken
     passing = _passing(variants, lambda trial: places.get(trial.version), runner, mutation)
     elsewhere = _passing(passing, lambda trial: places.get(trial.draft.row["other_version"] or ""), runner, mutation)
@@ -341,11 +342,12 @@ def _variants(trial: Trial, library: Library) -> Iterator[_Variant]:
     calls = calls_of(ast.parse(written.program), candidate.name)
     value = trial.visible_case.outcome.value
     wrapper = type(ast.literal_eval(value)).__name__ if value else ""
+    tests = trial.hidden_values
     for name in neighbours(candidate.path, calls, library.api(trial.version).symbols):
         program = written.starting_code + re.sub(rf"\b{re.escape(candidate.name)}\b", name, written.solution)
-        yield _Variant(trial, name, program)
+        yield _Variant(trial, name, program, tests)
         if wrapper in ("list", "tuple", "set"):
-            yield _Variant(trial, name, _wrapped(program, name, wrapper))
+            yield _Variant(trial, name, _wrapped(program, name, wrapper), tests)
 
 
 def _wrapped(program: str, name: str, wrapper: str) -> str:

@@ -42,6 +42,7 @@ def record(tried: Sequence[recording.Tried], *_: Any) -> list[Any]:
         "proving.paired_inputs",
         "proving.put_together",
         "proving.choose",
+        "proving.neighbours",
         "proving.hidden_tests",
         "proving._repeatable",
         "recording.mutants_of",
@@ -62,7 +63,7 @@ def test_a_problem_that_raises_is_a_reject_and_the_others_are_proven(
         proving, "run_cases", lambda _, cases, *__, **___: [SimpleNamespace(outcome=Outcome.PASSED) for _ in cases]
     )
     raising_once(monkeypatch, f"pipeline.families.problems.{work}")
-    made = list(proving.prove([first, second], {"1.1": PLACE}, RUNNER, RULES_OF_PROBLEMS, MUTATION))
+    made = list(proving.prove([first, second], library_of(), {"1.1": PLACE}, RUNNER, RULES_OF_PROBLEMS, MUTATION))
     (reject,) = (each for each in made if isinstance(each, Reject))
     assert (reject.key, reject.reason) == (first.id, RejectReason.INTERNAL_ERROR)
     (trial,) = (each for each in made if not isinstance(each, Reject))
