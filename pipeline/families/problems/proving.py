@@ -306,8 +306,8 @@ def try_siblings(
 
     Siblings are public names beside the API whose signatures take its calls. One that passes the tests of values, as
     it is or as a list of what it yields, is right too if its name has all words of the API's, or the reverse: such are
-    `windowed` and `windowed_iter`. A statement that wants an API for being new excludes those that pass in the other
-    version.
+    `windowed` and `windowed_iter`. Those of other names are tried as they are alone. A statement that wants an API for
+    being new excludes those that pass in the other version.
 
     Rejects: SEVERAL_ANSWERS where a sibling of quite another name passes, or one that passes in the other version too.
     """
@@ -346,7 +346,8 @@ def _variants(trial: Trial, library: Library) -> Iterator[_Variant]:
     for name in neighbours(candidate.path, calls, library.api(trial.version).symbols):
         program = written.starting_code + re.sub(rf"\b{re.escape(candidate.name)}\b", name, written.solution)
         yield _Variant(trial, name, program, tests)
-        if wrapper in ("list", "tuple", "set"):
+        # A list of all that some other name yields may never end.
+        if wrapper in ("list", "tuple", "set") and _is_like(name, candidate.name):
             yield _Variant(trial, name, _wrapped(program, name, wrapper), tests)
 
 
@@ -377,7 +378,7 @@ def _passing(
     passing: list[_Variant] = []
     for place, group in by_place.values():
         # What never ends is out after the first; the second is as patient as with a reference, on a slow machine too.
-        for is_visible, time_s in ((True, mutation.time_s), (False, runner.rules.time_s)):
+        for is_visible, time_s in ((True, mutation.other_name_time_s), (False, runner.rules.time_s)):
             quick = hurried(runner, mutation.model_copy(update={"time_s": time_s}))
             cases = [each.case(place, is_visible=is_visible) for each in group]
             how = quick.sandbox, quick.rules, quick.workers
