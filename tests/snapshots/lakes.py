@@ -114,6 +114,7 @@ def tables(known: World | None = None) -> Tables:
             "changes": known.changes,
             "behaviours": [],
             "reviews": [],
+            "symbols": [],
             "mutation_scores": [_score(row) for row in known.migrations],
             "other_answers": [],
         },
