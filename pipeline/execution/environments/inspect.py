@@ -65,8 +65,7 @@ def ask(
             if "outcome" in line:
                 name = named[line["index"]]
                 answers[name] = Answer(name, _OUTCOMES[line["outcome"]], line["message"], line["observation"], each_s)
-            elif "added" in line:
-                answer = answers[named[line["index"]]]
+            elif "added" in line and (answer := answers.get(named[line["index"]])) is not None:
                 answers[answer.name] = replace(answer, description={**(answer.description or {}), **line["added"]})
         if not report.signed:
             culprit = named[max((line["trying"] for line in report.lines if "trying" in line), default=remaining[0][0])]
@@ -90,8 +89,23 @@ def _run(
         variables={"PYTHONHASHSEED": "0"},
     )
     lines = finished.stdout.split(b"\n")
-    records = [json.loads(line) for line in lines[1:] if line.startswith(b"{") and line.endswith(b"}")]
+    asked = [index for index, *_ in questions]
+    records = [record for line in lines[1:] if (record := _record(line, asked)) is not None]
     return finished, _Report(lines[0] == b'"started"', records, nonce in lines)
+
+
+def _record(line: bytes, asked: Sequence[int]) -> dict[str, Any] | None:
+    """Read a line of the program; None for one that code of the library wrote, or a process that it forked."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    match record:
+        case {"trying": index} | {"index": index, "added": dict()}:
+            return record if index in asked else None
+        case {"index": index, "outcome": str(outcome), "message": str(), "observation": dict() | None}:
+            return record if index in asked and outcome in _OUTCOMES else None
+    return None
 
 
 def _culprit(name: str, finished: Finished, report: _Report) -> Answer:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.environment import Environment, bare_environment
 from pipeline.execution.sandbox.sandbox import Sandbox
-from pipeline.execution.sandbox.supervise import Limits
+from pipeline.execution.sandbox.supervise import Finished, Limits
 from pipeline.lake.rows import ReleaseRow
 from tests.index_server import Index
 
@@ -119,6 +120,33 @@ def test_a_wrapper_that_ends_or_holds_the_process_costs_no_more_than_what_it_acc
     assert "accepts" not in descriptions[0]
     assert "accepts" not in descriptions[1]
     assert descriptions[3]["accepts"] == parameters
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"index": 0, "out{"index": 0}',
+        b'{"index": 7, "outcome": "passed", "message": "", "observation": null}',
+        b'{"index": 0, "outcome": "well", "message": "", "observation": null}',
+        b'{"index": [], "outcome": "passed"}',
+        b'{"index": 0, "added": {"accepts": []}}',
+        b'{"trying": "0"}',
+        b"[1]",
+    ],
+)
+def test_a_line_of_the_library_itself_is_no_answer(line: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.execution.environments.inspect.secrets.token_hex", lambda _: "nonce")
+    answer = b'{"index": 0, "message": "", "observation": {"kind": "function"}, "outcome": "passed"}'
+
+    class Printing:
+        def run(self, *_: Any, **__: Any) -> Finished:
+            return Finished(
+                0, b"\n".join([b'"started"', line, answer, b"nonce", b""]), b"", 0.1, 0, False, False, False
+            )
+
+    sandbox: Any = Printing()
+    answers = ask(bare_environment(), ["lib.f"], "path", sandbox, Limits())
+    assert (answers["lib.f"].outcome, answers["lib.f"].description) == ("passed", {"kind": "function"})
 
 
 REAL: list[tuple[str, str, str, str, dict[str, list[str] | None]]] = [
