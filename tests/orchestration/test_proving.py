@@ -89,7 +89,7 @@ def test_a_path_without_a_description_is_named_by_its_outcome(outcome: Outcome |
     assert [each.undecided for each in judged] == [reason, "" if missing else reason]
 
 
-def test_where_what_moved_is_not_found_says_so() -> None:
+def test_a_moved_path_without_a_probe_is_not_decided() -> None:
     moved = change(ChangeKind.MOVED, "lib.f", "1.0", "2.0", new="lib.new.f")
     (judged,) = judge_runs([moved], runs(lib__f=None))
     assert judged.undecided == "its new path is not probed in the new release"

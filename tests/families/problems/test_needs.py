@@ -197,7 +197,7 @@ def test_of_a_compiled_class_nothing_raises_so_that_no_program_passes(
     sys.modules.pop("dated")
 
 
-def test_what_instances_alone_have_is_not_taken_away_so_that_no_program_passes(
+def test_attributes_of_instances_alone_are_not_removed_so_that_no_program_passes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "attributed.py").write_text("class Box:\n    def __init__(self, x):\n        self.held = x\n")

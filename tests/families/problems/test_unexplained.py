@@ -30,7 +30,7 @@ def task_of(code: str, stated: str = "1") -> Task:
         ("first = 'a'\nsecond = 'b'\nf(a=first, b=second)", (), []),
     ],
 )
-def test_parameters_of_one_type_are_told_apart_by_place_name_or_description(
+def test_parameters_of_one_type_differ_by_place_name_or_description(
     code: str, described: tuple[int, ...], alike: list[str]
 ) -> None:
     task = task_of(code)
@@ -74,5 +74,5 @@ def test_a_value_is_what_the_api_gives(code: str, gives: bool) -> None:
         ("x = f(1) + 2\nf(x)", False),
     ],
 )
-def test_a_line_is_known_if_it_works_out_nothing_beside_the_call(code: str, alone: bool) -> None:
+def test_a_line_that_works_out_nothing_beside_the_call(code: str, alone: bool) -> None:
     assert is_whole_line(task_of(code), "f") is alone

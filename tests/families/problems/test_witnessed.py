@@ -110,13 +110,13 @@ def test_programs_that_differ_in_values_are_cases_of_one_task_which_gives_the_va
     assert reject.reason == RejectReason.DUPLICATE
 
 
-def test_what_came_is_asked_for_in_its_release_and_has_to_be_called() -> None:
+def test_an_introduced_api_is_required_in_its_first_release() -> None:
     candidate = candidate_of(NEW)
     assert (candidate.version, candidate.other_version, candidate.path) == ("1.1", "1.0", "lib.windowed")
     assert (candidate.change, candidate.required) == (CAME, "lib.windowed")
 
 
-def test_what_went_is_asked_for_in_the_last_release_that_has_it() -> None:
+def test_a_removed_api_is_required_in_its_last_release() -> None:
     candidate = candidate_of(OLD)
     assert (candidate.version, candidate.other_version, candidate.change) == ("1.1", "2.0", WENT)
     assert (candidate.task.body, candidate.task.returned) == (("x = join(parameter_0, parameter_1)",), "str(x)")

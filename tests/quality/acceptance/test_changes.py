@@ -232,7 +232,7 @@ def test_a_signature_does_not_stand_for_what_runs_besides(made: str, path: str) 
         WRAPPER.replace("return g(", "kwargs.setdefault('b', 1); return g(") + f("a, b", "@handing"),
     ],
 )
-def test_a_default_that_code_puts_in_is_not_known(new: str) -> None:
+def test_a_default_that_code_puts_in_is_not_decided(new: str) -> None:
     result = proven(f("a, b=1"), new, Kind.PARAMETER_DEFAULT, parameter="b", old="1", new="2")
     assert isinstance(result, dict)
     assert result["evidence"] == UNDECIDED

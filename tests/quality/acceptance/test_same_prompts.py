@@ -62,7 +62,7 @@ def test_versions_in_which_the_answer_is_right() -> None:
     assert passing_versions(Runs(verdicts), "s", ["1.10", "1.11", "1.9", "2.0"]) == ["1.9", "1.10"]
 
 
-def test_of_rows_that_differ_in_the_code_around_the_first_by_the_order_is_kept() -> None:
+def test_of_rows_that_differ_in_the_code_around_the_first_by_the_order_remains() -> None:
     rows = [row("a", code="long()"), row("b", code="s()"), row("c", code="s()"), row("d", answer="take_all", code="")]
     kept, rejects = one_of_alike(rows, ("prompt", "answer"), lambda each: (len(each["code"]),))
     assert [each["id"] for each in kept] == ["b", "d"]

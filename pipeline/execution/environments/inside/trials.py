@@ -22,6 +22,8 @@ _NAMED = (_Kind.POSITIONAL_OR_KEYWORD, _Kind.KEYWORD_ONLY)
 _DELAYED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _MOST = 300  # names that are tried because the wrapper mentions them
 _OTHER = "a_name_that_no_parameter_has"
+# Where an argument lands that no parameter of its own takes; other places are names of parameters.
+_NOWHERE, _REST, _KEYWORDS = "", "*", "**"
 
 _MOST_CALLS = 20000  # that a wrapper makes for one of it
 _MOST_EVENTS = 500000  # calls and returns while a wrapper is tried: about a second, and the same on any machine
@@ -102,7 +104,7 @@ def _tried(trial: "_Trial", inner: _Parameters) -> _Parameters:
         parameters.append(each.replace(kind=kind if lands else _Kind.POSITIONAL_ONLY, default=default))
     is_open = trial.lands(0, required | {_OTHER}, _OTHER) is not None
     others = sorted(trial.mentioned() - {each.name for each in inner})
-    accepted_names = [name for name in others if trial.lands(0, required | {name}, name) not in (None, "**")]
+    accepted_names = [name for name in others if trial.lands(0, required | {name}, name) not in (None, _KEYWORDS)]
     parameters += [_Kind(name, _Kind.KEYWORD_ONLY, default=...) for name in accepted_names]
     parameters += [_Kind("args", _Kind.VAR_POSITIONAL)] if takes_more else []
     parameters += [_Kind("kwargs", _Kind.VAR_KEYWORD)] if is_open else []
@@ -118,7 +120,7 @@ def _places(trial: "_Trial", names: "list[str]", required: "set[str]") -> "tuple
             raise UnknownError  # the wrapper takes it for itself
         if lands is None:
             break
-        if lands == "*" or (lands in ("", "**") and place == len(names)):
+        if lands == _REST or (lands in (_NOWHERE, _KEYWORDS) and place == len(names)):
             return by_place, True
         if place == len(names) or lands != names[place]:
             raise UnknownError
@@ -229,9 +231,9 @@ class _Trial:
         return names
 
     def lands(self, positional: int, names: "set[str]", argument: "int | str | None") -> "str | None":
-        """Return the parameter at which an argument arrives, "" if none does; None if the call is refused.
+        """Return the parameter at which an argument arrives, or _NOWHERE; None if the call is refused.
 
-        Of one that only `**kwargs` or `*args` takes it returns "**" or "*".
+        Of one that only `*args` or `**kwargs` takes it returns _REST or _KEYWORDS.
         """
         values = [_Placeholder(self._answer) for _ in range(self._bound + positional)]
         named = {_Name(name): _Placeholder(self._answer) for name in names}
@@ -251,12 +253,12 @@ class _Trial:
         if [id(each) for each in arguments.values()][: self._bound] != [id(each) for each in values[: self._bound]]:
             raise UnknownError
         if argument is None:
-            return ""
+            return _NOWHERE
         value = named[argument] if isinstance(argument, str) else values[self._bound + argument]
-        for stars, among in (("**" if type(each) is dict else "*", each) for each in arguments.values()):
+        for stars, among in ((_KEYWORDS if type(each) is dict else _REST, each) for each in arguments.values()):
             if any(each is value for each in _parts(among)):
                 return stars
-        return next((name for name, each in arguments.items() if each is value), "")
+        return next((name for name, each in arguments.items() if each is value), _NOWHERE)
 
     def _guarded(self, values: "list[Any]", named: "dict[str, Any]") -> None:
         before = sys.getprofile()
