@@ -281,6 +281,7 @@ def _gated(
             "flags": context.flags,
             "snippets": context.tables["snippets"],
             "releases": context.tables["releases"],
+            "symbols": context.tables["symbols"],
             "verdicts": context.tables["verdicts"],
             "environments": context.tables["environments"],
             "changes": [change for change in changes if change["kind"] != ChangeKind.BEHAVIOUR],
