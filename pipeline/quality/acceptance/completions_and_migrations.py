@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, TypedDict, cast
 
 from pipeline.core.errors import present
@@ -43,7 +44,14 @@ from pipeline.quality.acceptance.changes import prove_changes
 from pipeline.quality.acceptance.public_names import PublicNames
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, ReviewColumns, Reviewed
-from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike, one_row, passing_versions, surest_first
+from pipeline.quality.acceptance.same_prompts import (
+    migration_task,
+    one_answer,
+    one_of_alike,
+    one_row,
+    passing_versions,
+    surest_first,
+)
 from pipeline.quality.acceptance.sourced import source_columns
 from pipeline.quality.flags.reviews import block_description
 
@@ -106,14 +114,14 @@ def acceptance_stage(
             rows, ambiguous = one_answer(rows, ("version", "granularity", "masked_code", "description"), "answer")
             rows, repeated = one_row(rows, ("path", "granularity", "masked_code", "answer"))
             rows, alike = one_of_alike(
-                rows, _SAME_COMPLETION, lambda row: surest_first(cast(PublishedCompletionRow, row))
+                rows, itemgetter(*_SAME_COMPLETION), lambda row: surest_first(cast(PublishedCompletionRow, row))
             )
             refused += repeated + ambiguous + alike
         if table == "published_migrations":
             # the one whose checks notice most
             rows, alike = one_of_alike(
                 rows,
-                _SAME_MIGRATION,
+                lambda row: migration_task(cast(PublishedMigrationRow, row)),
                 lambda row: (-(row["mutation_score"] or 0), -row["target_outputs"], len(row["source_code"])),
             )
             refused += alike
@@ -125,11 +133,6 @@ def acceptance_stage(
 
 
 _SAME_COMPLETION = ("path", "granularity", "answer", "description", "discriminating")
-_SAME_MIGRATION = (
-    *("path", "target_path", "version", "target_version", "source_name", "target_name", "basis"),
-    # two parameters of an API are two changes
-    "change_id",
-)
 
 
 def _published_change(behaviour: BehaviourRow) -> PublishedChangeRow:

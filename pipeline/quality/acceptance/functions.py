@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TypedDict
 
 from packaging.version import Version
@@ -70,7 +71,7 @@ def functions_acceptance_stage(
     prompt = "version", "granularity", "masked_code", "description"
     rows, ambiguous = one_answer(output.tables["published_functions"], prompt, "answer")
     rows, alike = one_of_alike(
-        rows, _SAME_FUNCTION, lambda row: (-(row["mutants_killed"] or 0), Version(row["version"]))
+        rows, itemgetter(*_SAME_FUNCTION), lambda row: (-(row["mutants_killed"] or 0), Version(row["version"]))
     )
     return refusing(output, "published_functions", rows, ambiguous + alike)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from packaging.version import Version
@@ -13,7 +14,7 @@ from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.families.proof import Runs
-from pipeline.lake.rows import AnyRow, PublishedCompletionRow, R
+from pipeline.lake.rows import AnyRow, PublishedCompletionRow, PublishedMigrationRow, R
 from pipeline.lake.stage import Reject
 
 _TAGS = (
@@ -30,7 +31,7 @@ def one_answer(rows: Iterable[R], prompt: Sequence[str], answer: str) -> tuple[l
 
     Such are aliases, and APIs that do the same for the same input.
     """
-    return _of_groups(rows, prompt, lambda group: _all_or_none(group, answer))
+    return _of_groups(rows, itemgetter(*prompt), lambda group: _all_or_none(group, answer))
 
 
 def one_row(rows: Iterable[R], task: Sequence[str]) -> tuple[list[R], list[Reject]]:
@@ -39,17 +40,31 @@ def one_row(rows: Iterable[R], task: Sequence[str]) -> tuple[list[R], list[Rejec
     That is one whose tag a failure in the neighbouring release proves, then the last release of an API, then one that
     changed it, then the first.
     """
-    return _of_groups(rows, task, lambda group: _first(group, _rank, RejectReason.DUPLICATE))
+    return _of_groups(rows, itemgetter(*task), lambda group: _first(group, _rank, RejectReason.DUPLICATE))
 
 
 def one_of_alike(
-    rows: Iterable[R], columns: Sequence[str], order: Callable[[R], tuple[Any, ...]]
+    rows: Iterable[R], task: Callable[[R], object], order: Callable[[R], tuple[Any, ...]]
 ) -> tuple[list[R], list[Reject]]:
-    """Keep the first of the rows that ask and answer the same, and differ in the code around it.
+    """Keep the first of the rows that are equal in the task, and differ in the code around it.
 
     The others ask for the same knowledge once more, which gives it more weight.
     """
-    return _of_groups(rows, columns, lambda group: _first(group, order, RejectReason.NEAR_DUPLICATE))
+    return _of_groups(rows, task, lambda group: _first(group, order, RejectReason.NEAR_DUPLICATE))
+
+
+def migration_task(row: PublishedMigrationRow) -> tuple[object, ...]:
+    """Return what a migration asks for: from which API to which, and by which change.
+
+    Of a method that keeps its name while its class gets another one, it asks for the class.
+    """
+    paths = row["path"], row["target_path"]
+    classes = tuple(path.rpartition(".")[0] for path in paths)
+    of_classes = all(owner.rpartition(".")[2][:1].isupper() for owner in classes)
+    if of_classes and classes[0] != classes[1] and row["source_name"] == row["target_name"]:
+        paths = classes
+    # Two parameters of an API are two changes.
+    return *paths, row["version"], row["target_version"], row["basis"], row["change_id"]
 
 
 def surest_first(row: PublishedCompletionRow) -> tuple[Any, ...]:
@@ -68,11 +83,11 @@ def passing_versions(runs: Runs, subject: str, versions: Iterable[str]) -> list[
 
 
 def _of_groups(
-    rows: Iterable[R], columns: Sequence[str], decide: Callable[[list[R]], tuple[list[R], list[Reject]]]
+    rows: Iterable[R], key: Callable[[R], object], decide: Callable[[list[R]], tuple[list[R], list[Reject]]]
 ) -> tuple[list[R], list[Reject]]:
-    groups: dict[tuple[object, ...], list[R]] = defaultdict(list)
+    groups: dict[object, list[R]] = defaultdict(list)
     for row in rows:
-        groups[tuple(row[column] for column in columns)].append(row)
+        groups[key(row)].append(row)
     rows_left: list[R] = []
     rejects: list[Reject] = []
     for group in groups.values():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -11,8 +12,15 @@ from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.families.proof import Runs
-from pipeline.lake.rows import VerdictRow
-from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike, one_row, passing_versions, surest_first
+from pipeline.lake.rows import PublishedMigrationRow, VerdictRow
+from pipeline.quality.acceptance.same_prompts import (
+    migration_task,
+    one_answer,
+    one_of_alike,
+    one_row,
+    passing_versions,
+    surest_first,
+)
 
 
 def row(id_: str, version: str = "1.0", answer: str = "take", **columns: Any) -> Any:
@@ -64,12 +72,35 @@ def test_versions_in_which_the_answer_is_right() -> None:
 
 def test_of_rows_that_differ_in_the_code_around_the_first_by_the_order_remains() -> None:
     rows = [row("a", code="long()"), row("b", code="s()"), row("c", code="s()"), row("d", answer="take_all", code="")]
-    kept, rejects = one_of_alike(rows, ("prompt", "answer"), lambda each: (len(each["code"]),))
+    kept, rejects = one_of_alike(rows, itemgetter("prompt", "answer"), lambda each: (len(each["code"]),))
     assert [each["id"] for each in kept] == ["b", "d"]
     assert [(reject.key, reject.reason) for reject in rejects] == [
         ("c", RejectReason.NEAR_DUPLICATE),
         ("a", RejectReason.NEAR_DUPLICATE),
     ]
+
+
+def migration(path: str, target_path: str) -> PublishedMigrationRow:
+    names = {"source_name": path.rpartition(".")[2], "target_name": target_path.rpartition(".")[2]}
+    releases = {"version": "1.0", "target_version": "2.0", "basis": "example_changed", "change_id": None}
+    return row(path, path=path, target_path=target_path, **names, **releases)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "alike"),
+    [
+        (("lib.Old.to_tuple", "lib.New.to_tuple"), ("lib.Old.to_dict", "lib.New.to_dict"), True),
+        (("lib.Old.to_tuple", "lib.New.to_tuple"), ("lib.Old.to_dict", "lib.New.as_dict"), False),
+        (("lib.Frame.append", "lib.Frame.concat"), ("lib.Series.append", "lib.Series.concat"), False),
+        # Other functions of the module may have stayed where they were.
+        (("lib.old.merge", "lib.new.merge"), ("lib.old.join", "lib.new.join"), False),
+        (("lib.merge", "lib.Tools.merge"), ("lib.join", "lib.Tools.join"), False),
+    ],
+)
+def test_methods_of_a_class_that_got_another_name_ask_for_the_same(
+    first: tuple[str, str], second: tuple[str, str], alike: bool
+) -> None:
+    assert (migration_task(migration(*first)) == migration_task(migration(*second))) == alike
 
 
 def test_of_completions_that_are_alike_a_run_counts_more_than_a_review_and_that_more_than_long_code() -> None:
