@@ -30,7 +30,8 @@ from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.rules import OwnTestRules, WitnessRules
 from pipeline.corpus.own_tests.script_runs import ScriptRuns, as_asserted, described, failing_place, outcome_of, outputs
 from pipeline.corpus.own_tests.scripts import OF_RAISED, Line, loose_script_of
-from pipeline.corpus.own_tests.written import ProgramWriter, ValuesOfTests
+from pipeline.corpus.own_tests.values_of_tests import ValuesOfTests
+from pipeline.corpus.own_tests.written import ProgramWriter
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.corpus.usages.uses import Use

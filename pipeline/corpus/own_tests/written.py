@@ -6,18 +6,19 @@ import ast
 import itertools
 import re
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
-from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, entered, uses_by_line
+from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, uses_by_line
 from pipeline.corpus.own_tests.rules import WrittenRules
 from pipeline.corpus.own_tests.scripts import Line, line_of
+from pipeline.corpus.own_tests.suite import dotted_name
+from pipeline.corpus.own_tests.values_of_tests import BY_POSITION, ValuesOfTests
 from pipeline.corpus.usages.api import Api
-from pipeline.lake.rows import OwnTestRow, SymbolParameter, SymbolState
+from pipeline.lake.rows import SymbolParameter, SymbolState
 
-_BY_POSITION = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD})
 _COLLECTING = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
 _CALLED = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CLASS})
 _ON_CLASS = frozenset({"classmethod", "staticmethod"})
@@ -93,7 +94,7 @@ class ProgramWriter:
         needed = {name for line in lines for name in line.needs} - bound
         classes = self._classes(side.home)
         of_classes = [_import(classes[name].rpartition(".")[0], name) for name in sorted(needed & classes.keys())]
-        modules = needed & sys.stdlib_module_names - classes.keys()
+        modules = (needed & sys.stdlib_module_names - classes.keys()) | _modules(lines, needed, api)
         lines = (*(_line(f"import {module}") for module in sorted(modules)), *of_classes, *lines)
         lines = tuple(sorted(lines, key=lambda line: not isinstance(line.node, ast.Import | ast.ImportFrom)))
         uses = tuple(uses_by_line(lines, api))
@@ -208,7 +209,7 @@ class ProgramWriter:
             if parameter["kind"] in _COLLECTING or (parameter["default"] is not None and not is_in_question):
                 continue
             # What follows an argument by name has to be one too.
-            by_name = by_name or is_in_question or parameter["kind"] not in _BY_POSITION
+            by_name = by_name or is_in_question or parameter["kind"] not in BY_POSITION
             values = self._values(parameter) or self._constructions(parameter, version, depth)
             choices.append((f"{name}=" if by_name else "", values))
         fillers = self.rules.values.get("str", ())
@@ -261,47 +262,6 @@ def _is_text(value: str) -> bool:
     return value.startswith(("'", '"'))
 
 
-class ValuesOfTests:
-    """The literals that tests of a library give to parameters, by the name of the parameter, the commonest first.
-
-    And the contexts that they enter: `app.app_context()`.
-    """
-
-    def __init__(self, tests: Iterable[OwnTestRow], signatures: Iterable[SymbolState], rules: WrittenRules) -> None:
-        self._rules = rules
-        self._counts: dict[str, Counter[str]] = defaultdict(Counter)
-        by_position: dict[str, Sequence[str]] = {}
-        for row in signatures:
-            names = [each["name"] for each in row["parameters"] if each["kind"] in _BY_POSITION]
-            by_position.setdefault(row["path"].rpartition(".")[2], names)
-        self._contexts: dict[str, list[OwnTestRow]] = defaultdict(list)
-        for test in tests:
-            for node in ast.walk(ast.parse(test["preamble"] + test["code"])):
-                for context in entered(node):
-                    self._contexts[ast.unparse(context)].append(test)
-                if isinstance(node, ast.Call):
-                    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-                    self._count(zip(by_position.get(called, ()), node.args, strict=False))
-                    self._count((each.arg, each.value) for each in node.keywords if each.arg)
-
-    def _count(self, arguments: Iterable[tuple[str, ast.expr]]) -> None:
-        for name, value in arguments:
-            if isinstance(value, ast.Constant) and value.value is not None and value.value is not ...:
-                text = ast.unparse(value)
-                if len(text) <= self._rules.longest_value:
-                    self._counts[name][text] += 1
-
-    def of(self, name: str) -> list[str]:
-        """Return the values of a parameter of this name, as source."""
-        ordered = sorted(self._counts[name].items(), key=lambda each: (-each[1], len(each[0]), each[0]))
-        return [text for text, _ in ordered[: self._rules.values_of_tests]]
-
-    def contexts(self) -> list[tuple[str, list[OwnTestRow]]]:
-        """Return the contexts that are entered most, as source, with the tests that enter them."""
-        ordered = sorted(self._contexts.items(), key=lambda each: (-len(each[1]), each[0]))
-        return ordered[: self._rules.contexts]
-
-
 def type_names(annotation: str | None) -> list[str]:
     """Return the names of the types that an annotation allows, without what they hold; none if it does not parse."""
     try:
@@ -324,6 +284,17 @@ def type_names(annotation: str | None) -> list[str]:
         else:
             names.append(_last_name(node))
     return [name for name in names if name and name not in _ABSENT]
+
+
+def _modules(lines: Sequence[Line], needed: set[str], api: Api) -> set[str]:
+    """Return the modules of the library that lines need by their whole names."""
+    chains = {dotted_name(node) for line in lines for node in ast.walk(line.node) if isinstance(node, ast.Attribute)}
+    modules = set()
+    for chain in chains:
+        if chain.partition(".")[0] in needed & api.roots:
+            parents = itertools.accumulate(chain.split("."), "{}.{}".format)
+            modules.add(max(filter(api.is_module, parents), key=len))
+    return {each for each in modules if not any(other.startswith(f"{each}.") for other in modules)}
 
 
 def _last(path: str) -> str:

@@ -11,7 +11,8 @@ from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
 from pipeline.corpus.own_tests.candidates import text_of
 from pipeline.corpus.own_tests.changed_uses import TestScripts, sides_of
 from pipeline.corpus.own_tests.rules import WrittenRules
-from pipeline.corpus.own_tests.written import ProgramWriter, ValuesOfTests, type_names
+from pipeline.corpus.own_tests.values_of_tests import ValuesOfTests
+from pipeline.corpus.own_tests.written import ProgramWriter, type_names
 from pipeline.corpus.usages.api import Api
 from tests.corpus.own_tests.suites import RULE
 from tests.corpus.own_tests.test_changed_uses import own_test
@@ -106,6 +107,10 @@ WRITTEN: dict[str, tuple[Any, list[str]]] = {
     "the values that tests give to a parameter of that name": (
         written("demo.total", [own_test("f(x=9)\nassert demo.total(4) == 4")]),
         ["from demo import total\n\nprint(total(4))\n", "from demo import total\n\nprint(total(9))\n"],
+    ),
+    "an object of the library that tests give to a parameter of that name": (
+        written("demo.wrap", [own_test("box = demo.inner.Box()\nf(what=box)\nassert demo.LIMIT")]),
+        ["import demo.inner\nfrom demo import wrap\n\nprint(wrap(demo.inner.Box()))\n"],
     ),
     "a parameter that went, by name, with another value than its default": (
         written("demo.total", (), ChangeKind.PARAMETER_REMOVED, "y"),
