@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
+import itertools
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,7 +44,9 @@ class ValuesOfTests:
                     self._contexts[ast.unparse(context)].append(test)
             for call, names in _calls(tree, roots):
                 called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-                given = [*zip(by_position.get(called, ()), call.args, strict=False)]
+                # What follows unpacked arguments has no place that the source tells.
+                by_place = itertools.takewhile(lambda each: not isinstance(each, ast.Starred), call.args)
+                given = [*zip(by_position.get(called, ()), by_place, strict=False)]
                 for name, value in (*given, *((each.arg, each.value) for each in call.keywords if each.arg)):
                     self._count(name, _standing_alone(value, names))
 
@@ -136,7 +140,7 @@ def _standing_alone(value: ast.expr, names: Mapping[str, ast.expr]) -> ast.expr 
     needed = {node.id for node in nodes if isinstance(node, ast.Name)}
     if needed - names.keys() - _BUILTINS or any(isinstance(node, _WITH_OWN_NAMES) for node in nodes):
         return None
-    return _WrittenOut(names).visit(ast.parse(ast.unparse(value), mode="eval").body)  # type: ignore[no-any-return]
+    return _WrittenOut(names).visit(copy.deepcopy(value))  # type: ignore[no-any-return]
 
 
 _BUILTINS = frozenset(vars(builtins))

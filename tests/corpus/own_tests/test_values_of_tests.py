@@ -29,6 +29,7 @@ VALUES: dict[str, tuple[str, list[str]]] = {
     "no name that the program does not bind": ("f(x=fixture)", []),
     "no name of a comprehension": ("f(x=[each for each in (1, 2)])", []),
     "a function that is built in": ("f(x=sorted)", ["sorted"]),
+    "no unpacked arguments, nor what follows them": ("demo.total(*[5, 6])\ndemo.total(*(), 4)", []),
     "nothing long": (f"f(x='{'a' * RULE.written.longest_value}')", []),
 }
 
