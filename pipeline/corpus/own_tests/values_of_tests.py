@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pipeline.core.vocabularies.surface import ParameterKind
 from pipeline.corpus.own_tests.changed_uses import entered
 from pipeline.corpus.own_tests.rules import WrittenRules
-from pipeline.corpus.snippets.names import bound_by
 from pipeline.lake.rows import OwnTestRow, SymbolState
 
 BY_POSITION = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD})
@@ -86,9 +85,13 @@ def _calls(tree: ast.Module, roots: Iterable[str]) -> Iterator[tuple[ast.Call, M
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if alone := _standing_alone(value, names):
                 bound[name] = alone
         used = {node.id for node in nodes if isinstance(node, ast.Name)}
-        stale = {name for name in used & names.keys() if not _is_imported(names[name])} | bound_by(statement)
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
-            stale |= {each.arg for each in ast.walk(statement.args) if isinstance(each, ast.arg)}
+        stale = {name for name in used & names.keys() if not _is_imported(names[name])}
+        for node in ast.walk(statement):
+            match node:
+                case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+                    stale.add(name)
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                    stale.add(name)
         names = {name: value for name, value in names.items() if name not in stale} | bound
 
 

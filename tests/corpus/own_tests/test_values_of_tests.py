@@ -30,6 +30,11 @@ VALUES: dict[str, tuple[str, list[str]]] = {
     "no name of a comprehension": ("f(x=[each for each in (1, 2)])", []),
     "a function that is built in": ("f(x=sorted)", ["sorted"]),
     "no unpacked arguments, nor what follows them": ("demo.total(*[5, 6])\ndemo.total(*(), 4)", []),
+    "nor of a function that binds it again": (
+        "box = demo.Box(7)\ndef put():\n    nonlocal_to = 1\n    def more():\n        nonlocal nonlocal_to\n    more()\n"
+        "def box(): pass\nf(x=box)",
+        [],
+    ),
     "nothing long": (f"f(x='{'a' * RULE.written.longest_value}')", []),
 }
 
