@@ -41,13 +41,13 @@ class ValuesOfTests:
             for node in ast.walk(tree):
                 for context in entered(node):
                     self._contexts[ast.unparse(context)].append(test)
-            for call, names in _calls(tree, roots):
+            for call, expressions in _calls(tree, roots):
                 called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
                 # What follows unpacked arguments has no place that the source tells.
                 by_place = itertools.takewhile(lambda each: not isinstance(each, ast.Starred), call.args)
                 given = [*zip(by_position.get(called, ()), by_place, strict=False)]
                 for name, value in (*given, *((each.arg, each.value) for each in call.keywords if each.arg)):
-                    self._count(name, _standing_alone(value, names))
+                    self._count(name, _standing_alone(value, expressions))
 
     def _count(self, name: str, value: ast.expr | None) -> None:
         if value is not None and not _is_empty(value):

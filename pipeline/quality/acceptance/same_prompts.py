@@ -58,8 +58,8 @@ def migration_task(row: PublishedMigrationRow) -> tuple[object, ...]:
 
     Of a method that keeps its name while its class gets another one, it asks for the class.
     """
-    paths = row["path"], row["target_path"]
-    classes = tuple(path.rpartition(".")[0] for path in paths)
+    paths = [row["path"], row["target_path"]]
+    classes = [path.rpartition(".")[0] for path in paths]
     of_classes = all(owner.rpartition(".")[2][:1].isupper() for owner in classes)
     if of_classes and classes[0] != classes[1] and row["source_name"] == row["target_name"]:
         paths = classes

@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.families.proof import Runs
-from pipeline.lake.rows import PublishedMigrationRow, VerdictRow
+from pipeline.lake.rows import VerdictRow
 from pipeline.quality.acceptance.same_prompts import (
     migration_task,
     one_answer,
@@ -80,9 +80,9 @@ def test_of_rows_that_differ_in_the_code_around_the_first_by_the_order_remains()
     ]
 
 
-def migration(path: str, target_path: str) -> PublishedMigrationRow:
-    names = {"source_name": path.rpartition(".")[2], "target_name": target_path.rpartition(".")[2]}
-    releases = {"version": "1.0", "target_version": "2.0", "basis": "example_changed", "change_id": None}
+def migration(path: str, target_path: str) -> Any:
+    names: Any = {"source_name": path.rpartition(".")[2], "target_name": target_path.rpartition(".")[2]}
+    releases: Any = {"version": "1.0", "target_version": "2.0", "basis": "example_changed", "change_id": None}
     return row(path, path=path, target_path=target_path, **names, **releases)
 
 
