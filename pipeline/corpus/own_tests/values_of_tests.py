@@ -45,9 +45,9 @@ class ValuesOfTests:
                 called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
                 # What follows unpacked arguments has no place that the source tells.
                 by_place = itertools.takewhile(lambda each: not isinstance(each, ast.Starred), call.args)
-                given = [*zip(by_position.get(called, ()), by_place, strict=False)]
-                for name, value in (*given, *((each.arg, each.value) for each in call.keywords if each.arg)):
-                    self._count(name, _standing_alone(value, expressions))
+                pairs = [*zip(by_position.get(called, ()), by_place, strict=False)]
+                for name, value in (*pairs, *((each.arg, each.value) for each in call.keywords if each.arg)):
+                    self._count(name, _self_contained(value, expressions))
 
     def _count(self, name: str, value: ast.expr | None) -> None:
         if value is not None and not _is_empty(value):
@@ -82,7 +82,7 @@ def _calls(tree: ast.Module, roots: Iterable[str]) -> Iterator[tuple[ast.Call, M
         yield from ((node, names) for node in nodes if isinstance(node, ast.Call))
         bound: dict[str, ast.expr] = {}
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if alone := _standing_alone(value, names):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if alone := _self_contained(value, names):
                 bound[name] = alone
         used = {node.id for node in nodes if isinstance(node, ast.Name)}
         stale = {name for name in used & names.keys() if not _is_imported(names[name])}
@@ -135,7 +135,7 @@ def _is_imported(value: ast.expr) -> bool:
     return isinstance(value, ast.Name | ast.Attribute)
 
 
-def _standing_alone(value: ast.expr, names: Mapping[str, ast.expr]) -> ast.expr | None:
+def _self_contained(value: ast.expr, names: Mapping[str, ast.expr]) -> ast.expr | None:
     """Return an expression with its names written out, None if it needs one that stands for nothing known."""
     if isinstance(value, ast.Constant):
         return value

@@ -89,12 +89,12 @@ def _run(
         variables={"PYTHONHASHSEED": "0"},
     )
     lines = finished.stdout.split(b"\n")
-    asked = [index for index, *_ in questions]
-    records = [record for line in lines[1:] if (record := _record(line, asked)) is not None]
+    indices = [index for index, *_ in questions]
+    records = [record for line in lines[1:] if (record := _record(line, indices)) is not None]
     return finished, _Report(lines[0] == b'"started"', records, nonce in lines)
 
 
-def _record(line: bytes, asked: Sequence[int]) -> dict[str, Any] | None:
+def _record(line: bytes, indices: Sequence[int]) -> dict[str, Any] | None:
     """Read a line of the program; None for one that code of the library wrote, or a process that it forked."""
     try:
         record = json.loads(line)
@@ -102,9 +102,9 @@ def _record(line: bytes, asked: Sequence[int]) -> dict[str, Any] | None:
         return None
     match record:
         case {"trying": index} | {"index": index, "added": dict()}:
-            return record if index in asked else None
+            return record if index in indices else None
         case {"index": index, "outcome": str(outcome), "message": str(), "observation": dict() | None}:
-            return record if index in asked and outcome in _OUTCOMES else None
+            return record if index in indices and outcome in _OUTCOMES else None
     return None
 
 
