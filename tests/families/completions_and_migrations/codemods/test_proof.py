@@ -67,6 +67,7 @@ def judge(
             "reviews": [],
             "mutation_scores": [],
             "other_answers": [],
+            "symbols": [],
         },
         QUALITY,
         EXECUTABLE_SOURCES,
