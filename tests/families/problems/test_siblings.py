@@ -159,7 +159,7 @@ BY = change(
 )  # fmt: skip
 
 
-def test_what_is_right_in_both_versions_is_a_second_answer_unless_something_new_is_wanted(store: Store) -> None:
+def test_what_is_right_in_both_versions_is_a_second_answer_unless_a_new_api_is_required(store: Store) -> None:
     """The name does not matter then: `padded_with` does in the release before what the parameter that came does."""
     like = symbol("lib.padded_with", "1.0", "1.1", parameters=parameters("items", "size", "by"))
     result = tried(store, PADDED, BY, symbols=[*TABLES["symbols"], like])

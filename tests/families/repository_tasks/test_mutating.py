@@ -93,7 +93,7 @@ def test_a_mutant_that_breaks_the_run_is_noticed_and_one_that_the_harness_could_
         assert bool(score.mutants) is counted
 
 
-def test_after_a_test_that_runs_out_of_time_the_others_are_not_known() -> None:
+def test_after_a_test_that_runs_out_of_time_the_others_count_as_not_run() -> None:
     code = MutatedCode("f", "f.py", TEXT, {3}, ["small", "large", "edge"], 1)
 
     def late(variants: Sequence[Variant]) -> list[TestRun]:
