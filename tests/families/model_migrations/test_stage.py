@@ -148,6 +148,7 @@ def test_code_that_does_the_same_becomes_a_migration_in_both_directions_in_the_s
                 "reviews": [],
                 "mutation_scores": [],
                 "other_answers": [],
+                "symbols": [],
                 "behaviours": [],
             }
         ),
