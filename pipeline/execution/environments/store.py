@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import time
@@ -254,19 +255,24 @@ class EnvironmentStore:
 
     def _lock(self, request: EnvironmentRequest, facts: ReleaseFacts, attempt: Attempt) -> str:
         interpreter = attempt.interpreter
-        gaps = self.rules.extra_pins(request, facts.release_time, interpreter.python)
+        gaps = self.rules.gap_pins(request, facts.release_time, interpreter.python)
         # An index that serves a few libraries alone may have nothing to fill a gap with.
         filled = [pin for pin in gaps if self.facts.has(Requirement(pin).name)]
-        requirements = [request.requirement, *request.pins, *request.undeclared, *request.tools, *filled]
+        beside = [*request.pins, *request.undeclared, *request.tools, *filled]
         own = self.rules.own_cutoffs(request, facts.release_time, attempt.cutoff)
         if not attempt.is_later:
             day = min(self.rules.ready(facts.newest_upload, interpreter.python), attempt.cutoff)
             own |= {name: min(day, own.get(name, day)) for name in names_of(request.undeclared)}
         if attempt.moved:
-            requirements.append(attempt.moved.requirement)
+            beside.append(attempt.moved.requirement)
             own[attempt.moved.name] = attempt.moved.uploaded + timedelta(seconds=1)
         resolver = self._builder if attempt.builds else self._resolver
-        return resolver.lock(requirements, interpreter, attempt.cutoff, own)
+        whole = self.rules.with_extras(request)
+        if whole != request.requirement:
+            # What an extra asks for may be missing from the index, or have no wheel: the library works without it.
+            with contextlib.suppress(StepFailed):
+                return resolver.lock([whole, *beside], interpreter, attempt.cutoff, own)
+        return resolver.lock([request.requirement, *beside], interpreter, attempt.cutoff, own)
 
     def _take(self, lock: str, interpreter: Interpreter, names: tuple[str, ...]) -> Environment:
         """Take an environment from the cache, which is kept under its size whenever one had to be made."""

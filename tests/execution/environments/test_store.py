@@ -18,7 +18,7 @@ from pipeline.core.vocabularies.running import EnvironmentOutcome as Outcome
 from pipeline.core.vocabularies.running import Rung
 from pipeline.execution.environments.resolution.failures import IndexUnreachable, StepFailed
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
-from pipeline.execution.environments.resolution.rules import environment_rules
+from pipeline.execution.environments.resolution.rules import Extras, environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.lake.schema import table
 from tests.errors import raises
@@ -158,6 +158,26 @@ def test_gaps_are_pinned_beside(index: Index, store_at: Stores, request_for: Wan
     shipped = environment_rules()
     gaps = (shipped.gaps[0].model_copy(update={"pins": ("forgotten<2",), "before": None}),)
     assert store_at(tmp_path, gaps=gaps).build(request_for())["outcome"] == Outcome.BUILT
+
+
+@pytest.mark.parametrize(
+    ("offered", "expected"),
+    [
+        (["1.0"], ["lib==1.0", "optional==1.0"]),
+        (["2.0"], ["lib==1.0"]),  # another than the extra asks for
+        ([], ["lib==1.0"]),
+    ],
+)
+def test_extras_are_installed_where_they_can_be(
+    index: Index, store_at: Stores, request_for: Wants, tmp_path: Path, offered: list[str], expected: list[str]
+) -> None:
+    metadata = {"Provides_Extra": "all", "Requires_Dist": "optional<2; extra == 'all'"}
+    index.add("lib", "1.0", wheel("lib", "1.0", {"lib.py": ""}, **metadata), MAY)
+    for version in offered:
+        index.add("optional", version, packed("optional", version, ""), "2020-01-01T00:00:00Z")
+    row = store_at(tmp_path, extras=(Extras(library="lib", extras=("all", "unknown")),)).build(request_for())
+    assert row["outcome"] == Outcome.BUILT
+    assert re.findall(r"^(\S+==\S+)", row["lock"] or "", re.M) == expected
 
 
 @pytest.mark.parametrize(
@@ -303,7 +323,7 @@ def test_a_full_disk(index: Index, tmp_path: Path) -> None:
 import subprocess, sys
 from pathlib import Path
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
-from pipeline.execution.environments.resolution.rules import environment_rules
+from pipeline.execution.environments.resolution.rules import Extras, environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", sys.argv[1]], check=True)
 rules = environment_rules().model_copy(update={{"gaps": ()}})

@@ -36,6 +36,13 @@ class Gap(Rule):
         )
 
 
+class Extras(Rule):
+    """Extras (PEP 508) that are installed with a library, where a release has them."""
+
+    library: str
+    extras: tuple[str, ...]
+
+
 class EnvironmentRules(Rule):
     """The parameters of building environments; see `curation_rules/environments.yaml`."""
 
@@ -47,6 +54,7 @@ class EnvironmentRules(Rule):
     step_timeout_s: float = Field(gt=0)
     import_timeout_s: float = Field(gt=0)
     gaps: tuple[Gap, ...]
+    extras: tuple[Extras, ...]
     breaks: dict[str, tuple[date, ...]]
     taken_later: dict[str, date]
     tools_as_of: date
@@ -87,7 +95,12 @@ class EnvironmentRules(Rule):
         names = names_of(tools)
         return names.union(*(self.tools.get(name, ()) for name in names))
 
-    def extra_pins(self, request: EnvironmentRequest, release_time: datetime, python: str) -> list[str]:
+    def with_extras(self, request: EnvironmentRequest) -> str:
+        """Return the requirement of a release with the extras that are installed with its library."""
+        names = sorted({name for each in self.extras if each.library == request.library for name in each.extras})
+        return f"{request.library}[{','.join(names)}]=={request.version}" if names else request.requirement
+
+    def gap_pins(self, request: EnvironmentRequest, release_time: datetime, python: str) -> list[str]:
         """Return the pins that fill the gaps of a release on a Python X.Y; what is asked for stays as it was asked."""
         requested = {request.library, *names_of(request.pins)}
         gaps = [gap for gap in self.gaps if gap.concerns(request.library, request.version, release_time, python)]

@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.core.rules.load import RULES, RuleError
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
-from pipeline.execution.environments.resolution.rules import Gap, environment_rules
+from pipeline.execution.environments.resolution.rules import Extras, Gap, environment_rules
 from tests.errors import raises
 
 SHIPPED = environment_rules()
@@ -42,9 +42,22 @@ def test_cutoff(released: str, python: str, expected: str) -> None:
 )
 def test_gap(gap: Gap, concerned: bool) -> None:
     rules = SHIPPED.model_copy(update={"gaps": (gap, gap)})
-    assert rules.extra_pins(EnvironmentRequest("lib", "1.5"), datetime(2021, 5, 1, 12, tzinfo=UTC), "3.9") == (
+    assert rules.gap_pins(EnvironmentRequest("lib", "1.5"), datetime(2021, 5, 1, 12, tzinfo=UTC), "3.9") == (
         ["x"] if concerned else []
     )
+
+
+@pytest.mark.parametrize(
+    ("extras", "expected"),
+    [
+        ((), "lib==1.5"),
+        ((Extras(library="lib", extras=("b", "a")), Extras(library="lib", extras=("a",))), "lib[a,b]==1.5"),
+        ((Extras(library="other", extras=("a",)),), "lib==1.5"),
+    ],
+)
+def test_extras(extras: tuple[Extras, ...], expected: str) -> None:
+    rules = SHIPPED.model_copy(update={"extras": extras})
+    assert rules.with_extras(EnvironmentRequest("lib", "1.5")) == expected
 
 
 def test_a_typo_names_file_and_line(tmp_path: Path) -> None:
