@@ -101,6 +101,13 @@ def test_a_project_that_takes_too_long_is_ended(shop: Project) -> None:
     assert (run.outcome, run.outcomes) == (Outcome.TIMED_OUT, {TAX: TestOutcome.TIMED_OUT})
 
 
+def test_a_changed_file_whose_import_never_ends_is_ended_sooner(shop: Project) -> None:
+    rules = shop.rules.model_copy(update={"changed_time_s": 1.0}).hurried(0.5)
+    endless = Variant("endless", [TAX], {PRICES: "while True: pass\n"})
+    (run,) = run_variants(replace(shop, rules=rules), [endless])
+    assert (run.outcome, run.outcomes) == (Outcome.TIMED_OUT, {TAX: TestOutcome.TIMED_OUT})
+
+
 def test_of_more_tests_than_the_rule_takes_the_same_ones_are_taken(shop: Project) -> None:
     few = replace(shop, rules=shop.rules.model_copy(update={"tests": 3}))
     first, second = (list(run_variants(few, [Variant("some")], repeat=n)[0].outcomes) for n in (0, 1))
