@@ -31,7 +31,7 @@ PACKAGES = "what the project and its tests need; the project itself is imported 
 _REFERENCES = {Family.REPOSITORY_TASK: "reference", Family.SCENE: "middle"}
 _BEGINNINGS = {Family.REPOSITORY_TASK: "raise NotImplementedError", Family.SCENE: ""}
 _OF_TREES = ("test_files", "test_folders", "aside", "max_unpacked_bytes", "max_ratio", "files")
-_OF_RUNS = ("tests", "test_time_s", "test_calls")
+_OF_RUNS = ("tests", "test_time_s", "test_calls", "changed_import_cpu_s")
 _BODY = (
     "is that file. Write the body in place of `raise NotImplementedError`. Nothing outside of that function may change;"
     " the tests of the project judge it."

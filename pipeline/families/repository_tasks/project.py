@@ -90,6 +90,7 @@ def specification(project: Project, variant: Variant) -> dict[str, Any]:
         "quota": project.rules.tests,
         "test_time_s": project.rules.test_time_s,
         "test_calls": project.rules.test_calls,
+        "import_cpu_s": project.rules.changed_import_cpu_s if variant.replacements else 0,
         "options": ["--maxfail=1"] if variant.first_failure else [],
         "trace": variant.trace,
         "first_time_out": variant.first_time_out,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Self
 
 from packaging.utils import canonicalize_name
 from pydantic import Field
@@ -34,7 +33,7 @@ class RepositoryRules(Rule, TreeRules):
     test_calls: int = Field(gt=0)
     test_time_s: float = Field(gt=0)
     time_s: float = Field(gt=0)
-    changed_time_s: float = Field(gt=0)
+    changed_import_cpu_s: float = Field(gt=0)
     repeats: int = Field(ge=2)
     memory_mib: int = Field(gt=0)
     processes: int = Field(gt=0)
@@ -66,10 +65,6 @@ class RepositoryRules(Rule, TreeRules):
             file_bytes=self.file_mib * _MIB,
             scratch_bytes=self.scratch_mib * _MIB,
         )
-
-    def hurried(self, test_time_s: float) -> Self:
-        """Return the rules for files that were changed, which may never end: in a test, or while they are imported."""
-        return self.model_copy(update={"test_time_s": test_time_s, "time_s": min(self.time_s, self.changed_time_s)})
 
     def is_needed(self, name: str) -> bool:
         """Whether tests can need a distribution that is stated for them."""

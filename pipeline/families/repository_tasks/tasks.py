@@ -359,7 +359,7 @@ def _mutate(
         )
         for drawn in candidates
     ]
-    hurried = replace(project, rules=project.rules.hurried(mutation.time_s))
+    hurried = replace(project, rules=project.rules.model_copy(update={"test_time_s": mutation.time_s}))
     return notice_mutants(
         codes,
         Family.REPOSITORY_TASK,

@@ -138,7 +138,7 @@ def run_blocks(
     Errors: those of `open_project`.
     """
     opened = open_project(project, project_context)
-    hurried = replace(opened, rules=opened.rules.hurried(rules.test_time_s))
+    hurried = replace(opened, rules=opened.rules.model_copy(update={"test_time_s": rules.test_time_s}))
     whole, changed = ([each for each in variants if bool(each.replacements) == has] for has in (False, True))
     return [*run_variants(opened, whole), *run_variants(hurried, changed, project_context.workers)]
 

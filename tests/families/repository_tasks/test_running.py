@@ -101,11 +101,12 @@ def test_a_project_that_takes_too_long_is_ended(shop: Project) -> None:
     assert (run.outcome, run.outcomes) == (Outcome.TIMED_OUT, {TAX: TestOutcome.TIMED_OUT})
 
 
-def test_a_changed_file_whose_import_never_ends_is_ended_sooner(shop: Project) -> None:
-    rules = shop.rules.model_copy(update={"changed_time_s": 1.0}).hurried(0.5)
-    endless = Variant("endless", [TAX], {PRICES: "while True: pass\n"})
-    (run,) = run_variants(replace(shop, rules=rules), [endless])
-    assert (run.outcome, run.outcomes) == (Outcome.TIMED_OUT, {TAX: TestOutcome.TIMED_OUT})
+@pytest.mark.parametrize("code", ["while True: pass", "while True:\n    try: [][0]\n    except BaseException: pass"])
+def test_a_changed_file_whose_import_never_ends_is_ended(shop: Project, code: str) -> None:
+    hasty = replace(shop, rules=shop.rules.model_copy(update={"changed_import_cpu_s": 0.5, "time_s": 20.0}))
+    (run,) = run_variants(hasty, [Variant("endless", [TAX], {PRICES: f"{code}\n"})])
+    assert run.outcome in (Outcome.WRONG_EXCEPTION, Outcome.TIMED_OUT)
+    assert run.worst is not TestOutcome.PASSED
 
 
 def test_of_more_tests_than_the_rule_takes_the_same_ones_are_taken(shop: Project) -> None:

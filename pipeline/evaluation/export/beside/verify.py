@@ -60,6 +60,7 @@ class _ProjectRules(TreeRules):
     tests: int
     test_time_s: float
     test_calls: int
+    changed_import_cpu_s: float
     limits: Limits
 
 

@@ -87,8 +87,14 @@ class Recorder:
         chosen_ids = {id(item) for item in ranked[:quota]}
         return [item for item in items if id(item) in chosen_ids]
 
+    def begin_import(self) -> None:
+        """Give what is imported before the tests its time; 0 is no limit. Code that catches its end is told again."""
+        signal.signal(signal.SIGVTALRM, end_import)
+        signal.setitimer(signal.ITIMER_VIRTUAL, self.spec["import_cpu_s"], _AGAIN_S)
+
     def pytest_collection_finish(self, session: "Any") -> None:
         """Keep of the collected tests those that are to be run."""
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         self.session = session
         self.collected = len(session.items)
         session.items[:] = self.choose(session.items)
@@ -157,6 +163,11 @@ class Recorder:
         self.outcomes[nodeid] = max(before, outcome, key=_RANK.index)
 
 
+def end_import(number: int, frame: "Any") -> None:
+    """End an import that takes too long."""
+    raise OutOfTime("importing it took longer than it may")
+
+
 def body_of(item: "Any") -> "Any":
     """Return which function a test is, and what of an item stands before it."""
     return code_of(vars(item).get("_obj")), "runtest" in vars(item), "reportinfo" in vars(item)
@@ -206,6 +217,7 @@ def run_tests(spec: "dict[str, Any]", folder: str) -> "dict[str, Any]":
     for setting in _OVERRIDDEN:
         arguments += ["-o", setting]
     sys.argv = ["pytest"]
+    run.begin_import()
     status = pytest.main(arguments, plugins=[run])
     os.chdir(folder)
     if not run.honest:
