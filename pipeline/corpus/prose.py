@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 _SECTION = re.compile(
     r"(args|arguments|parameters|other parameters|params|returns?|yields?|raises?|warns|examples?|notes?|see also"
@@ -14,6 +14,8 @@ _FIELD = re.compile(r"(:\w[\w ]*\s?[^:`]*:(\s|$))|@(param|return|rtype|raise)")
 _UNDERLINE = re.compile(r"([=\-~^\"'#*+`.])\1{2,}")
 _BULLET = re.compile(r"([*+\-•]|\(?\w{1,2}[.)]|#\.)\s+\S")
 
+_MARKED_NAME = re.compile(r"(?<![\w*`])(?:\*{1,2}|`{1,2})([^\W\d]\w*)(?:\(\))?(?:\*{1,2}|`{1,2})(?![\w*`])")
+
 _MARKUP: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), text)
     for pattern, text in (
@@ -22,7 +24,7 @@ _MARKUP: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r":[\w:+-]+:`!?([^`]+)`", r"\1"),
         (r"`([^`<]+?)\s*<[^`>]+>`_{0,2}", r"\1"),  # `text <address>`_
         (r"``([^`]+)``", r"\1"),
-        (r"`([^`]+)`_{0,2}", r"\1"),
+        (r"(?<!\\)`([^`]+)(?<!\\)`_{0,2}", r"\1"),
         (r"!?\[([^\]]+)\]\([^)\s]+\)", r"\1"),  # Markdown's [text](address)
         (r"\s?\[(?:\d+|#\w*|\*)\]_", ""),  # footnotes
         (r"(?<![\w*])\*\*(?=\S)([^*]+?)(?<=\S)\*\*(?![\w*])", r"\1"),
@@ -36,6 +38,16 @@ _MARKUP: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 def sentences(docstring: str, abbreviations: Sequence[str]) -> list[str]:
     """Return the sentences of a docstring's prose, plain, before its first section of parameters or examples."""
     return [sentence for block in _paragraphs(docstring) for sentence in _split(plain(block), abbreviations)]
+
+
+def split_sentences(text: str, abbreviations: Sequence[str]) -> list[str]:
+    """Return the sentences of plain text."""
+    return list(_split(" ".join(text.split()), abbreviations))
+
+
+def names_in_code(docstrings: Iterable[str]) -> frozenset[str]:
+    """Return the names that docstrings set apart from their words, as code or by emphasis: `*n*`, `` `key` ``."""
+    return frozenset(name for docstring in docstrings for name in _MARKED_NAME.findall(docstring))
 
 
 def plain(text: str) -> str:

@@ -432,6 +432,7 @@ class LineCoverageRow(TypedDict):
 class MigrationRow(InstanceHead):
     """The same task in two versions of a library (VersiCode's version-aware code migration). Where the basis is model, a model wrote what is said to be a codemod's."""
 
+    pair_id: str
     target_version: str
     target_release_time: datetime
     target_snippet_id: str

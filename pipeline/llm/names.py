@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from pipeline.llm.rules import DraftingRules
 
 # The words inside identifiers and prose: SplitAt, split_at, split-at and "split at" are all split, at.
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+# A name that is no part of an expression, such as those of `len(xs)` and `d[key]`, and not in backticks.
+_OUTSIDE_CODE = re.compile(r"(?<![\w.`])(?<!\w[(\[])[^\W\d]\w*(?![\w`(\[=])")
 _GAP = re.compile(r"[\s_.\-/]*")
 _ARTICLES = frozenset({"a", "an", "the"})
 
@@ -59,6 +61,39 @@ def cut_names(text: str, names: Sequence[str], rules: DraftingRules) -> str:
         return redact(text, names, rules)
     smooth = _without_needless(cut, rules)
     return cut if find_names(smooth, names, rules) else smooth
+
+
+def find_code_names(text: str, names: Collection[str], in_code: Collection[str], rules: DraftingRules) -> list[Span]:
+    """Return where a text names parameters or APIs, as spans in order; a word of English may be spelled alike.
+
+    A name counts where it has an underscore or one letter, where the text's source sets it apart as code (`in_code`),
+    and beside a word such as "argument".
+    """
+    words = "|".join(map(re.escape, sorted(rules.parameter_words)))
+    spans: list[Span] = []
+    for match in _OUTSIDE_CODE.finditer(text) if names else ():
+        if match[0] not in names:
+            continue
+        before = re.search(rf"(?<![\w-])(?:{words})\s+$", text[: match.start()], re.IGNORECASE)
+        after = re.match(rf"\s+(?:{words})\b", text[match.end() :], re.IGNORECASE)
+        if "_" in match[0] or (len(match[0]) == 1 and match[0] not in "aAI") or match[0] in in_code or before or after:
+            spans.append(match.span())
+    return spans
+
+
+def without_parameters(text: str, names: Collection[str], rules: DraftingRules) -> str:
+    """Return a sentence without the part that has one of the names as code; "" where that is all of it, or its head."""
+    places = [place for name in names if (place := text.find(f"`{name}`")) >= 0]
+    if not places:
+        return text
+    words = "|".join(map(re.escape, sorted(rules.clause_words)))
+    clauses = list(re.finditer(rf", (?:{words}|\w+ing)\b| \((?=[^)]*$)", text[: min(places)], re.IGNORECASE))
+    before = "|".join(map(re.escape, sorted(rules.clause_words | rules.introductory_words)))
+    if not clauses or re.match(rf"(?:{before})\b", text, re.IGNORECASE):
+        return ""
+    rest = text[min(places) :].partition(")")[2] if clauses[-1][0] == " (" else ""
+    cut = text[: clauses[-1].start()] + rest
+    return without_parameters(cut if cut.endswith(".") else f"{cut}.", names, rules)
 
 
 def content_words(text: str, rules: DraftingRules) -> set[str]:

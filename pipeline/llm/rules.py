@@ -34,9 +34,17 @@ class DraftingRules(Rule):
     min_inflected_length: int = Field(ge=2, description="letters")
     not_a_description: tuple[re.Pattern[str], ...]
     not_an_addition: tuple[re.Pattern[str], ...]
+    tells_result: tuple[re.Pattern[str], ...]
+    max_result_sentences: int = Field(ge=0)
+    returns: str = Field(min_length=1)
+    raises: str = Field(min_length=1)
+    parameter_words: frozenset[str] = Field(min_length=1)
+    not_of_argument: tuple[re.Pattern[str], ...]
+    clause_words: frozenset[str] = Field(min_length=1)
+    introductory_words: frozenset[str]
     abbreviations: tuple[str, ...]
 
-    @field_validator("not_a_description", "not_an_addition", mode="after")
+    @field_validator("not_a_description", "not_an_addition", "tells_result", "not_of_argument", mode="after")
     @classmethod
     def _ignore_case(cls, patterns: tuple[re.Pattern[str], ...]) -> tuple[re.Pattern[str], ...]:
         return tuple(re.compile(pattern.pattern, re.IGNORECASE) for pattern in patterns)

@@ -10,11 +10,20 @@ from dataclasses import dataclass
 from typing import Protocol, TypedDict
 
 from pipeline.core.vocabularies.samples import Drafter, DraftField
-from pipeline.corpus.prose import sentences
+from pipeline.corpus.prose import names_in_code, sentences
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import sha256_json
 from pipeline.lake.stage import Reject
-from pipeline.llm.names import content_words, cut_names, find_names, holds_root, is_specific, stem
+from pipeline.llm.names import (
+    content_words,
+    cut_names,
+    find_code_names,
+    find_names,
+    holds_root,
+    is_specific,
+    stem,
+    without_parameters,
+)
 from pipeline.llm.rules import DraftingRules
 
 _NOUNS = "(?:function|method|class|type|object|decorator|constructor|helper|exception)"
@@ -28,6 +37,9 @@ class Request:
 
     `fallback` is the text where no sentence describes the code without a name; without one such a sentence is cut.
     `of_argument` are sentences on a hidden argument itself; one of them says more than any on its function.
+    `of_result` are sentences on what comes out, None where the text need not say that. No part of a sentence is taken
+    that has a name of `omitted` as code, a parameter which the code does not pass; one that names another API, of
+    `others`, is the last choice.
     """
 
     subject_id: str
@@ -37,6 +49,14 @@ class Request:
     code: str
     fallback: str | None = None
     of_argument: tuple[str, ...] = ()
+    of_result: tuple[str, ...] | None = None
+    omitted: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+
+    @property
+    def in_code(self) -> frozenset[str]:
+        """The names that the docstrings set apart as code."""
+        return names_in_code(self.docstrings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +168,7 @@ class OfflineWriter:
     def text(self, request: Request) -> Text | None:
         """Write one text."""
         described = [
-            candidates
-            for docstring in request.docstrings
-            if (candidates := self._describing(docstring, request.hidden))
+            candidates for docstring in request.docstrings if (candidates := self._describing(docstring, request))
         ]
         clean = [next((text for text in candidates if self._is_clean(text, request)), None) for candidates in described]
         of_argument = self._of_argument(request)
@@ -165,9 +183,12 @@ class OfflineWriter:
             chosen = next(filter(None, (self._cut(text, request) for texts in described for text in texts)), [])
         if not chosen:
             return None
+        chosen += self._results(chosen, request)
         inputs = [request.field, request.hidden, request.docstrings]
         # Requests without these keep their hash, by which paid texts are found again.
         inputs += [each for each in (request.of_argument, request.fallback) if each]
+        if request.of_result is not None:
+            inputs += [request.of_result, sorted(request.omitted), sorted(request.others)]
         source = sha256_json(inputs)
         return Text(" ".join(chosen), redacted, Drafter.OFFLINE, None, source)
 
@@ -190,19 +211,39 @@ class OfflineWriter:
         addition = self._addition(text, request)
         return [cut, *addition] if is_specific(" ".join([cut, *addition]), self.rules) else []
 
-    def _describing(self, docstring: str, hidden: Sequence[str]) -> Sequence[str]:
+    def _describing(self, docstring: str, request: Request) -> Sequence[str]:
         """Return the sentences at the beginning of a docstring that describe something.
 
         Of a sentence whose subject is a hidden name its predicate is taken: "`merge` joins lists." says "Joins lists."
         """
-        texts = sentences(docstring, self.rules.abbreviations)
-        predicates = [self._predicate(text, hidden) for text in texts[: self.rules.predicates_tried]]
-        return [
+        texts = [
+            without_parameters(text, request.omitted, self.rules)
+            for text in sentences(docstring, self.rules.abbreviations)
+        ]
+        predicates = [self._predicate(text, request.hidden) for text in texts[: self.rules.predicates_tried]]
+        described = [
             _closed(predicate or text)
             for number, (text, predicate) in enumerate(zip(texts, predicates, strict=False))
             if self._describes(predicate or text)
             and (predicate or number == 0 or (number < self.rules.sentences_tried and self._begins_with_verb(text)))
         ]
+        return sorted(described, key=lambda text: self._speaks_of_others(text, request))
+
+    def _results(self, chosen: Sequence[str], request: Request) -> list[str]:
+        """Return further sentences on what comes out, as far as they say more and give no name away."""
+        if request.of_result is None:
+            return []
+        later = [text for each in request.docstrings for text in sentences(each, self.rules.abbreviations)]
+        later = [text for text in later if "`" in text or _matches(self.rules.tells_result, text)]
+        results: list[str] = []
+        for text in (without_parameters(text, request.omitted, self.rules) for text in (*later, *request.of_result)):
+            before = " ".join([*chosen, *results])
+            if len(results) < self.rules.max_result_sentences and self._adds(text, before, request):
+                results.append(_closed(text))
+        return results
+
+    def _speaks_of_others(self, text: str, request: Request) -> bool:
+        return bool(find_code_names(text, request.others, request.in_code, self.rules))
 
     def _addition(self, text: str, request: Request) -> list[str]:
         """Return the sentence behind one that says too little, if it says more and gives no name away."""
@@ -217,10 +258,14 @@ class OfflineWriter:
     def _adds(self, text: str, other: str, request: Request) -> bool:
         new_words = content_words(text, self.rules) - content_words(other, self.rules)
         is_free = self._is_clean(text, request) and not holds_root(text, request.hidden, self.rules)
+        is_free = is_free and not self._speaks_of_others(text, request)
+        is_free = is_free and text == without_parameters(text, request.omitted, self.rules)
         return is_free and self._is_sized(text) and bool(new_words) and not _matches(self.rules.not_an_addition, text)
 
     def _predicate(self, text: str, hidden: Sequence[str]) -> str | None:
         """Return what a sentence says of a hidden name that is its subject, as a sentence that begins with a verb."""
+        if clause := self._relative_clause(text, hidden):
+            return clause
         for name in hidden:
             subject = re.search(rf"(?:^|, )(?:the )?{re.escape(name)}(?:\(\))?(?: {_NOUNS})?,? ", text, re.IGNORECASE)
             if subject is not None:
@@ -229,6 +274,14 @@ class OfflineWriter:
                 is_predicate = rest != text[subject.end() :] or rest.split(" ")[0].endswith("s")
                 if is_predicate and (rest.startswith(("a ", "an ", "the ")) or self._begins_with_verb(rest)):
                     return rest[:1].upper() + rest[1:]
+        return None
+
+    def _relative_clause(self, text: str, hidden: Sequence[str]) -> str | None:
+        """Return what a noun with a hidden name does: "A general outer product that applies it." says "Applies it."."""
+        for _, end in find_names(text, hidden, self.rules)[:1]:
+            clause = re.match(rf"(?: {_NOUNS})? (?:that|which) (\w+s\b.*)", text[end:])
+            if clause and re.match(r"(?:an?|the)\b", text, re.IGNORECASE) and self._begins_with_verb(clause[1]):
+                return clause[1][:1].upper() + clause[1][1:]
         return None
 
     def _begins_with_verb(self, text: str) -> bool:

@@ -19,7 +19,7 @@ from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.stage import instances_stage
 from pipeline.lake.rows import SnippetRow
 from pipeline.lake.schema import table
-from pipeline.llm.names import cut_names, find_names, redact, stem
+from pipeline.llm.names import cut_names, find_code_names, find_names, redact, stem, without_parameters
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.stage import drafting_stage
 from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, WriterResult
@@ -44,6 +44,7 @@ MARKUP = {
     ":func:`the text <lib.fetch>` of :py:data:`!X`": "the text of X",
     "`a site <https://example.org>`_ and `anchor`_": "a site and anchor",
     "*soft* and **loud** text [1]_, a * b * c": "soft and loud text, a * b * c",
+    "an escaped \\`name\\` and `code`": "an escaped `name` and code",
     "takes \\*args and *args, **kwargs": "takes *args and *args, **kwargs",
     "[a page](https://example.org) of |version|": "a page of version",
     "over\ntwo   lines": "over two lines",
@@ -204,6 +205,11 @@ WRITTEN = {
         False,
     ),
     "the name is used to do something": (["The fetch function is used to get a page."], "Get a page.", False),
+    "what a noun with the name in it does": (
+        ["A general page fetch that returns the whole of it to all. Has a cache."],
+        "Returns the whole of it to all.",
+        False,
+    ),
     "the name is something": (["`fetch()` is a tool that gets pages."], "A tool that gets pages.", False),
     "an imperative is no predicate": (["Fetch a single page of it."], None, False),
     "a name before another noun": (
@@ -290,6 +296,118 @@ def test_offline_writer(case: str) -> None:
     docstrings, text, redacted = WRITTEN[case]
     written = write(*docstrings)
     assert (written and (written.text, written.redacted)) == (None if text is None else (text, redacted))
+
+
+RESULTS = {
+    "a later sentence on what comes out": (
+        "Get the page of an address. It is old.\n\nIf there is none, None is returned.",
+        (),
+        "Get the page of an address. If there is none, None is returned.",
+    ),
+    "the sections on what comes out": (
+        "Get the page of an address.",
+        ("Returns: All of its words.", "Raises OSError: No server answers."),
+        "Get the page of an address. Returns: All of its words. Raises OSError: No server answers.",
+    ),
+    "a section that only repeats it": (
+        "Get the page of an address.",
+        ("Returns: the page at the address.",),
+        "Get the page of an address.",
+    ),
+    "a section with the name": (
+        "Get the page of an address.",
+        ("Returns: All words that were fetched.",),
+        "Get the page of an address.",
+    ),
+    "a part on a parameter that is not passed": (
+        r"Get the page of an address, or \`default\` if there is none.",
+        (),
+        "Get the page of an address.",
+    ),
+    "a sentence on a parameter that is not passed": (
+        r"Get the page of an address.\n\nWith \`default\`, no error is raised.",
+        (),
+        "Get the page of an address.",
+    ),
+    "no sentence but one on a parameter that is not passed": (r"Get the \`default\` page of an address.", (), None),
+    "a sentence on a parameter that is passed": (
+        "Get the page of an address.\n\nThe server is asked \\`times\\` times.",
+        (),
+        "Get the page of an address. The server is asked `times` times.",
+    ),
+    "the sentence that compares it with another API is the last choice": (
+        "The opposite of `send_page`. Returns True if a page is there.",
+        (),
+        "Returns True if a page is there.",
+    ),
+    "there is but a sentence that names another API": (
+        "Calls send_page for each of the addresses.",
+        (),
+        "Calls send_page for each of the addresses.",
+    ),
+    "likeness says nothing of what comes out": (
+        "Get the page of an address.\n\nSimilar to open in that it returns text.",
+        (),
+        "Get the page of an address.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RESULTS)
+def test_what_comes_out_is_said_without_parameters_that_are_not_passed(case: str) -> None:
+    docstring, of_result, expected = RESULTS[case]
+    request = Request("id", DraftField.DESCRIPTION, ("fetch",), (docstring.replace(r"\n", "\n"),), "code")
+    asked = replace(request, of_result=of_result, omitted=frozenset({"default"}), others=frozenset({"send_page"}))
+    written = OfflineWriter(DRAFTING).text(asked)
+    assert (written and written.text) == expected
+
+
+def test_without_asking_for_results_the_text_and_its_hash_stay() -> None:
+    docstring = "Get the whole page of an address.\n\nIf there is none, None is returned."
+    request = Request("id", DraftField.DESCRIPTION, ("fetch",), (docstring,), "code")
+    written = [OfflineWriter(DRAFTING).text(each) for each in (request, replace(request, of_result=()))]
+    assert [text.text for text in written if text] == [
+        "Get the whole page of an address.",
+        docstring.replace("\n\n", " "),
+    ]
+    assert len({text.prompt_sha256 for text in written if text}) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("Return the first item.", "Return the first item."),
+        ("Return the first item, or `default` if there is none.", "Return the first item."),
+        ("Are all equal to one another, or optionally a value, `ref`.", "Are all equal to one another."),
+        ("Yield each place in it, beginning at `key`.", "Yield each place in it."),
+        ("For infinite iterators, setting `key` has no effect.", ""),
+        ("Split it (at `sep`) into words.", "Split it into words."),
+        ("Return the item as found by `key`.", ""),
+        ("If `default` is given, return it, or raise an error.", ""),
+        ("Keep it, unless `key` is set, or `default`.", "Keep it."),
+    ],
+)
+def test_a_sentence_goes_without_its_part_on_a_parameter(text: str, cut: str) -> None:
+    assert without_parameters(text, {"default", "key", "ref", "sep"}, DRAFTING) == cut
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("the value of the argument word", ["word"]),
+        ("the word parameter of it", ["word"]),
+        ("a word of strip_value", ["strip_value"]),
+        ("a code of it", ["code"]),
+        ("the word of it", []),
+        ("a list of one-argument word", []),
+        ("depending on the value of word", ["word"]),
+        ("the n of a list", ["n"]),
+        ("self.n and `n` and n_1", []),
+    ],
+)
+def test_a_name_of_a_parameter_is_told_from_a_word(text: str, named: list[str]) -> None:
+    spans = find_code_names(text, {"word", "strip_value", "code", "n", "a"}, {"code"}, DRAFTING)
+    assert [text[start:end] for start, end in spans] == named
 
 
 def test_the_input_is_in_the_hash() -> None:

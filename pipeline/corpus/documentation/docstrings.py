@@ -23,6 +23,10 @@ _MARKS = (
 _GOOGLE_GAP = re.compile(
     r"^((?:Args|Arguments|Parameters|Returns|Yields|Raises|Attributes):)[ \t]*\n[ \t]*\n(?=[ \t]+\S)", re.M
 )
+# Nor does griffe read one that follows a line without a blank one between.
+_GOOGLE_TIGHT = re.compile(
+    r"(?<=[^\n])\n(?=(?:Args|Arguments|Parameters|Returns|Yields|Raises|Attributes):[ \t]*\n[ \t]+\S)"
+)
 _OPTIONS = {"warnings": False}
 _Kind = griffe.DocstringSectionKind
 _PARAMETERS = {_Kind.parameters, _Kind.other_parameters}
@@ -38,6 +42,7 @@ def read_docstring(docstring: str) -> Content:
 
     The style is the one whose marks it has; a docstring without any is all description.
     """
+    docstring = _GOOGLE_TIGHT.sub("\n\n", docstring)
     examples = code_blocks(docstring)
     sections = _sections(docstring)
     if sections is None:
@@ -67,7 +72,7 @@ def texts_by_name(docstring: str) -> Mapping[str, str]:
 
 def _sections(docstring: str) -> list[griffe.DocstringSection] | None:
     """Return the sections of a docstring; None where it has no marks of a style."""
-    docstring = _GOOGLE_GAP.sub(r"\1\n", docstring)
+    docstring = _GOOGLE_TIGHT.sub("\n\n", _GOOGLE_GAP.sub(r"\1\n", docstring))
     style = _style(docstring)
     return griffe.Docstring(docstring, lineno=1).parse(style, **_OPTIONS) if style else None
 

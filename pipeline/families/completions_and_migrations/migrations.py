@@ -100,9 +100,11 @@ def _instance(source: Side, target: Side, direction: Direction, pair: Pair, hist
         return tags
     identity = source.version, target.version, source.path, target.path, source.code, target.code
     id_ = content_id("migration", source.snippet["library"], *identity)
+    sides = sorted((side.version, side.code) for side in (source, target))
     common = head(id_, source.snippet, source.path, source.version, tags, history)
     return {
         **common,
+        "pair_id": content_id("migration pair", source.snippet["library"], sides),
         "change_id": pair.change_id or common["change_id"],
         "target_version": target.version,
         "target_release_time": history.releases[target.version]["release_time"],

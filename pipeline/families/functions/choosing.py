@@ -120,6 +120,8 @@ class Choices:
             hidden=(use.name, *sorted(set(use.keywords) & changed)),
             snippet_id=example.snippet["id"],
             docstrings=self.library.docstrings([use.path], version),
+            document=self.library.document(use.path, version),
+            apis=self.library.functions(version),
         )
 
 

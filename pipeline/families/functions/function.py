@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.functions import TestKind
+from pipeline.families.passed_parameters import PassedParameters, passed_parameters
 from pipeline.families.problems.needs import NEEDS_API, NEEDS_LIBRARY
 from pipeline.lake.ids import content_id
+from pipeline.lake.rows import ApiDocumentRow
 
 _KINDS = {kind.value: kind for kind in TestKind}
 
@@ -19,7 +21,8 @@ class Function:
     """A program with complete imports whose function `name` is the task, right for a version of a library.
 
     `path` is the core API, `hidden` what no text about the function may give away: its name, and those of its
-    parameters that the version changed. `docstrings` bear on it, the most telling first.
+    parameters that the version changed. `docstrings` bear on it, the most telling first, and `document` is what the
+    documentation says of it by parts; `apis` are names of the library's functions.
     """
 
     library: str
@@ -31,11 +34,18 @@ class Function:
     hidden: tuple[str, ...]
     snippet_id: str
     docstrings: tuple[str, ...]
+    document: ApiDocumentRow | None = None
+    apis: frozenset[str] = frozenset()
 
     @property
     def id(self) -> str:
         """The function's id: of the same program in another version it is another."""
         return content_id("function", self.library, self.version, self.path, self.program)
+
+    @property
+    def passed(self) -> PassedParameters:
+        """The parameters of the core API that the program passes."""
+        return passed_parameters(self.program, self.parameters, self.path.rpartition(".")[2], self.document)
 
     @property
     def module(self) -> str:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.core.vocabularies.functions import TestKind
-from pipeline.core.vocabularies.samples import DraftField
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.completions_and_migrations.head import head
 from pipeline.families.functions.choosing import Choice, Choices, within_quota
+from pipeline.families.functions.function import Function
 from pipeline.families.functions.proving import Checked, Trial, ask_references, prove, runs_of
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.unused_examples import untaken_examples, versions_of
 from pipeline.families.functions.writing import Improved, Writers, improve
+from pipeline.families.passed_parameters import parameter_texts, request_of
 from pipeline.families.problems.candidates import Candidates, show
 from pipeline.families.problems.library import Library
-from pipeline.families.problems.rules import ProblemRules
+from pipeline.families.problems.rules import ProblemRules, StatementRules
 from pipeline.families.problems.running import OpenEnvironment, environments_with_tests, places_of
 from pipeline.families.problems.witnessed import witnessed_tasks
 from pipeline.lake.guard import guarded, parted
@@ -27,7 +29,9 @@ from pipeline.lake.rows import (
     Tables,
 )
 from pipeline.lake.stage import Output, Reject
+from pipeline.llm.names import find_names
 from pipeline.llm.refusals import missing_text, notes_of
+from pipeline.llm.rules import DraftingRules
 from pipeline.llm.writers import Request, Text, Writer, WriterResult
 
 
@@ -35,6 +39,7 @@ def functions_stage(
     tables: Tables,
     rules: FunctionRules,
     of_problems: ProblemRules,
+    drafting: DraftingRules,
     tagging: LifecycleRules,
     usage: UsageRules,
     min_name_length: int,
@@ -91,7 +96,7 @@ def functions_stage(
         )
     )
     trials = _prove_in_turn(tried, places, runner)
-    described = _describe(trials, writer)
+    described = _describe(trials, writer, drafting, of_problems.statement)
     improved = Improved(trials)
     if writers is not None:
         improved = improve(trials, examples, described, library, places, mutation, writers, runner)
@@ -163,14 +168,35 @@ def _versions(choices: Iterable[Choice]) -> set[str]:
     return ids
 
 
-def _describe(trials: Sequence[Trial], writer: Writer) -> dict[str, WriterResult]:
-    """Have the functions described that passed their tests, by id."""
-    passed = [trial for trial in trials if trial.passed]
-    requests = [
-        Request(function.id, DraftField.DESCRIPTION, function.hidden, function.docstrings, function.program)
-        for function in (trial.function for trial in passed)
+def _describe(
+    trials: Sequence[Trial], writer: Writer, drafting: DraftingRules, statement: StatementRules
+) -> dict[str, WriterResult]:
+    """Have the functions described that passed their tests, by id, with what the documentation says of parameters."""
+    functions = [trial.function for trial in trials if trial.passed]
+    results = writer.write([description_request(function, drafting) for function in functions])
+    described: dict[str, WriterResult] = {}
+    for function, result in zip(functions, results, strict=True):
+        text = result.text and replace(
+            result.text, text=with_parameters(result.text.text, function, drafting, statement)
+        )
+        described[function.id] = replace(result, text=text)
+    return described
+
+
+def description_request(function: Function, drafting: DraftingRules) -> Request:
+    """Return the request for the description of a function."""
+    facts = function.docstrings, function.program, function.document, function.passed, function.apis
+    return request_of(function.id, function.hidden, *facts, drafting)
+
+
+def with_parameters(text: str, function: Function, drafting: DraftingRules, statement: StatementRules) -> str:
+    """Return a description, and what the documentation says of each of the function's parameters."""
+    lines = [
+        statement.parameter.format(name=name, description=about)
+        for name, about in parameter_texts(function.document, function.passed, drafting).items()
+        if len(about) <= statement.max_parameter_characters and not find_names(about, function.hidden, drafting)
     ]
-    return dict(zip((request.subject_id for request in requests), writer.write(requests), strict=True))
+    return "\n\n".join([text, "\n".join(lines)] if lines else [text])
 
 
 def _described(trial: Trial, described: dict[str, WriterResult]) -> Trial | Reject:

@@ -15,6 +15,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.execution.environments.installed import installed_names
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.families.completions_and_migrations.head import head
+from pipeline.families.passed_parameters import passed_parameters
 from pipeline.families.problems.candidates import Candidate
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.program import ProblemProgram, rewrite, write
@@ -89,12 +90,17 @@ def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting:
     introduced_in = version if candidate.introduced else None
     document = library.document(candidate.path, version)
     required_in = version if candidate.required else None
-    source = Source(library.name, candidate.name, hidden, docstrings, document, introduced_in, required_in)
+    passed = passed_parameters(written.program, written.parameters, candidate.name, document)
+    apis = library.functions(version)
+    source = Source(
+        library.name, candidate.name, hidden, docstrings, document, introduced_in, required_in, passed, apis
+    )
     if describe(source, drafting) is None:
         detail = f"none of {len(docstrings)} docstrings has a sentence that describes the task"
         return Reject(key, RejectReason.NO_TEXT, detail)
     if candidate.example.witnessed is not None:
-        described = described_parameters(task, source, rules.statement)
+        texts = described_parameters(source, rules.statement, drafting)
+        described = [written.parameters.index(name) for name in texts]
         if unexplained := unexplained_parameters(task, candidate.name, written.parameters, described):
             return Reject(key, RejectReason.NO_TEXT, f"nothing explains {', '.join(unexplained)}")
     identity = candidate.example.snippet["library"], version, candidate.path, written.starting_code, written.solution

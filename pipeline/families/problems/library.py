@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.tags import Tags
 from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.corpus.usages.api import COLUMNS, Api
 from pipeline.corpus.usages.find import scan
 from pipeline.corpus.usages.rules import UsageRules
@@ -26,6 +27,8 @@ from pipeline.lake.rows import (
     SymbolRow,
     VerdictRow,
 )
+
+_FUNCTIONS = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 
 OF_APIS = (*COLUMNS, "parameters", "value")
 """The columns of `symbols` that tell what an API is, and how it is called."""
@@ -82,6 +85,11 @@ class Library:
         """Return the docstrings of paths at a version, each once."""
         rows = [row for path in paths for row in holding_at(self._documents.get(path, ()), version)]
         return tuple(dict.fromkeys(row["docstring"] for row in rows))
+
+    def functions(self, version: str) -> frozenset[str]:
+        """Return the names of the public functions and methods of a version."""
+        rows = self.api(version).symbols.items()
+        return frozenset(path.rpartition(".")[2] for path, row in rows if row["kind"] in _FUNCTIONS)
 
     def document(self, path: str, version: str) -> ApiDocumentRow | None:
         """Return what the documentation says of a path at a version."""

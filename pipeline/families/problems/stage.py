@@ -124,7 +124,7 @@ def _problem(
 ) -> ProblemRow:
     """Return the row of a problem whose tests are known."""
     draft = trial.draft
-    statement = state(draft.candidate.task, draft.written, trial.visible_case, draft.source, rules.statement, drafting)
+    statement = state(draft.written, trial.visible_case, draft.source, rules.statement, drafting)
     texts = [draft.written.program, trial.visible, trial.hidden]
     own = library.roots(trial.version) | {trial.module}
     pins = additional_dependencies(texts, own, place.row["lock"] or "", place.environment)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.core.vocabularies.samples import DraftField
-from pipeline.families.problems.lifting import parameter
+from pipeline.families.passed_parameters import (
+    NOTHING_PASSED,
+    PassedParameters,
+    parameter_texts,
+    request_of,
+)
 from pipeline.families.problems.program import ProblemProgram, call
 from pipeline.families.problems.rules import StatementRules
-from pipeline.families.problems.tasks import CaseOf, Task
+from pipeline.families.problems.tasks import CaseOf
 from pipeline.lake.ids import sha256_json
-from pipeline.lake.rows import ApiDocumentDocumentedParameter, ApiDocumentRow
+from pipeline.lake.rows import ApiDocumentRow
 from pipeline.llm.names import find_names, redact
 from pipeline.llm.rules import DraftingRules
-from pipeline.llm.writers import OfflineWriter, Request, Text
+from pipeline.llm.writers import OfflineWriter, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,7 @@ class Source:
     """What a statement is written from: the core API by its name, docstrings, and its document at that version.
 
     `introduced_in` is that version where the tests want the core API because it is new, `required_in` where they want
-    it for whatever reason.
+    it for whatever reason. `passed` are the parameters that the solution passes; `apis` are names of other functions.
     """
 
     library: str
@@ -33,6 +37,8 @@ class Source:
     document: ApiDocumentRow | None
     introduced_in: str | None = None
     required_in: str | None = None
+    passed: PassedParameters = NOTHING_PASSED
+    apis: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,7 @@ class Statement:
 
 
 def state(
-    task: Task, written: ProblemProgram, example: CaseOf, source: Source, rules: StatementRules, drafting: DraftingRules
+    written: ProblemProgram, example: CaseOf, source: Source, rules: StatementRules, drafting: DraftingRules
 ) -> Statement:
     """Write the statement of a task that `describe` has a sentence for; `example` is the case that it may show.
 
@@ -59,7 +65,10 @@ def state(
         task_text += " " + rules.introduced.format(library=source.library, version=source.introduced_in)
     elif source.required_in is not None:
         task_text += " " + rules.required.format(library=source.library, version=source.required_in)
-    parameters = list(_parameters(task, written, source, rules, drafting))
+    parameters = [
+        rules.parameter.format(name=name, description=redact(text, source.hidden, drafting))
+        for name, text in described_parameters(source, rules, drafting).items()
+    ]
     about = list(_result(written, example, source, rules, drafting))
     if any(drafting.placeholder in text for text in (described.text, *parameters)):
         placeholder = rules.placeholder.format(placeholder=drafting.placeholder, library=source.library)
@@ -71,53 +80,17 @@ def state(
 
 def describe(source: Source, drafting: DraftingRules) -> Text | None:
     """Write the first paragraph of a statement."""
-    request = Request("", DraftField.DESCRIPTION, source.hidden, source.docstrings, "")
-    return OfflineWriter(drafting).text(request)
+    facts = source.docstrings, "", source.document, source.passed, source.apis
+    return OfflineWriter(drafting).text(request_of("", source.hidden, *facts, drafting))
 
 
-def _parameters(
-    task: Task, written: ProblemProgram, source: Source, rules: StatementRules, drafting: DraftingRules
-) -> Iterator[str]:
-    """Yield a line for each parameter that a statement describes."""
-    for number, text in described_parameters(task, source, rules).items():
-        redacted = redact(text, source.hidden, drafting)
-        yield rules.parameter.format(name=written.parameters[number], description=redacted)
-
-
-def described_parameters(task: Task, source: Source, rules: StatementRules) -> dict[int, str]:
-    """Return what a statement says of parameters, by number.
+def described_parameters(source: Source, rules: StatementRules, drafting: DraftingRules) -> dict[str, str]:
+    """Return what a statement says of its parameters, by name.
 
     They are those that go to the core API as they are, and that its documentation describes.
     """
-    described = {row["name"].lstrip("*"): row["description"] for row in _documented(source.document)}
-    texts = {
-        number: " ".join((described.get(name) or "").split())
-        for number, name in sorted(_passed_on(task, source.name, list(described)).items())
-    }
-    return {number: text for number, text in texts.items() if 0 < len(text) <= rules.max_parameter_characters}
-
-
-def _documented(document: ApiDocumentRow | None) -> Sequence[ApiDocumentDocumentedParameter]:
-    rows = document["parameters"] if document else ()
-    return [row for row in rows if row["name"] not in ("self", "cls")]
-
-
-def _passed_on(task: Task, name: str, documented: Sequence[str]) -> dict[int, str]:
-    """Return which of the core API's parameters our parameters become, by number."""
-    numbers = {parameter(number): number for number in range(len(task.variables))}
-    parameters: dict[int, str] = {}
-    for node in ast.walk(ast.parse("\n".join([*task.body, task.returned]))):
-        if not isinstance(node, ast.Call) or _last_name(node.func) != name:
-            continue
-        arguments = [*zip(documented, node.args, strict=False), *((k.arg, k.value) for k in node.keywords if k.arg)]
-        for theirs, value in arguments:
-            if isinstance(value, ast.Name) and value.id in numbers and theirs is not None:
-                parameters.setdefault(numbers[value.id], theirs)
-    return parameters
-
-
-def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    texts = parameter_texts(source.document, source.passed, drafting)
+    return {name: text for name, text in texts.items() if len(text) <= rules.max_parameter_characters}
 
 
 def _result(

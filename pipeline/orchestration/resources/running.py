@@ -91,6 +91,7 @@ def make_functions(resources: Resources, tables: Tables) -> Output:
         tables,
         rules=rules.functions,
         of_problems=rules.problems,
+        drafting=rules.drafting,
         tagging=rules.lifecycle,
         usage=rules.usage,
         min_name_length=rules.masking.min_name_length,

@@ -76,7 +76,7 @@ def functions_acceptance_stage(
     return refusing(output, "published_functions", rows, ambiguous + alike)
 
 
-_SAME_FUNCTION = ("path", "granularity", "answer", "description", "discriminating")
+_SAME_FUNCTION = ("path", "granularity", "answer", "discriminating")
 
 
 @dataclass(frozen=True, slots=True)

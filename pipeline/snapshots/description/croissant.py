@@ -37,6 +37,8 @@ LIMITS = (
     "Surfaces are read statically: what only running can show (compiled modules without stubs, names made at import"
     " time) is missing.",
     "Descriptions by the offline drafter are sentences of the docstring.",
+    "Migrations in both directions are each other's answer: splits keep rows of one `pair_id` together, and better all"
+    " rows with one `change_id`.",
 )
 """Limitations of every snapshot."""
 

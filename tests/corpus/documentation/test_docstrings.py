@@ -106,6 +106,9 @@ STYLES = [
     ("Do.\n\nSee Also\n--------\ng : Other.\n\nExamples\n--------\n>>> f()\n1\n", Content("Do.", examples=(">>> f()\n1",))),
     ("Do.\n\n:returns: one", Content("Do.", returns=(Described("", description="one"),))),
     ("Do.\n\nArgs:\n\n   n: One\n     more.\n", Content("Do.", (Described("n", description="One more."),))),
+    ("Do.\n\nExamples:\n    >>> f()\n    1\nArgs:\n    n: One.\nReturns:\n    int: Two.\n", Content(
+        "Do.", (Described("n", description="One."),), (Described("int", description="Two."),), (">>> f()\n1",)
+    )),
     ("Only prose,\non two lines.", Content("Only prose, on two lines.")),
     ("", Content()),
 ]  # fmt: skip

@@ -106,6 +106,7 @@ def test_a_changed_example_makes_an_upgrade_and_a_downgrade() -> None:
     assert (down["source_code"], down["target_code"]) == (NEW["code"], OLD["code"])
     assert down["previous_version"] == "1.1.0"
     assert up["target_release_time"] == down["release_time"]
+    assert up["pair_id"] == down["pair_id"] not in (up["id"], down["id"])
 
 
 def test_each_example_is_paired_with_the_most_similar_one() -> None:
@@ -114,6 +115,7 @@ def test_each_example_is_paired_with_the_most_similar_one() -> None:
     made = run([other_new, OLD, NEW, other_old]).tables["migrations"]
     pairs = {(row["snippet_id"], row["target_snippet_id"]) for row in made if row["direction"] == "old_to_new"}
     assert pairs == {(OLD["id"], NEW["id"]), (other_old["id"], other_new["id"])}
+    assert len({row["pair_id"] for row in made}) == 2
 
 
 def test_an_api_that_lives_on_as_an_alias_is_paired_with_the_example_under_its_new_path() -> None:

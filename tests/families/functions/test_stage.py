@@ -52,6 +52,7 @@ def made_by(store: EnvironmentStore, **changed: Any) -> Output:
         TABLES | changed,
         rules=LIMITS,
         of_problems=RULES_OF_PROBLEMS,
+        drafting=load(RULES / "drafting.yaml", DraftingRules),
         tagging=TAGGING,
         usage=load(RULES / "usage.yaml", UsageRules),
         mutation=MUTATION,

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pipeline.core.rules.load import RULES, load
+from pipeline.families.passed_parameters import passed_parameters
 from pipeline.families.problems.program import write
 from pipeline.families.problems.statement import Source, Statement, describe, names_revealed, state
 from pipeline.families.problems.tasks import tasks_of
@@ -24,13 +25,18 @@ def parameter(name: str, description: str | None) -> ApiDocumentDocumentedParame
     return {"name": name, "type": None, "mandatory": True, "default": None, "description": description}
 
 
+def documented(*parameters: ApiDocumentDocumentedParameter) -> dict[str, Any]:
+    return {"parameters": parameters, "returns": []}
+
+
 def stated(docstring: str, name: str = "metric", **columns: Any) -> Statement:
     task = tasks_of(example(docstring), {"lib"}).tasks[0]
     written = write(task, (name,), RULES_OF_PROBLEMS)
-    source = Source(
-        **{"library": "lib", "name": name, "hidden": (name,), "docstrings": (DOCSTRING,), "document": None} | columns
-    )
-    statement = state(task, written, task.cases[0], source, RULES_OF_PROBLEMS.statement, DRAFTING)
+    facts: Any = {"library": "lib", "name": name, "hidden": (name,), "docstrings": (DOCSTRING,), "document": None}
+    facts |= columns
+    passed = passed_parameters(written.program, written.parameters, name, facts["document"])
+    source = Source(**facts, passed=passed)
+    statement = state(written, task.cases[0], source, RULES_OF_PROBLEMS.statement, DRAFTING)
     assert names_revealed([statement.text], (name,), DRAFTING) == []
     return statement
 
@@ -40,7 +46,7 @@ def told(docstring: str, name: str = "metric", **columns: Any) -> str:
 
 
 def test_a_statement_says_what_to_write_and_shows_a_case() -> None:
-    document = {"parameters": [parameter("value", "Number of the metric."), parameter("unit", "What is\ncounted.")]}
+    document = documented(parameter("value", "Number of the metric."), parameter("unit", "What is\ncounted."))
     assert told(">>> from lib import metric\n>>> metric(1500, unit='V')\n'1.50 kV'\n", document=document) == (
         "Return a value with an SI prefix.\n"
         "\n"
@@ -63,7 +69,7 @@ def test_the_blanks_of_a_literal_are_shown_and_others_are_not() -> None:
 
 def test_the_hash_of_what_a_statement_is_written_from_is_that_of_its_words() -> None:
     """Once it was that of an iterator, by its address, and another in each run."""
-    document = {"parameters": [parameter("value", "How many.")]}
+    document = documented(parameter("value", "How many."))
     statement = stated(">>> from lib import metric\n>>> metric(1500)\n'1.50 kV'\n", document=document)
     described = describe(Source("lib", "metric", ("metric",), (DOCSTRING,), None), DRAFTING)
     assert described is not None
@@ -79,7 +85,7 @@ def test_a_result_that_names_the_api_is_not_shown() -> None:
 
 
 def test_parameters_that_do_not_go_to_the_api_as_they_are_have_no_words_of_it() -> None:
-    document = {"parameters": [parameter("self", "Itself."), parameter("value", "A number.")]}
+    document = documented(parameter("self", "Itself."), parameter("value", "A number."))
     assert "A number" not in told(
         ">>> from lib import metric, other\n>>> metric(other([1, 2]))\n'3'\n", document=document
     )
@@ -92,4 +98,4 @@ def test_without_a_sentence_there_is_no_statement(docstrings: tuple[str, ...]) -
     task = tasks_of(example(">>> from lib import metric\n>>> metric(1)\n'1'\n"), {"lib"}).tasks[0]
     written = write(task, (), RULES_OF_PROBLEMS)
     with raises(ValueError, "metric of lib"):
-        state(task, written, task.cases[0], source, RULES_OF_PROBLEMS.statement, DRAFTING)
+        state(written, task.cases[0], source, RULES_OF_PROBLEMS.statement, DRAFTING)

@@ -75,6 +75,18 @@ def test_a_function_becomes_a_row_for_each_level_whose_masking_can_be_undone() -
         assert (row["function_id"], row["coverage"], row["emptied_outcome"]) == ("f", 1.0, Outcome.FAILED_ASSERTION)
 
 
+def test_other_words_and_parameters_ask_for_the_same_name() -> None:
+    other = function(id="g", mutants_killed=3, description="Return the first items.\n\n- `n`: How many.")
+    functions = [other, function()]
+    runs = [run(role, outcome) | {"function_id": row["id"]} for row in functions for role, outcome in PROVEN.items()]
+    tables: Any = {"functions": functions, "function_runs": runs, "snippets": [SNIPPET]}
+    tables |= {"published_changes": [], "flags": [], "reviews": []}
+    output = functions_acceptance_stage(tables, QUALITY, LEAST, MASKING, MUTATION)
+    assert {row["function_id"] for row in output.tables["published_functions"]} == {"f"}
+    reasons = [reject.reason for reject in output.rejects]
+    assert reasons.count(RejectReason.NEAR_DUPLICATE) == len(output.tables["published_functions"]) > 0
+
+
 @pytest.mark.parametrize("published", [["a"], []])
 def test_a_row_refers_to_its_change_only_where_that_is_published(published: list[str]) -> None:
     rows = gated(PROVEN, published_changes=[{"id": each} for each in published], change_id="a")
