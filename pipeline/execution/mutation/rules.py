@@ -24,6 +24,7 @@ class MutationRules(Rule):
     max_half_answers: int = Field(ge=0)
     time_s: float = Field(gt=0)
     other_name_time_s: float = Field(gt=0)
+    other_names: int = Field(ge=1)
 
     @field_validator("mutants", "min_score", mode="after")
     @classmethod

@@ -7,6 +7,7 @@ import inspect
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any
 
@@ -77,7 +78,7 @@ def other_answers_stage(tables: Tables, rules: MutationRules, runner: Runner) ->
                     displaying(snippet, reference, unmask(row["masked_code"], Granularity.TOKEN, name, name)),
                     import_names=names[row["version"]],
                 )
-                for name in (row["core_token"], *_other_names(row, symbols))
+                for name in (row["core_token"], *_other_names(row, symbols, rules.other_names))
             }
             return [_Program(row, cases.pop(row["core_token"]), cases)]
 
@@ -96,7 +97,7 @@ def _hides_argument(row: CompletionRow) -> bool:
     return row["core_token"] != row["path"].rpartition(".")[2]
 
 
-def _other_names(row: CompletionRow, symbols: Mapping[str, SymbolRow]) -> Iterator[str]:
+def _other_names(row: CompletionRow, symbols: Mapping[str, SymbolRow], most: int) -> Iterator[str]:
     """Yield the names that may stand in the place of the hidden one: of its module, class or signature."""
     if _hides_argument(row):
         symbol = symbols.get(row["path"])
@@ -106,20 +107,26 @@ def _other_names(row: CompletionRow, symbols: Mapping[str, SymbolRow]) -> Iterat
         return
     # A program that only another Python parses is not read.
     tree = parse_program(unmask(row["masked_code"], Granularity.TOKEN, _HIDDEN, _HIDDEN))
-    yield from neighbours(row["path"], calls_of(tree, _HIDDEN) if tree else (), symbols)
+    yield from neighbours(row["path"], calls_of(tree, _HIDDEN) if tree else (), symbols, most)
 
 
 _HIDDEN = "hidden_name_of_the_completion"
 """A name that no program has: a function of another library may have the name that is hidden."""
 
 
-def neighbours(path: str, calls: Collection[ast.Call], symbols: Mapping[str, SymbolState]) -> Iterator[str]:
-    """Yield the other public names of an API's module or class whose signatures take the arguments of calls."""
-    place = path.rpartition(".")[0]
-    for other, symbol in sorted(symbols.items()):
+def neighbours(path: str, calls: Collection[ast.Call], symbols: Mapping[str, SymbolState], most: int) -> list[str]:
+    """Return other public names of an API's module or class whose signatures take the arguments of calls.
+
+    At most so many, the likeliest mistakes: first what is defined in the same file, and there the most similar names.
+    """
+    place, _, hidden = path.rpartition(".")
+    home = symbols[path]["file"] if path in symbols else None
+    ranked: list[tuple[bool, float, str]] = []
+    for other, symbol in symbols.items():
         parent, _, name = other.rpartition(".")
         if parent == place and other != path and all(_takes(symbol, call) for call in calls):
-            yield name
+            ranked.append((symbol["file"] != home, -SequenceMatcher(None, hidden, name).ratio(), name))
+    return sorted(name for *_, name in sorted(ranked)[:most])
 
 
 def calls_of(tree: ast.AST, name: str) -> list[ast.Call]:

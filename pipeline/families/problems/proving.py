@@ -312,7 +312,7 @@ def try_siblings(
     Rejects: SEVERAL_ANSWERS where a sibling of quite another name passes, or one that passes in the other version too.
     """
     asking = [trial for trial in trials if trial.required]
-    variants, broken = parted(guarded(asking, _id, lambda trial: _variants(trial, library)))
+    variants, broken = parted(guarded(asking, _id, lambda trial: _variants(trial, library, mutation.other_names)))
     yield from broken
     passing = _passing(variants, lambda trial: places.get(trial.version), runner, mutation)
     elsewhere = _passing(passing, lambda trial: places.get(trial.draft.row["other_version"] or ""), runner, mutation)
@@ -337,13 +337,13 @@ def _is_like(name: str, other: str) -> bool:
     return one <= two or two <= one
 
 
-def _variants(trial: Trial, library: Library) -> Iterator[_Variant]:
+def _variants(trial: Trial, library: Library, most: int) -> Iterator[_Variant]:
     written, candidate = trial.draft.written, trial.draft.candidate
     calls = calls_of(ast.parse(written.program), candidate.name)
     value = trial.visible_case.outcome.value
     wrapper = type(ast.literal_eval(value)).__name__ if value else ""
     tests = trial.hidden_values
-    for name in neighbours(candidate.path, calls, library.api(trial.version).symbols):
+    for name in neighbours(candidate.path, calls, library.api(trial.version).symbols, most):
         program = written.starting_code + re.sub(rf"\b{re.escape(candidate.name)}\b", name, written.solution)
         yield _Variant(trial, name, program, tests)
         # A list of all that some other name yields may never end.

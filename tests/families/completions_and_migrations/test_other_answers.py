@@ -15,7 +15,7 @@ from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.stage import Runner
-from pipeline.families.completions_and_migrations.other_answers import other_answers_stage
+from pipeline.families.completions_and_migrations.other_answers import neighbours, other_answers_stage
 from pipeline.lake.rows import CompletionRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
@@ -157,6 +157,22 @@ def test_a_call_of_another_library_of_the_same_name_excludes_no_name(store: Stor
 def test_what_is_run(store: Store, path: str, token: str, columns: Any, described: bool, count: int) -> None:
     row = completion(">>> import lib\n>>> lib.smallest(items=[1, 2])\n1\n", path, token, **columns)
     assert tried(store, row, described=described).units_in == count
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [
+        (9, ["a_path", "cycle", "path", "paths", "pith"]),
+        (3, ["a_path", "path", "paths"]),
+        (2, ["a_path", "paths"]),  # of the same file, the most similar
+        (1, ["a_path"]),
+    ],
+)
+def test_of_many_names_the_likeliest_mistakes_are_tried(most: int, expected: list[str]) -> None:
+    names = {"all_paths": "b.py", "paths": "b.py", "path": "b.py", "a_path": "b.py", "cycle": "c.py", "pith": "c.py"}
+    symbols = {f"lib.{name}": symbol(f"lib.{name}", "1.1") | {"file": file} for name, file in names.items()}
+    symbols["lib.inside.all_paths"] = symbol("lib.inside.all_paths", "1.1")
+    assert neighbours("lib.all_paths", (), symbols, most) == expected
 
 
 def test_no_name_is_tried_where_the_program_itself_takes_too_long(store: Store) -> None:
