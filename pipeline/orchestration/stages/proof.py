@@ -115,7 +115,7 @@ def proof(resources: Resources) -> Iterator[Stage]:
         writes="other_answers",
         depends=lambda: [rules.mutation, rules.validation],
         run=lambda tables: other_answers_stage(tables, rules.mutation, resources.runner),
-        partly=[Read("symbols", ("path", "first_version", "last_version", "kind", "parameters")), EXAMPLES],
+        partly=[Read("symbols", ("path", "first_version", "last_version", "kind", "parameters", "file")), EXAMPLES],
     )
     yield declared(
         "judgements",
