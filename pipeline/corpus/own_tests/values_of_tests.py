@@ -40,7 +40,8 @@ class ValuesOfTests:
             tree = ast.parse(test["preamble"] + test["code"])
             for node in ast.walk(tree):
                 for context in entered(node):
-                    self._contexts[ast.unparse(context)].append(test)
+                    if text := _source(context):
+                        self._contexts[text].append(test)
             for call, expressions in _calls(tree, roots):
                 called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
                 # What follows unpacked arguments has no place that the source tells.
@@ -50,10 +51,9 @@ class ValuesOfTests:
                     self._count(name, _self_contained(value, expressions))
 
     def _count(self, name: str, value: ast.expr | None) -> None:
-        if value is not None and not _is_empty(value):
-            text = ast.unparse(value)
-            if len(text) <= self._rules.longest_value:
-                self._counts[name][text] += 1
+        text = _source(value) if value is not None and not _is_empty(value) else None
+        if text and len(text) <= self._rules.longest_value:
+            self._counts[name][text] += 1
 
     def of(self, name: str) -> list[str]:
         """Return the values of a parameter of this name, as source in which modules stand by their full names."""
@@ -64,6 +64,14 @@ class ValuesOfTests:
         """Return the contexts that are entered most, as source, with the tests that enter them."""
         ordered = sorted(self._contexts.items(), key=lambda each: (-len(each[1]), each[0]))
         return ordered[: self._rules.contexts]
+
+
+def _source(node: ast.expr) -> str | None:
+    """Return the source of an expression; None of an f-string with a text that it cannot hold before Python 3.12."""
+    try:
+        return ast.unparse(node)
+    except ValueError:
+        return None
 
 
 def _calls(tree: ast.Module, roots: Iterable[str]) -> Iterator[tuple[ast.Call, Mapping[str, ast.expr]]]:

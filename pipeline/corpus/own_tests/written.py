@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import itertools
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from keyword import iskeyword
 
 from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
 from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, uses_by_line
@@ -182,6 +184,8 @@ class ProgramWriter:
             return
         importing, name = _imported(owner, api)
         variable = owner.rpartition(".")[2].lower()
+        # PEP 8: a name that is taken gets an underscore behind it.
+        variable += "_" if iskeyword(variable) or hasattr(builtins, variable) else ""
         for arguments in self._arguments(row, None, version):
             making = _line(f"{variable} = {name}({arguments})")
             yield [importing, making], variable

@@ -35,6 +35,7 @@ VALUES: dict[str, tuple[str, list[str]]] = {
         "def box(): pass\nf(x=box)",
         [],
     ),
+    "no f-string that cannot hold what a name stands for": ("line = 'a\\\\b'\nf(x=f'{line}')\nf(x=9)", ["9"]),
     "nothing long": (f"f(x='{'a' * RULE.written.longest_value}')", []),
 }
 

@@ -55,6 +55,10 @@ SYMBOLS = [
     symbol("demo.Wrapping", SymbolKind.CLASS, parameter("inner", "Wrapping")),
     symbol("demo.Jar", SymbolKind.CLASS, parameter("size", "int"), parameter("label", "str", "None")),
     symbol("demo.Jar.close", SymbolKind.METHOD),
+    symbol("demo.And", SymbolKind.CLASS),
+    symbol("demo.And.merge", SymbolKind.METHOD),
+    symbol("demo.List", SymbolKind.CLASS),
+    symbol("demo.List.merge", SymbolKind.METHOD),
     symbol("demo.Jar.label", SymbolKind.ATTRIBUTE),
     symbol("demo.until", SymbolKind.FUNCTION, parameter("day", "date")),
 ]
@@ -199,6 +203,14 @@ WRITTEN: dict[str, tuple[Any, list[str]]] = {
     "a value of the standard library with its import": (
         written("demo.until"),
         ["import datetime\nfrom demo import until\n\nprint(until(datetime.date(2024, 5, 17)))\n"],
+    ),
+    "a class whose small name is a keyword": (
+        written("demo.And.merge"),
+        ["from demo import And\n\nand_ = And()\nprint(and_.merge())\n"],
+    ),
+    "a class whose small name is built in": (
+        written("demo.List.merge"),
+        ["from demo import List\n\nlist_ = List()\nprint(list_.merge())\n"],
     ),
     "what the release does not have": (written("demo.gone"), []),
 }
