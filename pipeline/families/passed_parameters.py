@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pipeline.core.vocabularies.samples import DraftField
 from pipeline.corpus.documentation.docstrings import read_docstring
 from pipeline.corpus.prose import plain, split_sentences
+from pipeline.families.problems.rules import ConversionRules
 from pipeline.lake.rows import ApiDocumentDocumentedParameter, ApiDocumentRow
-from pipeline.llm.names import find_code_names, without_parameters
+from pipeline.llm.names import find_code_names, find_names, without_parameters
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.writers import Request
 
@@ -53,9 +54,7 @@ def passed_parameters(
     rows = documented_parameters(document)
     # What stands behind `*args` is given by its name alone.
     positional = [*itertools.takewhile(str.isidentifier, (row["name"] for row in rows))]
-    calls = [
-        node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Call) and _last_name(node.func) == name
-    ]
+    calls = [node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Call) and _is_call(node, name)]
     names: dict[str, str] = {}
     passed: set[str] = set()
     for call in calls:
@@ -71,6 +70,31 @@ def passed_parameters(
     )
     omitted = {row["name"] for row in rows if row["name"] not in passed and not row["name"].startswith("*")}
     return PassedParameters(names, frozenset(omitted if certain else ()))
+
+
+def conversion_text(
+    program: str, function: str, name: str, hidden: Sequence[str], rules: ConversionRules, drafting: DraftingRules
+) -> str:
+    """Return a sentence on how `function` returns what calls of the API `name` give, "" where it does so as it is.
+
+    Its documentation says what the API gives, say a generator, and a program may return a list of that.
+    """
+    tree = ast.parse(program)
+    results = {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and _is_call(node.value, name)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(tree):
+        match node:
+            case ast.Return(value=ast.Call(func=ast.Name(id=conversion), args=[value], keywords=[])):
+                is_result = isinstance(value, ast.Name) and value.id in results
+                if conversion in rules.results and (is_result or _is_call(value, name)):
+                    text = rules.text.format(function=function, result=rules.results[conversion])
+                    return "" if find_names(text, hidden, drafting) else text
+    return ""
 
 
 def request_of(
@@ -138,6 +162,10 @@ def parameter_texts(document: ApiDocumentRow | None, passed: PassedParameters, r
         if parts:
             texts[passed.names[row["name"]]] = " ".join(parts)
     return texts
+
+
+def _is_call(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Call) and _last_name(node.func) == name
 
 
 def _last_name(node: ast.expr) -> str:

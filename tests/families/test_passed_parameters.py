@@ -12,6 +12,7 @@ from pipeline.families.functions.function import Function
 from pipeline.families.functions.stage import with_parameters
 from pipeline.families.passed_parameters import (
     PassedParameters,
+    conversion_text,
     parameter_texts,
     passed_parameters,
     request_of,
@@ -50,6 +51,27 @@ def test_passed_parameters(call: str, names: Mapping[str, str], omitted: set[str
     program = f"import lib\n\ndef solve(items, number):\n    return {call}\n"
     document = documented(self=None, seq=None, size=None, key=None, args=None, kwargs=None, only=None)
     assert passed_parameters(program, ("items", "number"), "f", document) == PassedParameters(names, frozenset(omitted))
+
+
+@pytest.mark.parametrize(
+    ("body", "result"),
+    [
+        ("return list(lib.f(items))", "the result as a list"),
+        ("found = f(items)\n    return sorted(found)", "the result as a sorted list"),
+        ("return len(f(items))", "the number of items of the result"),
+        ("return f(items)", None),
+        ("return list(other(f(items)))", None),
+        ("found = other(items)\n    return list(found)", None),
+        ("return sorted(f(items), key=number)", None),
+        ("return next(f(items))", None),
+    ],
+)
+def test_a_text_says_how_a_function_converts_the_result(body: str, result: str | None) -> None:
+    """The last one would name an API `first`, which is hidden."""
+    program = f"import lib\n\ndef solve(items, number):\n    {body}\n"
+    rules = RULES_OF_PROBLEMS.statement.conversion
+    text = conversion_text(program, "solve", "f", ("f", "first"), rules, DRAFTING)
+    assert text == (f"`solve` gives {result}." if result else "")
 
 
 PASSED = PassedParameters({"seq": "items", "n": "number", "strip_value": "text", "word": "text"}, frozenset({"key"}))

@@ -17,7 +17,7 @@ from pipeline.families.functions.proving import Checked, Trial, ask_references, 
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.unused_examples import untaken_examples, versions_of
 from pipeline.families.functions.writing import Improved, Writers, improve
-from pipeline.families.passed_parameters import parameter_texts, request_of
+from pipeline.families.passed_parameters import conversion_text, parameter_texts, request_of
 from pipeline.families.problems.candidates import Candidates, show
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.rules import ProblemRules, StatementRules
@@ -190,7 +190,10 @@ def description_request(function: Function, drafting: DraftingRules) -> Request:
 
 
 def with_parameters(text: str, function: Function, drafting: DraftingRules, statement: StatementRules) -> str:
-    """Return a description, and what the documentation says of each of the function's parameters."""
+    """Return a description, how the result is converted, and what the documentation says of each parameter."""
+    name, hidden = function.path.rpartition(".")[2], function.hidden
+    conversion = conversion_text(function.program, function.name, name, hidden, statement.conversion, drafting)
+    text = f"{text} {conversion}".rstrip()
     lines = [
         statement.parameter.format(name=name, description=about)
         for name, about in parameter_texts(function.document, function.passed, drafting).items()

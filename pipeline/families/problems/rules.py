@@ -9,6 +9,13 @@ from pipeline.core.vocabularies.problems import InputChange
 from pipeline.core.vocabularies.samples import SnippetSource
 
 
+class ConversionRules(Rule):
+    """The sentence on a function that returns the result of its API converted."""
+
+    text: str
+    results: dict[str, str] = Field(description="built-in function to how a text names its result")
+
+
 class StatementRules(Rule):
     """The words of a statement; `{…}` are put in: see the rule file."""
 
@@ -19,6 +26,7 @@ class StatementRules(Rule):
     placeholder: str
     parameter: str
     returns: str
+    conversion: ConversionRules
     example: str
     max_example_characters: int = Field(ge=0)
     max_parameter_characters: int = Field(ge=0)

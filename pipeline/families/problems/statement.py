@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pipeline.families.passed_parameters import (
     NOTHING_PASSED,
     PassedParameters,
+    conversion_text,
     parameter_texts,
     request_of,
 )
@@ -73,8 +74,12 @@ def state(
     if any(drafting.placeholder in text for text in (described.text, *parameters)):
         placeholder = rules.placeholder.format(placeholder=drafting.placeholder, library=source.library)
         task_text = f"{placeholder}\n\n{task_text}"
-    blocks = [described.text, task_text, "\n".join(parameters), " ".join(about)]
-    facts = sha256_json([described.prompt_sha256, source.document, task_text, parameters, about])
+    conversion = converted(written, source, rules, drafting)
+    first = f"{described.text} {conversion}".rstrip()
+    blocks = [first, task_text, "\n".join(parameters), " ".join(about)]
+    facts = sha256_json(
+        [described.prompt_sha256, source.document, task_text, parameters, about, *filter(None, [conversion])]
+    )
     return Statement("\n\n".join(block for block in blocks if block), facts)
 
 
@@ -82,6 +87,12 @@ def describe(source: Source, drafting: DraftingRules) -> Text | None:
     """Write the first paragraph of a statement."""
     facts = source.docstrings, "", source.document, source.passed, source.apis
     return OfflineWriter(drafting).text(request_of("", source.hidden, *facts, drafting))
+
+
+def converted(written: ProblemProgram, source: Source, rules: StatementRules, drafting: DraftingRules) -> str:
+    """Return the sentence on how the result is converted, "" where it is what the API gives."""
+    hidden = source.hidden
+    return conversion_text(written.program, written.function, source.name, hidden, rules.conversion, drafting)
 
 
 def described_parameters(source: Source, rules: StatementRules, drafting: DraftingRules) -> dict[str, str]:
