@@ -58,7 +58,7 @@ def test_passed_parameters(call: str, names: Mapping[str, str], omitted: set[str
     [
         ("return list(lib.f(items))", "the result as a list"),
         ("found = f(items)\n    return sorted(found)", "the result as a sorted list"),
-        ("return len(f(items))", "the number of items of the result"),
+        ("return len(f(items))", "the number of items of the result (`len`)"),
         ("return f(items)", None),
         ("return list(other(f(items)))", None),
         ("found = other(items)\n    return list(found)", None),

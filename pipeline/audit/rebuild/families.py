@@ -196,7 +196,8 @@ def function(context: RebuildContext, row: PublishedFunctionRow) -> RebuiltRow:
     """Mask a task function again around the core API; program and tests come from models or recorded runs."""
     use = row["core_start_byte"], row["core_end_byte"]
     level = Granularity(row["granularity"])
-    masked = mask_function(parse_source(row["code"]), use, level, context.rules.masking, row["description"] or "")
+    description = row["description"] or ""
+    masked = mask_function(parse_source(row["code"]), use, level, context.rules.masking, description, row["path"])
     why = "program, tests and proof come from runs: driftline survive runs them again"
     if isinstance(masked, Reject):
         raise NotReproduced(f"{masked.reason}: {masked.detail}")

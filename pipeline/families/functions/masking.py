@@ -7,23 +7,24 @@ import ast
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.families.completions_and_migrations.guessing import refuse_unknowable
-from pipeline.families.completions_and_migrations.masks import Masked, line_span, mask_span
+from pipeline.families.completions_and_migrations.masks import Masked, line_span, mask_span, without_masks
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.source import Source, Span, Statement
+from pipeline.families.functions.unexplained import unexplained
 from pipeline.lake.stage import Reject
 
 _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def mask_function(
-    source: Source, use: Span, granularity: Granularity, rules: MaskingRules, description: str = ""
+    source: Source, use: Span, granularity: Granularity, rules: MaskingRules, description: str = "", path: str = ""
 ) -> Masked | Reject:
-    """Mask the program of a function around the use of the core API whose name is at `use`.
+    """Mask the program of a function around the use of the core API `path` whose name is at `use`.
 
     Token and line are as in any program. Block is the body of the function that uses it, without its docstring; where a
     definition beside the function does, everything from that definition on. A body of one statement is no block, since
-    the line asks for the same. Returns a Reject, with an empty key, where there is no such span, or the name can be
-    read outside.
+    the line asks for the same. Returns a Reject, with an empty key, where there is no such span, the name can be read
+    outside, or the span has what nobody can know: see `refuse_unknowable` and `unexplained`.
     """
     cut: Span | None = None
     if granularity != Granularity.TOKEN:
@@ -37,7 +38,12 @@ def mask_function(
     masked = mask_span(source, name, cut, granularity, ignore_case=rules.ignore_case)
     if isinstance(masked, Reject):
         return masked
-    return refuse_unknowable(source, masked, name, granularity, rules.guessing, description) or masked
+    if refused := refuse_unknowable(source, masked, name, granularity, rules.guessing, description):
+        return refused
+    visible = without_masks(masked.masked_code)
+    if masked.cut and (pieces := unexplained(source, masked.cut, use, path, visible, description)):
+        return Reject("", RejectReason.UNKNOWABLE, f"nothing explains {', '.join(pieces)}"[:200])
+    return masked
 
 
 def _body(source: Source, use: Span) -> Span | None:

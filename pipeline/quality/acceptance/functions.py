@@ -105,7 +105,7 @@ def _published(original: FunctionRow, facts: _AcceptanceInputs) -> Iterator[Publ
     source = parse_source(function["code"])
     use = function["core_start_byte"], function["core_end_byte"]
     for level in facts.masking.granularities:
-        masked = mask_function(source, use, level, facts.masking, function["description"] or "")
+        masked = mask_function(source, use, level, facts.masking, function["description"] or "", function["path"])
         if isinstance(masked, Reject):
             yield Reject(f"{function['id']} {level}", masked.reason, masked.detail)
             continue

@@ -58,3 +58,39 @@ def test_a_use_beside_the_body_has_no_block(program: str) -> None:
     start = program.index("take")
     masked = mask_function(parse_source(program), (start, start + 4), Granularity.BLOCK, MASKING)
     assert isinstance(masked, Reject)
+
+
+@pytest.mark.parametrize(
+    ("body", "pieces"),
+    [
+        ("    graph = lib.Graph(items)\n    return list(lib.take(graph, number))\n", None),
+        ("    taken = lib.take(items)\n    return taken(number)\n", None),
+        ("    taken = lib.Taken(items, number)\n    return taken.take()\n", None),
+        ("    graph = lib.Graph(items)\n    graph.add(number)\n    return lib.take(graph)\n", "what number is"),
+        ("    taken = lib.take(items)\n    return taken[number]\n", "what number is, taken[number]"),
+        ("    pairs = lib.pairs(items, number)\n    return lib.take(pairs)\n", "what items is, what number is"),
+        ("    taken = lib.take(items, number)\n    return sorted(taken)\n", "sorted(taken)"),
+        ("    taken = lib.take(items, number)\n    return taken.first\n", "taken.first"),
+        ("    club = lib.club()\n    return lib.take(club, items, number)\n", "lib.club()"),
+    ],
+)
+def test_every_input_and_step_of_what_is_hidden_is_explained(body: str, pieces: str | None) -> None:
+    """A block once had an index and a graph of the library that no text names."""
+    program = f"import lib\n\n\ndef solve(items, number):\n{body}"
+    start = program.rindex("take(")
+    masked = mask_function(
+        parse_source(program), (start, start + 4), Granularity.BLOCK, MASKING, "Do it.", "lib.Taken.take"
+    )
+    if pieces is None:
+        assert not isinstance(masked, Reject)
+    else:
+        assert isinstance(masked, Reject)
+        assert (masked.reason, masked.detail) == (RejectReason.UNKNOWABLE, f"nothing explains {pieces}")
+
+
+@pytest.mark.parametrize(("text", "known"), [("Take `number` items.", False), ("Take `number` sorted items.", True)])
+def test_a_description_explains_steps(text: str, known: bool) -> None:
+    program = "import lib\n\n\ndef solve(items, number):\n    return sorted(lib.take(items, number))\n"
+    start = program.rindex("take(")
+    masked = mask_function(parse_source(program), (start, start + 4), Granularity.LINE, MASKING, text)
+    assert isinstance(masked, Reject) != known
