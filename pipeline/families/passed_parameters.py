@@ -133,7 +133,8 @@ def with_own_names(text: str, passed: PassedParameters, rules: DraftingRules) ->
     """Return a text with a function's own parameters for those of the API that they become, as escaped code.
 
     Names of omitted parameters become escaped code too. A name that is no code in the text may be a word of English:
-    it counts where it has an underscore or one letter, or stands beside a word such as "argument".
+    it counts where it has an underscore or one letter, or stands beside a word such as "argument". Where omitted ones
+    are items of an enumeration under a usual phrase, such as "keyword arguments", they are left out.
     """
     names = {**{name: name for name in passed.omitted}, **passed.names}
 
@@ -144,10 +145,20 @@ def with_own_names(text: str, passed: PassedParameters, rules: DraftingRules) ->
         own = _NAME.sub(lambda word: passed.names.get(word[0], word[0]), code) if "`" in mark else code
         return f"{mark}{own}{mark}"
 
+    for name in sorted(passed.omitted & rules.parameter_phrases.keys()):
+        text = _without_item(text, rules.parameter_phrases[name])
     text = _MARKED.sub(marked, text)
     for start, end in reversed(find_code_names(text, names.keys(), (), rules)):
         text = f"{text[:start]}\\`{names[text[start:end]]}\\`{text[end:]}"
     return text
+
+
+def _without_item(text: str, phrase: str) -> str:
+    """Return a text without an item of its enumerations: "a name, options, and flags" gives "a name and options"."""
+    item = r"\s+".join(map(re.escape, phrase.split()))
+    text = re.sub(rf",\s+{item},?(?=\s+and\b)", "", text)
+    text = re.sub(rf",\s+((?:[\w*]+\s+)*[\w*]+),?\s+and\s+{item}\b", r" and \1", text)
+    return re.sub(rf"\s+and\s+{item}(?=[,.])", "", text)
 
 
 def parameter_texts(document: ApiDocumentRow | None, passed: PassedParameters, rules: DraftingRules) -> dict[str, str]:

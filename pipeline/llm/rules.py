@@ -39,6 +39,7 @@ class DraftingRules(Rule):
     returns: str = Field(min_length=1)
     raises: str = Field(min_length=1)
     parameter_words: frozenset[str] = Field(min_length=1)
+    parameter_phrases: dict[str, str] = Field(description="name of a parameter to what prose calls it")
     not_of_argument: tuple[re.Pattern[str], ...]
     clause_words: frozenset[str] = Field(min_length=1)
     introductory_words: frozenset[str]

@@ -95,6 +95,20 @@ def test_a_text_gets_the_parameters_of_the_function(text: str, own: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("omitted", "text"),
+    [
+        ({"kwargs"}, "Given a name and positional arguments, format a call."),
+        ({"args"}, "Given a name and keyword arguments, format a call."),
+        ({"args", "kwargs"}, "Given a name, format a call."),
+        (set[str](), "Given a name, positional arguments, and keyword arguments, format a call."),
+    ],
+)
+def test_an_enumeration_has_no_parameter_that_is_not_passed(omitted: set[str], text: str) -> None:
+    said = "Given a name, positional arguments, and keyword arguments, format a call."
+    assert with_own_names(said, PassedParameters({}, frozenset(omitted)), DRAFTING) == text
+
+
+@pytest.mark.parametrize(
     ("about", "text"),
     [
         ("How many.", "Return items.\n\n- `number`: How many."),
