@@ -79,7 +79,7 @@ class _Hidden:
         return frozenset(names - {"self", "cls"})
 
     def follow(self, node: ast.AST) -> None:
-        """Collect what is made of the core API, and the steps of it that nothing tells."""
+        """Collect what is made of the core API, and the steps of it that nothing mentions."""
         while node not in self.core:
             self.core.add(node)
             parent = self.parents[node]
@@ -95,9 +95,9 @@ class _Hidden:
                     parent = self.parents[parent]
                     is_same = getattr(getattr(parent, "elt", None), "id", None) == name
                 case ast.Call(func=called):
-                    is_same = called is node or self._is_told(called) or _is_type(called)
+                    is_same = called is node or self._is_mentioned(called) or _is_type(called)
                 case _:
-                    is_same = self._is_told(parent)
+                    is_same = self._is_mentioned(parent)
             if not is_same:
                 self.steps.append(ast.unparse(parent))
                 return
@@ -110,7 +110,7 @@ class _Hidden:
                 return True
             if isinstance(parent, ast.Call) and node is not parent.func:
                 is_only = len(parent.args) + len(parent.keywords) == 1
-                if not is_only and not self._is_told(parent.func):
+                if not is_only and not self._is_mentioned(parent.func):
                     return False
             node = parent
         match parent:
@@ -119,16 +119,16 @@ class _Hidden:
         return False
 
     def fixtures(self, arguments: Collection[str]) -> Iterator[str]:
-        """Yield the calls that nothing goes into and nothing tells."""
+        """Yield the calls that nothing goes into and nothing mentions."""
         stored = {node.id for node in self.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         variables = stored.union(arguments)
         for node in self.nodes:
-            if isinstance(node, ast.Call) and node not in self.core and not self._is_told(node.func):
+            if isinstance(node, ast.Call) and node not in self.core and not self._is_mentioned(node.func):
                 read = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
                 if not read & variables and not read & set(dir(builtins)):
                     yield ast.unparse(node)
 
-    def _is_told(self, node: ast.AST) -> bool:
+    def _is_mentioned(self, node: ast.AST) -> bool:
         name = getattr(node, "attr", None) or getattr(node, "id", None)
         return isinstance(name, str) and name.casefold() in self.words
 
