@@ -77,13 +77,15 @@ def _hands_back(program: UsingProgram, keyword: str, text: str) -> bool:
     place = first(number for number, uses in enumerate(program.uses) if program.core in uses)
     printed = _literal(text)
     nodes = list(ast.walk(program.lines[place].node))
-    kept = [node.value for node in nodes if isinstance(node, ast.Attribute)]
+    objects = [node.value for node in nodes if isinstance(node, ast.Attribute)]
     for call in nodes:
-        if isinstance(call, ast.Call) and call not in kept and keyword in {each.arg for each in call.keywords}:
+        if isinstance(call, ast.Call) and call not in objects and keyword in {each.arg for each in call.keywords}:
             values = (*call.args, *(each.value for each in call.keywords))
-            given = {str(_literal(ast.unparse(value))) for value in values}
+            arguments = {str(_literal(ast.unparse(value))) for value in values}
             parts = [str(part) for part in printed] if isinstance(printed, tuple) else []
-            if (len(values) == 1 and text in given) or (given.intersection(parts) and given | _LITTLE >= set(parts)):
+            if (len(values) == 1 and text in arguments) or (
+                arguments.intersection(parts) and arguments | _LITTLE >= set(parts)
+            ):
                 return True
     return False
 

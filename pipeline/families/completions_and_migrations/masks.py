@@ -125,14 +125,14 @@ def _opposite(masked_code: str, name: str, opposites: Sequence[tuple[str, str]])
     words = _words(name)
     if len(words) < _LEAST_WORDS:
         return None
-    wanted = {
+    partners = {
         (*words[:place], there, *words[place + 1 :])
         for place, word in enumerate(words)
         for here, there in (*opposites, *(pair[::-1] for pair in opposites))
         if word == here
     }
-    shown = dict.fromkeys(_NAME.findall(without_masks(masked_code))) if wanted else ()
-    return next((each for each in shown if _words(each) in wanted), None)
+    names = dict.fromkeys(_NAME.findall(without_masks(masked_code))) if partners else ()
+    return next((each for each in names if _words(each) in partners), None)
 
 
 def _words(name: str) -> tuple[str, ...]:
