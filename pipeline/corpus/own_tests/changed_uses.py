@@ -39,6 +39,9 @@ _NO_RUN_SHOWS = OF_TYPES | MARKED | {ChangeKind.UNDEPRECATED}
 _LEFT_OUT = frozenset({ChangeKind.PARAMETER_DEFAULT, ChangeKind.PARAMETER_OPTIONAL, ChangeKind.PARAMETER_REQUIRED})
 """Only calls that do not give the parameter come out otherwise."""
 
+CALLED = frozenset({UsageForm.CALL, UsageForm.DECORATOR})
+"""Forms that may give arguments."""
+
 _TESTS_OF_CONTEXT = 24
 """The shortest tests that enter a context are looked at."""
 
@@ -89,7 +92,7 @@ class ChangeSide:
         if self.change["kind"] not in OF_PARAMETERS:
             return True
         is_passed = self.change["parameter"] in use.keywords
-        return use.form is UsageForm.CALL and not (is_passed and self.change["kind"] in _LEFT_OUT)
+        return use.form in CALLED and not (is_passed and self.change["kind"] in _LEFT_OUT)
 
 
 def sides_of(change: ChangeRow) -> list[ChangeSide]:

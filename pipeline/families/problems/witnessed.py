@@ -10,6 +10,7 @@ from dataclasses import replace
 from pipeline.core.vocabularies.changes import GONE, OF_PARAMETERS, WHOLE, ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import UsageForm
+from pipeline.corpus.own_tests.changed_uses import CALLED
 from pipeline.corpus.usages.uses import Use
 from pipeline.families.completions_and_migrations.completions import witnessed_changes
 from pipeline.families.problems.candidates import ExampleTask, WitnessedChange, refusal
@@ -24,9 +25,6 @@ from pipeline.lake.stage import Reject
 
 _OF_CALLS = WHOLE | OF_PARAMETERS | {ChangeKind.BEHAVIOUR}
 """Kinds of change of which a call is the whole of what is to be done."""
-
-_CALLED = frozenset({UsageForm.CALL, UsageForm.DECORATOR})
-"""Forms of a use that fails where the API is taken away."""
 
 
 def witnessed_tasks(
@@ -163,7 +161,7 @@ def _unexplained(task: Task, name: str, *, with_program: bool) -> str:
 
 def _called(uses: Collection[Use], paths: Collection[str]) -> str | None:
     """Return the API that is called by its own name: one of the paths, else the only one below them."""
-    calls = [use.path for use in uses if use.form in _CALLED and use.name == use.path.rpartition(".")[2]]
+    calls = [use.path for use in uses if use.form in CALLED and use.name == use.path.rpartition(".")[2]]
     below = {path for path in calls if any(path.startswith(f"{each}.") for each in paths)}
     own = [path for path in calls if path in paths]
     path = own[0] if own else below.pop() if len(below) == 1 else None

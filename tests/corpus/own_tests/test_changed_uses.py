@@ -49,6 +49,13 @@ PROGRAMS: dict[str, tuple[Any, ChangeSide, list[str]]] = {
         side(),
         ["import demo\n\nx = demo.total(2)\nprint(x)\n", "import demo\n\nx = demo.total(2)\nprint(demo.other())\n"],
     ),
+    "a decorator in a class that is given a parameter": (
+        own_test("class Box:\n    @demo.total(a=1)\n    def get(self):\n        return 2\nassert Box().get() == 2"),
+        side(ChangeKind.PARAMETER_REMOVED, parameter="a"),
+        [
+            "import demo\n\nclass Box:\n\n    @demo.total(a=1)\n    def get(self):\n        return 2\n\nprint(Box().get())\n"
+        ],
+    ),
     "a decorator, with all that comes before the assertion": (
         own_test(
             "import pytest\ngot = []\n@demo.total\ndef add():\n    got.append(1)\nrun()\nadd.x = got\nassert add.x == [1]"
