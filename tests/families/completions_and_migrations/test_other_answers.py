@@ -221,9 +221,9 @@ def test_of_described_names_those_are_tried_that_the_text_describes_as_well(
         ("Return the PageRank of the nodes.", "pagerank_numpy", "Return the PageRank of the nodes.", "pagerank", True),
         (
             "Return the [API] item of both merged lists.",
-            "items",
+            "largest",
             "Return the smallest item of both merged lists.",
-            "keys",
+            "smallest",
             True,
         ),
         ("Find the largest item of all.", "largest", "", "larger", False),
