@@ -462,7 +462,7 @@ class MutationScoreRow(TypedDict):
     mutation_score: float | None
 
 class OtherAnswerRow(TypedDict):
-    """Which other names pass the run of a completion whose program alone can tell what is hidden."""
+    """Which other names pass the run of a completion, where no text tells them from what is hidden."""
 
     id: str
     completion_id: str

@@ -620,6 +620,24 @@ def test_what_breaks_off_describes_nothing(docstring: str) -> None:
     assert OfflineWriter(DRAFTING).text(Request("1", DraftField.DESCRIPTION, ("fetch",), (docstring,), "")) is None
 
 
+@pytest.mark.parametrize(
+    ("docstring", "text"),
+    [
+        ("A near-mirror of is_iterable. Returns the scalars alone.", "Returns the scalars alone."),
+        ("A near-mirror of :func:`is_iterable`.", None),
+        ("The complement of unique().", None),
+        ("Opposite of is_scalar.", None),
+        ("Works like get_all.", None),
+        ("Same as `get_all()`.", None),
+        ("Same as get_all, but as a list of pairs.", "Same as get_all, but as a list of pairs."),
+        ("Inverse of zip.", "Inverse of zip."),
+    ],
+)
+def test_another_name_alone_describes_nothing(docstring: str, text: str | None) -> None:
+    written = OfflineWriter(DRAFTING).text(Request("1", DraftField.DESCRIPTION, ("fetch",), (docstring,), ""))
+    assert (written.text if isinstance(written, Text) else None) == text
+
+
 def test_no_docstring_is_a_reject() -> None:
     completions, _ = made_of(OLD)
     output = drafting_stage(

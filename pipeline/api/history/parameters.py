@@ -162,7 +162,7 @@ def _still_accepted(
 
 
 def _rename(before: SymbolParameter, after: SymbolParameter, *, accepted: bool) -> Difference:
-    breaking = False if accepted or _is_given_by_place(before, after) else None
+    breaking = False if accepted or _positional_both_times(before, after) else None
     names = before["name"], after["name"]
     return Difference(
         ChangeKind.PARAMETER_RENAMED,
@@ -319,11 +319,11 @@ def _kinds(
         # it became explicit, or ceased to be
         return
     kinds = str(before["kind"]), str(after["kind"])
-    breaking = False if freer or _is_given_by_place(before, after) else None
+    breaking = False if freer or _positional_both_times(before, after) else None
     yield Difference(ChangeKind.PARAMETER_KIND, *kinds, before["name"], breaking)
 
 
-def _is_given_by_place(before: SymbolParameter, after: SymbolParameter) -> bool:
+def _positional_both_times(before: SymbolParameter, after: SymbolParameter) -> bool:
     """Return whether code gives a parameter by position, and still can: nobody writes a name with an underscore."""
     return before["name"].startswith("_") and {before["kind"], after["kind"]} <= set(_POSITIONAL)
 

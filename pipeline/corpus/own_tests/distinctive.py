@@ -61,9 +61,41 @@ def is_distinctive(side: ChangeSide, program: UsingProgram, printed: Sequence[st
         len(text) > LONGEST_OUTPUT or text.startswith("typing.") or _KIND.match(text) or (is_call and text in EMPTY)
     ):
         return False
-    if not is_call or side.keyword is not None or not (is_written or side.change["kind"] in WHOLE):
+    if is_call and side.keyword is not None:
+        return not all(_hands_back(program, side.keyword, each.strip()) for each in printed if each.strip())
+    if not is_call or not (is_written or side.change["kind"] in WHOLE):
         return True
     return not {each.strip() for each in printed if each} <= _inputs(program)
+
+
+def _hands_back(program: UsingProgram, keyword: str, text: str) -> bool:
+    """Say whether a text is no more than what a call with an argument of that name is given.
+
+    That is its only argument, or a tuple of arguments and of what says little: `(None, 'NaN')` of 'NaN'. One of
+    several arguments was chosen by the call, and an attribute of what the call makes was kept by it.
+    """
+    place = first(number for number, uses in enumerate(program.uses) if program.core in uses)
+    printed = _literal(text)
+    nodes = list(ast.walk(program.lines[place].node))
+    objects = [node.value for node in nodes if isinstance(node, ast.Attribute)]
+    for call in nodes:
+        if isinstance(call, ast.Call) and call not in objects and keyword in {each.arg for each in call.keywords}:
+            values = (*call.args, *(each.value for each in call.keywords))
+            arguments = {str(_literal(ast.unparse(value))) for value in values}
+            parts = [str(part) for part in printed] if isinstance(printed, tuple) else []
+            if (len(values) == 1 and text in arguments) or (
+                arguments.intersection(parts) and arguments | _LITTLE >= set(parts)
+            ):
+                return True
+    return False
+
+
+def _literal(text: str) -> object:
+    """Return what a text is as Python writes it, or the text itself."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return text
 
 
 def _inputs(program: UsingProgram) -> set[str]:

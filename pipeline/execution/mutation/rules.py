@@ -25,6 +25,7 @@ class MutationRules(Rule):
     time_s: float = Field(gt=0)
     other_name_time_s: float = Field(gt=0)
     other_names: int = Field(ge=1)
+    like_description: float = Field(gt=0, le=1)
 
     @field_validator("mutants", "min_score", mode="after")
     @classmethod

@@ -41,6 +41,12 @@ _ESCAPES = ("[abfnrtv]", "x[0-9a-fA-F]{2}", "u[0-9a-fA-F]{4}", "U[0-9a-fA-F]{8}"
 """The escapes of strings that end in a letter or digit (Python language reference, 2.4.1), each of one width."""
 _AFTER_ESCAPE = "|".join(rf"(?<=\\{escape})" for escape in _ESCAPES)
 
+_NAME = re.compile(r"[^\W\d]\w*")
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Where a word begins in a name in camel case."""
+_LEAST_WORDS = 2
+"""Of a name of one word the opposite has no word in common with it: every program has a `from` or `set`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Masked:
@@ -67,10 +73,11 @@ def mask(
         cut = block_span(source, use, uses, rules)
     if cut is None and granularity != Granularity.TOKEN:
         return Reject("", RejectReason.NO_BLOCK, f"no {granularity} within the sizes of the rules")
-    of_argument = use in source.keywords
-    return mask_span(
-        source, source.text_of(use), cut, granularity, ignore_case=rules.ignore_case, of_argument=of_argument
-    )
+    name, of_argument = source.text_of(use), use in source.keywords
+    masked = mask_span(source, name, cut, granularity, ignore_case=rules.ignore_case, of_argument=of_argument)
+    if isinstance(masked, Masked) and (leak := _opposite(masked.masked_code, name, rules.opposites)):
+        return Reject("", RejectReason.LEAKS_ANSWER, f"{leak!r}, its opposite, is left to read")
+    return masked
 
 
 def mask_span(
@@ -111,6 +118,26 @@ def readable(masked_code: str, name: str, *, ignore_case: bool) -> str | None:
         return None
     match = _word(name, re.IGNORECASE if ignore_case else 0).search(unicodedata.normalize("NFKC", text))
     return match[0] if match else None
+
+
+def _opposite(masked_code: str, name: str, opposites: Sequence[tuple[str, str]]) -> str | None:
+    """Return a name that is left to read, with all words of the hidden one but for one, its opposite; or None."""
+    words = _words(name)
+    if len(words) < _LEAST_WORDS:
+        return None
+    partners = {
+        (*words[:place], there, *words[place + 1 :])
+        for place, word in enumerate(words)
+        for here, there in (*opposites, *(pair[::-1] for pair in opposites))
+        if word == here
+    }
+    names = dict.fromkeys(_NAME.findall(without_masks(masked_code))) if partners else ()
+    return next((each for each in names if _words(each) in partners), None)
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """Return the words of a name in snake or camel case, in lower case."""
+    return tuple(_WORD.sub("_", name).lower().strip("_").split("_"))
 
 
 def without_masks(masked_code: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Direction, MigrationBasis, VersionPattern
 from pipeline.families.completions_and_migrations.head import Candidates, head, tags_of, within_quota
 from pipeline.families.completions_and_migrations.history import History, is_major
@@ -98,6 +100,11 @@ def _instance(source: Side, target: Side, direction: Direction, pair: Pair, hist
     tags = tags_of(key, source.path, source.version, history)
     if isinstance(tags, Reject):
         return tags
+    source_name, target_name = (side.path.rpartition(".")[2] for side in (source, target))
+    if source_name != target_name and target_name in _aliases(source.code):
+        return Reject(key, RejectReason.LEAKS_ANSWER, f"the source imports something as {target_name}")
+    if target_name.startswith("_") and not target_name.endswith("__"):
+        return Reject(key, RejectReason.UNFIT_NAME, f"nobody can guess a private name: {target_name}")
     identity = source.version, target.version, source.path, target.path, source.code, target.code
     id_ = content_id("migration", source.snippet["library"], *identity)
     sides = sorted((side.version, side.code) for side in (source, target))
@@ -118,9 +125,15 @@ def _instance(source: Side, target: Side, direction: Direction, pair: Pair, hist
         "target_outputs": target.outputs,
         "source_code": source.code,
         "target_code": target.code,
-        "source_name": source.path.rpartition(".")[2],
-        "target_name": target.path.rpartition(".")[2],
+        "source_name": source_name,
+        "target_name": target_name,
     }
+
+
+def _aliases(code: str) -> frozenset[str]:
+    """Return the names that a program gives to what it imports."""
+    nodes = ast.walk(ast.parse(code))
+    return frozenset(node.asname for node in nodes if isinstance(node, ast.alias) and node.asname)
 
 
 def version_pattern(version: str, target_version: str) -> VersionPattern:

@@ -1,4 +1,4 @@
-"""The stage `other_answers`: which other names pass the run of a completion whose program alone can tell its answer."""
+"""The stage `other_answers`: which other names pass the run of a completion, where no text excludes them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from pipeline.execution.mutation.running import hurried
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.stage import Runner
+from pipeline.families.completions_and_migrations.alike import Descriptions
 from pipeline.families.completions_and_migrations.expected_outputs import displaying
 from pipeline.families.completions_and_migrations.masks import unmask
 from pipeline.lake.guard import attempt, guarded, parted
@@ -28,6 +29,7 @@ from pipeline.lake.intervals import holding_at
 from pipeline.lake.place import at_release
 from pipeline.lake.rows import CompletionRow, EnvironmentRow, OtherAnswerRow, SymbolRow, SymbolState, Tables
 from pipeline.lake.stage import Output, Reject
+from pipeline.llm.rules import DraftingRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,38 +41,46 @@ class _Program:
     others: Mapping[str, Case]
 
 
-def other_answers_stage(tables: Tables, rules: MutationRules, runner: Runner) -> Output:
+def other_answers_stage(tables: Tables, rules: MutationRules, drafting: DraftingRules, runner: Runner) -> Output:
     """Make the table `other_answers` of a library; the unit is a completion of a name that a change is about.
 
-    The hidden name of an API is tried where no text describes it; the name of an argument always, as texts
-    describe what is called. Its neighbours are tried: public names of its module or class, or the other parameters.
+    The neighbours of the hidden name are tried: public names of its module or class, or the other parameters. Where a
+    text describes the API, only names are tried that it describes as well; without such a name it is no unit. Of an
+    argument all are tried, as texts describe what is called.
     Completions whose program did not pass in their release are no unit.
 
     Errors: those of `EnvironmentStore.open`.
     """
     built = {row["version"]: row for row in tables["environments"] if row["outcome"] == EnvironmentOutcome.BUILT}
     passed = {(row["subject_id"], row["version"]) for row in tables["verdicts"] if row["outcome"] == Outcome.PASSED}
-    described = {row["subject_id"] for row in tables["drafts"]}
+    texts = {row["subject_id"]: row["text"] for row in tables["drafts"]}
+    descriptions = Descriptions(tables["documents"], tables["lifecycles"], drafting, rules.like_description)
     names = {row["version"]: row["import_names"] for row in tables["releases"]}
     snippets = {row["id"]: row for row in tables["snippets"]}
-    units = [
+    candidates = [
         row
         for row in tables["completions"]
         if row["granularity"] == Granularity.TOKEN
         and row["change_id"] is not None
         and row["version"] in built
         and (row["snippet_id"], row["version"]) in passed
-        and (row["id"] not in described or _hides_argument(row))
     ]
     by_version: Mapping[str, list[CompletionRow]] = defaultdict(list)
-    for row in units:
+    for row in candidates:
         by_version[row["version"]].append(row)
     rows: list[OtherAnswerRow] = []
     rejects: list[Reject] = []
+    units = 0
     for version, group in by_version.items():
         symbols = {symbol["path"]: symbol for symbol in holding_at(tables["symbols"], version)}
 
         def fill(row: CompletionRow, symbols: Mapping[str, SymbolRow] = symbols) -> list[_Program]:
+            others = list(_other_names(row, symbols, rules.other_names))
+            text = None if _hides_argument(row) else texts.get(row["id"])
+            if text is not None:
+                others = list(descriptions.alike(text, row["path"], others, row["version"]))
+                if not others:
+                    return []
             snippet = snippets[row["snippet_id"]]
             reference = source_of(snippet)
             cases = {
@@ -78,19 +88,20 @@ def other_answers_stage(tables: Tables, rules: MutationRules, runner: Runner) ->
                     displaying(snippet, reference, unmask(row["masked_code"], Granularity.TOKEN, name, name)),
                     import_names=names[row["version"]],
                 )
-                for name in (row["core_token"], *_other_names(row, symbols, rules.other_names))
+                for name in (row["core_token"], *others)
             }
             return [_Program(row, cases.pop(row["core_token"]), cases)]
 
         with at_release(version):
             programs, broken = parted(guarded(group, lambda row: row["id"], fill))
             scored = attempt(version, _run, built[version], programs, runner, rules)
+        units += len(programs) + len(broken)
         rejects += broken
         if isinstance(scored, Reject):
             rejects += [replace(scored, key=program.completion["id"]) for program in programs]
         else:
             rows += scored
-    return Output({"other_answers": rows}, units_in=len(units), units_out=len(rows), rejects=rejects)
+    return Output({"other_answers": rows}, units_in=units, units_out=len(rows), rejects=rejects)
 
 
 def _hides_argument(row: CompletionRow) -> bool:

@@ -43,6 +43,7 @@ class MaskingRules(Rule):
 
     granularities: tuple[Granularity, ...] = Field(min_length=1)
     ignore_case: bool
+    opposites: tuple[tuple[str, str], ...]
     min_name_length: int = Field(ge=1)
     line: LineRules
     block: BlockRules

@@ -111,11 +111,16 @@ def proof(resources: Resources) -> Iterator[Stage]:
     )
     yield declared(
         "other_answers",
-        reads="releases symbols snippets completions drafts verdicts environments",
+        reads="releases symbols snippets completions drafts documents lifecycles verdicts environments",
         writes="other_answers",
-        depends=lambda: [rules.mutation, rules.validation],
-        run=lambda tables: other_answers_stage(tables, rules.mutation, resources.runner),
-        partly=[Read("symbols", ("path", "first_version", "last_version", "kind", "parameters", "file")), EXAMPLES],
+        depends=lambda: [rules.mutation, rules.drafting, rules.validation],
+        run=lambda tables: other_answers_stage(tables, rules.mutation, rules.drafting, resources.runner),
+        partly=[
+            Read("symbols", ("path", "first_version", "last_version", "kind", "parameters", "file")),
+            Read("lifecycles", ("path", "replacement")),
+            EXAMPLES,
+            DOCSTRINGS,
+        ],
     )
     yield declared(
         "judgements",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -12,10 +13,13 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence, Granularity, SnippetSource
+from pipeline.corpus.usages.text import parse_program
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.behaviours import by_place, retagged
+from pipeline.families.completions_and_migrations.codemods.reached import unreached_lines
+from pipeline.families.completions_and_migrations.masks import MASKS
 from pipeline.families.completions_and_migrations.required_names import required_names
 from pipeline.families.proof import Proof, Runs, followers, prove, prove_witness
 from pipeline.lake.guard import guarded, parted
@@ -73,8 +77,8 @@ def acceptance_stage(
     another release) and SEVERAL_ANSWERS (also by a run), and NEAR_DUPLICATE (only the code around differs).
     Changes that probes refute are refused. An
     edited instance is published by the runs of its edit. The evidence of a completion is `executed` by
-    `families.proof.prove`. That of a migration is, if both sides pass in their own release and the source fails in
-    the target's by the rules.
+    `families.proof.prove`, but for one whose mask stands where nothing runs. That of a migration is, if both sides pass
+    in their own release and the source fails in the target's by the rules.
     """
     runs = Runs(tables["verdicts"])
     behaviours = tables["behaviours"]
@@ -201,7 +205,7 @@ def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedC
         **_described(reviewed, instance, facts),
         **source_columns(facts.snippets[instance["snippet_id"]]),
         **_reference(instance, instance["snippet_id"], facts),
-        "evidence": proof.evidence,
+        "evidence": proof.evidence if _is_reached(instance) else Evidence.STATIC,
         "neighbour_version": proof.neighbour_version,
         "neighbour_outcome": proof.neighbour_outcome,
         "versions": passing_versions(facts.runs, subject, facts.versions),
@@ -210,6 +214,15 @@ def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedC
         and proof.neighbour_outcome in facts.reviews.rules.same_code_fails
         and not _has_same_answer(instance, proof.neighbour_version, facts.names),
     }
+
+
+def _is_reached(instance: CompletionRow) -> bool:
+    """Return whether a mask stands where code runs: what a function holds that nothing calls was only compiled."""
+    masked_code, mask = instance["masked_code"], MASKS[Granularity(instance["granularity"])]
+    # Before the first mask of several lines, and on lines with masks of names, both programs have the same lines.
+    lines = {masked_code.count("\n", 0, match.start()) + 1 for match in re.finditer(re.escape(mask), masked_code)}
+    tree = parse_program(instance["code"])
+    return tree is None or not lines <= unreached_lines(tree)
 
 
 def _has_same_answer(instance: CompletionRow, neighbour: str | None, names: PublicNames) -> bool:

@@ -258,3 +258,30 @@ def test_written_programs_print_values_and_no_descriptors(text: str, expected: b
     core = SimpleNamespace(form=UsageForm.ATTRIBUTE)
     program: Any = SimpleNamespace(core=core, test=None)
     assert is_distinctive(side, program, [text]) is expected
+
+
+@pytest.mark.parametrize(
+    ("call", "printed", "expected"),
+    [
+        pytest.param("f(value='NaN')", "(None, 'NaN')", False, id="its argument beside nothing"),
+        pytest.param("f(1, value='NaN')", "(1, 'NaN')", False, id="all of its arguments"),
+        pytest.param("f(value='NaN')", "NaN", False, id="its only argument"),
+        pytest.param("f(value=3)", "3", False, id="a number"),
+        pytest.param("f(1, value='NaN')", "NaN", True, id="one of several that the call chose"),
+        pytest.param("f(value=(1, 2))", "(2, 1)", True, id="parts of its argument in another order"),
+        pytest.param("f(value='NaN')", "(None, None)", True, id="no argument"),
+        pytest.param("f(value='NaN')", "(1, 'NaN')", True, id="something beside it"),
+        pytest.param("f(value='NaN')", "nan", True, id="something else"),
+        pytest.param("f(value='NaN').value", "NaN", True, id="an attribute of what the call makes"),
+    ],
+)
+def test_a_call_with_a_changed_parameter_does_not_hand_back_what_it_is_given(
+    call: str, printed: str, expected: bool
+) -> None:
+    change: Any = {"kind": ChangeKind.PARAMETER_RENAMED}
+    side = ChangeSide(change, "1.0", "2.0", "demo.f", "value")
+    core: Any = SimpleNamespace(form=UsageForm.CALL)
+    lines = tuple(map(line_of, ast.parse(f"from demo import f\nprint({call})").body))
+    for test in (None, own_test("1.0", "f")):
+        program = UsingProgram(test, lines, ((), (core,)), core)
+        assert is_distinctive(side, program, ["", f"{printed}\n"]) is expected

@@ -203,6 +203,37 @@ def test_refused(case: str) -> None:
     assert result.reason is reason
 
 
+@pytest.mark.parametrize(
+    ("name", "shown", "refused"),
+    [
+        ("read_gpickle", "lib.write_gpickle", True),
+        ("write_gpickle", "lib.read_gpickle", True),
+        ("read_gpickle", "# beside write_gpickle", True),
+        ("add_edges_from", "lib.remove_edges_from", True),
+        ("toJson", "from_json", True),
+        ("MinSizeError", "MaxSizeError", True),
+        ("max_size", "f(min_size=1)", True),
+        ("read_gpickle", "lib.read_gml", False),
+        ("read_gpickle", "lib.write_gml", False),
+        ("read_gpickle", "lib.write_gpickle_file", False),
+        ("read_to_end", "lib.write_from_end", False),
+        ("jit_data", "jit_graph", False),
+        ("to", "from_", False),
+        ("get", "set", False),
+    ],
+)
+@pytest.mark.parametrize("level", [TOKEN, LINE])
+def test_the_opposite_of_a_hidden_name_gives_it_away(name: str, shown: str, refused: bool, level: Granularity) -> None:
+    result = masked(f"{shown}\nlib.{name}(1)\n", level, name=name)
+    assert isinstance(result, Reject) is refused
+    if isinstance(result, Reject):
+        assert result.reason is RejectReason.LEAKS_ANSWER
+
+
+def test_the_opposite_inside_of_a_masked_line_is_hidden() -> None:
+    assert isinstance(masked("lib.read_a(lib.write_a(1))\n", LINE, name="read_a"), Masked)
+
+
 def test_case_may_be_told_apart_by_rule() -> None:
     rules = MASKING.model_copy(update={"ignore_case": False})
     code = "import lib\nx = lib.Lib(1)\n"

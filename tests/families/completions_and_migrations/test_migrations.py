@@ -33,7 +33,7 @@ from tests.families.completions_and_migrations.rows import (
 from tests.families.completions_and_migrations.rows import snippet as unchecked
 
 MASKING = load(RULES / "masking.yaml", MaskingRules)
-NAMES = {"fetch": "lib.fetch", "load": "lib.load", "send": "lib.send"}
+NAMES = {"fetch": "lib.fetch", "load": "lib.load", "send": "lib.send", "_load": "lib._load"}
 LIVES = [life(path, "1.0.0", "2.0.0") for path in NAMES.values()]
 CHANGED = [change(ChangeKind.KIND, NAMES[name], "1.1.0", "2.0.0") for name in ("fetch", "load")]
 
@@ -240,6 +240,30 @@ def test_a_rename_connects_the_examples_of_both_paths() -> None:
     assert (up["source_name"], up["target_name"], up["basis"]) == ("fetch", "load", "renamed")
     assert (up["libevolutioneval_tag"], down["libevolutioneval_tag"]) == ("deprecated", "introduced")
     assert up["change_id"] == down["change_id"] == renamed["id"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "directions"),
+    [
+        ("from lib import fetch\nx = fetch(1)\n", "load", {"old_to_new", "new_to_old"}),
+        ("from lib import fetch as load\nx = fetch(1)\n", "load", {"new_to_old"}),
+        ("from lib import fetch as other\nx = fetch(1)\n", "load", {"old_to_new", "new_to_old"}),
+        ("from lib import fetch\nx = fetch(1)\n", "_load", {"new_to_old"}),
+    ],
+)
+def test_the_name_to_be_written_is_neither_given_away_by_an_alias_nor_private(
+    old: str, new: str, directions: set[str]
+) -> None:
+    rows = [
+        snippet(old, "lib.fetch", "1.0.0", "1.1.0"),
+        snippet(f"from lib import {new}\nx = {new}(1)\n", f"lib.{new}", "2.0.0"),
+    ]
+    renamed = change(ChangeKind.RENAMED, "lib.fetch", "1.1.0", "2.0.0", new=f"lib.{new}", confidence=0.8)
+    lives = [
+        life("lib.fetch", "1.0.0", "1.1.0", removed_in="2.0.0"),
+        life(f"lib.{new}", "2.0.0", "2.0.0", introduced=True),
+    ]
+    assert {row["direction"] for row in run(rows, [renamed], lives).tables["migrations"]} == directions
 
 
 @pytest.mark.parametrize("kind", [ChangeKind.REMOVED, ChangeKind.DEPRECATED])

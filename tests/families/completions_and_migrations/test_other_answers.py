@@ -15,11 +15,13 @@ from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.stage import Runner
+from pipeline.families.completions_and_migrations.alike import Descriptions
 from pipeline.families.completions_and_migrations.other_answers import neighbours, other_answers_stage
 from pipeline.lake.rows import CompletionRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
-from tests.families.completions_and_migrations.rows import releases, symbol
+from pipeline.llm.rules import DraftingRules
+from tests.families.completions_and_migrations.rows import document, life, releases, symbol
 from tests.families.problems.examples import MUTATION, example
 from tests.families.problems.stores import Closed, Store, bare_store, environment_row
 
@@ -94,19 +96,24 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return bare_store(LIB, tmp_path_factory.mktemp("lib"))
 
 
-def tried(store: Store, *completions: tuple[Any, CompletionRow], described: bool = False, **tables: Any) -> Output:
+DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
+
+
+def tried(store: Store, *completions: tuple[Any, CompletionRow], text: str | None = None, **tables: Any) -> Output:
     rows = [row for _, row in completions]
     given: Any = {
         "releases": releases("1.0", "1.1"),
         "symbols": SYMBOLS,
         "snippets": [snippet for snippet, _ in completions],
         "completions": rows,
-        "drafts": [{"subject_id": row["id"]} for row in rows if described],
+        "drafts": [{"subject_id": row["id"], "text": text} for row in rows if text],
+        "documents": [],
+        "lifecycles": [],
         "verdicts": [{"subject_id": row["snippet_id"], "version": "1.1", "outcome": Outcome.PASSED} for row in rows],
         "environments": [environment_row("1.1", store.environments["1.1"])],
     }
     runner = Runner(cast(EnvironmentStore, store), find_sandbox(), load(RULES / "validation.yaml", ValidationRules))
-    output = other_answers_stage(given | tables, MUTATION, runner)
+    output = other_answers_stage(given | tables, MUTATION, DRAFTING, runner)
     assert output.units_in == output.units_out + len(output.rejects)
     for row in output.tables["other_answers"]:
         table("other_answers").check(row)
@@ -145,18 +152,88 @@ def test_a_call_of_another_library_of_the_same_name_excludes_no_name(store: Stor
 
 
 @pytest.mark.parametrize(
-    ("path", "token", "columns", "described", "count"),
+    ("path", "token", "columns", "text", "count"),
     [
-        ("lib.smallest", "smallest", {}, True, 0),
-        ("lib.smallest", "items", {}, True, 1),
-        ("lib.smallest", "smallest", {"change_id": None}, False, 0),
-        ("lib.smallest", "smallest", {"granularity": Granularity.LINE}, False, 0),
+        ("lib.smallest", "smallest", {}, "Find the least of the items.", 0),
+        ("lib.smallest", "items", {}, "Find the least of the items.", 1),
+        ("lib.smallest", "smallest", {"change_id": None}, None, 0),
+        ("lib.smallest", "smallest", {"granularity": Granularity.LINE}, None, 0),
     ],
     ids=["a text tells it", "the text is on the function", "not about a change", "a line"],
 )
-def test_what_is_run(store: Store, path: str, token: str, columns: Any, described: bool, count: int) -> None:
+def test_what_is_run(store: Store, path: str, token: str, columns: Any, text: str | None, count: int) -> None:
     row = completion(">>> import lib\n>>> lib.smallest(items=[1, 2])\n1\n", path, token, **columns)
-    assert tried(store, row, described=described).units_in == count
+    assert tried(store, row, text=text).units_in == count
+
+
+TEXT = "Find the item which stands before all others."
+
+
+@pytest.mark.parametrize(
+    ("documents", "replaced", "number", "passing"),
+    [
+        ([document("lib.first", TEXT, "1.1")], [], 1, ["first"]),
+        ([document("lib.largest", TEXT, "1.1")], [], 1, []),
+        ([document("lib.pair", TEXT, "1.1")], [], None, []),
+        ([document("lib.first", TEXT, "1.0")], [], None, []),
+        ([document("lib.first", "Find the item which stands before one other.", "1.1")], [], None, []),
+        ([], [("lib.smallest", "lib.first")], 1, ["first"]),
+        ([], [("lib.smallest", "`first()`")], 1, ["first"]),
+        ([], [("lib.first", "lib.smallest"), ("lib.largest", "lib.first")], 1, ["first"]),
+    ],
+    ids=[
+        "the same words",
+        "the same words, but it gives another value",
+        "the same words, but its signature does not take the call",
+        "the same words in another release",
+        "other words",
+        "the replacement",
+        "the replacement in other words",
+        "what is replaced",
+    ],
+)
+def test_of_described_names_those_are_tried_that_the_text_describes_as_well(
+    store: Store, documents: list[Any], replaced: list[tuple[str, str]], number: int | None, passing: list[str]
+) -> None:
+    lives = [life(path, "1.1", "1.1", replacement=other) for path, other in replaced]
+    rows = tried(store, FIRST, text=TEXT, documents=documents, lifecycles=lives).tables["other_answers"]
+    assert [(row["tried"], row["passing"]) for row in rows] == ([] if number is None else [(number, passing)])
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden", "docstring", "other", "is_alike"),
+    [
+        (
+            "Strips values from the end of an iterable.",
+            "rstrip_iter",
+            "Strips values from the end of an iterable.",
+            "rstrip",
+            True,
+        ),
+        (
+            "Strips values from the end of an iterable.",
+            "rstrip",
+            "Strips values from the beginning and end of an iterable.",
+            "strip",
+            False,
+        ),
+        # one name shows in the other's text
+        ("Return the PageRank of the nodes.", "pagerank_numpy", "Return the PageRank of the nodes.", "pagerank", True),
+        (
+            "Return the [API] item of both merged lists.",
+            "largest",
+            "Return the smallest item of both merged lists.",
+            "smallest",
+            True,
+        ),
+        ("Find the largest item of all.", "largest", "", "larger", False),
+    ],
+)
+def test_descriptions_are_alike_without_either_name(
+    text: str, hidden: str, docstring: str, other: str, is_alike: bool
+) -> None:
+    descriptions = Descriptions([document(f"lib.{other}", docstring, "1.1")], [], DRAFTING, MUTATION.like_description)
+    assert list(descriptions.alike(text, f"lib.{hidden}", [other], "1.1")) == [other] * is_alike
 
 
 @pytest.mark.parametrize(

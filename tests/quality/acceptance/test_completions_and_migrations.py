@@ -355,6 +355,35 @@ def test_project_code_is_published_if_a_probe_passes() -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "masked_code", "level", "evidence"),
+    [
+        ("def f():\n    load(1)\n", "def f():\n    [line-mask]\n", "line", "static"),
+        ("def f():\n    load(1)\nf()\n", "def f():\n    [line-mask]\nf()\n", "line", "executed"),
+        ("def f():\n    a = 1\n    load(1)\n", "def f():\n    [block-mask]\n", "block", "static"),
+        ("def f():\n    load(1)\n", "def f():\n    [token-mask](1)\n", "token", "static"),
+        (
+            "from lib import load\ndef f():\n    load(1)\n",
+            "from lib import [token-mask]\ndef f():\n    [token-mask](1)\n",
+            "token",
+            "executed",
+        ),
+        (
+            "from lib import load\ndef f():\n    load(1)\n",
+            "from lib import [token-mask]\ndef f():\n    [line-mask]\n",
+            "line",
+            "static",
+        ),
+        ("load(1)\ndef f():\n    pass\n", "[line-mask]\ndef f():\n    pass\n", "line", "executed"),
+    ],
+)
+def test_a_mask_where_nothing_runs_is_not_executed(code: str, masked_code: str, level: str, evidence: str) -> None:
+    made = world()
+    changed = {"code": code, "masked_code": masked_code, "granularity": level}
+    rows = [row | changed if row["version"] == "2.0" else row for row in made.completions]
+    assert published(gate(made.but(completions=rows)), "published_completions", "2.0")["evidence"] == evidence
+
+
+@pytest.mark.parametrize(
     ("outcome", "detail"),
     [(Outcome.API_MISSING, "2.0: a probe of lib.load came out as api_missing"), (None, "lib.load cannot be probed")],
 )
