@@ -8,10 +8,12 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pydantic import Field
+
+from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.samples import DraftField
 from pipeline.corpus.documentation.docstrings import read_docstring
 from pipeline.corpus.prose import plain, split_sentences
-from pipeline.families.problems.rules import ConversionRules
 from pipeline.lake.rows import ApiDocumentDocumentedParameter, ApiDocumentRow
 from pipeline.llm.names import find_code_names, find_names, without_parameters
 from pipeline.llm.rules import DraftingRules
@@ -21,6 +23,13 @@ _NAME = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _MARKED = re.compile(r"(?<![\w*`:\\])(?:(`{1,2})([^`]+)\1|(\*{1,2})(?=\S)([^*`]+)(?<=\S)\3)(?![\w*`])")
 """Code and emphasis, but no role of Sphinx, and nothing that is escaped."""
 _TYPE = re.compile(r"^[\w.]+: (?=\S)")
+
+
+class ConversionRules(Rule):
+    """The sentence on a function that returns the result of its API converted."""
+
+    text: str
+    results: dict[str, str] = Field(description="built-in function to how a text names its result")
 
 
 @dataclass(frozen=True, slots=True)

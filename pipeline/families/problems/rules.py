@@ -7,13 +7,7 @@ from pydantic import Field
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.problems import InputChange
 from pipeline.core.vocabularies.samples import SnippetSource
-
-
-class ConversionRules(Rule):
-    """The sentence on a function that returns the result of its API converted."""
-
-    text: str
-    results: dict[str, str] = Field(description="built-in function to how a text names its result")
+from pipeline.families.passed_parameters import ConversionRules
 
 
 class StatementRules(Rule):
