@@ -115,7 +115,7 @@ def test_decisions_come_into_the_next_snapshot_and_change_nothing_after_that(dem
     published = rows(demo.first, "completions")
     edited, rejected = (
         next(row for row in published.values() if (row["granularity"], row["path"]) == ("token", path))
-        for path in ("demo.summed", "demo.make_loud")
+        for path in ("demo.total", "demo.make_loud")
     )
     entry = look(demo.store, edited["id"]).entry
     validation, status = demo.edit(entry, masked_code=f"{edited['masked_code']}\nprint(values)\n")
