@@ -136,7 +136,7 @@ def test_a_description_of_a_function_says_what_its_parameters_are(about: str | N
         (None, None),
     ],
 )
-def test_what_is_said_of_a_parameter(description: str | None, text: str | None) -> None:
+def test_texts_of_parameters(description: str | None, text: str | None) -> None:
     assert parameter_texts(documented(n=description), PASSED, DRAFTING) == ({"number": text} if text else {})
 
 

@@ -354,7 +354,7 @@ RESULTS = {
 
 
 @pytest.mark.parametrize("case", RESULTS)
-def test_what_comes_out_is_said_without_parameters_that_are_not_passed(case: str) -> None:
+def test_descriptions_leave_out_parameters_that_are_not_passed(case: str) -> None:
     docstring, of_result, expected = RESULTS[case]
     request = Request("id", DraftField.DESCRIPTION, ("fetch",), (docstring.replace(r"\n", "\n"),), "code")
     asked = replace(request, of_result=of_result, omitted=frozenset({"default"}), others=frozenset({"send_page"}))
@@ -405,7 +405,7 @@ def test_a_sentence_goes_without_its_part_on_a_parameter(text: str, cut: str) ->
         ("self.n and `n` and n_1", []),
     ],
 )
-def test_a_name_of_a_parameter_is_told_from_a_word(text: str, named: list[str]) -> None:
+def test_parameter_names_are_no_plain_words(text: str, named: list[str]) -> None:
     spans = find_code_names(text, {"word", "strip_value", "code", "n", "a"}, {"code"}, DRAFTING)
     assert [text[start:end] for start, end in spans] == named
 

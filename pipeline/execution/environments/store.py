@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import time
@@ -269,9 +268,12 @@ class EnvironmentStore:
         resolver = self._builder if attempt.builds else self._resolver
         whole = self.rules.with_extras(request)
         if whole != request.requirement:
-            # What an extra asks for may be missing from the index, or have no wheel: the library works without it.
-            with contextlib.suppress(StepFailed):
+            try:
                 return resolver.lock([whole, *beside], interpreter, attempt.cutoff, own)
+            except StepFailed as error:
+                # What an extra asks for may be missing from the index, or have no wheel: the library works without it.
+                if error.outcome not in (EnvironmentOutcome.NO_FILES, EnvironmentOutcome.UNRESOLVABLE):
+                    raise
         return resolver.lock([request.requirement, *beside], interpreter, attempt.cutoff, own)
 
     def _take(self, lock: str, interpreter: Interpreter, names: tuple[str, ...]) -> Environment:

@@ -275,9 +275,7 @@ def test_written_programs_print_values_and_no_descriptors(text: str, expected: b
         pytest.param("f(value='NaN').value", "NaN", True, id="an attribute of what the call makes"),
     ],
 )
-def test_a_call_with_a_changed_parameter_does_not_hand_back_what_it_is_given(
-    call: str, printed: str, expected: bool
-) -> None:
+def test_a_call_with_a_changed_parameter_does_not_return_its_argument(call: str, printed: str, expected: bool) -> None:
     change: Any = {"kind": ChangeKind.PARAMETER_RENAMED}
     side = ChangeSide(change, "1.0", "2.0", "demo.f", "value")
     core: Any = SimpleNamespace(form=UsageForm.CALL)

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from pipeline.core.vocabularies.running import EnvironmentOutcome as Outcome
 from pipeline.core.vocabularies.running import Rung
 from pipeline.execution.environments.resolution.failures import IndexUnreachable, StepFailed
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
+from pipeline.execution.environments.resolution.resolver import Resolver
 from pipeline.execution.environments.resolution.rules import Extras, environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.lake.schema import table
@@ -180,6 +181,28 @@ def test_extras_are_installed_where_they_can_be(
     assert re.findall(r"^(\S+==\S+)", row["lock"] or "", re.M) == expected
 
 
+@pytest.mark.parametrize("outcome", [Outcome.TIMED_OUT, Outcome.NO_SPACE])
+def test_extras_are_not_left_out_because_a_machine_was_slow_or_full(
+    index: Index,
+    store_at: Stores,
+    request_for: Wants,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    outcome: Outcome,
+) -> None:
+    index.add("lib", "1.0", wheel("lib", "1.0", {"lib.py": ""}, Provides_Extra="all"), MAY)
+    real = Resolver.lock
+
+    def lock(self: Resolver, requirements: Sequence[str], *others: Any) -> str:
+        if requirements[0].startswith("lib["):
+            raise StepFailed(outcome, "resolving")
+        return real(self, requirements, *others)
+
+    monkeypatch.setattr(Resolver, "lock", lock)
+    row = store_at(tmp_path, extras=(Extras(library="lib", extras=("all",)),)).build(request_for())
+    assert row["outcome"] == outcome
+
+
 @pytest.mark.parametrize(
     ("source", "requires", "changed", "outcome", "detail"),
     [
@@ -323,7 +346,7 @@ def test_a_full_disk(index: Index, tmp_path: Path) -> None:
 import subprocess, sys
 from pathlib import Path
 from pipeline.execution.environments.resolution.request import EnvironmentRequest
-from pipeline.execution.environments.resolution.rules import Extras, environment_rules
+from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", sys.argv[1]], check=True)
 rules = environment_rules().model_copy(update={{"gaps": ()}})

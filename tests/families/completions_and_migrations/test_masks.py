@@ -230,7 +230,7 @@ def test_the_opposite_of_a_hidden_name_gives_it_away(name: str, shown: str, refu
         assert result.reason is RejectReason.LEAKS_ANSWER
 
 
-def test_the_opposite_inside_of_a_masked_line_is_hidden() -> None:
+def test_the_opposite_within_a_masked_line_is_hidden() -> None:
     assert isinstance(masked("lib.read_a(lib.write_a(1))\n", LINE, name="read_a"), Masked)
 
 

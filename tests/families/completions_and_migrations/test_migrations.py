@@ -251,9 +251,7 @@ def test_a_rename_connects_the_examples_of_both_paths() -> None:
         ("from lib import fetch\nx = fetch(1)\n", "_load", {"new_to_old"}),
     ],
 )
-def test_the_name_to_be_written_is_neither_given_away_by_an_alias_nor_private(
-    old: str, new: str, directions: set[str]
-) -> None:
+def test_the_target_name_is_no_alias_and_not_private(old: str, new: str, directions: set[str]) -> None:
     rows = [
         snippet(old, "lib.fetch", "1.0.0", "1.1.0"),
         snippet(f"from lib import {new}\nx = {new}(1)\n", f"lib.{new}", "2.0.0"),
