@@ -1125,6 +1125,8 @@ class WitnessRow(TypedDict):
     new_checks: Sequence[WitnessCheck]
     old_in_new: str | None  # Outcome
     new_in_old: str | None  # Outcome
+    old_fails_at: int | None
+    new_fails_at: int | None
     similarity: float | None
     old_test_version: str | None
     new_test_version: str | None

@@ -17,7 +17,7 @@ from pipeline.corpus.usages.text import source_of
 from pipeline.execution.mutation.score import SCORED, MutationScore
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.completions_and_migrations.blocks import make_blocks
-from pipeline.families.completions_and_migrations.completions import make_completions
+from pipeline.families.completions_and_migrations.completions import ShownChange, make_completions
 from pipeline.families.completions_and_migrations.migrations import make_migrations
 from pipeline.families.completions_and_migrations.source import parse_source
 from pipeline.families.contexts.controlled import controlled_stage
@@ -63,12 +63,15 @@ def completion(context: RebuildContext, row: PublishedCompletionRow) -> RebuiltR
     snippet = context.snippets[row["snippet_id"]]
     is_witness = snippet["source"] in (SnippetSource.OWN_TEST, SnippetSource.CHANGE)
     witnessed = [each for each in context.tables["changes"] if is_witness and each["id"] == row["change_id"]]
+    source, uses = parse_source(source_of(snippet)), context.usages[snippet["id"]]
+    # A run has found at which statement it fails in the other release: of a published row that of its use.
+    failing = {source.place_of((use["start_byte"], use["end_byte"])) for use in uses if use["id"] == row["usage_id"]}
     output = make_completions(
-        [(snippet, parse_source(source_of(snippet)))],
-        {snippet["id"]: context.usages[snippet["id"]]},
+        [(snippet, source)],
+        {snippet["id"]: uses},
         context.history,
         context.rules.masking,
-        {snippet["id"]: witnessed[0]} if witnessed else {},
+        {snippet["id"]: ShownChange(witnessed[0], next(iter(failing), None))} if witnessed else {},
     )
     instance = of_id(output.rows, row["id"], output.rejects)
     return _gated(context, row, {"completions": [instance]}, _drafts(context, [instance], []))

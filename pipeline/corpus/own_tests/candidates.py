@@ -169,7 +169,12 @@ class Catalogue:
             for change in self.touching(name, old_version, new_version)
             if sides_of(change)
             and is_symptom(
-                change, _gone(change, path), _passed_parameter(change, keywords), failure.outcome, failure.message
+                change,
+                _gone(change, path),
+                _passed_parameter(change, keywords),
+                failure.outcome,
+                failure.message,
+                text_of(candidate.old),
             )
         ]
         if not concerned or not old_all or not new_all:

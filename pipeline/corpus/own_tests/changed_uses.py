@@ -18,6 +18,7 @@ from pipeline.core.vocabularies.changes import MARKED, OF_PARAMETERS, OF_TYPES, 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import UsageForm
+from pipeline.core.vocabularies.surface import ParameterKind
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.scripts import (
     Line,
@@ -26,16 +27,18 @@ from pipeline.corpus.own_tests.scripts import (
     rewritten,
     sides_of_equality,
     slice_to,
+    unshown,
 )
 from pipeline.corpus.own_tests.suite import root_name
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.find import scan
 from pipeline.corpus.usages.uses import Use
-from pipeline.lake.rows import ChangeRow, OwnTestRow
+from pipeline.lake.rows import ChangeRow, OwnTestRow, SymbolParameter
 
 _WORKS_BEFORE = frozenset({ChangeKind.REMOVED, ChangeKind.PARAMETER_REMOVED})
 _WORKS_AFTER = frozenset({ChangeKind.INTRODUCED, ChangeKind.PARAMETER_ADDED_OPTIONAL})
 _NO_RUN_SHOWS = OF_TYPES | MARKED | {ChangeKind.UNDEPRECATED}
+_NOT_BY_NAME = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.VAR_POSITIONAL})
 _LEFT_OUT = frozenset({ChangeKind.PARAMETER_DEFAULT, ChangeKind.PARAMETER_OPTIONAL, ChangeKind.PARAMETER_REQUIRED})
 """Only calls that do not give the parameter come out otherwise."""
 
@@ -47,6 +50,10 @@ _TESTS_OF_CONTEXT = 24
 
 _OF_TESTS = frozenset({"pytest", "self", "warnings", "contextlib", "mock"})
 
+_DEFINITION = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+_OF_BASES = re.compile(r"\b(isinstance|issubclass|__bases__|__mro__|mro|except)\b")
+
 _REFLECTED = re.compile(rb"\.__(name|qualname|module|doc)__\b")
 """What every function and class answers alike: a use that asks for it shows nothing of what the API does."""
 
@@ -55,7 +62,8 @@ _REFLECTED = re.compile(rb"\.__(name|qualname|module|doc)__\b")
 class ChangeSide:
     """A change from one of its two releases: `home`, in which a use is right, and `other`, in which it may fail.
 
-    `keyword` is the name of the parameter at home that `other` does not take.
+    `keyword` is the parameter at home that `other` does not take by name, `positional` the one that it does not take by
+    position.
     """
 
     change: ChangeRow
@@ -63,6 +71,12 @@ class ChangeSide:
     other: str
     path: str
     keyword: str | None = None
+    positional: str | None = None
+
+    @property
+    def parameter(self) -> str | None:
+        """The parameter that a call has to give at home to fail in the other release."""
+        return self.keyword or self.positional
 
     @property
     def is_old(self) -> bool:
@@ -107,9 +121,20 @@ def sides_of(change: ChangeRow) -> list[ChangeSide]:
     new_path = str(change["new"]) if kind in RELOCATED else change["path"]
     new_keyword = change["new"] if kind is ChangeKind.PARAMETER_RENAMED else keyword
     old_keyword = None if kind is ChangeKind.PARAMETER_ADDED_REQUIRED else keyword
+    old_positional = new_positional = None
+    if kind is ChangeKind.PARAMETER_KIND:
+        old_keyword, new_keyword = (
+            parameter if there in _NOT_BY_NAME else None for there in (change["new"], change["old"])
+        )
+        old_positional, new_positional = (
+            parameter if there == ParameterKind.KEYWORD_ONLY else None for there in (change["new"], change["old"])
+        )
     before, after = change["old_version"], change["new_version"]
-    old = ChangeSide(change, before, after, change["path"], old_keyword)
-    new = ChangeSide(change, after, before, new_path, new_keyword)
+    old = ChangeSide(change, before, after, change["path"], old_keyword, old_positional)
+    new = ChangeSide(change, after, before, new_path, new_keyword, new_positional)
+    if kind is ChangeKind.PARAMETER_KIND:
+        # What takes a parameter in no other way cannot be called otherwise at home.
+        return [side for side in (old, new) if side.parameter]
     return [old] if kind in _WORKS_BEFORE else [new] if kind in _WORKS_AFTER else [old, new]
 
 
@@ -162,7 +187,7 @@ class TestScripts:
         others = side.other_names(api)
         paths = [path for path in self._by_path if side.concerns(path, names) or path in others]
         matching = {row["id"]: row for path in paths for row in self._by_path[path]}
-        by_name = re.compile(rf"\b{re.escape(side.keyword)}\s*=") if side.keyword else re.compile("")
+        by_name = re.compile(rf"\b{re.escape(side.parameter)}\s*=") if side.parameter else re.compile("")
         near = {row["id"]: self.nearest(row, side) for row in matching.values()}
 
         def order(row: OwnTestRow) -> tuple[bool, int, int]:
@@ -199,7 +224,7 @@ class TestScripts:
             for use in each
             if side.is_use(use, names) and not _REFLECTED.match(text, use.end_byte)
         ]
-        places.sort(key=lambda each: (side.keyword not in each[1].keywords, each[0]))
+        places.sort(key=lambda each: (side.parameter not in each[1].keywords, each[0]))
         programs: dict[str, UsingProgram] = {}
         for place, use in places:
             near = [script.first(test, place, use, extent) for extent in (Extent.TIGHT, Extent.LOOSE)]
@@ -211,6 +236,9 @@ class TestScripts:
         for program in list(programs.values()):
             if side.keyword and (by_name := self._by_name(program, side)) is not None:
                 programs.setdefault(by_name.size[1], by_name)
+        if side.positional:
+            by_position = (self.by_position(program, side) for program in programs.values())
+            programs = {program.size[1]: program for program in by_position if program}
         if not places:
             raise Refused(RejectReason.UNTESTED, "the test does not use it in a way that the change concerns")
         if not programs:
@@ -297,34 +325,59 @@ class TestScripts:
 
     def _by_name(self, program: UsingProgram, side: ChangeSide) -> UsingProgram | None:
         """Return a program in which the call gives the parameter by name, where it gives it by position."""
-        api = self._apis[side.home]
-        row = api.symbols.get(api.preferred(program.core.path))
-        names = [each["name"] for each in row["parameters"]] if row else []
-        if side.keyword not in names:
+        names = [each["name"] for each in self._parameters(program, side)]
+        place, call = self._core_call(program, side)
+        if not call or side.keyword not in names:
             return None
-        place = first(number for number, uses in enumerate(program.uses) if program.core in uses)
-        start = sum(len(line.text.encode()) + 1 for line in program.lines[:place])
-        line = program.lines[place]
-        core = next((use for use in uses_by_line(program.lines, api)[place] if use.path == program.core.path), None)
-        call = core and _call_at(line, core.end_byte - start)
         position = names.index(side.keyword)
-        if (
-            not call
-            or any(isinstance(each, ast.Starred) for each in call.args)
-            or not position < len(call.args) <= len(names)
-        ):
+        if not position < len(call.args) <= len(names):
             return None
-        was = call.args, call.keywords
         keywords = [
             ast.keyword(name, value) for name, value in zip(names[position:], call.args[position:], strict=False)
         ]
-        call.args, call.keywords = call.args[:position], [*keywords, *call.keywords]
-        written = rewritten(line)
-        call.args, call.keywords = was
-        lines = (*program.lines[:place], written, *program.lines[place + 1 :])
-        uses = tuple(uses_by_line(lines, api))
+        lines = _recalled(program.lines, place, call, call.args[:position], [*keywords, *call.keywords])
+        uses = tuple(uses_by_line(lines, self._apis[side.home]))
         named = next((use for use in uses[place] if side.keyword in use.keywords), None)
         return UsingProgram(program.test, lines, uses, named) if named else None
+
+    def by_position(self, program: UsingProgram, side: ChangeSide) -> UsingProgram | None:
+        """Return a program in which the call gives the parameter by position, with the defaults of those before it."""
+        parameters = self._parameters(program, side)
+        place, call = self._core_call(program, side)
+        position = next((n for n, each in enumerate(parameters) if each["name"] == side.positional), None)
+        if not call or position is None:
+            return None
+        if position < len(call.args):
+            return program
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        if side.positional not in given or None in given:
+            return None
+        arguments = list(call.args)
+        for parameter in parameters[len(arguments) : position + 1]:
+            value = given.pop(parameter["name"], None) or literal(parameter["default"])
+            if value is None or parameter["kind"] != ParameterKind.POSITIONAL_OR_KEYWORD:
+                return None
+            arguments.append(value)
+        keywords = [ast.keyword(name, value) for name, value in given.items()]
+        lines = _recalled(program.lines, place, call, arguments, keywords)
+        uses = tuple(uses_by_line(lines, self._apis[side.home]))
+        core = next((use for use in uses[place] if use.path == program.core.path), None)
+        return UsingProgram(program.test, lines, uses, core) if core else None
+
+    def _parameters(self, program: UsingProgram, side: ChangeSide) -> Sequence[SymbolParameter]:
+        api = self._apis[side.home]
+        row = api.symbols.get(api.preferred(program.core.path))
+        return row["parameters"] if row else ()
+
+    def _core_call(self, program: UsingProgram, side: ChangeSide) -> tuple[int, ast.Call | None]:
+        """Return the line of the use for which a program was made, and its call if that unpacks nothing."""
+        place = first(number for number, uses in enumerate(program.uses) if program.core in uses)
+        start = sum(len(line.text.encode()) + 1 for line in program.lines[:place])
+        uses = uses_by_line(program.lines, self._apis[side.home])[place]
+        core = next((use for use in uses if use.path == program.core.path), None)
+        call = _call_at(program.lines[place], core.end_byte - start) if core else None
+        is_plain = call is not None and not any(isinstance(each, ast.Starred) for each in call.args)
+        return place, call if is_plain else None
 
     def _script(self, test: OwnTestRow, version: str) -> _Script:
         key = test["id"], version
@@ -393,10 +446,15 @@ class _Script:
         return self if lines == self.lines else _Script(lines, uses_by_line(lines, api), self.unbound)
 
     def first(self, test: OwnTestRow, place: int, use: Use, extent: Extent) -> UsingProgram | None:
-        """Return the first assertion that needs a line, with all that it needs, if it does without pytest."""
-        for end in range(place, len(self.lines)):
-            if self.lines[end].expectation is None:
-                continue
+        """Return the first assertion that needs a line, with all that it needs, if it does without pytest.
+
+        What a function or class asserts is for the last line that needs it to print, as nothing else may call it.
+        """
+        ends = [number for number in range(place, len(self.lines)) if self.lines[number].expectation is not None]
+        asserting = [number for number in ends if isinstance(self.lines[number].node, _DEFINITION)]
+        ends = [number for number in ends if number not in asserting]
+        ends += [end for number in asserting if (end := self._last_need(number)) is not None]
+        for end in ends:
             if extent is Extent.ALL:
                 # What registers a function and what calls it later share no name.
                 every = [line for line in self.lines[:end] if line.expectation is None or line.binds]
@@ -410,8 +468,17 @@ class _Script:
                 continue
             chosen = [number for number, line in enumerate(self.lines) if id(line) in needed]
             lines = tuple(self.lines[number] for number in chosen)
+            if lines[-1].expectation is None:
+                lines = (*lines[:-1], unshown(lines[-1]))
             if not any(line.needs & self.unbound or "pytest" in line.text for line in lines):
                 return UsingProgram(test, lines, tuple(self.uses[number] for number in chosen), use)
+        return None
+
+    def _last_need(self, place: int) -> int | None:
+        """Return the last line that needs what a line defines, None where none does."""
+        for number in range(len(self.lines) - 1, place, -1):
+            if any(line is self.lines[place] for line in slice_to(self.lines, number, tight=True)):
+                return number
         return None
 
 
@@ -450,6 +517,27 @@ def _import_of(path: str, node: ast.ImportFrom, renamed: Collection[str]) -> ast
 def _length(lines: Sequence[Line]) -> tuple[int, str]:
     text = "".join(line.text for line in lines)
     return len(text), text
+
+
+def _recalled(
+    lines: Sequence[Line], place: int, call: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]
+) -> tuple[Line, ...]:
+    """Return the lines of a program with other arguments of a call in one of them."""
+    was = call.args, call.keywords
+    call.args, call.keywords = args, keywords
+    written = rewritten(lines[place])
+    call.args, call.keywords = was
+    return (*lines[:place], written, *lines[place + 1 :])
+
+
+def literal(default: str | None) -> ast.expr | None:
+    """Return the default of a parameter as a node, None where it is no literal."""
+    try:
+        node = ast.parse(default or "", mode="eval").body
+        ast.literal_eval(node)
+    except (ValueError, SyntaxError, TypeError):
+        return None
+    return node
 
 
 def _call_at(line: Line, end: int) -> ast.Call | None:
@@ -501,10 +589,11 @@ def imported(node: ast.stmt) -> Iterator[str]:
         yield from (alias.name for alias in node.names)
 
 
-def is_symptom(change: ChangeRow, path: str, keyword: str | None, outcome: Outcome, message: str) -> bool:
-    """Say whether a failure is the one that a change leads to: it names what is gone or not taken.
+def is_symptom(change: ChangeRow, path: str, keyword: str | None, outcome: Outcome, message: str, text: str) -> bool:
+    """Say whether a failure of a program is the one that a change leads to: it names what is gone or not taken.
 
-    Of a change of behaviour no exception tells; that the failing line uses nothing else that changed is for the caller.
+    Other bases show where the program asks for them, or something inherited is missing. Of a change of behaviour no
+    exception tells; that the failing line uses nothing else that changed is for the caller.
     """
     kind = change["kind"]
     if kind in WHOLE:
@@ -516,6 +605,8 @@ def is_symptom(change: ChangeRow, path: str, keyword: str | None, outcome: Outco
             path.rpartition(".")[2][:1].isupper() and _word("__init__()", message)
         )
         return "TypeError" in message and (named or (function and "positional argument" in message))
+    if kind is ChangeKind.BASES:
+        return outcome == Outcome.API_MISSING or _OF_BASES.search(text) is not None
     return True
 
 

@@ -257,6 +257,11 @@ def rewritten(line: Line) -> Line:
     return line_of(copy.deepcopy(line.node), line.expectation, line.compares)
 
 
+def unshown(line: Line) -> Line:
+    """Return a line that displays nothing at a prompt, where an expression shows its value."""
+    return line_of(_unshown(copy.deepcopy(line.node)), line.expectation, line.compares)
+
+
 def _changed(node: ast.stmt) -> Iterator[str]:
     """Yield the names whose objects a statement may change: what it calls methods of, or hands to calls."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):

@@ -472,13 +472,21 @@ class _Search:
         line = program.lines[place].text.partition("\n")[0]
         path = program.core.path if side.concerns(program.core.path, names) else side.path
         whole = side.path if change["kind"] in WHOLE else path
-        if not blamed(side, program, place, names) or not is_symptom(change, whole, side.keyword, outcome, message):
+        if not blamed(side, program, place, names) or not is_symptom(
+            change, whole, side.keyword, outcome, message, each.text
+        ):
             return Reject(key, RejectReason.OTHER_CAUSE, f"{where}: {line}: {described(there)}")
         if not _by_exception(change) and len(self._changed(side, program, place)) > 1:
             return Reject(key, RejectReason.OTHER_CAUSE, f"{where}: several changes bear on {line}")
         release = (self.tests.nearest(program.test, side) if program.test else None) or side.home
         written = _Form(
-            _commented(program.lines, expected), _checks(program.lines, expected), path, program.test, release, outcome
+            _commented(program.lines, expected),
+            _checks(program.lines, expected),
+            path,
+            program.test,
+            release,
+            outcome,
+            place,
         )
         return _row(change, written if side.is_old else None, None if side.is_old else written)
 
@@ -525,6 +533,7 @@ class _Search:
                         forms.old,
                         old_version,
                         failure.outcome,
+                        place,
                     ),
                     _Form(
                         _commented(candidate.new, after),
@@ -533,6 +542,7 @@ class _Search:
                         forms.new,
                         new_version,
                         outcome,
+                        failing_place(candidate.new, after, new_runs[0]),
                     ),
                     forms.versions,
                 )
@@ -556,7 +566,10 @@ def _by_exception(change: ChangeRow) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A program of a witness: outputs, API, its test if it has one, the release of that, how it comes out elsewhere."""
+    """A program of a witness: outputs, API, its test if it has one, the release of that.
+
+    `elsewhere` is how it comes out in the other release, `place` the statement at which it fails there, if it does.
+    """
 
     code: str
     checks: list[SnippetCheck]
@@ -564,6 +577,7 @@ class _Form:
     test: OwnTestRow | None
     release: str
     elsewhere: Outcome
+    place: int | None
 
 
 def _row(
@@ -599,6 +613,8 @@ def _row(
         "new_checks": new.checks if new else [],
         "old_in_new": old.elsewhere if old else None,
         "new_in_old": new.elsewhere if new else None,
+        "old_fails_at": old.place if old else None,
+        "new_fails_at": new.place if new else None,
         "similarity": round(difflib.SequenceMatcher(None, codes[0], codes[1], autojunk=False).ratio(), 4)
         if old and new
         else None,

@@ -101,9 +101,10 @@ class ProgramWriter:
         lines = tuple(sorted(lines, key=lambda line: not isinstance(line.node, ast.Import | ast.ImportFrom)))
         uses = tuple(uses_by_line(lines, api))
         core = next((use for each in reversed(uses) for use in each if side.is_use(use, names)), None)
-        if core is None or (side.keyword is not None and side.keyword not in core.keywords):
+        if core is None or (side.parameter is not None and side.parameter not in core.keywords):
             return None
-        return UsingProgram(None, lines, uses, core)
+        program = UsingProgram(None, lines, uses, core)
+        return self.scripts.by_position(program, side) if side.positional else program
 
     def _uses(self, side: ChangeSide, api: Api) -> Iterator[tuple[Sequence[Line], str]]:
         """Yield expressions that use the API, each with the lines that it needs."""
@@ -123,7 +124,7 @@ class ProgramWriter:
         if row["kind"] == SymbolKind.CLASS:
             yield from self._of_class(side, api, row)
         elif row["kind"] in _CALLED:
-            for arguments in self._arguments(row, side.keyword, side.home):
+            for arguments in self._arguments(row, side.parameter, side.home):
                 yield [imported], f"{name}({arguments})"
         else:
             yield [imported], name
@@ -134,7 +135,7 @@ class ProgramWriter:
         name = side.path.rpartition(".")[2]
         parts = [name]
         if row["kind"] in _CALLED:
-            parts = [f"{name}({arguments})" for arguments in self._arguments(row, side.keyword, side.home)]
+            parts = [f"{name}({arguments})" for arguments in self._arguments(row, side.parameter, side.home)]
         if row["kind"] == SymbolKind.ATTRIBUTE or not _ON_CLASS.isdisjoint(row["labels"]):
             importing, class_name = _imported(owner, api)
             yield from (([importing], f"{class_name}.{part}") for part in parts)
@@ -165,14 +166,14 @@ class ProgramWriter:
 
         def order(pair: tuple[str, SymbolState]) -> tuple[bool, bool, str]:
             # The member of its name is what a parameter is for.
-            return pair[0] != side.keyword, pair[1]["kind"] not in _CALLED, pair[0]
+            return pair[0] != side.parameter, pair[1]["kind"] not in _CALLED, pair[0]
 
         for member, each in sorted(members, key=order):
             of_call = next(self._arguments(each, None, side.home), None)
             if each["kind"] in _CALLED and of_call is None:
                 continue
             part = f"{member}({of_call})" if each["kind"] in _CALLED else member
-            for arguments in self._arguments(row, side.keyword, side.home):
+            for arguments in self._arguments(row, side.parameter, side.home):
                 yield [importing], f"{name}({arguments}).{part}"
 
     def _objects(self, owner: str, version: str) -> Iterator[tuple[Sequence[Line], str]]:

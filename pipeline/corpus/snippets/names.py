@@ -49,6 +49,15 @@ def needed_by(statement: ast.stmt) -> set[str]:
         needed |= _loaded(statement)
     if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
         needed.add(statement.target.id)
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        for part in _evaluated_before(statement):
+            needed |= _loaded(part)
+    if isinstance(statement, ast.ClassDef):
+        # A method may have the name of its decorator: the body takes that from outside, and binds it then.
+        bound: set[str] = set()
+        for inner in statement.body:
+            needed |= needed_by(inner) - bound
+            bound |= bound_by(inner)
     return needed - _ALWAYS_THERE
 
 
@@ -92,10 +101,19 @@ def free_names(code: str) -> list[str]:
     return sorted(free | (later - bound))
 
 
-def _loaded(statement: ast.stmt) -> set[str]:
-    """Return the names loaded at the level of the statement itself, not inside a lambda or comprehension."""
+def _evaluated_before(definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[ast.expr]:
+    """Yield the parts of a definition that are evaluated before it binds its name."""
+    yield from definition.decorator_list
+    if isinstance(definition, ast.ClassDef):
+        yield from (*definition.bases, *(keyword.value for keyword in definition.keywords))
+    else:
+        yield from (*definition.args.defaults, *(each for each in definition.args.kw_defaults if each is not None))
+
+
+def _loaded(part: ast.AST) -> set[str]:
+    """Return the names loaded at the level of the part itself, not inside a lambda or comprehension."""
     names: set[str] = set()
-    stack: list[ast.AST] = [statement]
+    stack: list[ast.AST] = [part]
     while stack:
         node = stack.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):

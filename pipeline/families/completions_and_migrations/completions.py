@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
@@ -27,7 +28,7 @@ def make_completions(
     usages: Mapping[str, Sequence[UsageRow]],
     history: History,
     rules: MaskingRules,
-    witnessed: Mapping[str, ChangeRow] = MappingProxyType({}),
+    witnessed: Mapping[str, ShownChange] = MappingProxyType({}),
 ) -> Candidates[CompletionRow]:
     """Make the completion instances of snippets with their parsed programs; `usages` are keyed by snippet id.
 
@@ -43,14 +44,14 @@ def make_completions(
     documented: dict[str, str | None] = {}
     for snippet, source in programs:
         documented[snippet["id"]] = snippet["path"]
-        change, uses = witnessed.get(snippet["id"]), usages.get(snippet["id"], ())
-        if change is not None:
-            uses = [use for use in uses if _bears(change, use)] or uses
+        shown, uses = witnessed.get(snippet["id"]), usages.get(snippet["id"], ())
+        if shown is not None:
+            uses = [use for use in uses if _bears(shown.change, use)] or uses
         examples, unfit = core_usages(uses, rules)
         candidates.notes += unfit
         suitable = [usage for usage in examples if _is_example(snippet, usage["path"])]
         every = usages.get(snippet["id"], ())
-        work = partial(_of_usage, snippet, source, uses=every, history=history, rules=rules, change=change)
+        work = partial(_of_usage, snippet, source, uses=every, history=history, rules=rules, shown=shown)
         for result in guarded(suitable, _candidate, work):
             candidates.add(result)
     candidates.rows, surplus = within_quota(
@@ -68,12 +69,23 @@ def _is_example(snippet: SnippetRow, path: str) -> bool:
     return snippet["example_of"] is None or path in snippet["example_of"]
 
 
-def witnessed_changes(witnesses: Iterable[WitnessRow], changes: Iterable[ChangeRow]) -> dict[str, ChangeRow]:
+@dataclass(frozen=True, slots=True)
+class ShownChange:
+    """The change that running a snippet shows, and the statement at which it fails in the other release, from 0."""
+
+    change: ChangeRow
+    fails_at: int | None = None
+
+
+def shown_changes(witnesses: Iterable[WitnessRow], changes: Iterable[ChangeRow]) -> dict[str, ShownChange]:
     """Return the change that a snippet shows, by its id."""
     by_id = {change["id"]: change for change in changes}
-    ordered = sorted(witnesses, key=lambda row: row["id"], reverse=True)
-    keys = ((key, row["change_id"]) for row in ordered for key in (row["old_snippet_id"], row["new_snippet_id"]))
-    return {key: by_id[change] for key, change in keys if key}
+    shown: dict[str, ShownChange] = {}
+    for row in sorted(witnesses, key=lambda row: row["id"], reverse=True):
+        change = by_id[row["change_id"]]
+        shown |= {row["old_snippet_id"]: ShownChange(change, row["old_fails_at"])} if row["old_snippet_id"] else {}
+        shown |= {row["new_snippet_id"]: ShownChange(change, row["new_fails_at"])} if row["new_snippet_id"] else {}
+    return shown
 
 
 def _keywords(change: ChangeRow) -> Collection[str]:
@@ -117,7 +129,7 @@ def _of_usage(
     uses: Sequence[UsageRow],
     history: History,
     rules: MaskingRules,
-    change: ChangeRow | None,
+    shown: ShownChange | None,
 ) -> Iterator[CompletionRow | Reject]:
     spans = [_name_span(use) for use in uses]
     versions = _versions(snippet, usage["path"], history)
@@ -125,21 +137,14 @@ def _of_usage(
     if source.text_of(span) != usage["name"]:
         raise ValueError(f"usage {usage['id']}: {usage['name']!r} does not stand at bytes {span} of its snippet")
     levels = list(rules.granularities)
-    if change is not None:
-        argument = None
-        if change["kind"] not in WHOLE:
-            # The name of the API is the same in the other release: what differs is the argument, or the call.
-            arguments = _arguments_of(source, [use for use in uses if use["path"] == usage["path"]], _keywords(change))
-            argument = min((each for each in arguments if each[0] >= usage["name_end_byte"]), default=None)
-            if argument and not frozenset(source.names[source.text_of(argument)]).issubset(arguments):
-                key = f"{snippet['id']} {usage['path']}"
-                detail = f"{source.text_of(argument)} is a variable or an argument of another API, too"
-                yield Reject(key, RejectReason.UNFIT_NAME, detail)
-                return
-            span = argument or span
-        # A line or block of a test has more in it than what differs: values that nobody can guess.
-        differing = Granularity.TOKEN if argument or change["kind"] in WHOLE else Granularity.LINE
-        levels = [level for level in levels if level == differing]
+    change = shown.change if shown else None
+    if shown is not None:
+        differing = _differing(source, usage, uses, shown)
+        if isinstance(differing, Reject):
+            yield replace(differing, key=f"{snippet['id']} {usage['path']}")
+            return
+        span, differing_level = differing
+        levels = [level for level in levels if level == differing_level]
 
     def masked_at(use: UsageRow, level: Granularity) -> Masked | Reject:
         at = span if use is usage else _name_span(use)
@@ -158,6 +163,31 @@ def _of_usage(
         use, masked = next((each for each in masks if isinstance(each[1], Masked)), masks[0])
         for version in versions:
             yield _instance(snippet, use, version, level, source, span, masked, history, change)
+
+
+def _differing(
+    source: Source, usage: UsageRow, uses: Iterable[UsageRow], shown: ShownChange
+) -> tuple[Span, Granularity] | Reject:
+    """Return what of a use differs in the other release, and the level at which it is masked.
+
+    A line or block of a test has more in it than what differs: values that nobody can guess. Rejects have no key.
+    """
+    change, span = shown.change, _name_span(usage)
+    if change["kind"] in WHOLE:
+        return span, Granularity.TOKEN
+    # The name of the API is the same in the other release: what differs is the argument, or the call.
+    arguments = _arguments_of(source, [use for use in uses if use["path"] == usage["path"]], _keywords(change))
+    argument = min((each for each in arguments if each[0] >= usage["name_end_byte"]), default=None)
+    if argument is not None:
+        if frozenset(source.names[source.text_of(argument)]).issubset(arguments):
+            return argument, Granularity.TOKEN
+        detail = f"{source.text_of(argument)} is a variable or an argument of another API, too"
+        return Reject("", RejectReason.UNFIT_NAME, detail)
+    if change["kind"] == ChangeKind.PARAMETER_KIND:
+        return Reject("", RejectReason.UNCHANGED, "given in the other way the parameter is taken in either release")
+    if shown.fails_at is None or source.place_of(span) != shown.fails_at:
+        return Reject("", RejectReason.OTHER_CAUSE, "another line fails in the other release, and would stay visible")
+    return span, Granularity.LINE
 
 
 def _arguments_of(source: Source, uses: Iterable[UsageRow], keywords: Collection[str]) -> list[Span]:

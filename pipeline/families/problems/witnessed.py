@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.corpus.own_tests.changed_uses import CALLED
 from pipeline.corpus.usages.uses import Use
-from pipeline.families.completions_and_migrations.completions import witnessed_changes
+from pipeline.families.completions_and_migrations.completions import shown_changes
 from pipeline.families.problems.candidates import ExampleTask, WitnessedChange, refusal
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.lifting import parameter
@@ -46,13 +46,13 @@ def witnessed_tasks(
     DUPLICATE for a program whose case another one has taken in.
     """
     rows_of_witnesses = list(witnesses)
-    changes, paths = witnessed_changes(rows_of_witnesses, library.changes.values()), _paths(rows_of_witnesses)
+    changes, paths = shown_changes(rows_of_witnesses, library.changes.values()), _paths(rows_of_witnesses)
     rows = sorted((row for row in snippets if row["id"] in changes), key=_id)
     by_program: dict[tuple[object, ...], ExampleTask] = {}
 
     def tasks(snippet: SnippetRow) -> Iterator[ExampleTask | Reject]:
         key = snippet["id"]
-        return _tasks(snippet, changes[key], paths[key], library, rules, with_program=with_program)
+        return _tasks(snippet, changes[key].change, paths[key], library, rules, with_program=with_program)
 
     for result in guarded(rows, _id, tasks):
         if isinstance(result, Reject):
@@ -138,6 +138,8 @@ def _unfit_change(
     replacement = change["replacement"] if kind in GONE and is_old else None
     if kind is ChangeKind.PARAMETER_RENAMED:
         return RejectReason.UNCHANGED, "by its place the parameter is given in either release"
+    if kind is ChangeKind.PARAMETER_KIND:
+        return RejectReason.UNCHANGED, "given in the other way the parameter is taken in either release"
     if with_program and kind in OF_PARAMETERS:
         return RejectReason.UNCHANGED, "the name that would be masked is in both releases"
     if replacement and library.history.definition(replacement, version) is not None:

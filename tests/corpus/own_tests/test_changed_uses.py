@@ -18,6 +18,8 @@ from pipeline.lake.rows import OwnTestRow
 from tests.corpus.own_tests.test_scripts import api, change, lines_of, symbol
 
 API = api("total", "other")
+for _parameter in API.symbols["demo.total"]["parameters"]:
+    _parameter |= {"kind": "positional_or_keyword", "default": "7" if _parameter["name"] == "a" else None}
 
 
 def own_test(
@@ -38,6 +40,7 @@ def programs(test: Any, of: ChangeSide) -> list[str]:
 
 
 BY_NAME = side(ChangeKind.PARAMETER_RENAMED, "c", "a")
+NAME_ALONE = side(ChangeKind.PARAMETER_KIND, "keyword_only", "b")
 PROGRAMS: dict[str, tuple[Any, ChangeSide, list[str]]] = {
     "an assertion on the use": (
         own_test("x = 1\nassert demo.other() == 3\nassert demo.total(2) == 4"),
@@ -93,6 +96,29 @@ PROGRAMS: dict[str, tuple[Any, ChangeSide, list[str]]] = {
         own_test("assert demo.total(2, 3) == 4"),
         BY_NAME,
         ["import demo\n\nprint(demo.total(2, 3))\n", "import demo\n\nprint(demo.total(a=2, b=3))\n"],
+    ),
+    "a parameter by position, with the default of the one before it": (
+        own_test("assert demo.total(b=3) == 4\nassert demo.total() == 5"),
+        NAME_ALONE,
+        ["import demo\n\nprint(demo.total(7, 3))\n"],
+    ),
+    "what a class asserts, with what calls it": (
+        own_test("class Box:\n    def get(self):\n        assert demo.total(2) == 4\nbox = Box()\nbox.get()\nlen([])"),
+        side(),
+        [
+            "import demo\n\nclass Box:\n\n    def get(self):\n        print(demo.total(2))\n\nbox = Box()\n_ = box.get()\n",
+        ],
+    ),
+    "a method that hides the name of its decorator": (
+        own_test(
+            "class Box:\n    @total\n    def total(self):\n        return 3\nassert Box().total() == 3",
+            preamble="from demo import total\n",
+        ),
+        side(),
+        [
+            "from demo import total\n\nclass Box:\n\n    @total\n    def total(self):\n        return 3\n\n"
+            "print(Box().total())\n",
+        ],
     ),
 }
 
@@ -210,6 +236,7 @@ SIDES: dict[ChangeKind, list[tuple[str, str, str | None]]] = {
     ChangeKind.PARAMETER_REMOVED: [("1.0", "demo.total", "a")],
     ChangeKind.PARAMETER_ADDED_OPTIONAL: [("2.0", "demo.total", "a")],
     ChangeKind.PARAMETER_RENAMED: [("1.0", "demo.total", "a"), ("2.0", "demo.total", "c")],
+    ChangeKind.PARAMETER_KIND: [],
     ChangeKind.PARAMETER_DEFAULT: [("1.0", "demo.total", None), ("2.0", "demo.total", None)],
     ChangeKind.RETURNS: [],
     ChangeKind.DEPRECATED: [],
@@ -220,6 +247,22 @@ SIDES: dict[ChangeKind, list[tuple[str, str, str | None]]] = {
 def test_sides(kind: ChangeKind) -> None:
     found = sides_of(change("demo.total", kind, "c", "a"))
     assert [(each.home, each.path, each.keyword) for each in found] == SIDES[kind]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("positional_or_keyword", "keyword_only", [("1.0", None, "a")]),
+        ("positional_or_keyword", "positional_only", [("1.0", "a", None)]),
+        ("keyword_only", "positional_or_keyword", [("2.0", None, "a")]),
+        ("positional_only", "keyword_only", [("1.0", None, "a"), ("2.0", "a", None)]),
+    ],
+)
+def test_a_parameter_is_given_in_the_way_that_the_other_release_does_not_take(
+    old: str, new: str, expected: list[tuple[str, str | None, str | None]]
+) -> None:
+    found = sides_of(change("demo.total", ChangeKind.PARAMETER_KIND, new, "a") | {"old": old})
+    assert [(each.home, each.keyword, each.positional) for each in found] == expected
 
 
 def test_what_is_unlisted_has_no_side() -> None:
@@ -255,12 +298,21 @@ MISSING, MISMATCH, OTHER = Outcome.API_MISSING, Outcome.SIGNATURE_MISMATCH, Outc
             False,
         ),
         (ChangeKind.ATTRIBUTE_VALUE, None, Outcome.FAILED_ASSERTION, "", True),
+        (ChangeKind.BASES, None, MISSING, "AttributeError: 'total' object has no attribute 'inherited'", True),
+        (ChangeKind.BASES, None, MISMATCH, "TypeError: total() got an unexpected keyword argument 'b'", False),
+        (ChangeKind.BASES, None, Outcome.FAILED_ASSERTION, "", False),
     ],
 )
 def test_the_failure_names_what_changed(
     kind: ChangeKind, keyword: str | None, outcome: Outcome, message: str, expected: bool
 ) -> None:
-    assert is_symptom(change("demo.total", kind, None, keyword), "demo.total", keyword, outcome, message) is expected
+    changed = change("demo.total", kind, None, keyword)
+    assert is_symptom(changed, "demo.total", keyword, outcome, message, "print(total(2))") is expected
+
+
+def test_other_bases_show_where_a_program_asks_for_them() -> None:
+    changed = change("demo.total", ChangeKind.BASES, None)
+    assert is_symptom(changed, "demo.total", None, Outcome.FAILED_ASSERTION, "", "print(isinstance(x, total))")
 
 
 @pytest.mark.parametrize(

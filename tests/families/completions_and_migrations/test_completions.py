@@ -225,12 +225,13 @@ def test_without_the_release_before_nobody_knows_what_is_new() -> None:
     assert refused(only_first) == ["no_predecessor"]
 
 
-def completions_of(kind: ChangeKind, code: str, **columns: Any) -> list[Any]:
-    """The completions of a test in 1.0 that shows a change of `lib.fetch` in 1.1."""
+def completions_of(kind: ChangeKind, code: str, fails_at: int = 0, **columns: Any) -> list[Any]:
+    """The completions of a test in 1.0 that shows a change of `lib.fetch` in 1.1, where a statement of it fails."""
     row = snippet(code, "lib.fetch", "1.0") | {"source": SnippetSource.OWN_TEST, "path": None}
     row["example_of"] = ["lib.fetch"]
     changed = change(kind, "lib.fetch", "1.0", "1.1", **columns)
     witness: WitnessRow = {"id": "w", "change_id": changed["id"], "old_snippet_id": row["id"], "new_snippet_id": None}
+    witness |= {"old_fails_at": fails_at, "new_fails_at": None}
     found = [use | {"keywords": ["size"] if "size" in code else []} for use in usages(row, {"fetch": "lib.fetch"})]
     output = instances_stage(
         {
@@ -265,6 +266,7 @@ SHOWN: dict[str, tuple[ChangeKind, str, dict[str, str]]] = {
         "fetch(1, 0)",
         {"line": "x = fetch(1, 0)"},
     ),
+    "nothing, of what is taken in either release by name": (ChangeKind.PARAMETER_KIND, "fetch(1, 0)", {}),
     "nothing, where a variable has the name of the argument": (ChangeKind.PARAMETER_REMOVED, "fetch(1, size=size)", {}),
 }
 
@@ -272,7 +274,14 @@ SHOWN: dict[str, tuple[ChangeKind, str, dict[str, str]]] = {
 @pytest.mark.parametrize("case", SHOWN)
 def test_completions_of_changed_tests_mask_the_difference(case: str) -> None:
     kind, call, expected = SHOWN[case]
-    columns = {"parameter": "size"} if kind is ChangeKind.PARAMETER_REMOVED else {}
+    columns = {} if kind is ChangeKind.REMOVED else {"parameter": "size"}
     rows = completions_of(kind, f"x = {call}\nprint(x)\n", **columns)
     assert {row["granularity"]: row["answer"] for row in rows} == expected
     assert {row["core_token"] for row in rows if row["granularity"] == "token"} <= {expected.get("token")}
+
+
+def test_a_line_is_not_masked_where_another_one_fails() -> None:
+    code = "x = fetch(1, 0)\nprint(x)\n"
+    columns = {"parameter": "size"}
+    assert completions_of(ChangeKind.PARAMETER_REMOVED, code, 0, **columns)
+    assert completions_of(ChangeKind.PARAMETER_REMOVED, code, 1, **columns) == []

@@ -62,7 +62,7 @@ def witness(shown: ChangeRow, version: str, path: str, *checks: tuple[str, str |
     ]
     code = "".join(line["statement"] for line in lines)
     row = snippet(code, path, version, source=SnippetSource.OWN_TEST, checks=lines)
-    forms = {"old_snippet_id": None, "old_path": None, "new_snippet_id": None, "new_path": None}
+    forms = {f"{side}_{name}": None for side in ("old", "new") for name in ("snippet_id", "path", "fails_at")}
     side = "old" if version == shown["old_version"] else "new"
     return row, {
         "id": row["id"],
