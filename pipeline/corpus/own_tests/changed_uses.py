@@ -605,7 +605,7 @@ def is_symptom(change: ChangeRow, path: str, keyword: str | None, outcome: Outco
             path.rpartition(".")[2][:1].isupper() and _word("__init__()", message)
         )
         return "TypeError" in message and (named or (function and "positional argument" in message))
-    if kind is ChangeKind.BASES:
+    if kind == ChangeKind.BASES:
         return outcome == Outcome.API_MISSING or _OF_BASES.search(text) is not None
     return True
 

@@ -300,7 +300,7 @@ MISSING, MISMATCH, OTHER = Outcome.API_MISSING, Outcome.SIGNATURE_MISMATCH, Outc
         (ChangeKind.ATTRIBUTE_VALUE, None, Outcome.FAILED_ASSERTION, "", True),
         (ChangeKind.BASES, None, MISSING, "AttributeError: 'total' object has no attribute 'inherited'", True),
         (ChangeKind.BASES, None, MISMATCH, "TypeError: total() got an unexpected keyword argument 'b'", False),
-        (ChangeKind.BASES, None, Outcome.FAILED_ASSERTION, "", False),
+        (ChangeKind.BASES.value, None, Outcome.FAILED_ASSERTION, "", False),
     ],
 )
 def test_the_failure_names_what_changed(
