@@ -27,4 +27,3 @@ class InputChange(Term):
     NEGATED = "negated", "a number with the other sign"
     FLIPPED = "flipped", "True for False, and False for True"
     ZEROED = "zeroed", "zero for a number"
-    MISSING = "missing", "None for a value"

@@ -76,8 +76,6 @@ def changed_argument(argument: str, change: InputChange) -> str | None:
 
     Of a call, the first argument that is a literal and can be changed so is changed: `range(3)` becomes `range(4)`.
     """
-    if change is InputChange.MISSING:
-        return None if argument == "None" else "None"
     node = ast.parse(argument, mode="eval").body
     try:
         value = _changed(ast.literal_eval(node), change)

@@ -40,6 +40,7 @@ def made(docstring: str, recorded: list[Recorded]) -> Tests:
 
 
 LOUD = ">>> import lib\n>>> lib.loud('ab')\n'AB'\n"
+NUMBER = LOUD.replace("'ab'", "3")
 STATED = told("'ab'", value("'AB'"))
 
 
@@ -73,10 +74,12 @@ def test_a_function_of_a_path_needs_that_api_or_else_the_library() -> None:
 
 EDGES: dict[str, tuple[str, list[Recorded], str | None]] = {
     "a value goes before an exception": (
-        LOUD, [told("None", Outcome(raises="TypeError"), None), told("''", value("'!'"))], "solve('') == '!'",
+        NUMBER,
+        [told("3", value("'AB'")), told("0", Outcome(raises="TypeError"), None), told("-3", value("'!'"))],
+        "solve(-3) == '!'",
     ),
-    "a refusal": (LOUD, [told("None", Outcome(raises="TypeError"), None)], "with pytest.raises(TypeError):"),
-    "what tells how it is written": (LOUD, [told("None", Outcome(raises="AttributeError"), None)], None),
+    "a refusal": (LOUD, [told("''", Outcome(raises="TypeError"), None)], "with pytest.raises(TypeError):"),
+    "what tells how it is written": (LOUD, [told("''", Outcome(raises="AttributeError"), None)], None),
     "what an empty body gives too": (LOUD, [told("''", value("None"), "NoneType")], None),
     "nothing": (LOUD, [], None),
     "a stated exception goes before all": (

@@ -41,8 +41,6 @@ CHANGED = {
     ("-2.5", InputChange.ZEROED): "0.0",
     ("0", InputChange.ZEROED): None,
     ("True", InputChange.ZEROED): None,
-    ("'ab'", InputChange.MISSING): "None",
-    ("None", InputChange.MISSING): None,
     ("True", InputChange.FLIPPED): "False",
     ("True", InputChange.INCREASED): None,
     ("None", InputChange.EMPTIED): None,
