@@ -33,6 +33,7 @@ class WrittenRules(Rule):
     objects: int = Field(ge=0)
     calls: int = Field(ge=1)
     nested: int = Field(ge=0)
+    derived: int = Field(ge=0)
     values_of_tests: int = Field(ge=0)
     longest_value: int = Field(ge=1)
     items: int = Field(ge=1)

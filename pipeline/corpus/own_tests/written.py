@@ -40,6 +40,7 @@ class ProgramWriter:
     values: ValuesOfTests
     rules: WrittenRules
     _classes_of: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    _derived_of: dict[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     def programs(self, side: ChangeSide) -> list[UsingProgram]:
         """Return programs that print what the API at home is or gives, the likeliest first."""
@@ -177,19 +178,23 @@ class ProgramWriter:
                 yield [importing], f"{name}({arguments}).{part}"
 
     def _objects(self, owner: str, version: str) -> Iterator[tuple[Sequence[Line], str]]:
-        """Yield lines that make an object of a class, and the name that it has: as tests do, then by its signature."""
+        """Yield lines that make an object of a class, and the name that it has.
+
+        They are those of tests, then by its signature, then of classes that are derived from it: it may be abstract.
+        """
         yield from itertools.islice(self.scripts.objects(owner, version), self.rules.objects)
-        api = self.apis[version]
-        row = api.symbols.get(api.preferred(owner))
-        if row is None:
-            return
-        importing, name = _imported(owner, api)
-        variable = owner.rpartition(".")[2].lower()
-        # PEP 8: a name that is taken gets an underscore behind it.
-        variable += "_" if iskeyword(variable) or hasattr(builtins, variable) else ""
-        for arguments in self._arguments(row, None, version):
-            making = _line(f"{variable} = {name}({arguments})")
-            yield [importing, making], variable
+        api, classes = self.apis[version], self._classes(version)
+        for path in (owner, *(classes[name] for name in self._derived(version).get(_last(owner), ()))):
+            row = api.symbols.get(api.preferred(path))
+            if row is None:
+                continue
+            importing, name = _imported(path, api)
+            variable = _last(path).lower()
+            # PEP 8: a name that is taken gets an underscore behind it.
+            variable += "_" if iskeyword(variable) or hasattr(builtins, variable) else ""
+            for arguments in self._arguments(row, None, version):
+                making = _line(f"{variable} = {name}({arguments})")
+                yield [importing, making], variable
 
     def _classes(self, version: str) -> Mapping[str, str]:
         """Return the public classes of modules by name, each under its shortest path."""
@@ -204,6 +209,16 @@ class ProgramWriter:
             ordered = sorted(paths, key=lambda path: (-path.count("."), path))
             self._classes_of[version] = {_last(path): path for path in ordered}
         return self._classes_of[version]
+
+    def _derived(self, version: str) -> Mapping[str, Sequence[str]]:
+        """Return the names of the public classes that name a class as their base, so many of each, by its name."""
+        if version not in self._derived_of:
+            derived: dict[str, list[str]] = {}
+            for name, path in sorted(self._classes(version).items()):
+                for base in self.apis[version].symbols[path]["bases"]:
+                    derived.setdefault(_last(base.partition("[")[0]), []).append(name)
+            self._derived_of[version] = {base: names[: self.rules.derived] for base, names in derived.items()}
+        return self._derived_of[version]
 
     def _arguments(self, row: SymbolState, keyword: str | None, version: str, depth: int = 0) -> Iterator[str]:
         """Yield what a call requires, and the parameter in question by name; nothing where a value is not known."""
@@ -236,10 +251,14 @@ class ProgramWriter:
             yield ", ".join(arguments)
 
     def _constructions(self, parameter: SymbolParameter, version: str, depth: int) -> list[str]:
-        """Return objects of the library that a parameter may take, as source: of classes that its annotation names."""
-        api, classes = self.apis[version], self._classes(version)
+        """Return objects of the library that a parameter may take, as source: of classes that its annotation names.
+
+        Behind them come those of derived classes, as a class may be abstract.
+        """
+        api, classes, derived = self.apis[version], self._classes(version), self._derived(version)
         calls: list[str] = []
-        for name in type_names(parameter["annotation"]) if depth < self.rules.nested else ():
+        named = type_names(parameter["annotation"]) if depth < self.rules.nested else []
+        for name in (*named, *(each for base in named for each in derived.get(base, ()))):
             row = api.symbols.get(api.preferred(classes[name])) if name in classes else None
             if row is not None:
                 of_class = itertools.islice(self._arguments(row, None, version, depth + 1), 1)

@@ -61,6 +61,11 @@ SYMBOLS = [
     symbol("demo.List.merge", SymbolKind.METHOD),
     symbol("demo.Jar.label", SymbolKind.ATTRIBUTE),
     symbol("demo.until", SymbolKind.FUNCTION, parameter("day", "date")),
+    symbol("demo.Shape", SymbolKind.CLASS),
+    symbol("demo.Shape.area", SymbolKind.METHOD),
+    symbol("demo.Square", SymbolKind.CLASS, parameter("size", "int")) | {"bases": ["core.Shape[int]"]},
+    symbol("demo.Square.area", SymbolKind.METHOD) | {"canonical_path": "demo.Shape.area"},
+    symbol("demo.draw", SymbolKind.FUNCTION, parameter("what", "Shape")),
 ]
 API = Api({row["path"]: row for row in SYMBOLS}, ["demo"], {})
 VALUES = {"int": ("3",), "Index": ("3", "5"), "str": ("'some text'",), "date": ("datetime.date(2024, 5, 17)",)}
@@ -93,6 +98,20 @@ WRITTEN: dict[str, tuple[Any, list[str]]] = {
     "an argument that is an object of the library": (
         written("demo.weigh"),
         ["from demo import Box\nfrom demo import weigh\n\nprint(weigh(Box(3)))\n"],
+    ),
+    "an argument of a class that may be abstract": (
+        written("demo.draw"),
+        [
+            "from demo import Shape\nfrom demo import draw\n\nprint(draw(Shape()))\n",
+            "from demo import Square\nfrom demo import draw\n\nprint(draw(Square(3)))\n",
+        ],
+    ),
+    "a method of a class that may be abstract": (
+        written("demo.Shape.area", kind=ChangeKind.BEHAVIOUR),
+        [
+            "from demo import Shape\n\nshape = Shape()\nprint(shape.area())\n",
+            "from demo import Square\n\nsquare = Square(3)\nprint(square.area())\n",
+        ],
     ),
     "an argument that needs one of its own kind": (written("demo.wrap"), []),
     "a parameter of a class, and what an object has of its name first": (
