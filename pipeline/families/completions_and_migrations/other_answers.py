@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
-from pipeline.core.vocabularies.samples import Granularity
+from pipeline.core.vocabularies.samples import Granularity, SnippetSource
 from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
 from pipeline.corpus.usages.text import parse_program, source_of
 from pipeline.execution.mutation.rules import MutationRules
@@ -53,7 +53,7 @@ def other_answers_stage(tables: Tables, rules: MutationRules, drafting: Drafting
     """
     built = {row["version"]: row for row in tables["environments"] if row["outcome"] == EnvironmentOutcome.BUILT}
     passed = {(row["subject_id"], row["version"]) for row in tables["verdicts"] if row["outcome"] == Outcome.PASSED}
-    texts = {row["subject_id"]: row["text"] for row in tables["drafts"]}
+    texts = {row["subject_id"]: row for row in tables["drafts"]}
     descriptions = Descriptions(tables["documents"], tables["lifecycles"], drafting, rules.like_description)
     names = {row["version"]: row["import_names"] for row in tables["releases"]}
     snippets = {row["id"]: row for row in tables["snippets"]}
@@ -76,12 +76,13 @@ def other_answers_stage(tables: Tables, rules: MutationRules, drafting: Drafting
 
         def fill(row: CompletionRow, symbols: Mapping[str, SymbolRow] = symbols) -> list[_Program]:
             others = list(_other_names(row, symbols, rules.other_names))
-            text = None if _hides_argument(row) else texts.get(row["id"])
-            if text is not None:
-                others = list(descriptions.alike(text, row["path"], others, row["version"]))
+            draft, snippet = texts.get(row["id"]), snippets[row["snippet_id"]]
+            # Of code that was written from a change, a text without the name says too little.
+            is_vague = draft is None or (snippet["source"] == SnippetSource.CHANGE and draft["redacted"])
+            if draft is not None and not is_vague and not _hides_argument(row):
+                others = list(descriptions.alike(draft["text"], row["path"], others, row["version"]))
                 if not others:
                     return []
-            snippet = snippets[row["snippet_id"]]
             reference = source_of(snippet)
             cases = {
                 name: replace(

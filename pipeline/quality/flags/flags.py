@@ -26,6 +26,7 @@ from pipeline.lake.rows import (
     DraftRow,
     FlagRow,
     JudgementRow,
+    OtherAnswerRow,
     RefusedDraftRow,
     RefusedFunctionRow,
     Tables,
@@ -58,6 +59,7 @@ def flags_stage(tables: Tables, rules: FlagRules, fails: frozenset[Outcome], dra
         drafting=drafting,
         guesses={(row["path"], row["new"]): row for row in tables["changes"] if _is_guess(row, rules)},
         judgements={row["change_id"]: row for row in tables["judgements"] if row["change_id"]},
+        other_answers={row["completion_id"]: row for row in tables["other_answers"]},
     )
 
     def flags_of(subject: Subject) -> Iterator[FlagRow]:
@@ -74,7 +76,7 @@ class _FlagInputs:
 
     `following` is the release after each; `contradicted` are the directives that contradict a lifecycle, by path.
     `alike` names the origins with almost the same code; `guesses` are uncertain renames and moves, by both paths;
-    `judgements` are the answers of a model, by change.
+    `judgements` are the answers of a model, by change; `other_answers` are runs of other names, by completion.
     """
 
     drafts: Mapping[str, DraftRow]
@@ -88,6 +90,7 @@ class _FlagInputs:
     drafting: DraftingRules
     guesses: Mapping[tuple[str, str | None], ChangeRow]
     judgements: Mapping[str, JudgementRow]
+    other_answers: Mapping[str, OtherAnswerRow]
 
     def change_of(self, instance: AnyRow) -> ChangeRow | None:
         return self.changes.get(instance.get("change_id") or "")
@@ -134,7 +137,18 @@ def _no_description(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> s
     # The code of a change is hardly more than the name: a sentence that needs that too says nothing without it.
     is_written = any(snippet["source"] == SnippetSource.CHANGE for snippet in subject.snippets)
     missing = subject.drafted and (draft is None or (is_written and bool(draft["redacted"])))
-    return f"no sentence in the docstring of {subject.row['path']}" if missing else None
+    if not missing or _is_determined(subject, facts, rules):
+        return None
+    return f"no sentence in the docstring of {subject.row['path']}"
+
+
+def _is_determined(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> bool:
+    """Say whether runs exclude every other name in the place of the hidden one."""
+    run = facts.other_answers.get(subject.row["id"])
+    if run is None or run["passing"]:
+        return False
+    of_argument = subject.row["core_token"] != subject.row["path"].rpartition(".")[2]
+    return of_argument or run["tried"] >= rules.no_description.others_tried
 
 
 def _label_contradicted(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:

@@ -53,12 +53,18 @@ class AuditRules(Switch):
     seed: str = Field(min_length=1)
 
 
+class DescriptionRules(Switch):
+    """How many other names runs have to exclude for an API that no text describes."""
+
+    others_tried: int = Field(ge=1)
+
+
 class FlagRules(Rule):
     """The rules of each kind of flag."""
 
     licence_unclear: Switch
     description_redacted: Switch
-    no_description: Switch
+    no_description: DescriptionRules
     label_contradicted: Switch
     rename_unsure: RenameRules
     not_discriminating: Switch

@@ -52,6 +52,7 @@ READS = (
     "snippets",
     "directives",
     "judgements",
+    "other_answers",
 )
 """The tables that flags are made from."""
 

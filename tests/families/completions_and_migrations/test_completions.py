@@ -274,7 +274,7 @@ SHOWN: dict[str, tuple[ChangeKind, str, dict[str, str]]] = {
 @pytest.mark.parametrize("case", SHOWN)
 def test_completions_of_changed_tests_mask_the_difference(case: str) -> None:
     kind, call, expected = SHOWN[case]
-    columns = {} if kind is ChangeKind.REMOVED else {"parameter": "size"}
+    columns: dict[str, Any] = {} if kind is ChangeKind.REMOVED else {"parameter": "size"}
     rows = completions_of(kind, f"x = {call}\nprint(x)\n", **columns)
     assert {row["granularity"]: row["answer"] for row in rows} == expected
     assert {row["core_token"] for row in rows if row["granularity"] == "token"} <= {expected.get("token")}

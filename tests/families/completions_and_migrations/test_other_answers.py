@@ -106,7 +106,7 @@ def tried(store: Store, *completions: tuple[Any, CompletionRow], text: str | Non
         "symbols": SYMBOLS,
         "snippets": [snippet for snippet, _ in completions],
         "completions": rows,
-        "drafts": [{"subject_id": row["id"], "text": text} for row in rows if text],
+        "drafts": [{"subject_id": row["id"], "text": text, "redacted": False} for row in rows if text],
         "documents": [],
         "lifecycles": [],
         "verdicts": [{"subject_id": row["snippet_id"], "version": "1.1", "outcome": Outcome.PASSED} for row in rows],
@@ -164,6 +164,15 @@ def test_a_call_of_another_library_of_the_same_name_excludes_no_name(store: Stor
 def test_what_is_run(store: Store, path: str, token: str, columns: Any, text: str | None, count: int) -> None:
     row = completion(">>> import lib\n>>> lib.smallest(items=[1, 2])\n1\n", path, token, **columns)
     assert tried(store, row, text=text).units_in == count
+
+
+@pytest.mark.parametrize(("source", "count"), [("own_test", 0), ("change", 1)])
+def test_a_text_without_the_name_says_too_little_of_code_that_was_written_from_a_change(
+    store: Store, source: str, count: int
+) -> None:
+    snippet, row = FIRST
+    drafts = [{"subject_id": row["id"], "text": "Find the [API] of the items.", "redacted": True}]
+    assert tried(store, (snippet | {"source": source}, row), drafts=drafts).units_in == count
 
 
 TEXT = "Find the item which stands before all others."

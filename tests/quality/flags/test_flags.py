@@ -117,6 +117,28 @@ def test_a_program_written_from_a_change_needs_a_sentence_without_the_name(sourc
     assert flags == ({FlagKind.NO_DESCRIPTION} if expected else set())
 
 
+@pytest.mark.parametrize(
+    ("of_argument", "tried", "passing", "expected"),
+    [
+        (False, 8, [], False),
+        (False, 7, [], True),
+        (False, 90, ["load"], True),
+        (True, 0, [], False),
+        (True, 3, ["size"], True),
+    ],
+)
+def test_a_name_that_runs_determine_needs_no_description(
+    of_argument: bool, tried: int, passing: list[str], expected: bool
+) -> None:
+    undescribed, *others = (row | {"core_token": row["path"].rpartition(".")[2]} for row in clear().completions)
+    undescribed |= {"core_token": "limit"} if of_argument else {}
+    drafts = [row for row in clear().drafts if row["subject_id"] != undescribed["id"]]
+    world = clear().but(completions=[undescribed, *others], drafts=drafts)
+    runs: Any = [{"completion_id": undescribed["id"], "tried": tried, "passing": passing}]
+    flags = flags_stage(world.tables(other_answers=runs), QUIET, FAILS, DRAFTING).tables["flags"]
+    assert {row["kind"] for row in flags} == ({FlagKind.NO_DESCRIPTION} if expected else set())
+
+
 def test_almost_the_same_code_of_one_author_is_not_flagged() -> None:
     theirs = elsewhere(clear())
     own = [row | {"origin": theirs.snippets[0]["origin"]} for row in theirs.snippets]
