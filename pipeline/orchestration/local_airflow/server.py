@@ -11,7 +11,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -55,9 +55,9 @@ def _process(entry: Mapping[str, Any]) -> psutil.Process | None:
     """Return a recorded process if it still is the same one, and not a later one with its number."""
     try:
         process = psutil.Process(entry["pid"])
+        same = abs(process.create_time() - entry["created"]) < 1 and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return None
-    same = abs(process.create_time() - entry["created"]) < 1 and process.status() != psutil.STATUS_ZOMBIE
     return process if same else None
 
 
@@ -170,12 +170,16 @@ def down(folder: Path) -> bool:
     except FileNotFoundError:
         return False
     roots = [p for entry in entries if (p := _process(entry))]
-    processes = {child.pid: child for root in roots for child in [root, *root.children(recursive=True)]}
+    processes: dict[int, psutil.Process] = {}
     for root in roots:
-        root.terminate()
+        # A refresh that comes to its end ends them too.
+        with suppress(psutil.NoSuchProcess):
+            processes |= {child.pid: child for child in [root, *root.children(recursive=True)]}
+            root.terminate()
     _, alive = psutil.wait_procs(processes.values(), timeout=15)
     for process in alive:
-        process.kill()
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
     psutil.wait_procs(alive, timeout=5)
     state.unlink(missing_ok=True)
     return bool(roots)
