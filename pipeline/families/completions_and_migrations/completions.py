@@ -166,7 +166,7 @@ def _of_usage(
 
 
 def _differing(
-    source: Source, usage: UsageRow, uses: Iterable[UsageRow], shown: ShownChange
+    source: Source, usage: UsageRow, uses: Sequence[UsageRow], shown: ShownChange
 ) -> tuple[Span, Granularity] | Reject:
     """Return what of a use differs in the other release, and the level at which it is masked.
 
@@ -185,8 +185,14 @@ def _differing(
         return Reject("", RejectReason.UNFIT_NAME, detail)
     if change["kind"] == ChangeKind.PARAMETER_KIND:
         return Reject("", RejectReason.UNCHANGED, "given in the other way the parameter is taken in either release")
-    if shown.fails_at is None or source.place_of(span) != shown.fails_at:
+    failing = [
+        use for use in uses if use["path"] == usage["path"] and source.place_of(_name_span(use)) == shown.fails_at
+    ]
+    if shown.fails_at is None or usage["id"] not in {use["id"] for use in failing}:
         return Reject("", RejectReason.OTHER_CAUSE, "another line fails in the other release, and would stay visible")
+    if len(failing) > 1:
+        detail = f"which of {len(failing)} uses in one statement fails in the other release is not known"
+        return Reject("", RejectReason.OTHER_CAUSE, detail)
     return span, Granularity.LINE
 
 

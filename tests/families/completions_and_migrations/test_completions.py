@@ -285,3 +285,10 @@ def test_a_line_is_not_masked_where_another_one_fails() -> None:
     columns = {"parameter": "size"}
     assert completions_of(ChangeKind.PARAMETER_REMOVED, code, 0, **columns)
     assert completions_of(ChangeKind.PARAMETER_REMOVED, code, 1, **columns) == []
+
+
+def test_a_line_is_not_masked_where_another_use_of_its_statement_may_fail() -> None:
+    alone = "if True:\n    x = fetch(1, 0)\nprint(x)\n"
+    assert [row["answer"] for row in completions_of(ChangeKind.PARAMETER_REMOVED, alone, parameter="size")]
+    both = "if True:\n    x = fetch(1)\n    x = fetch(1, 0)\nprint(x)\n"
+    assert completions_of(ChangeKind.PARAMETER_REMOVED, both, parameter="size") == []
