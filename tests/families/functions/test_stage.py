@@ -138,3 +138,10 @@ def test_a_witness_of_a_change_is_a_function(store: EnvironmentStore) -> None:
     ended = {run["role"]: run["outcome"] for run in made.tables["function_runs"]}
     assert ended[FunctionRun.TESTS] == Outcome.PASSED
     assert ended[FunctionRun.REFERENCE_ELSEWHERE] == Outcome.API_MISSING
+
+
+def test_the_core_api_is_wanted_where_something_sets_its_version_apart(output: Output) -> None:
+    wanting = {row["path"]: "def test_needs_api()" in row["tests"] for row in output.tables["functions"]}
+    assert (wanting["lib.take"], wanting["lib.shout"]) == (True, False)
+    unchanged = next(row for row in output.tables["functions"] if row["path"] == "lib.shout")
+    assert "def test_needs_library()" in unchanged["tests"]
