@@ -17,7 +17,7 @@ from pipeline.corpus.usages.text import source_of
 from pipeline.execution.mutation.score import SCORED, MutationScore
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.completions_and_migrations.blocks import make_blocks
-from pipeline.families.completions_and_migrations.completions import ShownChange, make_completions
+from pipeline.families.completions_and_migrations.completions import WitnessChange, make_completions
 from pipeline.families.completions_and_migrations.migrations import make_migrations
 from pipeline.families.completions_and_migrations.source import parse_source
 from pipeline.families.contexts.controlled import controlled_stage
@@ -71,7 +71,7 @@ def completion(context: RebuildContext, row: PublishedCompletionRow) -> RebuiltR
         {snippet["id"]: uses},
         context.history,
         context.rules.masking,
-        {snippet["id"]: ShownChange(witnessed[0], next(iter(failing), None))} if witnessed else {},
+        {snippet["id"]: WitnessChange(witnessed[0], next(iter(failing), None))} if witnessed else {},
     )
     instance = of_id(output.rows, row["id"], output.rejects)
     return _gated(context, row, {"completions": [instance]}, _drafts(context, [instance], []))

@@ -349,16 +349,16 @@ class TestScripts:
             return None
         if position < len(call.args):
             return program
-        given = {keyword.arg: keyword.value for keyword in call.keywords}
-        if side.positional not in given or None in given:
+        by_name = {keyword.arg: keyword.value for keyword in call.keywords}
+        if side.positional not in by_name or None in by_name:
             return None
         arguments = list(call.args)
         for parameter in parameters[len(arguments) : position + 1]:
-            value = given.pop(parameter["name"], None) or literal(parameter["default"])
+            value = by_name.pop(parameter["name"], None) or literal(parameter["default"])
             if value is None or parameter["kind"] != ParameterKind.POSITIONAL_OR_KEYWORD:
                 return None
             arguments.append(value)
-        keywords = [ast.keyword(name, value) for name, value in given.items()]
+        keywords = [ast.keyword(name, value) for name, value in by_name.items()]
         lines = _recalled(program.lines, place, call, arguments, keywords)
         uses = tuple(uses_by_line(lines, self._apis[side.home]))
         core = next((use for use in uses[place] if use.path == program.core.path), None)

@@ -28,7 +28,7 @@ def make_completions(
     usages: Mapping[str, Sequence[UsageRow]],
     history: History,
     rules: MaskingRules,
-    witnessed: Mapping[str, ShownChange] = MappingProxyType({}),
+    witnessed: Mapping[str, WitnessChange] = MappingProxyType({}),
 ) -> Candidates[CompletionRow]:
     """Make the completion instances of snippets with their parsed programs; `usages` are keyed by snippet id.
 
@@ -44,14 +44,14 @@ def make_completions(
     documented: dict[str, str | None] = {}
     for snippet, source in programs:
         documented[snippet["id"]] = snippet["path"]
-        shown, uses = witnessed.get(snippet["id"]), usages.get(snippet["id"], ())
-        if shown is not None:
-            uses = [use for use in uses if _bears(shown.change, use)] or uses
+        witness, uses = witnessed.get(snippet["id"]), usages.get(snippet["id"], ())
+        if witness is not None:
+            uses = [use for use in uses if _bears(witness.change, use)] or uses
         examples, unfit = core_usages(uses, rules)
         candidates.notes += unfit
         suitable = [usage for usage in examples if _is_example(snippet, usage["path"])]
         every = usages.get(snippet["id"], ())
-        work = partial(_of_usage, snippet, source, uses=every, history=history, rules=rules, shown=shown)
+        work = partial(_of_usage, snippet, source, uses=every, history=history, rules=rules, witness=witness)
         for result in guarded(suitable, _candidate, work):
             candidates.add(result)
     candidates.rows, surplus = within_quota(
@@ -70,22 +70,22 @@ def _is_example(snippet: SnippetRow, path: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownChange:
+class WitnessChange:
     """The change that running a snippet shows, and the statement at which it fails in the other release, from 0."""
 
     change: ChangeRow
     fails_at: int | None = None
 
 
-def shown_changes(witnesses: Iterable[WitnessRow], changes: Iterable[ChangeRow]) -> dict[str, ShownChange]:
+def witnessed_changes(witnesses: Iterable[WitnessRow], changes: Iterable[ChangeRow]) -> dict[str, WitnessChange]:
     """Return the change that a snippet shows, by its id."""
     by_id = {change["id"]: change for change in changes}
-    shown: dict[str, ShownChange] = {}
+    by_snippet: dict[str, WitnessChange] = {}
     for row in sorted(witnesses, key=lambda row: row["id"], reverse=True):
         change = by_id[row["change_id"]]
-        shown |= {row["old_snippet_id"]: ShownChange(change, row["old_fails_at"])} if row["old_snippet_id"] else {}
-        shown |= {row["new_snippet_id"]: ShownChange(change, row["new_fails_at"])} if row["new_snippet_id"] else {}
-    return shown
+        forms = (row["old_snippet_id"], row["old_fails_at"]), (row["new_snippet_id"], row["new_fails_at"])
+        by_snippet |= {key: WitnessChange(change, place) for key, place in forms if key}
+    return by_snippet
 
 
 def _keywords(change: ChangeRow) -> Collection[str]:
@@ -129,7 +129,7 @@ def _of_usage(
     uses: Sequence[UsageRow],
     history: History,
     rules: MaskingRules,
-    shown: ShownChange | None,
+    witness: WitnessChange | None,
 ) -> Iterator[CompletionRow | Reject]:
     spans = [_name_span(use) for use in uses]
     versions = _versions(snippet, usage["path"], history)
@@ -137,9 +137,9 @@ def _of_usage(
     if source.text_of(span) != usage["name"]:
         raise ValueError(f"usage {usage['id']}: {usage['name']!r} does not stand at bytes {span} of its snippet")
     levels = list(rules.granularities)
-    change = shown.change if shown else None
-    if shown is not None:
-        differing = _differing(source, usage, uses, shown)
+    change = witness.change if witness else None
+    if witness is not None:
+        differing = _differing(source, usage, uses, witness)
         if isinstance(differing, Reject):
             yield replace(differing, key=f"{snippet['id']} {usage['path']}")
             return
@@ -166,13 +166,13 @@ def _of_usage(
 
 
 def _differing(
-    source: Source, usage: UsageRow, uses: Sequence[UsageRow], shown: ShownChange
+    source: Source, usage: UsageRow, uses: Sequence[UsageRow], witness: WitnessChange
 ) -> tuple[Span, Granularity] | Reject:
     """Return what of a use differs in the other release, and the level at which it is masked.
 
     A line or block of a test has more in it than what differs: values that nobody can guess. Rejects have no key.
     """
-    change, span = shown.change, _name_span(usage)
+    change, span = witness.change, _name_span(usage)
     if change["kind"] in WHOLE:
         return span, Granularity.TOKEN
     # The name of the API is the same in the other release: what differs is the argument, or the call.
@@ -186,9 +186,9 @@ def _differing(
     if change["kind"] == ChangeKind.PARAMETER_KIND:
         return Reject("", RejectReason.UNCHANGED, "given in the other way the parameter is taken in either release")
     failing = [
-        use for use in uses if use["path"] == usage["path"] and source.place_of(_name_span(use)) == shown.fails_at
+        use for use in uses if use["path"] == usage["path"] and source.place_of(_name_span(use)) == witness.fails_at
     ]
-    if shown.fails_at is None or usage["id"] not in {use["id"] for use in failing}:
+    if witness.fails_at is None or usage["id"] not in {use["id"] for use in failing}:
         return Reject("", RejectReason.OTHER_CAUSE, "another line fails in the other release, and would stay visible")
     if len(failing) > 1:
         detail = f"which of {len(failing)} uses in one statement fails in the other release is not known"

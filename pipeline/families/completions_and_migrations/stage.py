@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.samples import Language, SnippetSource
 from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.blocks import make_blocks
 from pipeline.families.completions_and_migrations.codemods.rules import CodemodRules
-from pipeline.families.completions_and_migrations.completions import make_completions, shown_changes
+from pipeline.families.completions_and_migrations.completions import make_completions, witnessed_changes
 from pipeline.families.completions_and_migrations.foreign import LibraryNames
 from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.completions_and_migrations.migrations import make_migrations
@@ -47,7 +47,7 @@ def instances_stage(
     programs, broken = _parse(row for row in tables["snippets"] if row["language"] == Language.PYTHON)
     documenting = [snippet for snippet, _ in programs if snippet["source"] == SnippetSource.DOCSTRING]
     uses = _by_snippet(tables["usages"])
-    witnessed = shown_changes(tables.get("witnesses", ()), tables["changes"])
+    witnessed = witnessed_changes(tables.get("witnesses", ()), tables["changes"])
     completions = make_completions(programs, uses, history, rules, witnessed)
     alone = [snippet for snippet, _ in programs if snippet["source"] in executable_sources]
     rewritten = rewritten_examples(alone, uses, tables["changes"], tables["lifecycles"], history, codemods)

@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.corpus.own_tests.changed_uses import CALLED
 from pipeline.corpus.usages.uses import Use
-from pipeline.families.completions_and_migrations.completions import shown_changes
+from pipeline.families.completions_and_migrations.completions import witnessed_changes
 from pipeline.families.problems.candidates import ExampleTask, WitnessedChange, refusal
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.lifting import parameter
@@ -46,7 +46,7 @@ def witnessed_tasks(
     DUPLICATE for a program whose case another one has taken in.
     """
     rows_of_witnesses = list(witnesses)
-    changes, paths = shown_changes(rows_of_witnesses, library.changes.values()), _paths(rows_of_witnesses)
+    changes, paths = witnessed_changes(rows_of_witnesses, library.changes.values()), _paths(rows_of_witnesses)
     rows = sorted((row for row in snippets if row["id"] in changes), key=_id)
     by_program: dict[tuple[object, ...], ExampleTask] = {}
 
