@@ -118,20 +118,22 @@ def test_a_program_written_from_a_change_needs_a_sentence_without_the_name(sourc
 
 
 @pytest.mark.parametrize(
-    ("of_argument", "tried", "passing", "expected"),
+    ("of_argument", "tried", "passing", "code", "expected"),
     [
-        (False, 8, [], False),
-        (False, 7, [], True),
-        (False, 90, ["load"], True),
-        (True, 0, [], False),
-        (True, 3, ["size"], True),
+        (False, 8, [], "print([token-mask](1))  # 2", False),
+        (False, 8, [], "print([token-mask](1))", True),
+        (False, 7, [], "print([token-mask](1))  # 2", True),
+        (False, 90, ["load"], "print([token-mask](1))  # 2", True),
+        (True, 0, [], "print(f([token-mask]=1))  # 2", False),
+        (True, 3, ["size"], "print(f([token-mask]=1))  # 2", True),
     ],
 )
-def test_a_name_that_runs_determine_needs_no_description(
-    of_argument: bool, tried: int, passing: list[str], expected: bool
+def test_a_name_that_runs_and_outputs_determine_needs_no_description(
+    of_argument: bool, tried: int, passing: list[str], code: str, expected: bool
 ) -> None:
     undescribed, *others = (row | {"core_token": row["path"].rpartition(".")[2]} for row in clear().completions)
     undescribed |= {"core_token": "limit"} if of_argument else {}
+    undescribed |= {"masked_code": code}
     drafts = [row for row in clear().drafts if row["subject_id"] != undescribed["id"]]
     world = clear().but(completions=[undescribed, *others], drafts=drafts)
     runs: Any = [{"completion_id": undescribed["id"], "tried": tried, "passing": passing}]
