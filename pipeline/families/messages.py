@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
@@ -146,12 +147,24 @@ def _is_part(expected: str, text: str) -> bool:
 
 def _constants(source: str, lines: range | None = None) -> list[str]:
     """Return the string constants of code, or of some lines of it, but no docstrings."""
+    return [value for line, value in _placed_constants(source) if lines is None or line in lines]
+
+
+# Hundreds of scenes and tasks are in the same few files, and tested by the same few.
+@functools.lru_cache(maxsize=64)
+def _placed_constants(source: str) -> list[tuple[int, str]]:
     nodes = list(ast.walk(_parsed(source)))
     statements = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     constants = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in statements]
-    return [node.value for node in constants if isinstance(node.value, str) and (lines is None or node.lineno in lines)]
+    return [(node.lineno, node.value) for node in constants if isinstance(node.value, str)]
 
 
+@functools.lru_cache(maxsize=16)
+def _functions(source: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [node for node in ast.walk(_parsed(source)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+@functools.lru_cache(maxsize=16)
 def _parsed(source: str) -> ast.Module:
     """Parse code; what this Python does not parse is empty."""
     try:
@@ -168,13 +181,12 @@ def sources_of_tests(text_of: Callable[[str], str | None], tests: Collection[str
     sources: list[str] = []
     for path in sorted({test.partition("::")[0] for test in tests}):
         names = {test.partition("[")[0].split("::")[-1] for test in tests if test.partition("::")[0] == path}
-        tree = _parsed(text_of(path) or "")
-        definitions = (ast.FunctionDef, ast.AsyncFunctionDef)
-        functions = [node for node in ast.walk(tree) if isinstance(node, definitions) and node.name in names]
+        text = text_of(path) or ""
+        functions = [node for node in _functions(text) if node.name in names]
         used = {part.id for node in functions for part in ast.walk(node) if isinstance(part, ast.Name)}
         constants = [
             node
-            for node in tree.body
+            for node in _parsed(text).body
             if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id in used for to in node.targets)
         ]
         sources += [ast.unparse(node) for node in [*constants, *functions]]
