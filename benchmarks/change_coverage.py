@@ -62,10 +62,19 @@ class Coverage:
         for row in self._lake.read("published_completions", self._library):
             if row["evidence"] == Evidence.EXECUTED and row["neighbour_outcome"] in self._fails:
                 yield "completion", row["change_id"]
-        for table in ("migrations", "problems", "functions"):
+        for table in ("problems", "functions"):
             for other in self._lake.read(f"published_{table}", self._library):
                 if other["discriminating"]:
                     yield table[:-1], other["change_id"]
+        # The change of a migration's row is that of its version, which is the release before where code moves up.
+        witnessed = {
+            key: row["change_id"]
+            for row in self._lake.read("witnesses", self._library)
+            for key in (row["old_snippet_id"], row["new_snippet_id"])
+        }
+        for migration in self._lake.read("published_migrations", self._library):
+            if migration["discriminating"]:
+                yield "migration", migration["change_id"] or witnessed.get(migration["snippet_id"])
 
     def _reasons(self) -> Mapping[str, str]:
         made = {
