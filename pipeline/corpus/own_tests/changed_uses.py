@@ -26,8 +26,8 @@ from pipeline.corpus.own_tests.scripts import (
     loose_script_of,
     rewritten,
     sides_of_equality,
+    silent_line,
     slice_to,
-    unshown,
 )
 from pipeline.corpus.own_tests.suite import root_name
 from pipeline.corpus.usages.api import Api
@@ -133,7 +133,7 @@ def sides_of(change: ChangeRow) -> list[ChangeSide]:
     old = ChangeSide(change, before, after, change["path"], old_keyword, old_positional)
     new = ChangeSide(change, after, before, new_path, new_keyword, new_positional)
     if kind is ChangeKind.PARAMETER_KIND:
-        # What takes a parameter in no other way cannot be called otherwise at home.
+        # From a release whose ways the other one takes too, nothing can fail.
         return [side for side in (old, new) if side.parameter]
     return [old] if kind in _WORKS_BEFORE else [new] if kind in _WORKS_AFTER else [old, new]
 
@@ -354,7 +354,7 @@ class TestScripts:
             return None
         arguments = list(call.args)
         for parameter in parameters[len(arguments) : position + 1]:
-            value = by_name.pop(parameter["name"], None) or literal(parameter["default"])
+            value = by_name.pop(parameter["name"], None) or _literal(parameter["default"])
             if value is None or parameter["kind"] != ParameterKind.POSITIONAL_OR_KEYWORD:
                 return None
             arguments.append(value)
@@ -448,7 +448,7 @@ class _Script:
     def first(self, test: OwnTestRow, place: int, use: Use, extent: Extent) -> UsingProgram | None:
         """Return the first assertion that needs a line, with all that it needs, if it does without pytest.
 
-        What a function or class asserts is for the last line that needs it to print, as nothing else may call it.
+        Assertions inside of a function or class print at the last line that needs it: nothing else may call it.
         """
         ends = [number for number in range(place, len(self.lines)) if self.lines[number].expectation is not None]
         asserting = [number for number in ends if isinstance(self.lines[number].node, _DEFINITION)]
@@ -469,7 +469,7 @@ class _Script:
             chosen = [number for number, line in enumerate(self.lines) if id(line) in needed]
             lines = tuple(self.lines[number] for number in chosen)
             if lines[-1].expectation is None:
-                lines = (*lines[:-1], unshown(lines[-1]))
+                lines = (*lines[:-1], silent_line(lines[-1]))
             if not any(line.needs & self.unbound or "pytest" in line.text for line in lines):
                 return UsingProgram(test, lines, tuple(self.uses[number] for number in chosen), use)
         return None
@@ -530,7 +530,7 @@ def _recalled(
     return (*lines[:place], written, *lines[place + 1 :])
 
 
-def literal(default: str | None) -> ast.expr | None:
+def _literal(default: str | None) -> ast.expr | None:
     """Return the default of a parameter as a node, None where it is no literal."""
     try:
         node = ast.parse(default or "", mode="eval").body

@@ -257,9 +257,9 @@ def rewritten(line: Line) -> Line:
     return line_of(copy.deepcopy(line.node), line.expectation, line.compares)
 
 
-def unshown(line: Line) -> Line:
+def silent_line(line: Line) -> Line:
     """Return a line that displays nothing at a prompt, where an expression shows its value."""
-    return line_of(_unshown(copy.deepcopy(line.node)), line.expectation, line.compares)
+    return line_of(_silent_statement(copy.deepcopy(line.node)), line.expectation, line.compares)
 
 
 def _changed(node: ast.stmt) -> Iterator[str]:
@@ -304,11 +304,11 @@ class _Nested(ast.NodeTransformer):
         self.generic_visit(node)
         if name in _WARNING:
             return node.body
-        node.body = [_unshown(each) for each in node.body]
+        node.body = [_silent_statement(each) for each in node.body]
         return node
 
 
-def _unshown(statement: ast.stmt) -> ast.stmt:
+def _silent_statement(statement: ast.stmt) -> ast.stmt:
     """Return a statement of a block that displays nothing at a prompt either: there each expression shows its value."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(value, ast.Call) or dotted_name(value) == "print":

@@ -258,7 +258,7 @@ def test_sides(kind: ChangeKind) -> None:
         ("positional_only", "keyword_only", [("1.0", None, "a"), ("2.0", "a", None)]),
     ],
 )
-def test_a_parameter_is_given_in_the_way_that_the_other_release_does_not_take(
+def test_sides_of_a_change_of_parameter_kind(
     old: str, new: str, expected: list[tuple[str, str | None, str | None]]
 ) -> None:
     found = sides_of(change("demo.total", ChangeKind.PARAMETER_KIND, new, "a") | {"old": old})

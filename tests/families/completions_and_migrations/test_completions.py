@@ -280,14 +280,14 @@ def test_completions_of_changed_tests_mask_the_difference(case: str) -> None:
     assert {row["core_token"] for row in rows if row["granularity"] == "token"} <= {expected.get("token")}
 
 
-def test_a_line_is_not_masked_where_another_one_fails() -> None:
+def test_line_masks_cover_the_failing_statement() -> None:
     code = "x = fetch(1, 0)\nprint(x)\n"
     columns = {"parameter": "size"}
     assert completions_of(ChangeKind.PARAMETER_REMOVED, code, 0, **columns)
     assert completions_of(ChangeKind.PARAMETER_REMOVED, code, 1, **columns) == []
 
 
-def test_a_line_is_not_masked_where_another_use_of_its_statement_may_fail() -> None:
+def test_a_statement_with_several_uses_has_no_line_mask() -> None:
     alone = "if True:\n    x = fetch(1, 0)\nprint(x)\n"
     assert [row["answer"] for row in completions_of(ChangeKind.PARAMETER_REMOVED, alone, parameter="size")]
     both = "if True:\n    x = fetch(1)\n    x = fetch(1, 0)\nprint(x)\n"

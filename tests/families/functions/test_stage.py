@@ -140,7 +140,7 @@ def test_a_witness_of_a_change_is_a_function(store: EnvironmentStore) -> None:
     assert ended[FunctionRun.REFERENCE_ELSEWHERE] == Outcome.API_MISSING
 
 
-def test_the_core_api_is_wanted_where_something_sets_its_version_apart(store: EnvironmentStore, output: Output) -> None:
+def test_hidden_tests_require_the_core_api_of_changed_functions_alone(store: EnvironmentStore, output: Output) -> None:
     (apart,) = [row for row in output.tables["functions"] if row["path"] == "lib.shout"]
     assert "def test_needs_api()" in apart["tests"]
     made = made_by(store, snippets=[SHOUT], changes=[], verdicts=[])
