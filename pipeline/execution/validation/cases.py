@@ -194,8 +194,9 @@ def _of_statements(checks: Sequence[SnippetCheck], rules: ValidationRules) -> Ca
 
 
 def variables(rules: ValidationRules, repeat: int) -> dict[str, str]:
-    """Return what a repeat changes in the environment of the process."""
-    return {"PYTHONHASHSEED": str(repeat if Variation.HASH_SEED in rules.vary else 0)}
+    """Return what the rules and a repeat change in the environment of the process."""
+    seed = {"PYTHONHASHSEED": str(repeat if Variation.HASH_SEED in rules.vary else 0)}
+    return seed | ({"PYTHONWARNINGS": "ignore"} if rules.ignore_warnings else {})
 
 
 def coverage(lines: tuple[Iterable[int], Iterable[int]] | None) -> Coverage | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,6 +73,7 @@ class ForkServer:
         self._servers: dict[int, _Loaded] = {}
         self._not_safe: set[Imports] = set()
         self._confirmed: tuple[Case, Outcome] | None = None
+        self._limits = _largest({limits_of(case, fresh.rules) for case in cases})
 
     def __enter__(self) -> ForkServer:
         return self
@@ -136,14 +137,13 @@ class ForkServer:
 
     def _start(self, repeat: int, imports: Imports) -> _Loaded:
         fresh, rules = self.fresh, self.fresh.rules
-        limits = _largest([limits_of(case, rules) for case in self._cases])
         todo = [
             each.sent
             for case, modules in zip(self._cases, self._imports, strict=True)
             if imports is None or modules == imports
             for each in specifications(case, rules, repeat)
         ]
-        server = Server(fresh.environment, fresh.sandbox, limits, variables(rules, repeat))
+        server = Server(fresh.environment, fresh.sandbox, self._limits, variables(rules, repeat))
         try:
             ready = server.start(harness.opening(todo, _beforehand(todo, imports), last=False))
             if ready.problem:
@@ -203,9 +203,9 @@ def _beforehand(todo: Sequence[Mapping[str, Any]], imports: Imports) -> list[str
     ]
 
 
-def _largest(limits: Sequence[Limits]) -> Limits:
+def _largest(limits: Set[Limits]) -> Limits:
     """Return limits that no case can be held up by: each case has its own."""
     return replace(
-        limits[0],
+        next(iter(limits)),
         **{name: max(getattr(limit, name) for limit in limits) for name in Limits.__dataclass_fields__},
     )

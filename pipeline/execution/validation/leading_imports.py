@@ -91,9 +91,17 @@ def _observes_nothing(statement: ast.stmt) -> bool:
         annotated = any(argument.annotation for argument in ast.walk(statement.args) if isinstance(argument, ast.arg))
         return not (has_values or annotated or statement.decorator_list)
     if isinstance(statement, ast.Expr):
-        return isinstance(statement.value, ast.Constant)
+        return isinstance(statement.value, ast.Constant) or _prints_literal(statement.value)
     if isinstance(statement, ast.Assign):
         return all(isinstance(target, ast.Name) for target in statement.targets) and _is_literal(statement.value)
+    return False
+
+
+def _prints_literal(value: ast.expr) -> bool:
+    """Say whether it is `print("...")`, as between the lines of a program whose outputs are to be separated."""
+    match value:
+        case ast.Call(ast.Name("print"), [ast.Constant()], []):
+            return True
     return False
 
 

@@ -32,6 +32,7 @@ class ValidationRules(Rule):
     output_tail: int = Field(ge=0)
     file_mib: int = Field(gt=0)
     scratch_mib: int = Field(gt=0)
+    ignore_warnings: bool = False
 
     @property
     def limits(self) -> Limits:

@@ -126,6 +126,18 @@ def test_quick_ones_come_out_the_same(outcomes: Callable[..., dict[str, Result]]
     assert {name: result.outcome for name, result in fresh.items()} == {n: r.outcome for n, r in forked.items()}
 
 
+@pytest.mark.parametrize("process", [Process.FORK, Process.FRESH])
+@pytest.mark.parametrize("ignore_warnings", [False, True])
+def test_warnings_are_printed_unless_the_rules_ignore_them(
+    installed: Environment, sandbox: Sandbox, limited: ValidationRules, process: Process, ignore_warnings: bool
+) -> None:
+    rules = limited.model_copy(update={"process": process, "ignore_warnings": ignore_warnings})
+    case = Case("", "", "import warnings\nimport lib\nwarnings.warn('gone soon')", import_names=("lib",))
+    (result,) = run_cases(installed, [case], sandbox, rules)
+    assert result.outcome is Outcome.PASSED
+    assert ("gone soon" in result.output) is not ignore_warnings
+
+
 def test_cases_are_forked_from_one_server(forked: Any) -> None:
     results = forked(*["import os; print(os.getppid(), 'lib' in __import__('sys').modules)"] * 4)
     said = {result.output for result in results}

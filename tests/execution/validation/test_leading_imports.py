@@ -41,6 +41,8 @@ def site_packages(tmp_path: Path) -> Path:
         ("from lib.sub import name, other", ("lib.sub",)),
         ("from lib.sub import *", ("lib.sub",)),
         ("'a docstring'\nfrom __future__ import annotations\nx = [1, {'a': -2}]\ndef f(a): return lib\nimport lib", ("lib",)),
+        ("import lib\nprint('a mark')\nimport lib.sub\nprint(lib)\nimport lib.deep", ("lib.sub",)),
+        ("print(sorted(vars()))\nimport lib", None),
         ("import library", ()),
         ("print(undefined)", ()),
         ("name = 'lib'\n__import__(name)", None),
