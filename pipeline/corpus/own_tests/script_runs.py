@@ -87,9 +87,7 @@ class ScriptRuns:
 
 def marked(lines: Sequence[Line]) -> str:
     """Return the program that prints a mark after each of its lines."""
-    return "".join(
-        f"{line.text}\n" if _is_future(line) else f"{line.text}\nprint({MARK!r})\n" for line in lines
-    )
+    return "".join(f"{line.text}\n" if _is_future(line) else f"{line.text}\nprint({MARK!r})\n" for line in lines)
 
 
 def _is_future(line: Line) -> bool:
