@@ -148,10 +148,14 @@ def without_masks(masked_code: str) -> str:
 
 
 def line_span(source: Source, use: Span, rules: MaskingRules) -> Span | None:
-    """Return the logical line with the use, or None where it has more physical lines than the rule allows."""
+    """Return the logical line with the use, or None where it has more physical lines than the rule allows.
+
+    Nor is the first line of a definition masked: nobody can know its name and parameters.
+    """
     for span in source.logical_lines:
         if span[0] <= use[0] < span[1]:
-            return span if source.lines_in(span) <= rules.line.max_lines else None
+            begins_definition = re.match(rb"(?:async\s+)?def\b|class\b", source.data[slice(*span)])
+            return span if source.lines_in(span) <= rules.line.max_lines and not begins_definition else None
     return None
 
 

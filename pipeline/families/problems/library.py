@@ -58,6 +58,7 @@ class Library:
         self._symbols = symbols
         self._usage = usage
         self._apis: dict[str, Api] = {}
+        self._functions: dict[str, frozenset[str]] = {}
         self._documents = _by_path(documents)
         self._api_documents = _by_path(api_documents)
 
@@ -88,8 +89,11 @@ class Library:
 
     def functions(self, version: str) -> frozenset[str]:
         """Return the names of the public functions and methods of a version."""
-        rows = self.api(version).symbols.items()
-        return frozenset(path.rpartition(".")[2] for path, row in rows if row["kind"] in _FUNCTIONS)
+        if version not in self._functions:
+            rows = self.api(version).symbols.items()
+            names = (path.rpartition(".")[2] for path, row in rows if row["kind"] in _FUNCTIONS)
+            self._functions[version] = frozenset(names)
+        return self._functions[version]
 
     def document(self, path: str, version: str) -> ApiDocumentRow | None:
         """Return what the documentation says of a path at a version."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -148,10 +149,19 @@ def _is_determined(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> bo
     Comments show the outputs of code that was made from a change or test; other examples show none.
     """
     run = facts.other_answers.get(subject.row["id"])
-    if run is None or run["passing"] or "  # " not in subject.row["masked_code"]:
+    lines = [line.partition("  # ") for line in subject.row["masked_code"].splitlines()]
+    outputs = [output for _, mark, output in lines if mark]
+    if run is None or run["passing"] or not outputs:
         return False
-    of_argument = subject.row["core_token"] != subject.row["path"].rpartition(".")[2]
-    return of_argument or run["tried"] >= rules.no_description.others_tried
+    if subject.row["core_token"] != subject.row["path"].rpartition(".")[2]:
+        return True  # of an argument
+    # `None`, or an object of what the code has too, may come of anything.
+    known = {
+        word.casefold() for code, _, _ in lines for word in _WORD.findall(code)
+    } | rules.no_description.common_outputs
+    telling = [word for output in outputs for word in _WORD.findall(output) if word.casefold() not in known]
+    excluded = run["tried"] >= rules.no_description.others_tried
+    return excluded and len("".join(telling)) >= rules.no_description.output_letters
 
 
 def _label_contradicted(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
@@ -251,6 +261,8 @@ def _audit(subject: Subject, rules: FlagRules) -> str | None:
     drawn = int(sha256_text(f"{rules.audit.seed} {subject.row['id']}")[:8], 16) / 16**8
     return f"drawn with share {rules.audit.share}" if drawn < rules.audit.share else None
 
+
+_WORD = re.compile(r"\w+")
 
 _FINDERS: Mapping[FlagKind, Callable[[Subject, _FlagInputs, FlagRules], str | None]] = {
     FlagKind.LICENCE_UNCLEAR: _licence_unclear,

@@ -54,9 +54,15 @@ class AuditRules(Switch):
 
 
 class DescriptionRules(Switch):
-    """How many other names runs have to exclude for an API that no text describes."""
+    """What has to determine the name of an API that no text describes.
+
+    `others_tried` names have to be excluded by runs. `output_letters` letters and digits of the output have to be of no
+    word that the code has too, nor one of `common_outputs`.
+    """
 
     others_tried: int = Field(ge=1)
+    output_letters: int = Field(ge=0)
+    common_outputs: frozenset[str]
 
 
 class FlagRules(Rule):

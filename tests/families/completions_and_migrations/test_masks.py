@@ -230,6 +230,14 @@ def test_the_opposite_of_a_hidden_name_gives_it_away(name: str, shown: str, refu
         assert result.reason is RejectReason.LEAKS_ANSWER
 
 
+@pytest.mark.parametrize("head", ["def f(a: fetch(1)):", "async def f(a=fetch(1)):", "class F(fetch(1)):"])
+def test_nobody_can_know_the_first_line_of_a_definition(head: str) -> None:
+    result = masked(f"{head}\n    pass\n", LINE)
+    assert isinstance(result, Reject)
+    assert result.reason is RejectReason.NO_BLOCK
+    assert isinstance(masked("classes = fetch(1)\n", LINE), Masked)
+
+
 def test_the_opposite_within_a_masked_line_is_hidden() -> None:
     assert isinstance(masked("lib.read_a(lib.write_a(1))\n", LINE, name="read_a"), Masked)
 

@@ -120,10 +120,14 @@ def test_a_program_written_from_a_change_needs_a_sentence_without_the_name(sourc
 @pytest.mark.parametrize(
     ("of_argument", "tried", "passing", "code", "expected"),
     [
-        (False, 8, [], "print([token-mask](1))  # 2", False),
+        (False, 8, [], "print([token-mask](1))  # [1, 22]", False),
         (False, 8, [], "print([token-mask](1))", True),
-        (False, 7, [], "print([token-mask](1))  # 2", True),
-        (False, 90, ["load"], "print([token-mask](1))  # 2", True),
+        (False, 7, [], "print([token-mask](1))  # [1, 22]", True),
+        (False, 90, ["load"], "print([token-mask](1))  # [1, 22]", True),
+        (False, 8, [], "print(Box([token-mask]))  # ('read', 'write')", False),
+        (False, 8, [], "print(Box.[token-mask])  # None", True),
+        (False, 8, [], "print(Box(1).[token-mask]())  # <class 'Box'>", True),
+        (False, 8, [], "print(Box([token-mask]))  # Box([])", True),
         (True, 0, [], "print(f([token-mask]=1))  # 2", False),
         (True, 3, ["size"], "print(f([token-mask]=1))  # 2", True),
     ],
