@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
@@ -13,6 +14,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _OUTSIDE_CODE = re.compile(r"(?<![\w.`])(?<!\w[(\[])[^\W\d]\w*(?![\w`(\[=])")
 _GAP = re.compile(r"[\s_.\-/]*")
 _ARTICLES = frozenset({"a", "an", "the"})
+_ARTICLE = re.compile(r"\b(?:an?|the)\b", re.IGNORECASE)
 
 Span = tuple[int, int]
 
@@ -22,10 +24,12 @@ def find_names(text: str, names: Iterable[str], rules: DraftingRules) -> list[Sp
 
     A name is given away by its words in their order (snake, camel, hyphenated, dotted, or as prose with articles), by
     its letters with the words parted elsewhere (`ipaddress`: "IP address"), and by an inflected form (`atomic_save`:
-    AtomicSaver).
+    AtomicSaver; `finalize_version`: "the finalized version").
     """
     words = list(_WORD.finditer(text))
-    spans = sorted({span for name in names for span in _find(text, words, name, rules)})
+    spans = sorted(
+        {span for name in names for find in (_find, _find_inflected) for span in find(text, words, name, rules)}
+    )
     merged: list[Span] = []
     for start, end in spans:
         if merged and start < merged[-1][1]:
@@ -115,6 +119,20 @@ def holds_root(text: str, names: Iterable[str], rules: DraftingRules) -> bool:
     return any(len(root) >= rules.min_inflected_length and root in letters for root in roots)
 
 
+def holds_words(text: str, names: Iterable[str], rules: DraftingRules) -> bool:
+    """Return whether a text has all words of a name, in any order and form: `is_bound` has too few to be told so.
+
+    "Base class used for declarative class definitions" says as much as DeclarativeBase.
+    """
+    held = {stem(word[0], rules.inflections) for word in _WORD.finditer(text)}
+    for name in names:
+        words = [word[0].casefold() for word in _WORD.finditer(name)]
+        stems = {stem(word, rules.inflections) for word in words if word not in rules.small_words}
+        if len(stems) > 1 and stems <= held:
+            return True
+    return False
+
+
 def _length_of_small_words(spelled: str, rules: DraftingRules) -> int:
     """Return how many characters of a spelled name are words that give nothing away, if others follow."""
     small = "|".join(sorted(map(re.escape, rules.small_words)))
@@ -156,6 +174,20 @@ def _find(text: str, words: Sequence[re.Match[str]], name: str, rules: DraftingR
                 yield word.start(), words[last].end()
             if not letters.startswith(spelled):
                 break
+
+
+def _find_inflected(text: str, words: Sequence[re.Match[str]], name: str, rules: DraftingRules) -> Iterator[Span]:
+    parts = [stem(word[0], rules.inflections) for word in _WORD.finditer(name)]
+    letters = text.casefold()
+    # A stem keeps the first letters: most texts have not those of all words, and need no stems.
+    if len(parts) < 2 or not all(part[:3] in letters for part in parts):
+        return
+    others = [(stem(word[0], rules.inflections), *word.span()) for word in words if word[0].casefold() not in _ARTICLES]
+    for place in range(len(others) - len(parts) + 1):
+        window = others[place : place + len(parts)]
+        between = [text[before[2] : after[1]] for before, after in itertools.pairwise(window)]
+        if [word for word, _, _ in window] == parts and all(_GAP.fullmatch(_ARTICLE.sub("", gap)) for gap in between):
+            yield window[0][1], window[-1][2]
 
 
 def stem(word: str, inflections: Sequence[str]) -> str:

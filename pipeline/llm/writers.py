@@ -20,6 +20,7 @@ from pipeline.llm.names import (
     find_code_names,
     find_names,
     holds_root,
+    holds_words,
     is_specific,
     stem,
     without_parameters,
@@ -303,7 +304,7 @@ class OfflineWriter:
         return len(text) <= self.rules.max_chars and len(text.split()) >= self.rules.min_words
 
     def _is_clean(self, text: str, request: Request) -> bool:
-        return not find_names(text, request.hidden, self.rules)
+        return not find_names(text, request.hidden, self.rules) and not holds_words(text, request.hidden, self.rules)
 
     def _still_describes(self, text: str, field: DraftField) -> bool:
         if self.rules.placeholder not in text:

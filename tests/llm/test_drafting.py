@@ -19,7 +19,7 @@ from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.stage import instances_stage
 from pipeline.lake.rows import SnippetRow
 from pipeline.lake.schema import table
-from pipeline.llm.names import cut_names, find_code_names, find_names, redact, stem, without_parameters
+from pipeline.llm.names import cut_names, find_code_names, find_names, holds_words, redact, stem, without_parameters
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.stage import drafting_stage
 from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, WriterResult
@@ -119,6 +119,36 @@ SPELLINGS = [
 @pytest.mark.parametrize(("name", "text", "found"), SPELLINGS)
 def test_a_name_is_detected_in_every_spelling(name: str, text: str, found: int) -> None:
     assert len(find_names(text, [name], DRAFTING)) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("finalize_version", "Return the finalized version string.", ["finalized version"]),
+        ("polynomialRoots", "Find polynomial's roots, that is polynomials-root.", ["polynomials-root"]),
+        ("join_mappings", "Joined a mapping, joining, mappings are joined.", ["Joined a mapping"]),
+        ("entry_of", "All entries of it, entry by entry.", ["entries of"]),
+        ("is_valid", "It is a date, which valid ones are.", []),
+    ],
+)
+def test_a_name_is_detected_in_other_forms_of_its_words(name: str, text: str, found: list[str]) -> None:
+    assert [text[slice(*span)] for span in find_names(text, [name], DRAFTING)] == found
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "held"),
+    [
+        ("DeclarativeBase", "Base class used for declarative class definitions.", True),
+        ("polynomial_from_roots", "Compute a polynomial's coefficients by its roots.", True),
+        ("polynomial_from_roots", "Compute a polynomial's coefficients of its terms.", False),
+        ("is_first_of_all", "Say whether a date is the first one of a year.", False),
+    ],
+)
+def test_all_words_of_a_name_say_as_much_in_any_order(name: str, text: str, held: bool) -> None:
+    assert holds_words(text, [name], DRAFTING) is held
+    written = write(text, hidden=(name,))
+    assert written is not None
+    assert written.redacted is held
 
 
 def test_redact_leaves_the_rest() -> None:
