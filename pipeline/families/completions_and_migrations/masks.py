@@ -150,7 +150,7 @@ def without_masks(masked_code: str) -> str:
 def line_span(source: Source, use: Span, rules: MaskingRules) -> Span | None:
     """Return the logical line with the use, or None where it has more physical lines than the rule allows.
 
-    Nor is the first line of a definition masked: nobody can know its name and parameters.
+    Nor is the first line of a definition masked, whose name and parameters are free.
     """
     for span in source.logical_lines:
         if span[0] <= use[0] < span[1]:

@@ -161,7 +161,7 @@ def _is_determined(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> bo
     } | rules.no_description.common_outputs
     telling = [word for output in outputs for word in _WORD.findall(output) if word.casefold() not in known]
     excluded = run["tried"] >= rules.no_description.others_tried
-    return excluded and len("".join(telling)) >= rules.no_description.output_letters
+    return excluded and len("".join(words)) >= rules.no_description.output_letters
 
 
 def _label_contradicted(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
