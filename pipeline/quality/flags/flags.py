@@ -156,10 +156,9 @@ def _is_determined(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> bo
     if subject.row["core_token"] != subject.row["path"].rpartition(".")[2]:
         return True  # of an argument
     # `None`, or an object of what the code has too, may come of anything.
-    known = {
-        word.casefold() for code, _, _ in lines for word in _WORD.findall(code)
-    } | rules.no_description.common_outputs
-    telling = [word for output in outputs for word in _WORD.findall(output) if word.casefold() not in known]
+    in_code = {word.casefold() for code, _, _ in lines for word in _WORD.findall(code)}
+    common = in_code | rules.no_description.common_outputs
+    words = [word for output in outputs for word in _WORD.findall(output) if word.casefold() not in common]
     excluded = run["tried"] >= rules.no_description.others_tried
     return excluded and len("".join(words)) >= rules.no_description.output_letters
 
