@@ -33,6 +33,13 @@ class Published:
     rows: Mapping[str, int]
 
 
+def placing_lock(snapshots: Path, profile: str) -> FileLock:
+    """Return the lock that `place` takes: who holds it reads a candidate that no other refresh moves to its place."""
+    folder = snapshots / profile
+    folder.mkdir(parents=True, exist_ok=True)
+    return FileLock(folder / ".lock")
+
+
 def place(draft: Candidate, snapshots: Path) -> Published:
     """Move a candidate to its name and `latest` to it, unless it is published already.
 
@@ -43,8 +50,7 @@ def place(draft: Candidate, snapshots: Path) -> Published:
     Errors: NotPlaced where the candidate would now follow another snapshot than its predecessor, or is gone.
     """
     folder = snapshots / draft.profile
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / ".lock"):
+    with placing_lock(snapshots, draft.profile):
         clean(folder)
         target = _find(draft, folder)
         last = last_before(snapshots, draft.profile, draft.name)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from pipeline.core.rules.load import RULES
 from pipeline.core.vocabularies.gates import CheckKind, PublicationState
 from pipeline.lake.pinned_versions import unpin
 from pipeline.lake.tables import Lake
+from pipeline.orchestration.publishing import publish_snapshot
 from pipeline.orchestration.publishing.apply_decisions import NotJudged
 from pipeline.orchestration.publishing.publish_snapshot import (
     AwaitsApproval,
@@ -31,6 +34,7 @@ from pipeline.orchestration.report.source import PAGE, write_report
 from pipeline.snapshots.format.names import latest
 from pipeline.snapshots.format.rows import NothingToPublish
 from pipeline.snapshots.publication import Signature, read_publication
+from pipeline.snapshots.release_checks.release_checks import weigh
 from pipeline.snapshots.release_checks.rules import OWN_RULES
 from pipeline.snapshots.snapshot import NotPlaced
 from pipeline.snapshots.verify import verify
@@ -174,6 +178,27 @@ def test_the_answer_of_a_person_is_kept_with_the_run(lake: Lake, rules: Path, da
     assert kept is not None
     assert (kept.signature, kept.snapshot) == (signature, published.path.name)
     assert end_unsigned(refresh, asked, None) == kept
+
+
+def test_no_other_refresh_moves_a_candidate_away_while_it_is_weighed(
+    lake: Lake, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two refreshes of one lake come to the same candidate: one had placed it, and the other found no manifest."""
+    first = refreshed()
+    draft = draft_refresh(first).draft
+    assert draft is not None
+    placing = threading.Thread(target=place_refresh, args=(first,))
+
+    def weigh_slowly(*arguments: Any) -> Any:
+        placing.start()
+        placing.join(0.5)
+        assert draft.path.is_dir()
+        return weigh(*arguments)
+
+    monkeypatch.setattr(publish_snapshot, "weigh", weigh_slowly)
+    assert draft_refresh(refreshed("two")).state is PublicationState.READY
+    placing.join()
+    assert now_latest(data) is not None
 
 
 def test_an_answer_is_to_the_draft_that_was_seen(

@@ -34,7 +34,7 @@ from pipeline.snapshots.publication import Publication, Signature, read_publicat
 from pipeline.snapshots.release_checks.release_checks import CheckInputs, overall_status, weigh
 from pipeline.snapshots.release_checks.rules import ReleaseCheckRules
 from pipeline.snapshots.shared import fetch_snapshots, share_snapshot
-from pipeline.snapshots.snapshot import NotPlaced, Published, is_placed, place
+from pipeline.snapshots.snapshot import NotPlaced, Published, is_placed, place, placing_lock
 
 
 class HeldBack(CodedError, ValueError):
@@ -241,11 +241,13 @@ def _drafted(refresh: Refresh, rules: ReleaseCheckRules) -> Publication:
     places = settings().drafts, settings().snapshots
     record = read_record(refresh.folder)
     began = datetime.fromisoformat(record.began) if record else None
-    draft = make_candidate(lake, *places, refresh.profile, libraries, refresh.period, hashes, began)
-    last = places[1] / refresh.profile / draft.last if draft.last else None
-    comparison = compare_snapshots(last, draft.path) if last else None
-    weighed = weigh(_publication(resources, lake, libraries, draft, last, comparison), rules)
-    placed = is_placed(draft, settings().snapshots)
+    # A refresh beside this one may come to the same candidate, and move it away while it is read here.
+    with placing_lock(places[1], refresh.profile):
+        draft = make_candidate(lake, *places, refresh.profile, libraries, refresh.period, hashes, began)
+        last = places[1] / refresh.profile / draft.last if draft.last else None
+        comparison = compare_snapshots(last, draft.path) if last else None
+        weighed = weigh(_publication(resources, lake, libraries, draft, last, comparison), rules)
+        placed = is_placed(draft, settings().snapshots)
     # What is published already was weighed before, and approved if need be.
     status = CheckStatus.PASSED if placed else overall_status(weighed)
     return Publication(
