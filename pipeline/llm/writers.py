@@ -198,14 +198,18 @@ class OfflineWriter:
         texts = [(cut_names(text, request.hidden, self.rules), text) for text in request.of_argument]
         sized = [(cut, text) for cut, text in texts if self._is_sized(cut) and is_specific(cut, self.rules)]
         for cut, _ in sorted(sized, key=lambda pair: pair[0] != pair[1]):
-            if cut.count(self.rules.placeholder) <= 1 and not find_names(cut, request.hidden, self.rules):
+            if cut.count(self.rules.placeholder) <= 1 and self._is_clean(cut, request):
                 return [_closed(cut[:1].upper() + cut[1:])]
         return []
 
     def _cut(self, text: str, request: Request) -> list[str]:
-        """Return a sentence without the names in it, and the next one where it says too little; nothing if both do."""
+        """Return a sentence without the names in it, and the next one where it says too little; nothing if both do.
+
+        A statement of a problem may have the words of a name that its code hides; beside code with a hole they fill it.
+        """
         cut = cut_names(text, request.hidden, self.rules)
-        if not self._still_describes(cut, request.field):
+        gives_away = request.of_result is None and holds_words(cut, request.hidden, self.rules)
+        if gives_away or not self._still_describes(cut, request.field):
             return []
         if request.field is DraftField.QUERY or self.rules.placeholder not in cut or is_specific(cut, self.rules):
             return [cut]

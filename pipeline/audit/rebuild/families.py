@@ -56,13 +56,12 @@ from pipeline.quality.acceptance.sourced import columns_of_change, source_column
 _DESCRIBED = frozenset({"description", "drafter", "model", "prompt_sha256"})
 _BY_MODEL = "a model wrote the description"
 _JUDGED = frozenset({"review_status"})
-_OF_WITNESSES = frozenset({SnippetSource.OWN_TEST, SnippetSource.CHANGE})
 
 
 def completion(context: RebuildContext, row: PublishedCompletionRow) -> RebuiltRow:
     """Mask the snippet of a completion again around its use, tag, describe and prove it."""
     snippet = context.snippets[row["snippet_id"]]
-    is_witness = snippet["source"] in _OF_WITNESSES
+    is_witness = snippet["source"] in (SnippetSource.OWN_TEST, SnippetSource.CHANGE)
     witnessed = [each for each in context.tables["changes"] if is_witness and each["id"] == row["change_id"]]
     source, uses = parse_source(source_of(snippet)), context.usages[snippet["id"]]
     # A run has found at which statement it fails in the other release: of a published row that of its use.
@@ -82,12 +81,12 @@ def migration(context: RebuildContext, row: PublishedMigrationRow) -> RebuiltRow
     """Pair the two snippets of a migration again, or write the one that a codemod wrote, and prove it."""
     if row["basis"] == MigrationBasis.MODEL:
         raise NotRebuilt("a model wrote one side", code="rebuild_by_model")
-    ids = dict.fromkeys((row["snippet_id"], row["target_snippet_id"]))
-    if len(ids) > 1 and all(context.snippets[key]["source"] in _OF_WITNESSES for key in ids):
-        raise NotRebuilt("runs chose the lines of both programs", code="rebuild_by_run")
+    if row["basis"] == MigrationBasis.TEST_CHANGED:
+        raise NotRebuilt("runs chose the lines that are left of a test", code="rebuild_by_run")
     # slow to import
     from pipeline.families.completions_and_migrations.rewritten_examples import rewritten_examples
 
+    ids = dict.fromkeys((row["snippet_id"], row["target_snippet_id"]))
     snippets = [context.snippets[snippet_id] for snippet_id in ids]
     usages = {snippet_id: context.usages[snippet_id] for snippet_id in ids}
     changes, lifecycles, rules = context.tables["changes"], context.tables["lifecycles"], context.rules

@@ -110,9 +110,12 @@ class ChangeSide:
 
 
 def sides_of(change: ChangeRow) -> list[ChangeSide]:
-    """Return the releases from which running can show a change: none for annotations, marks and what is not offered."""
+    """Return the releases from which running can show a change.
+
+    None for annotations, marks and what is not offered, as private parameters are not.
+    """
     kind, parameter = ChangeKind(change["kind"]), change["parameter"]
-    if kind in _NO_RUN_SHOWS or change["reach"] not in OFFERED:
+    if kind in _NO_RUN_SHOWS or change["reach"] not in OFFERED or (parameter or "").startswith("_"):
         return []
     by_name = kind in OF_PARAMETERS and parameter and not str(change["old"] or change["new"]).startswith("*")
     named = {ChangeKind.PARAMETER_REMOVED, ChangeKind.PARAMETER_RENAMED, *_WORKS_AFTER}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import copy
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from more_itertools import first
 
@@ -28,8 +26,6 @@ _LITTLE = EMPTY | {"True", "False"}
 
 _KIND = re.compile(r"<(bound method|member|property|function|method|slot wrapper|attribute|(\w+\.)*cached_property) ")
 """How texts begin that say what kind of thing is printed, and give its name."""
-
-_BINDING = ast.Import | ast.ImportFrom | ast.Assign
 
 _BEFORE = """
 import signal
@@ -131,8 +127,11 @@ def variants(side: ChangeSide, program: UsingProgram, api: Api, printed: Sequenc
     tree = _tree(program)
     names = _names_in(tree, side.path, api)
     if side.keyword is not None:
-        lines = without_argument(side, program, api)
-        return {f"without {side.keyword}": "\n".join(line.text for line in lines)} if lines is not None else {}
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) in names]
+        for call in calls:
+            call.keywords = [each for each in call.keywords if each.arg != side.keyword]
+        text = ast.unparse(tree)
+        return {f"without {side.keyword}": text} if text != ast.unparse(_tree(program)) else {}
     row = api.symbols.get(api.preferred(side.path))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) in names]
     if row is None or not calls or (program.test and not {each.strip() for each in printed} <= _LITTLE):
@@ -153,35 +152,6 @@ def variants(side: ChangeSide, program: UsingProgram, api: Api, printed: Sequenc
     return {f"the argument {each}": text.replace(used, each, 1) for each in arguments} | {
         f"{other} in its place": _with(other, names, program) for other in ordered[:most]
     }
-
-
-def without_argument(side: ChangeSide, program: UsingProgram, api: Api) -> tuple[Line, ...] | None:
-    """Return a program that does not give the API the argument in question, None where none does.
-
-    Imports and assignments that were there for the argument alone go with it.
-    """
-    names = _names_in(_tree(program), side.path, api)
-    lines: list[Line] = []
-    for line in program.lines:
-        node = copy.deepcopy(line.node)
-        calls = [each for each in ast.walk(node) if isinstance(each, ast.Call) and _called(each) in names]
-        for call in calls:
-            call.keywords = [each for each in call.keywords if each.arg != side.keyword]
-        text = ast.unparse(node)
-        is_same = text == ast.unparse(line.node)
-        lines.append(line if is_same else replace(line, node=node, text=text, needs=line_of(node).needs))
-    if lines == list(program.lines):
-        return None
-    # Names that no line needs were there for others to import, or for the argument alone.
-    needless = _needed_by(program.lines) - _needed_by(lines)
-    while unneeded := [line for line in lines if isinstance(line.node, _BINDING) and needless >= line.binds > set()]:
-        lines = [line for line in lines if line not in unneeded]
-        needless = _needed_by(program.lines) - _needed_by(lines)
-    return tuple(lines)
-
-
-def _needed_by(lines: Iterable[Line]) -> set[str]:
-    return {name for line in lines for name in line.needs}
 
 
 def _names_in(tree: ast.AST, path: str, api: Api) -> frozenset[str]:

@@ -11,20 +11,12 @@ from dataclasses import dataclass, replace
 
 from packaging.version import Version
 
-from pipeline.core.vocabularies.changes import OF_PARAMETERS, WHOLE, ChangeKind
+from pipeline.core.vocabularies.changes import OF_PARAMETERS, WHOLE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.corpus.own_tests.candidates import Candidate, Catalogue, Cause, Failure, candidates, text_of
-from pipeline.corpus.own_tests.changed_uses import (
-    ChangeSide,
-    TestScripts,
-    UsingProgram,
-    blamed,
-    is_symptom,
-    sides_of,
-    uses_by_line,
-)
+from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, blamed, is_symptom, sides_of
 from pipeline.corpus.own_tests.distinctive import (
     EMPTY,
     LONGEST_OUTPUT,
@@ -33,7 +25,6 @@ from pipeline.corpus.own_tests.distinctive import (
     plain_code,
     script_of_variants,
     variants,
-    without_argument,
 )
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.rules import OwnTestRules, WitnessRules
@@ -304,16 +295,10 @@ class _Search:
         self._run([(each.side.home, each) for each in every])
         at_home = {id(each): self._outputs(each) for each in every}
         printing = {key: texts for key, texts in at_home.items() if not isinstance(texts, Reject)}
-        mistakable = self._mistakable([each for each in every if id(each) in printing], printing)
-        shorter = {id(each): short for each in every if id(each) in mistakable and (short := self._left_out(each))}
-        at_home |= {key: reject for key, reject in mistakable.items() if key not in shorter}
-        # Of one use the shortest program that passes stands for the longer ones, with and without another form each.
-        passing = {
-            (each.use, id(each) in shorter): each
-            for each in reversed(every)
-            if not isinstance(at_home[id(each)], Reject)
-        }
-        chosen = [each for each in every if passing.get((each.use, id(each) in shorter)) is each]
+        at_home |= self._mistakable([each for each in every if id(each) in printing], printing)
+        # Of one use the shortest program that passes stands for the longer ones.
+        passing = {each.use: each for each in reversed(every) if not isinstance(at_home[id(each)], Reject)}
+        chosen = [each for each in every if passing.get(each.use) is each]
         # A failure costs a process of its own, so only the shortest programs are run where they may fail.
         counts: Counter[tuple[str, str]] = Counter()
         beside: list[_Candidate] = []
@@ -322,7 +307,6 @@ class _Search:
             if counts[each.side.change["id"], each.side.home] <= self.rules.candidates:
                 beside.append(each)
         self._run([(each.side.other, each) for each in beside])
-        self._run([(each.side.other, shorter[id(each)]) for each in beside if id(each) in shorter])
         rows: list[WitnessRow] = []
         ran = {id(each) for each in beside}
         for key, of_change in by_change.items():
@@ -330,9 +314,7 @@ class _Search:
                 guarded(
                     of_change,
                     lambda each: each.side.change["id"],
-                    lambda each: [
-                        self._judged(each, at_home[id(each)], ran=id(each) in ran, shorter=shorter.get(id(each)))
-                    ],
+                    lambda each: [self._judged(each, at_home[id(each)], ran=id(each) in ran)],
                 )
             )
             rows += results
@@ -472,22 +454,8 @@ class _Search:
                     mistakable[number] = Reject(key, RejectReason.NO_CHECK, detail)
         return mistakable
 
-    def _left_out(self, each: _Candidate) -> _Candidate | None:
-        """Return the program without the argument of a parameter that goes, which is right in both releases."""
-        side, program = each.side, each.program
-        if side.change["kind"] != ChangeKind.PARAMETER_REMOVED or not side.is_old or side.keyword is None:
-            return None
-        api = self.apis[side.home]
-        lines = without_argument(side, program, api)
-        return _Candidate(side, replace(program, lines=lines, uses=tuple(uses_by_line(lines, api)))) if lines else None
-
-    def _judged(
-        self, each: _Candidate, expected: list[str] | Reject, *, ran: bool, shorter: _Candidate | None = None
-    ) -> WitnessRow | Reject:
-        """Return the witness that a program is, or why it is none.
-
-        A `shorter` one does the same at home, so that it is the form for the other release if it does so there too.
-        """
+    def _judged(self, each: _Candidate, expected: list[str] | Reject, *, ran: bool) -> WitnessRow | Reject:
+        """Return the witness that a program is, or why it is none."""
         if isinstance(expected, Reject):
             return expected
         side, program = each.side, each.program
@@ -520,23 +488,7 @@ class _Search:
             outcome,
             place,
         )
-        if shorter is None:
-            return _row(change, written if side.is_old else None, None if side.is_old else written)
-        lines = shorter.program.lines
-        printed = outputs(lines, self.runs.results.get((shorter.text, side.other)))
-        if printed is None or "".join(printed) != "".join(expected):
-            return Reject(key, RejectReason.NO_CHECK, f"{where}: prints the same without {side.keyword}")
-        return _row(
-            change,
-            written,
-            replace(
-                written,
-                code=_commented(lines, printed),
-                checks=_checks(lines, printed),
-                elsewhere=Outcome.PASSED,
-                place=None,
-            ),
-        )
+        return _row(change, written if side.is_old else None, None if side.is_old else written)
 
     def _changed(self, side: ChangeSide, program: UsingProgram, place: int) -> set[str]:
         paths = {use.path for use in program.uses[place]}

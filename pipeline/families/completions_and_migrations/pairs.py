@@ -114,10 +114,7 @@ def changed_tests(
             yield Reject(row["id"], RejectReason.OTHER_CAUSE, detail)
             continue
         passes = row["new_in_old"] == Outcome.PASSED
-        # One program was written, or cut out, and left an argument out for the other release.
-        is_one = row["old_test_version"] == row["new_test_version"]
-        basis = MigrationBasis.PARAMETERS if is_one else MigrationBasis.TEST_CHANGED
-        yield Pair(*sides, basis, row["similarity"] or 0, row["change_id"], passes)
+        yield Pair(*sides, MigrationBasis.TEST_CHANGED, row["similarity"] or 0, row["change_id"], passes)
 
 
 def imported_elsewhere(code: str, history: History) -> frozenset[str]:

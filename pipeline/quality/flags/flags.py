@@ -11,9 +11,10 @@ from pipeline.api.history.documented import contradiction_of
 from pipeline.core.vocabularies.changes import RELOCATED, Agreement, Same
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.samples import Direction, MigrationBasis, SnippetSource
+from pipeline.core.vocabularies.samples import Direction, Granularity, MigrationBasis, SnippetSource
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.behaviours import by_place, retagged
+from pipeline.families.completions_and_migrations.masks import MASKS
 from pipeline.families.family import DescribedBy
 from pipeline.families.proof import Runs, Tagged, followers, prove
 from pipeline.lake.guard import guarded, parted
@@ -155,6 +156,8 @@ def _is_determined(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> bo
         return False
     if subject.row["core_token"] != subject.row["path"].rpartition(".")[2]:
         return True  # of an argument
+    if f"{MASKS[Granularity.TOKEN]}(" not in subject.row["masked_code"]:
+        return False  # of what is not called, the value says nothing of the name
     # `None`, or an object of what the code has too, may come of anything.
     in_code = {word.casefold() for code, _, _ in lines for word in _WORD.findall(code)}
     common = in_code | rules.no_description.common_outputs

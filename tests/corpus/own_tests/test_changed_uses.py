@@ -348,3 +348,9 @@ def test_the_line_that_fails_bears_on_the_change(body: str, place: int, expected
 )
 def test_what_is_printed_is_what_the_test_asserts(body: str, printed: str, expected: bool) -> None:
     assert as_asserted(lines_of(body), [f"{printed}\n"]) is expected
+
+
+def test_private_parameters_have_no_sides() -> None:
+    removed = change("demo.total", ChangeKind.PARAMETER_REMOVED, None, "_expect")
+    assert sides_of(removed) == []
+    assert sides_of(removed | {"parameter": "expect"}) != []

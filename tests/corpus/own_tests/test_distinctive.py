@@ -18,7 +18,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.core.vocabularies.surface import ParameterKind
 from pipeline.corpus.own_tests.changed_uses import ChangeSide, UsingProgram
-from pipeline.corpus.own_tests.distinctive import is_distinctive, plain_code, variants, without_argument
+from pipeline.corpus.own_tests.distinctive import is_distinctive, plain_code, variants
 from pipeline.corpus.own_tests.script_runs import ScriptRuns, marked
 from pipeline.corpus.own_tests.scripts import Line, line_of
 from pipeline.corpus.own_tests.witnesses import witnesses_stage
@@ -69,13 +69,12 @@ def function(name: str) -> Any:
 
 
 @pytest.fixture
-def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Writes the module of each release; scripts are run beside it."""
-
-    def write(*codes: str) -> None:
-        for version, code in zip(("1.0", "2.0"), codes, strict=True):
-            (tmp_path / version).mkdir()
-            (tmp_path / version / "demo.py").write_text(code)
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs the stage on a library of which the second release has nothing left."""
+    for version, functions in (("1.0", LIBRARY), ("2.0", {})):
+        (tmp_path / version).mkdir()
+        code = "".join(f"def {name}(text):\n    return {body}\n" for name, body in functions.items())
+        (tmp_path / version / "demo.py").write_text(code + (DESK if functions else ""))
 
     def run(self: ScriptRuns, scripts: Mapping[str, Mapping[str, Sequence[Line]]]) -> None:
         for version, by_text in scripts.items():
@@ -87,13 +86,6 @@ def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
                 self.results[text, version] = Result("", outcome, detail, 0.1, None, output=done.stdout)
 
     monkeypatch.setattr(ScriptRuns, "run", run)
-    return write
-
-
-@pytest.fixture
-def stage(releases: Any) -> Any:
-    """Runs the stage on a library of which the second release has nothing left."""
-    releases("".join(f"def {name}(text):\n    return {body}\n" for name, body in LIBRARY.items()) + DESK, "")
 
     def staged(name: str, tests: Sequence[Any] = ()) -> Any:
         path = f"demo.{name}"
@@ -205,62 +197,6 @@ def test_what_should_print_something_else(
     assert texts == {
         name: f"from demo import {'g' if 'g(' in text else 'f'}\nprint({text})" for name, text in expected.items()
     }
-
-
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
-        ("print(f('a', quote=False))", ["from demo import f", "print(f('a'))"]),
-        ("import datetime\nday = datetime.date(1, 2, 3)\nprint(f('a', quote=day))", ["from demo import f", "print(f('a'))"]),
-        ("q = 1\nprint(f(q, quote=q))", ["from demo import f", "q = 1", "print(f(q))"]),
-        ("with f(quote=1) as q:\n    print(q)", ["from demo import f", "with f() as q:\n    print(q)"]),
-        ("print(g('a', quote=False))", None),
-    ],
-)  # fmt: skip
-def test_what_was_there_for_an_argument_goes_with_it(code: str, expected: list[str] | None) -> None:
-    side = ChangeSide(CHANGE | {"kind": ChangeKind.PARAMETER_REMOVED}, "1.0", "2.0", "demo.f", "quote")
-    lines = tuple(line_of(statement) for statement in ast.parse(f"from demo import f\n{code}").body)
-    core: Any = None
-    rest = without_argument(side, UsingProgram(None, lines, tuple(() for _ in lines), core), QUOTING)
-    assert (rest and [line.text for line in rest]) == expected
-
-
-STRICT = {"name": "strict", "annotation": "bool", "default": "False", "kind": ParameterKind.POSITIONAL_OR_KEYWORD}
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "codes"),
-    [
-        pytest.param("text.upper()", "text.upper()", [("upper('x', strict=True)", "upper('x')")], id="no effect"),
-        pytest.param("text.upper()", "text.lower()", [], id="the new form gives something else"),
-        pytest.param("text[strict:]", "text", [("upper('xy', strict=True)", None)], id="an effect"),
-        pytest.param(
-            "text.upper() + '!' * (strict and len(text) > 1)",
-            "text.upper()",
-            [("upper('x', strict=True)", "upper('x')"), ("upper('xy', strict=True)", None)],
-            id="an effect on some values",
-        ),
-    ],
-)
-def test_a_parameter_that_goes_is_left_out_in_the_new_form(
-    releases: Any, before: str, after: str, codes: list[tuple[str, str | None]]
-) -> None:
-    releases(f"def upper(text, strict=False):\n    return {before}\n", f"def upper(text):\n    return {after}\n")
-    change = CHANGE | {
-        "kind": ChangeKind.PARAMETER_REMOVED, "new": None, "parameter": "strict", "path": "demo.upper", "canonical_path": "demo.upper",
-    }  # fmt: skip
-    upper = function("upper")
-    upper |= {"parameters": [*upper["parameters"], STRICT]}
-    values = {"str": ("'x'", "'xy'"), "bool": ("True", "False")}
-    rules = RULE.model_copy(update={"written": VALUES.model_copy(update={"values": values})})
-    symbols = [symbol("demo", "module", "1.0", None), upper]
-    tables: Any = {"releases": RELEASES, "symbols": symbols, "changes": [change], "own_tests": []}
-    runner: Any = SimpleNamespace()
-    output = witnesses_stage(tables, runner, rules, USAGE)
-    rows = [(row["old_code"], row["new_code"]) for row in output.tables["witnesses"]]
-    shown = [[code and code.split("print(")[1].partition(")  #")[0] for code in pair] for pair in rows]
-    assert sorted(shown, key=str) == sorted([list(pair) for pair in codes], key=str)
-    assert bool(output.rejects) is not bool(codes)
 
 
 SECOND_NAME = Api(
