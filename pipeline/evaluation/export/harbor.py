@@ -132,7 +132,7 @@ class _Programs:
     def _case(self, folder: Folder, run: CaseRun) -> dict[str, Any]:
         task, row = folder.task, folder.row
         example = example_of(task, self.sources)
-        rules = ("options", "vary", "clock_shift_days", "repeats", "output_tail")
+        rules = ("options", "vary", "clock_shift_days", "repeats", "output_tail", "ignore_warnings")
         return {
             "family": task.family,
             "row": {name: row[name] for name in _COLUMNS[task.family]},

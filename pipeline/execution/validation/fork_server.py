@@ -6,7 +6,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pipeline.core.errors import CodedError
@@ -205,7 +205,4 @@ def _beforehand(todo: Sequence[Mapping[str, Any]], imports: Imports) -> list[str
 
 def _largest(limits: Set[Limits]) -> Limits:
     """Return limits that no case can be held up by: each case has its own."""
-    return replace(
-        next(iter(limits)),
-        **{name: max(getattr(limit, name) for limit in limits) for name in Limits.__dataclass_fields__},
-    )
+    return Limits(**{name: max(getattr(limit, name) for limit in limits) for name in Limits.__dataclass_fields__})

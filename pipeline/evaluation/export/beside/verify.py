@@ -50,6 +50,7 @@ class _Rules:
     clock_shift_days: int
     repeats: int
     output_tail: int
+    ignore_warnings: bool
     limits: Limits
 
 
