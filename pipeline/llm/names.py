@@ -120,9 +120,10 @@ def holds_root(text: str, names: Iterable[str], rules: DraftingRules) -> bool:
 
 
 def holds_words(text: str, names: Iterable[str], rules: DraftingRules) -> bool:
-    """Return whether a text has all words of a name, in any order and form: `is_bound` has too few to be told so.
+    """Return whether a text has all words of a name, in any order and form.
 
-    "Base class used for declarative class definitions" says as much as DeclarativeBase.
+    "Base class used for declarative class definitions" says as much as DeclarativeBase. A name with only one word
+    beside small ones, such as `is_bound`, is no case of this: its word may be in any sentence on it.
     """
     held = {stem(word[0], rules.inflections) for word in _WORD.finditer(text)}
     for name in names:

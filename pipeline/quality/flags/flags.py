@@ -40,6 +40,8 @@ from pipeline.quality.flags.near_duplicates import alike_elsewhere
 from pipeline.quality.flags.rules import FlagRules, Switch
 from pipeline.quality.flags.subjects import Subject, Subjects
 
+_WORD = re.compile(r"\w+")
+
 
 def flags_stage(tables: Tables, rules: FlagRules, fails: frozenset[Outcome], drafting: DraftingRules) -> Output:
     """Make the table `flags` of a library from the tables READS; the unit is an instance.
@@ -263,8 +265,6 @@ def _audit(subject: Subject, rules: FlagRules) -> str | None:
     drawn = int(sha256_text(f"{rules.audit.seed} {subject.row['id']}")[:8], 16) / 16**8
     return f"drawn with share {rules.audit.share}" if drawn < rules.audit.share else None
 
-
-_WORD = re.compile(r"\w+")
 
 _FINDERS: Mapping[FlagKind, Callable[[Subject, _FlagInputs, FlagRules], str | None]] = {
     FlagKind.LICENCE_UNCLEAR: _licence_unclear,
