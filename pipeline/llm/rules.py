@@ -32,6 +32,8 @@ class DraftingRules(Rule):
     verbs: frozenset[str] = Field(min_length=1)
     inflections: tuple[str, ...]
     min_inflected_length: int = Field(ge=2, description="letters")
+    name_share_held: float = Field(gt=0, le=1, description="share of a name's letters")
+    min_joined_word_length: int = Field(ge=2, description="letters")
     not_a_description: tuple[re.Pattern[str], ...]
     not_an_addition: tuple[re.Pattern[str], ...]
     tells_result: tuple[re.Pattern[str], ...]

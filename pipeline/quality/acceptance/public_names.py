@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from packaging.version import Version
 
+from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.lake.reads import Read
 from pipeline.lake.rows import ReleaseRow, SymbolRow
 
-OF_PLACES = Read("symbols", ("path", "first_version", "last_version"))
+OF_PLACES = Read("symbols", ("path", "kind", "first_version", "last_version"))
 """The columns of `symbols` that names are made of."""
 
 
@@ -17,9 +18,11 @@ class PublicNames:
     """The public paths of a library's releases."""
 
     def __init__(self, symbols: Iterable[SymbolRow], releases: Iterable[ReleaseRow]) -> None:
+        symbols = list(symbols)
         versions = sorted((row["version"] for row in releases), key=Version)
         self._rank = {version: rank for rank, version in enumerate(versions)}
         self._states = [(row["path"], row["first_version"], row["last_version"]) for row in symbols]
+        self._modules = {row["path"] for row in symbols if row["kind"] == SymbolKind.MODULE}
         self._paths: dict[str, frozenset[str]] = {}
 
     def has_name(self, path: str, other: str) -> bool:
@@ -27,15 +30,20 @@ class PublicNames:
         return path in self._of(other) or self.only_place_differs(path, other)
 
     def only_place_differs(self, path: str, other: str) -> bool:
-        """Return whether another release lacks the module or class of a path, and has its name in another place.
+        """Return whether another release lacks a path, and has its name in a place where it may be the same API.
 
-        The prompt gives the module or class, so that the name is the same for who knows only the other release.
+        That is any place if the other release lacks the module or class of the path, and else, for a path of a module,
+        another module (`sqlalchemy.Engine`, where the other has `sqlalchemy.engine.Engine`). The prompt gives the
+        module or class, so that the name is the same for who knows only the other release.
         """
         place, _, name = path.rpartition(".")
         paths = self._of(other)
-        if any(f"{path_there}.".startswith(f"{place}.") for path_there in paths):
+        if path in paths:
             return False
-        return any(path_there.rpartition(".")[2] == name for path_there in paths)
+        places = {parent for parent, _, its_name in (there.rpartition(".") for there in paths) if its_name == name}
+        if any(f"{there}.".startswith(f"{place}.") for there in paths):
+            places = places & self._modules if place in self._modules else set()
+        return bool(places)
 
     def _of(self, version: str) -> frozenset[str]:
         if version not in self._paths:

@@ -14,6 +14,7 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind, RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence, Granularity, MigrationBasis, SnippetSource
+from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.execution.mutation.score import SCORED, MutationScore
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import FlagRow, MigrationRow, OtherAnswerRow, ScoreRow, SymbolRow
@@ -139,8 +140,18 @@ def test_a_completion_of_an_unchanged_api_is_not_discriminating() -> None:
         ("lib.fetch", {"core_token": "url"}, True),
         ("lib.fetch", {"granularity": Granularity.LINE}, True),
         ("new.fetch", {}, False),
+        ("lib.sub.fetch", {}, False),
+        ("lib.Page.fetch", {}, True),
     ],
-    ids=["the name", "another name", "an argument", "a line", "the name in another place"],
+    ids=[
+        "the name",
+        "another name",
+        "an argument",
+        "a line",
+        "the name in another place",
+        "the name in another module",
+        "a method of the name",
+    ],
 )
 def test_a_name_that_the_other_release_has_too_does_not_discriminate(
     path: str, columns: dict[str, Any], discriminates: bool
@@ -148,7 +159,8 @@ def test_a_name_that_the_other_release_has_too_does_not_discriminate(
     """Its program fails there by its arguments, which the prompt shows."""
     known = world()
     known.completions[:] = [{**row, **columns} for row in known.completions]
-    there = [symbol(path, "2.0")]
+    modules = [symbol(name, "1.1", kind=SymbolKind.MODULE) for name in ("lib", "lib.sub", "new")]
+    there = [*modules, symbol("lib.Page", "1.1", kind=SymbolKind.CLASS), symbol(path, "2.0")]
     row = published(gate(known, symbols=there), "published_completions", "1.1")
     assert (row["neighbour_version"], row["discriminating"]) == ("2.0", discriminates)
 
