@@ -122,8 +122,9 @@ def test_a_row_refers_to_its_change_only_where_that_is_published(published: list
 BESIDE: dict[str, tuple[list[str], bool]] = {
     "the module moved, with the name": (["lib", "lib.new", "lib.new.take"], False),
     "the module went, with the name": (["lib", "lib.new", "lib.new.give"], True),
-    "the name left the module for another": (["lib", "lib.old", "lib.old.give", "lib.new.take"], True),
-    "the module is known by a member": (["lib.old.give", "lib.new.take"], True),
+    "the name left the module for another": (["lib", "lib.old", "lib.old.give", "lib.new.take"], False),
+    "the name left the module for a class": (["lib", "lib.old", "lib.old.give", "lib.New.take"], True),
+    "the module is known by a member": (["lib.old.give", "lib.new.take"], False),
     "a module whose name begins alike": (["lib.older.take"], False),
 }
 
@@ -132,8 +133,9 @@ BESIDE: dict[str, tuple[list[str], bool]] = {
 @pytest.mark.parametrize("case", BESIDE)
 def test_a_name_that_only_stands_elsewhere_does_not_discriminate(case: str, last: str | None) -> None:
     paths, discriminating = BESIDE[case]
-    symbols = [{"path": path, "first_version": "2.0", "last_version": last} for path in paths]
-    gone = [{"path": "lib.old", "first_version": "1.0", "last_version": "1.1"}]
+    function, module = {"kind": SymbolKind.FUNCTION}, {"kind": SymbolKind.MODULE, "last_version": "1.1"}
+    symbols = [{"path": path, "first_version": "2.0", "last_version": last, **function} for path in paths]
+    gone = [{"path": path, "first_version": "1.0", **module} for path in ("lib.old", "lib.new")]
     row = completion(LibEvolutionEvalTag.DEPRECATED) | {"path": "lib.old.take", "service": "lib.old"}
     verdicts = [probe("lib.old.take", "1.1", PASSED), probe("lib.old.take", "2.0", MISSING)]
     (published,) = run(row, verdicts, symbols=symbols + gone).tables["published_controlled_completions"]
