@@ -131,8 +131,7 @@ def holds_words(text: str, names: Iterable[str], rules: DraftingRules) -> bool:
     for name in names:
         words = {word[0].casefold() for word in _WORD.finditer(name)} - rules.small_words
         counts = {
-            word: 1 if stem(word, rules.inflections) in held else _joined_words(word, spelled, rules)
-            for word in words
+            word: 1 if stem(word, rules.inflections) in held else _joined_words(word, spelled, rules) for word in words
         }
         letters = sum(len(word) for word, count in counts.items() if count)
         if sum(counts.values()) > 1 and letters >= rules.name_share_held * sum(map(len, words)):

@@ -22,9 +22,12 @@ from pipeline.families.functions.choosing import Choice
 from pipeline.families.functions.function import Function, Tests
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.testing import Evidence, Inputs, evidence_of, inputs_of, tested_cases, write_tests
+from pipeline.families.problems.library import Library
+from pipeline.families.problems.program import visible_test
 from pipeline.families.problems.recording import Mutated, Tried, kills_of, read_records, record
 from pipeline.families.problems.running import OpenEnvironment
 from pipeline.families.problems.selecting import constant_parameters, put_together, score_of, unused
+from pipeline.families.problems.siblings import SiblingProgram, Siblings, find_siblings
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import FunctionRunRow, SnippetRow
@@ -98,10 +101,24 @@ def coverage_of(trial: Trial) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A choice, and the evidence on its function from runs of the reference."""
+    """A choice, and the evidence on its function from runs of the reference.
+
+    `siblings` are the paths of APIs that are right in the place of the core API.
+    """
 
     choice: Choice
     evidence: Evidence
+    siblings: tuple[str, ...] = ()
+
+    def sibling_program(self, rules: FunctionRules, mutation: MutationRules, roots: Iterable[str]) -> SiblingProgram:
+        """Return the program in which siblings of its core API are to be tried."""
+        choice, first = self.choice, self.evidence.values[0]
+        function, apart = choice.function, choice.apart
+        return SiblingProgram(
+            *(choice.key, function.version, apart.other_version if apart is not None else None, function.path),
+            *(choice.written, first.outcome.value, visible_test(choice.example.task, choice.written, first)),
+            *(self.trial(rules, mutation, roots).tests.text, function.module),
+        )
 
     def trial(
         self,
@@ -110,19 +127,18 @@ class Checked:
         roots: Iterable[str],
         *,
         example_cases_only: bool = False,
-        wants_api: bool = True,
+        apis: Sequence[str] = (),
     ) -> Trial:
         """Return the function with the tests that the evidence gives, or those that the example states.
 
-        `wants_api`: a body that avoids the core API fails; else one that avoids the library, its modules `roots`.
+        A body that avoids all of `apis` fails; without any, one that avoids the library, its modules `roots`.
         """
         choice, evidence = self.choice, self.evidence
         inputs = [case.arguments for case in evidence.all]
         if example_cases_only:
             evidence = Evidence(evidence.documented, (), (), None, evidence.killing)
         task, written, module = choice.example.task, choice.written, choice.function.module
-        api = choice.function.path if wants_api else None
-        tests = write_tests(task, written, evidence, rules, module, roots, api)
+        tests = write_tests(task, written, evidence, rules, module, roots, apis)
         cases = [case for of_kind in tested_cases(evidence, rules).values() for case in of_kind]
         program, role = choice.other_program, choice.other_role
         return Trial(
@@ -136,6 +152,34 @@ class Checked:
             recorded_tests=len(tests.kinds) - len(set(cases) & set(evidence.documented)),
             score=score_of(cases, inputs, evidence.killing, mutation.min_further_inputs),
         )
+
+
+def try_siblings(
+    references: Sequence[Checked],
+    library: Library,
+    places: Mapping[str, OpenEnvironment],
+    runner: Runner,
+    rules: FunctionRules,
+    mutation: MutationRules,
+) -> Iterator[Checked | Reject]:
+    """Find the APIs that are right in the place of the core API of functions whose tests want it called.
+
+    Rejects: SEVERAL_ANSWERS as in `Siblings.answers`; no description excludes an older API.
+    """
+    asking = [each for each in references if each.choice.apart is not None]
+    programs, broken = parted(
+        guarded(
+            asking,
+            lambda each: each.choice.key,
+            lambda each: [each.sibling_program(rules, mutation, places[each.choice.function.version].roots)],
+        )
+    )
+    unfit = {reject.key: reject for reject in broken}
+    siblings = find_siblings(programs, library, places, runner, mutation)
+    for each in references:
+        found = unfit.get(each.choice.key) or siblings.get(each.choice.key)
+        answers = found.answers(without_older=False) if isinstance(found, Siblings) else found
+        yield answers if isinstance(answers, Reject) else replace(each, siblings=answers or ())
 
 
 def ask_references(

@@ -13,7 +13,7 @@ from pipeline.execution.validation.stage import Runner
 from pipeline.families.completions_and_migrations.head import head
 from pipeline.families.functions.choosing import Choice, Choices, within_quota
 from pipeline.families.functions.function import Function
-from pipeline.families.functions.proving import Checked, Trial, ask_references, prove, runs_of
+from pipeline.families.functions.proving import Checked, Trial, ask_references, prove, runs_of, try_siblings
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.unused_examples import untaken_examples, versions_of
 from pipeline.families.functions.writing import Improved, Writers, improve
@@ -52,7 +52,7 @@ def functions_stage(
 
     The unit is a task of an example or a witness in a version. An example or witness without a task, and a task that no
     version can have, is one unit each. Refused are beside those NO_TEXT and DRAFT_WAITING, where nothing describes a
-    function that passed.
+    function that passed, and SEVERAL_ANSWERS, where an older API does as well.
     Notes: those of `notes_of`, and INDEX_UNREACHABLE by version.
 
     `writers` make functions of examples that make no task, which then are no rejects, or DRAFT_WAITING ones, and write
@@ -88,9 +88,10 @@ def functions_stage(
     rows, unreachable = environments_with_tests(tables["releases"], versions, runner)
     places, closed = places_of(rows, runner)
     references, unproven = parted(ask_references(chosen, places, runner, rules, mutation))
+    sure, unsure = parted(try_siblings(references, library, places, runner, rules, mutation))
     tried, untried = parted(
         guarded(
-            references,
+            sure,
             lambda reference: reference.choice.key,
             lambda reference: [_tried(reference, rules, mutation, places)],
         )
@@ -112,7 +113,7 @@ def functions_stage(
         )
     )
     functions = [row for row, _ in results]
-    refused = [*improved.left(untaken), *unshown, *unfit, *surplus, *unproven, *untried, *undescribed, *failed]
+    refused = [*improved.left(untaken), *unshown, *unfit, *surplus, *unproven, *unsure, *untried, *undescribed, *failed]
     return Output(
         {
             "functions": sorted(functions, key=lambda row: str(row["id"])),
@@ -137,9 +138,10 @@ def _tried(
     that wants it. Recorded values that do not come again leave those that the example states.
     """
     roots = places[references.choice.function.version].roots
+    apis = (references.choice.function.path, *references.siblings)
     trials = [
-        references.trial(rules, mutation, roots, example_cases_only=example_only, wants_api=api)
-        for api in ((True, False) if references.choice.apart is not None else (False,))
+        references.trial(rules, mutation, roots, example_cases_only=example_only, apis=wanted)
+        for wanted in ((apis, ()) if references.choice.apart is not None else ((),))
         for example_only in (False, True)
     ]
     for trial in trials:

@@ -104,12 +104,12 @@ def write_tests(
     rules: FunctionRules,
     module: str,
     roots: Iterable[str],
-    api: str | None = None,
+    apis: Sequence[str] = (),
 ) -> Tests:
     """Write the tests of a function, as many of each kind as the rules take and the evidence gives.
 
-    One more is passed only by a program that fails where each use of the core API raises, at the public path `api`;
-    without such a path, where each use of the library does, its modules `roots`.
+    One more is passed only by a program that fails where each use of the core API raises, or of another that is right
+    too, at their public paths `apis`; without such paths, where each use of the library does, its modules `roots`.
     """
     cases = tested_cases(evidence, rules)
     by_kind = {kind: [asserts(written, case) for case in of_kind] for kind, of_kind in cases.items()}
@@ -123,8 +123,8 @@ def write_tests(
     text = pytest_module(task, written, {name: lines for name, (_, lines) in tests.items()}, module)
     kinds = {name: kind for name, (kind, _) in tests.items()}
     needing = (
-        with_api_test(text, written.function, module, api, written.program)
-        if api is not None
+        with_api_test(text, written.function, module, apis, written.program)
+        if apis
         else with_library_test(text, written.function, module, roots)
     )
     return Tests(needing or text, kinds)

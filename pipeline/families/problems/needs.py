@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 # A module object is no function, no class to derive from, nothing to iterate over: whatever is done with it raises.
 # Modules of the library are replaced that nothing has loaded yet, too: a program may import it in its function.
@@ -217,33 +217,42 @@ def with_library_test(tests: str, function: str, module: str, roots: Iterable[st
     It repeats the first telling call of a test that is to give a value. None where no test has such a call, beside what
     prepares its arguments, in a statement of its own.
     """
-    return _with_test(
-        tests, function, "without_library", needs_library, without_library(function, module, roots, named=True)
-    )
+    helpers = {"without_library": without_library(function, module, roots, named=True)}
+    return _with_test(tests, function, needs_library, helpers)
 
 
-def with_api_test(tests: str, function: str, module: str, path: str, reference: str | None = None) -> str | None:
-    """Return a pytest module with one more test, which only a program passes that uses the API at a public path.
+def with_api_test(
+    tests: str, function: str, module: str, paths: Sequence[str], reference: str | None = None
+) -> str | None:
+    """Return a pytest module with one more test, which only a program passes that uses an API at one of public paths.
 
     Its call, and None, are as in `with_library_test`, `reference` as in `without_api`.
     """
-    helper = without_api(function, module, path, named=True, reference=reference)
-    return _with_test(tests, function, "without_api", needs_api, helper)
+    helpers = {
+        name: without_api(function, module, path, named=True, reference=reference, helper=name)
+        for name, path in zip(api_helpers(len(paths)), paths, strict=True)
+    }
+    return _with_test(tests, function, needs_api, helpers)
+
+
+def api_helpers(count: int) -> list[str]:
+    """Return the names of so many helpers of `without_api`."""
+    return [f"without_api_{number}" if number > 1 else "without_api" for number in range(1, count + 1)]
 
 
 def _with_test(
-    tests: str, function: str, name: str, test: Callable[[str], dict[str, list[str]]], helper: str
+    tests: str, function: str, test: Callable[..., dict[str, list[str]]], helpers: Mapping[str, str]
 ) -> str | None:
-    """Return a pytest module with one more test, of a call that goes by the helper `name`."""
+    """Return a pytest module with one more test, of a call that goes by each of the helpers, their texts by name."""
     calls = list(_tested_calls(tests, function))
     if not calls:
         return None
     before, call = next((pair for pair in calls if has_contents(map(ast.unparse, pair[1].args))), calls[0])
-    call.func = ast.Name(name)
-    ((test_name, lines),) = test(ast.unparse(call)).items()
+    arguments = ast.unparse(ast.Call(ast.Name(""), call.args, call.keywords))
+    ((test_name, lines),) = test(*(f"{name}{arguments}" for name in helpers)).items()
     body = "".join(f"    {line}\n" for text in [*before, *lines] for line in text.split("\n"))
     head = "" if "import pytest\n" in tests else "import pytest\n"
-    return f"{head}{tests}\n{helper}\n\ndef {test_name}():\n{body}"
+    return f"{head}{tests}\n" + "\n".join(helpers.values()) + f"\n\ndef {test_name}():\n{body}"
 
 
 def _tested_calls(tests: str, function: str) -> Iterator[tuple[list[str], ast.Call]]:

@@ -10,7 +10,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.families.problems.lifting import parameter
-from pipeline.families.problems.needs import has_contents, needs_api, needs_library, without_api, without_library
+from pipeline.families.problems.needs import (
+    api_helpers,
+    has_contents,
+    needs_api,
+    needs_library,
+    without_api,
+    without_library,
+)
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.tasks import CaseOf, Task
 
@@ -140,7 +147,7 @@ def hidden_tests(
     cases += [(f"test_recorded_{n}", case) for n, case in enumerate(recorded, 1)]
     tests = {name: asserts(written, case) for name, case in cases}
     values = [case for _, case in cases if not case.outcome.raises]
-    helpers = [f"without_api_{number}" if number > 1 else "without_api" for number in range(1, len(required) + 1)]
+    helpers = api_helpers(len(required))
     if values:
         witness = next((case for case in values if has_contents(case.arguments)), values[0])
         arguments = ", ".join(witness.arguments)

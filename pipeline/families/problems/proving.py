@@ -5,10 +5,8 @@ Hidden tests are chosen so that every parameter is varied and changed references
 
 from __future__ import annotations
 
-import ast
-import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.core.vocabularies.families import Family
@@ -16,12 +14,10 @@ from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.mutation.rules import MutationRules
-from pipeline.execution.mutation.running import hurried
 from pipeline.execution.mutation.score import MutationScore
 from pipeline.execution.validation.cases import Case, Result
 from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.stage import Runner
-from pipeline.families.completions_and_migrations.other_answers import calls_of, neighbours
 from pipeline.families.problems.drafts import Draft
 from pipeline.families.problems.inputs import further_inputs, paired_inputs
 from pipeline.families.problems.library import Library
@@ -37,9 +33,9 @@ from pipeline.families.problems.selecting import (
     select_cases,
     unused,
 )
+from pipeline.families.problems.siblings import SiblingProgram, Siblings, find_siblings
 from pipeline.families.problems.tasks import CaseOf
 from pipeline.lake.guard import attempt, guarded, parted
-from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ProblemRunRow
 from pipeline.lake.stage import Reject
 
@@ -107,6 +103,15 @@ class Trial:
         """The paths of the APIs of which the hidden tests want one called."""
         required = self.draft.candidate.required
         return (required, *self.siblings) if required is not None else ()
+
+    @property
+    def sibling_program(self) -> SiblingProgram:
+        """The program in which siblings of its API are to be tried."""
+        candidate = self.draft.candidate
+        return SiblingProgram(
+            *(self.draft.id, self.version, self.draft.row["other_version"], candidate.path, self.draft.written),
+            *(self.visible_case.outcome.value, self.visible, self.hidden_values, self.module),
+        )
 
     def score(self, rules: MutationRules) -> MutationScore:
         """Return which mutants the hidden tests kill."""
@@ -277,24 +282,6 @@ def _unfit(trial: Trial) -> Reject | None:
     return Reject(trial.draft.id, RejectReason.NO_CHECK, f"{trial.version}: for all inputs tried it gives {body}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Variant:
-    """The program of a trial with a sibling of its API, by name, in the place of this."""
-
-    trial: Trial
-    sibling: str
-    program: str
-    tests: str
-
-    def case(self, place: OpenEnvironment, *, is_visible: bool) -> Case:
-        """Return the run of the visible test, or of the hidden ones."""
-        trial, names = self.trial, place.row["import_names"]
-        key = content_id(trial.draft.id, self.program)
-        if is_visible:
-            return Case(key, "", self.program, import_names=names, test=trial.visible)
-        return Case(key, "", self.program, import_names=names, test_file=self.tests, module=trial.module)
-
-
 def try_siblings(
     trials: Sequence[Trial],
     library: Library,
@@ -304,88 +291,21 @@ def try_siblings(
 ) -> Iterator[Trial | Reject]:
     """Run trials of one version that want an API called with its siblings, which a solver may call with equal right.
 
-    Siblings are public names beside the API whose signatures take its calls. One that passes the tests of values, as
-    it is or as a list of what it yields, is right too if its name has all words of the API's, or the reverse: such are
-    `windowed` and `windowed_iter`. Those of other names are tried as they are alone. A statement that wants an API for
-    being new excludes those that pass in the other version.
-
-    Rejects: SEVERAL_ANSWERS where a sibling of quite another name passes, or one that passes in the other version too.
+    A statement that wants an API for being new excludes those that pass in the other version. Rejects: SEVERAL_ANSWERS
+    as in `Siblings.answers`.
     """
-    asking = [trial for trial in trials if trial.required]
-    variants, broken = parted(guarded(asking, _id, lambda trial: _variants(trial, library, mutation.other_names)))
-    yield from broken
-    passing = _passing(variants, lambda trial: places.get(trial.version), runner, mutation)
-    elsewhere = _passing(passing, lambda trial: places.get(trial.draft.row["other_version"] or ""), runner, mutation)
+    programs, broken = parted(guarded(trials, _id, lambda trial: [trial.sibling_program] if trial.required else []))
+    siblings = find_siblings(programs, library, places, runner, mutation)
+    unfit = {reject.key: reject for reject in broken}
     for trial in trials:
-        if trial.draft.id in {reject.key for reject in broken}:
-            continue
-        names, older = ({each.sibling for each in some if each.trial is trial} for some in (passing, elsewhere))
-        candidate = trial.draft.candidate
-        if candidate.introduced is not None:
-            names -= older
-        place, _, own = candidate.path.rpartition(".")
-        if unfit := sorted(name for name in names if name in older or not _is_like(name, own)):
-            detail = f"{trial.version}: {', '.join(unfit)} in the place of {own} passes the tests of values"
-            yield Reject(trial.draft.id, RejectReason.SEVERAL_ANSWERS, detail)
+        found = unfit.get(_id(trial)) or siblings.get(_id(trial))
+        is_new = trial.draft.candidate.introduced is not None
+        answers = found.answers(without_older=is_new) if isinstance(found, Siblings) else found
+        if isinstance(answers, Reject):
+            yield answers
         else:
-            trial.siblings = tuple(f"{place}.{name}" for name in sorted(names))
+            trial.siblings = answers or ()
             yield trial
-
-
-def _is_like(name: str, other: str) -> bool:
-    one, two = set(name.split("_")), set(other.split("_"))
-    return one <= two or two <= one
-
-
-def _variants(trial: Trial, library: Library, most: int) -> Iterator[_Variant]:
-    written, candidate = trial.draft.written, trial.draft.candidate
-    calls = calls_of(ast.parse(written.program), candidate.name)
-    value = trial.visible_case.outcome.value
-    wrapper = type(ast.literal_eval(value)).__name__ if value else ""
-    tests = trial.hidden_values
-    for name in neighbours(candidate.path, calls, library.api(trial.version).symbols, most):
-        program = written.starting_code + re.sub(rf"\b{re.escape(candidate.name)}\b", name, written.solution)
-        yield _Variant(trial, name, program, tests)
-        # A list of all that some other name yields may never end.
-        if wrapper in ("list", "tuple", "set") and _is_like(name, candidate.name):
-            yield _Variant(trial, name, _wrapped(program, name, wrapper), tests)
-
-
-def _wrapped(program: str, name: str, wrapper: str) -> str:
-    """Return a program in which what calls of a name give is made a list, say."""
-    tree = ast.parse(program)
-    calls = calls_of(tree, name)
-
-    class Wrapped(ast.NodeTransformer):
-        def visit_Call(self, node: ast.Call) -> ast.Call:
-            self.generic_visit(node)
-            return ast.Call(ast.Name(wrapper), [node], []) if node in calls else node
-
-    return ast.unparse(Wrapped().visit(tree))
-
-
-def _passing(
-    variants: Iterable[_Variant],
-    place_of: Callable[[Trial], OpenEnvironment | None],
-    runner: Runner,
-    mutation: MutationRules,
-) -> list[_Variant]:
-    """Return the variants that pass the visible test of their trial, and the hidden ones of values."""
-    by_place: dict[str, tuple[OpenEnvironment, list[_Variant]]] = {}
-    for each in variants:
-        if (place := place_of(each.trial)) is not None:
-            by_place.setdefault(place.row["version"], (place, []))[1].append(each)
-    passing: list[_Variant] = []
-    for place, group in by_place.values():
-        # What never ends is out after the first; the second is as patient as with a reference, on a slow machine too.
-        for is_visible, time_s in ((True, mutation.other_name_time_s), (False, runner.rules.time_s)):
-            quick = hurried(runner, mutation.model_copy(update={"time_s": time_s}))
-            cases = [each.case(place, is_visible=is_visible) for each in group]
-            how = quick.sandbox, quick.rules, quick.workers
-            results = run_cases(place.environment, cases, *how, memory=quick.memory)
-            group = [each for each, result in zip(group, results, strict=True) if result.outcome is Outcome.PASSED]
-        passing += group
-    return passing
 
 
 def _repeatable(trial: Trial, place: OpenEnvironment, runner: Runner) -> tuple[CaseOf, ...]:

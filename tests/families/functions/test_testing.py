@@ -65,7 +65,7 @@ def test_a_function_of_a_path_needs_that_api_or_else_the_library() -> None:
     task, written = task_of(LOUD)
     recorded = [STATED, told("''", value("'!'"))]
     evidence = evidence_of(task, inputs_of(task, LIMITS), recorded, LIMITS)
-    tests = write_tests(task, written, evidence, LIMITS, "function_f", ["lib"], "lib.loud")
+    tests = write_tests(task, written, evidence, LIMITS, "function_f", ["lib"], ["lib.loud"])
     assert tests.text.endswith("def test_needs_api():\n    with pytest.raises(Exception):\n        without_api('ab')\n")
     assert read_tests(tests.text) == tests
     assert "test_needs_api" not in tests.kinds

@@ -107,7 +107,7 @@ def test_only_a_program_that_needs_the_library_passes(
 def test_the_call_without_the_api_is_one_that_has_something_to_do(values: list[str], called: str) -> None:
     """Of an empty list a body gives the same, or raises, whatever it uses."""
     tests = "".join(f"def test_{n}():\n    assert solve({value}) == 1\n" for n, value in enumerate(values))
-    made = with_api_test(HEAD + tests, "solve", "solution", "lib.new")
+    made = with_api_test(HEAD + tests, "solve", "solution", ["lib.new"])
     assert made is not None
     assert made.endswith(f"def test_needs_api():\n    with pytest.raises(Exception):\n        without_api({called})\n")
     assert unparted(made, "solution") is None
@@ -229,7 +229,7 @@ def _needs(tmp_path: Path, body: str, path: str, reference: str, argument: str =
     (tmp_path / "lib.py").write_text(lib)
     (tmp_path / "newer.py").write_text(f"import lib\ndef solve(x):\n    {body}\n")
     tests = f"from newer import solve\ndef test_a():\n    assert solve({argument}) == 2\n"
-    made = with_api_test(tests, "solve", "newer", path, f"import lib\ndef solve(x):\n    {reference}\n")
+    made = with_api_test(tests, "solve", "newer", [path], f"import lib\ndef solve(x):\n    {reference}\n")
     (tmp_path / "ordered.py").write_text(f"{made}\n\ntest_needs_api()\n")
     return subprocess.run([sys.executable, "ordered.py"], cwd=tmp_path, capture_output=True, timeout=60).returncode
 
