@@ -97,7 +97,16 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
         MUTATION,
     ),
     "functions_gate": lambda: functions_acceptance_stage(
-        {"functions": [BARE], "function_runs": [], "snippets": [], "published_changes": [], "flags": [], "reviews": []},
+        {
+            "functions": [BARE],
+            "function_runs": [],
+            "snippets": [],
+            "published_changes": [],
+            "flags": [],
+            "reviews": [],
+            "symbols": [],
+            "releases": [],
+        },
         QUALITY,
         _rules("functions", FunctionRules),
         _rules("masking", MaskingRules),

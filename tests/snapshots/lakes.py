@@ -235,6 +235,8 @@ def _functions(snippets: list[SnippetRow], quality: QualityRules) -> Tables:
             "function_runs": runs,
             "snippets": snippets,
             "published_changes": [],
+            "symbols": [],
+            "releases": [],
             "flags": [],
             "reviews": [],
         },

@@ -94,13 +94,13 @@ def gates(resources: Resources) -> Iterator[Stage]:
     )
     yield declared(
         "functions_gate",
-        reads="functions function_runs snippets published_changes flags reviews",
+        reads="functions function_runs snippets symbols releases published_changes flags reviews",
         writes="published_functions",
         depends=lambda: [rules.quality, rules.functions, rules.masking, rules.mutation],
         run=lambda tables: functions_acceptance_stage(
             tables, rules=rules.quality, least=rules.functions, masking=rules.masking, mutation=rules.mutation
         ),
-        partly=[Read("snippets", SOURCE_COLUMNS)],
+        partly=[Read("snippets", SOURCE_COLUMNS), OF_PLACES],
     )
     yield declared(
         "controlled_gate",

@@ -32,6 +32,7 @@ from pipeline.lake.rows import (
     Tables,
 )
 from pipeline.lake.stage import Output, Reject
+from pipeline.quality.acceptance.public_names import PublicNames
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted, refusing
 from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike
@@ -53,7 +54,7 @@ def functions_acceptance_stage(
     argument, in all of them), NOT_COVERED (they execute less of the program), WEAK_TESTS (they notice fewer mutants of
     it than `mutation` wants), REVIEWED_OUT and FLAGGED, what `mask_function` refuses, SEVERAL_ANSWERS and
     NEAR_DUPLICATE (another function asks for the same). A function
-    is `discriminating` as `QualityRules.decides` says.
+    is `discriminating` as `QualityRules.decides` says, but for one whose answer is a name that the other release has.
     """
     runs: dict[str, dict[str, FunctionRunRow]] = defaultdict(dict)
     for run in tables["function_runs"]:
@@ -65,6 +66,7 @@ def functions_acceptance_stage(
         least,
         masking,
         mutation,
+        PublicNames(tables["symbols"], tables["releases"]),
         LibraryReviews.of(tables, rules),
     )
     output = accepted("published_functions", tables["functions"], lambda row: _published(row, facts))
@@ -89,6 +91,7 @@ class _AcceptanceInputs:
     least: FunctionRules
     masking: MaskingRules
     mutation: MutationRules
+    names: PublicNames
     reviews: LibraryReviews
 
 
@@ -120,7 +123,15 @@ def _published(original: FunctionRow, facts: _AcceptanceInputs) -> Iterator[Publ
             "granularity": level,
             "masked_code": masked.masked_code,
             "answer": masked.answer,
+            "discriminating": proof["discriminating"] and not _is_known(function, runs, masked.answer, facts.names),
         }
+
+
+def _is_known(function: FunctionRow, runs: Mapping[str, FunctionRunRow], answer: str, names: PublicNames) -> bool:
+    """Return whether an answer is the API's own name, and the other release has it: what is shown fails there."""
+    elsewhere = {run["version"] for run in runs.values()} - {function["version"]}
+    is_name = answer == function["path"].rpartition(".")[2]
+    return is_name and any(names.has_name(function["path"], version) for version in elsewhere)
 
 
 class _Proof(TypedDict):

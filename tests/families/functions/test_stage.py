@@ -75,6 +75,8 @@ def published(output: Output) -> dict[tuple[str, str], Any]:
             "function_runs": output.tables["function_runs"],
             "snippets": TABLES["snippets"],
             "published_changes": TABLES["changes"],
+            "symbols": TABLES["symbols"],
+            "releases": TABLES["releases"],
             "flags": [],
             "reviews": [],
         },

@@ -14,15 +14,17 @@ from pipeline.core.vocabularies.functions import FunctionRun, TestKind
 from pipeline.core.vocabularies.review import FlagKind, RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence, Granularity
+from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.families.completions_and_migrations.masks import unmask
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.functions.rules import FunctionRules
-from pipeline.lake.rows import PublishedChangeRow, SnippetRow
+from pipeline.lake.rows import PublishedChangeRow, SnippetRow, SymbolRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.quality.acceptance.functions import functions_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.flags.reviews import reviewed_content
+from tests.families.completions_and_migrations.rows import releases, symbol
 from tests.families.functions.rows import CODE, SNIPPET, function, run
 from tests.families.problems.examples import MUTATION
 
@@ -30,6 +32,7 @@ QUALITY = load(RULES / "quality.yaml", QualityRules)
 LEAST = load(RULES / "functions.yaml", FunctionRules)
 MASKING = load(RULES / "masking.yaml", MaskingRules)
 
+ELSEWHERE = (FunctionRun.REFERENCE_ELSEWHERE, FunctionRun.OTHER_THERE)
 PROVEN = {FunctionRun.TESTS: Outcome.PASSED, FunctionRun.EMPTIED: Outcome.FAILED_ASSERTION}
 
 
@@ -40,9 +43,12 @@ def gated(
     flags: Sequence[Any] = (),
     reviews: Sequence[Any] = (),
     published_changes: Sequence[PublishedChangeRow] = (),
+    symbols: Sequence[SymbolRow] = (),
     **columns: Any,
 ) -> Output:
+    """Run the gate; the other version is 1.2, which has the `symbols`."""
     runs = [run(role, outcome, executed) for role, outcome in outcomes.items()]
+    runs = [row | {"version": "1.2"} if row["role"] in ELSEWHERE else row for row in runs]
     snippets = [SNIPPET | (snippet or {})]
     decided = {"flags": flags, "reviews": reviews}
     return functions_acceptance_stage(
@@ -52,6 +58,8 @@ def gated(
             "function_runs": runs,
             "snippets": snippets,
             "published_changes": published_changes,
+            "symbols": symbols,
+            "releases": releases("1.1", "1.2"),
         },
         QUALITY,
         LEAST,
@@ -80,7 +88,7 @@ def test_other_words_and_parameters_ask_for_the_same_name() -> None:
     functions = [other, function()]
     runs = [run(role, outcome) | {"function_id": row["id"]} for row in functions for role, outcome in PROVEN.items()]
     tables: Any = {"functions": functions, "function_runs": runs, "snippets": [SNIPPET]}
-    tables |= {"published_changes": [], "flags": [], "reviews": []}
+    tables |= {"published_changes": [], "flags": [], "reviews": [], "symbols": [], "releases": []}
     output = functions_acceptance_stage(tables, QUALITY, LEAST, MASKING, MUTATION)
     assert {row["function_id"] for row in output.tables["published_functions"]} == {"f"}
     reasons = [reject.reason for reject in output.rejects]
@@ -165,6 +173,21 @@ def test_whether_the_version_decides(case: str) -> None:
     assert (row["other_code"], row["evidence"], row["discriminating"]) == expected
 
 
+OF_THE_OTHER = {"its place": "lib.take", "another module": "lib.sub.take", "a class": "lib.Page.take"}
+
+
+@pytest.mark.parametrize("place", OF_THE_OTHER)
+def test_a_name_that_the_other_release_has_too_does_not_discriminate(place: str) -> None:
+    """Its line may: that has the arguments."""
+    modules = [symbol(path, "1.2", kind=SymbolKind.MODULE) for path in ("lib", "lib.sub")]
+    there = [*modules, symbol(OF_THE_OTHER[place], "1.2")]
+    rows = gated(PROVEN | {FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING}, symbols=there).tables
+    assert {row["granularity"]: row["discriminating"] for row in rows["published_functions"]} == {
+        Granularity.TOKEN: place == "a class",
+        Granularity.LINE: True,
+    }
+
+
 def test_where_nothing_was_measured_nothing_is_covered() -> None:
     """A program that removes its own file leaves no coverage behind."""
     runs = [run(role, outcome) | {"statements": None, "executed": None} for role, outcome in PROVEN.items()]
@@ -174,6 +197,8 @@ def test_where_nothing_was_measured_nothing_is_covered() -> None:
             "function_runs": runs,
             "snippets": [SNIPPET],
             "published_changes": [],
+            "symbols": [],
+            "releases": [],
             "flags": [],
             "reviews": [],
         },
