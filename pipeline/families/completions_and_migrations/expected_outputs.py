@@ -17,7 +17,8 @@ from pipeline.execution.validation.cases import Case
 if TYPE_CHECKING:  # verifiers of exported tasks do not have it
     from pipeline.lake.rows import SnippetCheck
 
-_TRACEBACK = "Traceback (most recent call last)"
+TRACEBACK = "Traceback (most recent call last)"
+"""How an output begins that states an exception."""
 _ANYTHING = "..."
 
 
@@ -138,5 +139,5 @@ def _joined(units: Sequence[_Unit]) -> str | None:
     outputs = [unit.expected for unit in units]
     if all(text is None for text in outputs):
         return None
-    raised = next((text for text in outputs if text and text.lstrip().startswith(_TRACEBACK)), None)
+    raised = next((text for text in outputs if text and text.lstrip().startswith(TRACEBACK)), None)
     return raised or "".join(_ANYTHING if text is None else text for text in outputs)

@@ -13,6 +13,7 @@ from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.blocks import make_blocks
 from pipeline.families.completions_and_migrations.codemods.rules import CodemodRules
 from pipeline.families.completions_and_migrations.completions import make_completions, witnessed_changes
+from pipeline.families.completions_and_migrations.expected_outputs import TRACEBACK
 from pipeline.families.completions_and_migrations.foreign import LibraryNames
 from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.completions_and_migrations.migrations import make_migrations
@@ -38,7 +39,8 @@ def instances_stage(
     direction (a snippet or change that finds no partner is one); or a snippet in another language than Python, in which
     `foreign` tells what is the library's. Uses under another name are notes. `tagging` says which tag a version gets
     where several fit. Only docstrings are paired for migration: both sides of a pair must run and be about one API.
-    Codemods rewrite all snippets of `executable_sources`. A row of `rewrites` is no unit: its migrations are.
+    Codemods rewrite all snippets of `executable_sources`. Refused as a whole are snippets that do not parse, and
+    sessions that go on after an exception. A row of `rewrites` is no unit: its migrations are.
     """
     # slow to import
     from pipeline.families.completions_and_migrations.rewritten_examples import rewritten_examples
@@ -78,6 +80,12 @@ def _parse(snippets: Iterable[SnippetRow]) -> tuple[list[tuple[SnippetRow, Sourc
 
 
 def _program(snippet: SnippetRow) -> Iterator[tuple[SnippetRow, Source] | Reject]:
+    for check in snippet["checks"][:-1]:
+        if (check["expected"] or "").lstrip().startswith(TRACEBACK):
+            # A session goes on after an exception, a program does not.
+            detail = f"as a program it ends before its last line: {check['statement'].strip()}"
+            yield Reject(snippet["id"], RejectReason.BROKEN_EXAMPLE, detail[:300])
+            return
     try:
         yield snippet, parse_source(source_of(snippet))
     except BrokenSource as error:

@@ -14,7 +14,7 @@ from pipeline.core.vocabularies.samples import Granularity, SnippetSource
 from pipeline.families.completions_and_migrations.masks import unmask
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.stage import instances_stage
-from pipeline.lake.rows import ChangeRow, LifecycleRow, SnippetRow, SymbolRow, WitnessRow
+from pipeline.lake.rows import ChangeRow, LifecycleRow, SnippetCheck, SnippetRow, SymbolRow, WitnessRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from tests.families.completions_and_migrations.rows import (
@@ -70,6 +70,19 @@ def run(
 def refused(output: Output) -> list[str]:
     """The reasons for which completion candidates were refused; that the examples of one release pair with none is not the point here."""
     return sorted(str(reject.reason) for reject in output.rejects if reject.reason != RejectReason.NO_PARTNER)
+
+
+@pytest.mark.parametrize("raising", [0, 1], ids=["a later statement follows", "it is the last"])
+def test_a_session_that_goes_on_after_an_exception_is_no_program(raising: int) -> None:
+    raised = "Traceback (most recent call last):\nValueError: no\n"
+    checks: list[SnippetCheck] = [
+        {"statement": line, "expected": raised if number == raising else None, "options": []}
+        for number, line in enumerate(CODE.splitlines(keepends=True))
+    ]
+    row = snippet(CODE, "lib.fetch", "1.0", preamble=PREAMBLE, checks=checks)
+    output = run([row], [life("lib.fetch", "1.0", "2.1")])
+    assert bool(output.tables["completions"]) is bool(raising)
+    assert (RejectReason.BROKEN_EXAMPLE in refused(output)) is not bool(raising)
 
 
 def test_one_instance_of_each_level_in_the_version_of_the_snippet() -> None:
