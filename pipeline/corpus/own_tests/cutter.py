@@ -6,7 +6,7 @@ import ast
 import re
 import textwrap
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -581,14 +581,18 @@ class _Case:
         """Return the statements in the bodies of the test's classes that it needs, by their ids."""
         test = self.plan.test
         everything = list(members(test.classes))
-        by_name: dict[str, list[ast.stmt]] = {}
+        by_name: dict[str, list[ast.stmt]] = defaultdict(list)
+        namesakes: dict[str, list[tuple[Owner, ast.stmt]]] = defaultdict(list)
+        for other in test.classes:
+            for node in other.node.body:
+                if isinstance(node, Function):
+                    namesakes[node.name].append((other, node))
         for owner, node in everything:
             for name in _bound_in_class(node):
-                by_name.setdefault(name, []).append(node)
+                by_name[name].append(node)
             if isinstance(node, Function):  # overridden ones are reached by super()
-                for other in test.classes:
-                    same = [each for each in other.node.body if isinstance(each, Function) and each.name == node.name]
-                    by_name[node.name] += [each for each in same if each not in by_name[node.name] and owner != other]
+                same = [each for other, each in namesakes[node.name] if other != owner]
+                by_name[node.name] += [each for each in same if each not in by_name[node.name]]
         names = {f.function for f in self.plan.fixtures.of_suite.values() if f.in_class}
         waiting: list[ast.stmt] = [test.function, *names]
         waiting += [node for _, node in everything if is_setting_up(node) and node is not test.function]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -171,12 +172,15 @@ def _automatic(test: TestFunction, suite: Suite) -> Iterator[str]:
     Nor do those that only filter warnings: a warning fails no test by itself.
     """
     for module in (*reversed(list(suite.conftests(test.module.path))), test.module):
-        for node in module.tree.body:
-            if (name := _automatic_name(node)) is not None:
-                yield name
+        yield from _automatic_in(module)
     for _, node in members(test.classes):
         if (name := _automatic_name(node)) is not None:
             yield name
+
+
+@functools.lru_cache(16)  # tests come module by module
+def _automatic_in(module: SuiteModule) -> tuple[str, ...]:
+    return tuple(name for node in module.tree.body if (name := _automatic_name(node)) is not None)
 
 
 def _automatic_name(node: ast.stmt) -> str | None:
