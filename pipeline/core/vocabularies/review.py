@@ -64,7 +64,7 @@ class RejectReason(Term):
         "almost the same code is there already, or another row asks the same in other code",
     )
     NO_PREDECESSOR = "no_predecessor", "the release before is not in the lake"
-    BROKEN_EXAMPLE = "broken_example", "the example does not parse as code of its language, or ends before its last line"
+    BROKEN_EXAMPLE = "broken_example", "the example does not parse, or ends as a program before its last line"
     TOO_SHORT = "too_short", "too little code to be of use"
     TOO_LONG = "too_long", "more code than the rule allows"
     NO_USE = "no_use", "the code does not use the library"

@@ -581,18 +581,7 @@ class _Case:
         """Return the statements in the bodies of the test's classes that it needs, by their ids."""
         test = self.plan.test
         everything = list(members(test.classes))
-        by_name: dict[str, list[ast.stmt]] = defaultdict(list)
-        namesakes: dict[str, list[tuple[Owner, ast.stmt]]] = defaultdict(list)
-        for other in test.classes:
-            for node in other.node.body:
-                if isinstance(node, Function):
-                    namesakes[node.name].append((other, node))
-        for owner, node in everything:
-            for name in _bound_in_class(node):
-                by_name[name].append(node)
-            if isinstance(node, Function):  # overridden ones are reached by super()
-                same = [each for other, each in namesakes[node.name] if other != owner]
-                by_name[node.name] += [each for each in same if each not in by_name[node.name]]
+        by_name = _members_by_name(test.classes)
         names = {f.function for f in self.plan.fixtures.of_suite.values() if f.in_class}
         waiting: list[ast.stmt] = [test.function, *names]
         waiting += [node for _, node in everything if is_setting_up(node) and node is not test.function]
@@ -665,6 +654,23 @@ def _preamble(program: Program) -> str:
     pieces = "".join(f"\n\n{text}\n" if "\n" in text else f"\n{text}\n" for text in texts)
     text = f"{future}{imports}{pieces}"
     return f"{text}\n\n" if text else ""
+
+
+def _members_by_name(classes: tuple[Owner, ...]) -> dict[str, list[ast.stmt]]:
+    """Return the statements in the bodies of classes by the names that they bind, with overridden methods."""
+    namesakes: dict[str, list[tuple[Owner, ast.stmt]]] = defaultdict(list)
+    for other in classes:
+        for node in other.node.body:
+            if isinstance(node, Function):
+                namesakes[node.name].append((other, node))
+    by_name: dict[str, list[ast.stmt]] = defaultdict(list)
+    for owner, node in members(classes):
+        for name in _bound_in_class(node):
+            by_name[name].append(node)
+        if isinstance(node, Function):  # overridden ones are reached by super()
+            same = [each for other, each in namesakes[node.name] if other != owner]
+            by_name[node.name] += [each for each in same if each not in by_name[node.name]]
+    return by_name
 
 
 def _syntax(text: str) -> str | None:
