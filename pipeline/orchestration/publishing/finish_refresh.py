@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from pipeline.core.errors import CodedError
@@ -58,7 +59,10 @@ def _must_be_whole(refresh: Refresh, resources: Resources, libraries: Sequence[s
             " `driftline doctor` says whether it answers now; then run the same refresh again"
         )
     if stale := _stale(refresh, resources, libraries):
-        listed = "; ".join(f"{library}: {', '.join(stages)}" for library, stages in sorted(stale.items()))
+        by_stages: dict[str, list[str]] = defaultdict(list)
+        for library, stages in sorted(stale.items()):
+            by_stages[", ".join(stages)].append(library)
+        listed = "; ".join(f"{', '.join(names)}: {stages}" for stages, names in by_stages.items())
         raise NotWhole(
             f"nothing is published: the lake has the {', '.join(refresh.families)} of this refresh, but other families"
             f" are older than their inputs ({listed}). Refresh the same libraries without naming families",
