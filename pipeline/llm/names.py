@@ -123,26 +123,31 @@ def holds_words(text: str, names: Iterable[str], rules: DraftingRules) -> bool:
     """Return whether a text has most of a name in two words or more, in any order and form.
 
     "Base class used for declarative class definitions" says as much as DeclarativeBase, and "HTML-unsafe characters
-    are safe in it" as much as the first word of `htmlsafe_dumps`. A name with only one word beside small ones, such as
+    are safe in it" as much as the first word of `htmlsafe_dumps`. A word may stand for a longer one: "the minimum
+    length" says `min_length`. A name with only one word beside small ones, such as
     `is_bound`, is no case of this: its word may be in any sentence on it.
     """
     held = {stem(word[0], rules.inflections) for word in _WORD.finditer(text)}
     spelled = {word[0].casefold() for word in _WORD.finditer(text)}
     for name in names:
         words = {word[0].casefold() for word in _WORD.finditer(name)} - rules.small_words
-        counts = {
-            word: 1 if stem(word, rules.inflections) in held else _joined_words(word, spelled, rules) for word in words
-        }
+        counts = {word: _held_words(word, held, spelled, rules) for word in words}
         letters = sum(len(word) for word, count in counts.items() if count)
         if sum(counts.values()) > 1 and letters >= rules.name_share_held * sum(map(len, words)):
             return True
     return False
 
 
+def _held_words(word: str, held: Collection[str], spelled: Collection[str], rules: DraftingRules) -> int:
+    """Return how many words of a text, by their stems and as they are spelled, say a word of a name."""
+    long_enough = len(word) >= rules.min_joined_word_length
+    is_shortened = long_enough and any(each.startswith(word) for each in spelled)
+    is_held = stem(word, rules.inflections) in held or is_shortened
+    return 1 if is_held else _joined_words(word, spelled, rules)
+
+
 def _joined_words(name: str, spelled: Collection[str], rules: DraftingRules) -> int:
     """Return of how many words of a text a name is made without a letter beside them, 0 if it is not."""
-    if not name:
-        return 0
     for word in spelled:
         if len(word) >= rules.min_joined_word_length and name.startswith(word):
             rest = name.removeprefix(word)

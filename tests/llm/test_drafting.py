@@ -146,6 +146,8 @@ def test_a_name_is_detected_in_other_forms_of_its_words(name: str, text: str, fo
         ("jsonready_dump", "Write text that JSON readers accept.", False),
         ("parse_long_form", "Read a form that is long as a mapping.", True),
         ("parse_long_form", "Read a form as a mapping.", False),
+        ("max_width", "The maximum width of a line.", True),
+        ("max_width", "The maximum of a line.", False),
     ],
 )
 def test_most_words_of_a_name_say_as_much_in_any_order(name: str, text: str, held: bool) -> None:

@@ -141,6 +141,21 @@ def neighbours(path: str, calls: Collection[ast.Call], symbols: Mapping[str, Sym
     return sorted(name for *_, name in sorted(ranked)[:most])
 
 
+def namesakes(path: str, calls: Collection[ast.Call], symbols: Mapping[str, SymbolState]) -> list[str]:
+    """Return the public paths in other modules of something else of an API's name that takes the arguments of calls."""
+    if path not in symbols:
+        return []
+    place, _, name = path.rpartition(".")
+    there: list[str] = []
+    for other, symbol in symbols.items():
+        parent, _, its_name = other.rpartition(".")
+        is_another = its_name == name and symbol["canonical_path"] != symbols[path]["canonical_path"]
+        modules = {each for each in (parent, place) if each in symbols and symbols[each]["kind"] == SymbolKind.MODULE}
+        if is_another and modules == {parent, place} and all(_takes(symbol, call) for call in calls):
+            there.append(other)
+    return sorted(there)
+
+
 def calls_of(tree: ast.AST, name: str) -> list[ast.Call]:
     """Return the calls of what has a name."""
     return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _name(node.func) == name]

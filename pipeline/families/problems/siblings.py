@@ -14,7 +14,7 @@ from pipeline.execution.mutation.running import hurried
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.stage import Runner
-from pipeline.families.completions_and_migrations.other_answers import calls_of, neighbours
+from pipeline.families.completions_and_migrations.other_answers import calls_of, namesakes, neighbours
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.program import ProblemProgram
 from pipeline.families.problems.running import OpenEnvironment
@@ -43,10 +43,10 @@ class SiblingProgram:
 
 @dataclass(frozen=True, slots=True)
 class Siblings:
-    """The names that pass the tests of a program in the place of its API, and those that do in the other version."""
+    """The paths that pass the tests of a program in the place of its API, and those that do in the other version."""
 
     program: SiblingProgram
-    names: frozenset[str]
+    paths: frozenset[str]
     older: frozenset[str]
 
     def answers(self, *, without_older: bool) -> tuple[str, ...] | Reject:
@@ -55,12 +55,12 @@ class Siblings:
         Right too is one whose name has all words of the API's, or the reverse: such are `windowed` and `windowed_iter`.
         Rejects: SEVERAL_ANSWERS where one of quite another name passes, or one that passes in the other version too.
         """
-        place, _, own = self.program.path.rpartition(".")
-        names = self.names - self.older if without_older else self.names
-        if unfit := sorted(name for name in names if name in self.older or not _is_like(name, own)):
+        own = self.program.path
+        paths = self.paths - self.older if without_older else self.paths
+        if unfit := sorted(path for path in paths if path in self.older or not _is_like(path, own)):
             detail = f"{self.program.version}: {', '.join(unfit)} in the place of {own} passes the tests of values"
             return Reject(self.program.id, RejectReason.SEVERAL_ANSWERS, detail)
-        return tuple(f"{place}.{name}" for name in sorted(names))
+        return tuple(sorted(paths))
 
 
 def find_siblings(
@@ -70,10 +70,10 @@ def find_siblings(
     runner: Runner,
     mutation: MutationRules,
 ) -> dict[str, Siblings | Reject]:
-    """Run programs with other names in the place of their API; return those that pass, by the program's id.
+    """Run programs with other APIs in the place of theirs; return those that pass, by the program's id.
 
-    Siblings are public names beside the API whose signatures take its calls. They are tried as they are, and those of
-    like names also as a list of what they yield.
+    Siblings are public names beside the API, and others of its name in other modules, whose signatures take its calls.
+    They are tried as they are, and those of like names also as a list of what they yield.
     """
     programs = list(programs)
     variants, broken = parted(
@@ -84,8 +84,8 @@ def find_siblings(
     found: dict[str, Siblings | Reject] = {
         program.id: Siblings(
             program,
-            frozenset(each.name for each in passing if each.program.id == program.id),
-            frozenset(each.name for each in elsewhere if each.program.id == program.id),
+            frozenset(each.path for each in passing if each.program.id == program.id),
+            frozenset(each.path for each in elsewhere if each.program.id == program.id),
         )
         for program in programs
     }
@@ -94,10 +94,10 @@ def find_siblings(
 
 @dataclass(frozen=True, slots=True)
 class _Variant:
-    """The text of a program with a sibling, by name, in the place of its API."""
+    """The text of a program with a sibling, by its path, in the place of its API."""
 
     program: SiblingProgram
-    name: str
+    path: str
     text: str
 
     def case(self, place: OpenEnvironment, *, is_visible: bool) -> Case:
@@ -109,21 +109,27 @@ class _Variant:
         return Case(key, "", self.text, import_names=names, test_file=program.tests, module=program.module)
 
 
-def _is_like(name: str, other: str) -> bool:
-    one, two = set(name.split("_")), set(other.split("_"))
+def _is_like(path: str, other: str) -> bool:
+    one, two = (set(each.rpartition(".")[2].split("_")) for each in (path, other))
     return one <= two or two <= one
 
 
 def _variants(program: SiblingProgram, library: Library, most: int) -> Iterator[_Variant]:
-    written, own = program.written, program.path.rpartition(".")[2]
+    written, symbols = program.written, library.api(program.version).symbols
+    place, _, own = program.path.rpartition(".")
     calls = calls_of(ast.parse(written.program), own)
     wrapper = type(ast.literal_eval(program.value)).__name__ if program.value else ""
-    for name in neighbours(program.path, calls, library.api(program.version).symbols, most):
+    for name in neighbours(program.path, calls, symbols, most):
         text = written.starting_code + re.sub(rf"\b{re.escape(own)}\b", name, written.solution)
-        yield _Variant(program, name, text)
+        path = f"{place}.{name}"
+        yield _Variant(program, path, text)
         # A list of all that some other name yields may never end.
-        if wrapper in ("list", "tuple", "set") and _is_like(name, own):
-            yield _Variant(program, name, _wrapped(text, name, wrapper))
+        if wrapper in ("list", "tuple", "set") and _is_like(path, program.path):
+            yield _Variant(program, path, _wrapped(text, name, wrapper))
+    for path in namesakes(program.path, calls, symbols):
+        moved = re.sub(rf"(?<![\w.]){re.escape(place)}\b", path.rpartition(".")[0], written.solution)
+        if moved != written.solution:
+            yield _Variant(program, path, written.starting_code + moved)
 
 
 def _wrapped(program: str, name: str, wrapper: str) -> str:

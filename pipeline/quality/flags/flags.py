@@ -38,7 +38,7 @@ from pipeline.llm.names import find_names
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.flags.near_duplicates import alike_elsewhere
 from pipeline.quality.flags.rules import FlagRules, Switch
-from pipeline.quality.flags.subjects import Subject, Subjects
+from pipeline.quality.flags.subjects import OUTPUT, Subject, Subjects
 
 _WORD = re.compile(r"\w+")
 
@@ -152,7 +152,7 @@ def _is_determined(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> bo
     Comments show the outputs of code that was made from a change or test; other examples show none.
     """
     run = facts.other_answers.get(subject.row["id"])
-    lines = [line.partition("  # ") for line in subject.row["masked_code"].splitlines()]
+    lines = [line.partition(OUTPUT) for line in subject.row["masked_code"].splitlines()]
     outputs = [output for _, mark, output in lines if mark]
     if run is None or run["passing"] or not outputs:
         return False

@@ -35,6 +35,9 @@ from pipeline.lake.stage import Reject
 
 _OTHER_CODE = (ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_MODEL)
 
+OUTPUT = "  # "
+"""What stands between a line of a witness and its output."""
+
 _Run = VerdictRow | ProblemRunRow | FunctionRunRow
 
 READS = (
@@ -125,9 +128,17 @@ class Subjects:
             visible=(row["masked_code"], self._texts.get(row["id"], "")),
             names=(row["core_token"],),
             runs=self._of_run(row["snippet_id"]),
-            # A test says in comments what comes out, in place of a description.
-            drafted=self._snippets[row["snippet_id"]]["source"] != SnippetSource.OWN_TEST,
+            drafted=not self._shows_outputs(row),
         )
+
+    def _shows_outputs(self, row: CompletionRow) -> bool:
+        """Return whether a test says in comments what comes out, in place of a description.
+
+        Of an argument its signature leaves a choice of few names.
+        """
+        if self._snippets[row["snippet_id"]]["source"] != SnippetSource.OWN_TEST:
+            return False
+        return OUTPUT in row["masked_code"] or row["core_token"] != row["path"].rpartition(".")[2]
 
     def _migration(self, row: MigrationRow) -> Subject:
         subjects = subjects_of(row)

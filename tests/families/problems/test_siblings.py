@@ -12,7 +12,7 @@ from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource
+from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SymbolKind
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.cases import Case
@@ -52,6 +52,11 @@ def lstrip_of(items): return list(items)
 def rstrip(items, value): return older_lstrip(items[::-1], value)[::-1]
 def cut(items, value): return older_lstrip(items[::-1], value)[::-1]
 def padded(items, size, by=0): return list(items) + [by] * (size - len(items))
+def lstrip_all(items, value): return [each for each in items if each != value]
+import sys, types
+sys.modules["lib.extra"] = extra = types.ModuleType("lib.extra")
+extra.lstrip_all = lambda items, value: lstrip_all(items, value)
+extra.rstrip = lambda items, value: items
 """
 )
 
@@ -63,9 +68,10 @@ def parameters(*names: str) -> list[Any]:
 
 
 TWO = parameters("items", "value")
-NEW_NAMES = ("lstrip", "lstrip_iter", "lstrip_last", "rstrip", "cut")
+NEW_NAMES = ("lstrip", "lstrip_iter", "lstrip_last", "rstrip", "cut", "lstrip_all", "extra.lstrip_all", "extra.rstrip")
 TABLES: Any = {
     "symbols": [
+        *(symbol(path, "1.0", "1.1", kind=SymbolKind.MODULE) for path in ("lib", "lib.extra")),
         *(symbol(f"lib.{name}", "1.1", parameters=TWO) for name in NEW_NAMES),
         symbol("lib.lstrip_of", "1.1", parameters=parameters("items")),
         symbol("lib.drop", "1.0", "1.1", parameters=TWO),
@@ -80,6 +86,7 @@ TABLES: Any = {
     "changes": [change(ChangeKind.INTRODUCED, f"lib.{name}", "1.0", "1.1") for name in NEW_NAMES],
     "documents": [
         *(document(f"lib.{name}", "Strip values from the beginning.", "1.1") for name in ("lstrip", "lstrip_iter")),
+        document("lib.lstrip_all", "Strip values everywhere.", "1.1"),
         document("lib.rstrip", "Strip values from the end.", "1.1"),
         document("lib.padded", "Bring the items to a fixed length.", "1.0", "1.1"),
     ],
@@ -101,6 +108,9 @@ YIELDED = stated(
         ">>> list(lib.lstrip_iter([3, 3, 4], 3))",
         "[4]",
     ),
+)
+EVERYWHERE = stated(
+    "lib.lstrip_all", ">>> lib.lstrip_all([0, 1, 0], 0)", "[1]", ">>> lib.lstrip_all([3, 4, 3, 5], 3)", "[4, 5]"
 )
 RIGHT = stated("lib.rstrip", ">>> lib.rstrip([0, 1, 0], 0)", "[0, 1]", ">>> lib.rstrip([4, 3, 3], 3)", "[4]")
 
@@ -133,6 +143,7 @@ def tried(store: Store, snippet: SnippetRow, shown: ChangeRow | None = None, **c
 SIBLINGS = {
     "one that yields the same": (LEFT, ["lib.lstrip_iter"]),
     "one that returns what the other yields": (YIELDED, ["lib.lstrip"]),
+    "one of the same name in another module": (EVERYWHERE, ["lib.extra.lstrip_all"]),
 }
 
 
@@ -149,7 +160,7 @@ def test_another_api_that_gives_the_same_makes_two_answers(store: Store) -> None
     reject = tried(store, RIGHT)
     assert isinstance(reject, Reject)
     assert reject.reason == RejectReason.SEVERAL_ANSWERS
-    assert reject.detail == "1.1: cut in the place of rstrip passes the tests of values"
+    assert reject.detail == "1.1: lib.cut in the place of lib.rstrip passes the tests of values"
 
 
 PADDED = stated(
@@ -166,7 +177,7 @@ def test_what_is_right_in_both_versions_is_a_second_answer_unless_a_new_api_is_r
     like = symbol("lib.padded_with", "1.0", "1.1", parameters=parameters("items", "size", "by"))
     result = tried(store, PADDED, BY, symbols=[*TABLES["symbols"], like])
     assert isinstance(result, Reject)
-    assert result.detail == "1.1: padded_with in the place of padded passes the tests of values"
+    assert result.detail == "1.1: lib.padded_with in the place of lib.padded passes the tests of values"
 
 
 def test_of_problems_with_one_statement_that_want_the_same_apis_one_is_made() -> None:

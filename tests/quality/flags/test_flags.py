@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.changes import Agreement, DirectiveKind, Same
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.samples import Direction, MigrationBasis
+from pipeline.core.vocabularies.samples import Direction, MigrationBasis, SnippetSource
 from pipeline.core.vocabularies.scenes import BlockType
 from pipeline.lake.rows import DirectiveRow, JudgementRow
 from pipeline.lake.schema import table
@@ -144,6 +144,24 @@ def test_a_name_that_runs_and_outputs_determine_needs_no_description(
     runs: Any = [{"completion_id": undescribed["id"], "tried": tried, "passing": passing}]
     flags = flags_stage(world.tables(other_answers=runs), QUIET, FAILS, DRAFTING).tables["flags"]
     assert {row["kind"] for row in flags} == ({FlagKind.NO_DESCRIPTION} if expected else set())
+
+
+@pytest.mark.parametrize(
+    ("core_token", "code", "expected"),
+    [
+        (None, "print([token-mask](1))  # 2", False),
+        (None, "print([token-mask](1))", True),
+        ("limit", "print(f([token-mask]=1))", False),
+    ],
+    ids=["an output", "none", "none of an argument"],
+)
+def test_a_test_without_a_description_shows_an_output(core_token: str | None, code: str, expected: bool) -> None:
+    row = clear().completions[0]
+    row = row | {"masked_code": code, "core_token": core_token or row["path"].rpartition(".")[2]}
+    snippets = [each | {"source": SnippetSource.OWN_TEST} for each in clear().snippets]
+    drafts = [each for each in clear().drafts if each["subject_id"] != row["id"]]
+    world = clear().but(completions=[row, *clear().completions[1:]], drafts=drafts, snippets=snippets)
+    assert flagged(world) == ({FlagKind.NO_DESCRIPTION} if expected else set())
 
 
 def test_almost_the_same_code_of_one_author_is_not_flagged() -> None:
