@@ -227,7 +227,13 @@ def test_of_described_names_those_are_tried_that_the_text_describes_as_well(
             False,
         ),
         # one name shows in the other's text
-        ("Return the PageRank of the nodes.", "pagerank_numpy", "Return the PageRank of the nodes.", "pagerank", True),
+        (
+            "Return the PageRank of the nodes.",
+            "pagerank_numpy_arrays",
+            "Return the PageRank of the nodes.",
+            "pagerank",
+            True,
+        ),
         (
             "Return the [API] item of both merged lists.",
             "largest",
