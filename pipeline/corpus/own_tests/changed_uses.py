@@ -48,6 +48,9 @@ CALLED = frozenset({UsageForm.CALL, UsageForm.DECORATOR})
 _TESTS_OF_CONTEXT = 24
 """The shortest tests that enter a context are looked at."""
 
+_TESTS_OF_OBJECT = 400
+"""The shortest tests that use a class are looked at for how one makes it: tens of thousands use `pandas.DataFrame`."""
+
 _OF_TESTS = frozenset({"pytest", "self", "warnings", "contextlib", "mock"})
 
 _DEFINITION = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -179,6 +182,7 @@ class TestScripts:
             for path in row["apis"]:
                 self._by_path[path].append(row)
         self._scripts: dict[tuple[str, str], _Script | Refused] = {}
+        self._objects: dict[tuple[str, str], list[tuple[tuple[Line, ...], str]]] = {}
 
     def using(self, side: ChangeSide) -> list[OwnTestRow]:
         """Return the tests that use the API: of home and, as the suite may have dropped it early, of releases beyond.
@@ -273,17 +277,23 @@ class TestScripts:
                 return UsingProgram(program.test, lines, uses, cores[0])
         return None
 
-    def objects(self, owner: str, version: str) -> Iterator[tuple[tuple[Line, ...], str]]:
-        """Yield lines with which tests make an object of a class, each way once, and its name; short ones first.
+    def objects(self, owner: str, version: str) -> Sequence[tuple[tuple[Line, ...], str]]:
+        """Return lines with which tests make an object of a class, each way once, and its name; short ones first.
 
         By turns they end where it was made, and where it was filled: before the test first looks at something.
         """
+        key = owner, version
+        if key not in self._objects:
+            self._objects[key] = list(self._made(owner, version))
+        return self._objects[key]
+
+    def _made(self, owner: str, version: str) -> Iterator[tuple[tuple[Line, ...], str]]:
         api = self._apis[version]
         names = frozenset({owner, *api.paths_of(owner)})
         tests = {row["id"]: row for path in names for row in self._by_path[path]}
         bare: dict[str, tuple[tuple[Line, ...], str]] = {}
         filled: dict[str, tuple[tuple[Line, ...], str]] = {}
-        for test in sorted(tests.values(), key=lambda row: self._rank[row["id"]]):
+        for test in sorted(tests.values(), key=lambda row: self._rank[row["id"]])[:_TESTS_OF_OBJECT]:
             try:
                 script = self._script(test, version)
             except Refused:

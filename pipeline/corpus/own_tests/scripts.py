@@ -87,7 +87,7 @@ def loose_script_of(test: OwnTestRow) -> tuple[list[Line], frozenset[str]]:
     unique = [
         line
         for number, line in enumerate(lines)
-        if line.text not in {each.text for each in lines[:number]} or not isinstance(line.node, _IMPORT)
+        if not isinstance(line.node, _IMPORT) or line.text not in {each.text for each in lines[:number]}
     ]
     return unique, frozenset(parameters(function))
 

@@ -182,7 +182,7 @@ class ProgramWriter:
 
         They are those of tests, then by its signature, then of classes that are derived from it: it may be abstract.
         """
-        yield from itertools.islice(self.scripts.objects(owner, version), self.rules.objects)
+        yield from self.scripts.objects(owner, version)[: self.rules.objects]
         api, classes = self.apis[version], self._classes(version)
         for path in (owner, *(classes[name] for name in self._derived(version).get(_last(owner), ()))):
             row = api.symbols.get(api.preferred(path))
