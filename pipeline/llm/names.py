@@ -124,11 +124,11 @@ def holds_words(text: str, names: Iterable[str], rules: DraftingRules) -> bool:
 
     "Base class used for declarative class definitions" says as much as DeclarativeBase, and "HTML-unsafe characters
     are safe in it" as much as the first word of `htmlsafe_dumps`. A word may stand for a longer one: "the minimum
-    length" says `min_length`. A name with only one word beside small ones, such as
-    `is_bound`, is no case of this: its word may be in any sentence on it.
+    length" says `min_length`. A name that is one word of the text beside small ones, such as `is_bound`, is no case of
+    this: its word may be in any sentence on it.
     """
     held = {stem(word[0], rules.inflections) for word in _WORD.finditer(text)}
-    spelled = {word[0].casefold() for word in _WORD.finditer(text)}
+    spelled = {word[0].casefold() for word in _WORD.finditer(text)} - rules.small_words
     for name in names:
         words = {word[0].casefold() for word in _WORD.finditer(name)} - rules.small_words
         counts = {word: _held_words(word, held, spelled, rules) for word in words}
@@ -140,8 +140,7 @@ def holds_words(text: str, names: Iterable[str], rules: DraftingRules) -> bool:
 
 def _held_words(word: str, held: Collection[str], spelled: Collection[str], rules: DraftingRules) -> int:
     """Return how many words of a text, by their stems and as they are spelled, say a word of a name."""
-    long_enough = len(word) >= rules.min_joined_word_length
-    is_shortened = long_enough and any(each.startswith(word) for each in spelled)
+    is_shortened = word in rules.short_words and any(each.startswith(word) for each in spelled)
     is_held = stem(word, rules.inflections) in held or is_shortened
     return 1 if is_held else _joined_words(word, spelled, rules)
 

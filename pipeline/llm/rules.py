@@ -34,6 +34,7 @@ class DraftingRules(Rule):
     min_inflected_length: int = Field(ge=2, description="letters")
     name_share_held: float = Field(gt=0, le=1, description="share of a name's letters")
     min_joined_word_length: int = Field(ge=2, description="letters")
+    short_words: frozenset[str]
     not_a_description: tuple[re.Pattern[str], ...]
     not_an_addition: tuple[re.Pattern[str], ...]
     tells_result: tuple[re.Pattern[str], ...]

@@ -148,6 +148,9 @@ def test_a_name_is_detected_in_other_forms_of_its_words(name: str, text: str, fo
         ("parse_long_form", "Read a form as a mapping.", False),
         ("max_width", "The maximum width of a line.", True),
         ("max_width", "The maximum of a line.", False),
+        ("add_edge", "Edges have an address.", False),
+        ("row_sum", "A summary of each row.", False),
+        ("dataframe", "A frame of data.", True),
     ],
 )
 def test_most_words_of_a_name_say_as_much_in_any_order(name: str, text: str, held: bool) -> None:

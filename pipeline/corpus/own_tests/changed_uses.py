@@ -284,10 +284,10 @@ class TestScripts:
         """
         key = owner, version
         if key not in self._objects:
-            self._objects[key] = list(self._made(owner, version))
+            self._objects[key] = list(self._constructions(owner, version))
         return self._objects[key]
 
-    def _made(self, owner: str, version: str) -> Iterator[tuple[tuple[Line, ...], str]]:
+    def _constructions(self, owner: str, version: str) -> Iterator[tuple[tuple[Line, ...], str]]:
         api = self._apis[version]
         names = frozenset({owner, *api.paths_of(owner)})
         tests = {row["id"]: row for path in names for row in self._by_path[path]}

@@ -25,6 +25,9 @@ _IMPORT = ast.Import | ast.ImportFrom
 OF_RAISED = "type(error).__name__"
 """What a script prints of code of which the test says only that it raises something."""
 
+OUTPUT = "  # "
+"""What stands between a line of a witness and its output."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:

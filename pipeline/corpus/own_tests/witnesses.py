@@ -29,7 +29,7 @@ from pipeline.corpus.own_tests.distinctive import (
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.rules import OwnTestRules, WitnessRules
 from pipeline.corpus.own_tests.script_runs import ScriptRuns, as_asserted, described, failing_place, outcome_of, outputs
-from pipeline.corpus.own_tests.scripts import OF_RAISED, Line, loose_script_of
+from pipeline.corpus.own_tests.scripts import OF_RAISED, OUTPUT, Line, loose_script_of
 from pipeline.corpus.own_tests.values_of_tests import ValuesOfTests
 from pipeline.corpus.own_tests.written import ProgramWriter
 from pipeline.corpus.usages.api import Api
@@ -632,7 +632,7 @@ def _commented(lines: Sequence[Line], printed: Sequence[str]) -> str:
     texts = [text.rstrip("\n") for text in printed]
     short = [bool(text) and "\n" not in text and len(text) <= LONGEST_OUTPUT for text in texts]
     return text_of(
-        replace(line, text=f"{line.text}  # {text}") if fits and "\n" not in line.text else line
+        replace(line, text=f"{line.text}{OUTPUT}{text}") if fits and "\n" not in line.text else line
         for line, text, fits in zip(lines, texts, short, strict=True)
     )
 

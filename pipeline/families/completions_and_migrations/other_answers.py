@@ -142,18 +142,21 @@ def neighbours(path: str, calls: Collection[ast.Call], symbols: Mapping[str, Sym
 
 
 def namesakes(path: str, calls: Collection[ast.Call], symbols: Mapping[str, SymbolState]) -> list[str]:
-    """Return the public paths in other modules of something else of an API's name that takes the arguments of calls."""
+    """Return the public paths in other modules of something else of an API's name that takes the arguments of calls.
+
+    Of several paths of one thing it is the first by the alphabet.
+    """
     if path not in symbols:
         return []
     place, _, name = path.rpartition(".")
-    there: list[str] = []
+    there: dict[str, str] = {}
     for other, symbol in symbols.items():
         parent, _, its_name = other.rpartition(".")
         is_another = its_name == name and symbol["canonical_path"] != symbols[path]["canonical_path"]
         modules = {each for each in (parent, place) if each in symbols and symbols[each]["kind"] == SymbolKind.MODULE}
         if is_another and modules == {parent, place} and all(_takes(symbol, call) for call in calls):
-            there.append(other)
-    return sorted(there)
+            there[symbol["canonical_path"]] = min(there.get(symbol["canonical_path"], other), other)
+    return sorted(there.values())
 
 
 def calls_of(tree: ast.AST, name: str) -> list[ast.Call]:

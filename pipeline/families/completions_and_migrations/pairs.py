@@ -105,9 +105,9 @@ def changed_tests(
     Forms that use other libraries differently ask another question, though their outputs are equal.
     """
     for row in sorted(witnesses, key=lambda row: row["id"]):
-        if row["old_snippet_id"] is None or row["new_snippet_id"] is None:
+        old, new = snippets.get(row["old_snippet_id"] or ""), snippets.get(row["new_snippet_id"] or "")
+        if old is None or new is None:
             continue
-        old, new = snippets[row["old_snippet_id"]], snippets[row["new_snippet_id"]]
         sides = Side(old, row["old_version"], str(row["old_path"])), Side(new, row["new_version"], str(row["new_path"]))
         if others := imported_elsewhere(sides[0].code, history) ^ imported_elsewhere(sides[1].code, history):
             detail = f"only one of the two forms uses {', '.join(sorted(others))}"

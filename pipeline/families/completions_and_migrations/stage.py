@@ -80,8 +80,9 @@ def _parse(snippets: Iterable[SnippetRow]) -> tuple[list[tuple[SnippetRow, Sourc
 
 
 def _program(snippet: SnippetRow) -> Iterator[tuple[SnippetRow, Source] | Reject]:
-    for check in snippet["checks"][:-1]:
-        if (check["expected"] or "").lstrip().startswith(TRACEBACK):
+    for check in snippet["checks"][:-1] if snippet["source"] == SnippetSource.DOCSTRING else ():
+        raises = (check["expected"] or "").lstrip().startswith(TRACEBACK)
+        if raises and not check["statement"].lstrip().startswith("print("):
             # A session goes on after an exception, a program does not.
             detail = f"as a program it ends before its last line: {check['statement'].strip()}"
             yield Reject(snippet["id"], RejectReason.BROKEN_EXAMPLE, detail[:300])

@@ -116,7 +116,7 @@ class Checked:
         function, apart = choice.function, choice.apart
         return SiblingProgram(
             *(choice.key, function.version, apart.other_version if apart is not None else None, function.path),
-            *(choice.written, first.outcome.value, visible_test(choice.example.task, choice.written, first)),
+            *(choice.written.program, first.outcome.value, visible_test(choice.example.task, choice.written, first)),
             *(self.trial(rules, mutation, roots).tests.text, function.module),
         )
 
@@ -164,7 +164,7 @@ def try_siblings(
 ) -> Iterator[Checked | Reject]:
     """Find the APIs that are right in the place of the core API of functions whose tests want it called.
 
-    Rejects: SEVERAL_ANSWERS as in `Siblings.answers`; no description excludes an older API.
+    Rejects: SEVERAL_ANSWERS as in `Siblings.answers`; no description excludes an API of the other version.
     """
     asking = [each for each in references if each.choice.apart is not None]
     programs, broken = parted(
@@ -177,8 +177,8 @@ def try_siblings(
     unfit = {reject.key: reject for reject in broken}
     siblings = find_siblings(programs, library, places, runner, mutation)
     for each in references:
-        found = unfit.get(each.choice.key) or siblings.get(each.choice.key)
-        answers = found.answers(without_older=False) if isinstance(found, Siblings) else found
+        result = unfit.get(each.choice.key) or siblings.get(each.choice.key)
+        answers = result.answers(without_older=False) if isinstance(result, Siblings) else result
         yield answers if isinstance(answers, Reject) else replace(each, siblings=answers or ())
 
 

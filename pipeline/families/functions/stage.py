@@ -52,7 +52,7 @@ def functions_stage(
 
     The unit is a task of an example or a witness in a version. An example or witness without a task, and a task that no
     version can have, is one unit each. Refused are beside those NO_TEXT and DRAFT_WAITING, where nothing describes a
-    function that passed, and SEVERAL_ANSWERS, where an older API does as well.
+    function that passed, and SEVERAL_ANSWERS as in `try_siblings`.
     Notes: those of `notes_of`, and INDEX_UNREACHABLE by version.
 
     `writers` make functions of examples that make no task, which then are no rejects, or DRAFT_WAITING ones, and write
@@ -140,8 +140,8 @@ def _tried(
     roots = places[references.choice.function.version].roots
     apis = (references.choice.function.path, *references.siblings)
     trials = [
-        references.trial(rules, mutation, roots, example_cases_only=example_only, apis=wanted)
-        for wanted in ((apis, ()) if references.choice.apart is not None else ((),))
+        references.trial(rules, mutation, roots, example_cases_only=example_only, apis=paths)
+        for paths in ((apis, ()) if references.choice.apart is not None else ((),))
         for example_only in (False, True)
     ]
     for trial in trials:

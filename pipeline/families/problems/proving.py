@@ -109,8 +109,9 @@ class Trial:
         """The program in which siblings of its API are to be tried."""
         candidate = self.draft.candidate
         return SiblingProgram(
-            *(self.draft.id, self.version, self.draft.row["other_version"], candidate.path, self.draft.written),
-            *(self.visible_case.outcome.value, self.visible, self.hidden_values, self.module),
+            *(self.draft.id, self.version, self.draft.row["other_version"], candidate.path),
+            *(self.draft.written.program, self.visible_case.outcome.value),
+            *(self.visible, self.hidden_values, self.module),
         )
 
     def score(self, rules: MutationRules) -> MutationScore:
@@ -298,9 +299,9 @@ def try_siblings(
     siblings = find_siblings(programs, library, places, runner, mutation)
     unfit = {reject.key: reject for reject in broken}
     for trial in trials:
-        found = unfit.get(_id(trial)) or siblings.get(_id(trial))
+        result = unfit.get(_id(trial)) or siblings.get(_id(trial))
         is_new = trial.draft.candidate.introduced is not None
-        answers = found.answers(without_older=is_new) if isinstance(found, Siblings) else found
+        answers = result.answers(without_older=is_new) if isinstance(result, Siblings) else result
         if isinstance(answers, Reject):
             yield answers
         else:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.running import hurried
 from pipeline.execution.validation.cases import Case
@@ -16,7 +16,6 @@ from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.completions_and_migrations.other_answers import calls_of, namesakes, neighbours
 from pipeline.families.problems.library import Library
-from pipeline.families.problems.program import ProblemProgram
 from pipeline.families.problems.running import OpenEnvironment
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
@@ -27,14 +26,15 @@ from pipeline.lake.stage import Reject
 class SiblingProgram:
     """A program of a version in which siblings of its API are to be tried.
 
-    `value` is what its `visible` test states; `tests` are a pytest module of values, which imports it as `module`.
+    `text` is the program, `value` what its `visible` test states. `tests` are a pytest module of values, which imports
+    it as `module`.
     """
 
     id: str
     version: str
     other_version: str | None
     path: str
-    written: ProblemProgram
+    text: str
     value: str | None
     visible: str
     tests: str
@@ -81,7 +81,7 @@ def find_siblings(
     )
     passing = _passing([(each, places.get(each.program.version)) for each in variants], runner, mutation)
     elsewhere = _passing([(each, places.get(each.program.other_version or "")) for each in passing], runner, mutation)
-    found: dict[str, Siblings | Reject] = {
+    siblings: dict[str, Siblings | Reject] = {
         program.id: Siblings(
             program,
             frozenset(each.path for each in passing if each.program.id == program.id),
@@ -89,7 +89,7 @@ def find_siblings(
         )
         for program in programs
     }
-    return found | {reject.key: reject for reject in broken}
+    return siblings | {reject.key: reject for reject in broken}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,34 +115,97 @@ def _is_like(path: str, other: str) -> bool:
 
 
 def _variants(program: SiblingProgram, library: Library, most: int) -> Iterator[_Variant]:
-    written, symbols = program.written, library.api(program.version).symbols
+    symbols, text = library.api(program.version).symbols, program.text
     place, _, own = program.path.rpartition(".")
-    calls = calls_of(ast.parse(written.program), own)
+    calls = calls_of(ast.parse(text), own)
     wrapper = type(ast.literal_eval(program.value)).__name__ if program.value else ""
-    for name in neighbours(program.path, calls, symbols, most):
-        text = written.starting_code + re.sub(rf"\b{re.escape(own)}\b", name, written.solution)
-        path = f"{place}.{name}"
-        yield _Variant(program, path, text)
+    beside = [f"{place}.{name}" for name in neighbours(program.path, calls, symbols, most)]
+    for path in (*beside, *namesakes(program.path, calls, symbols)[:most]):
         # A list of all that some other name yields may never end.
-        if wrapper in ("list", "tuple", "set") and _is_like(path, program.path):
-            yield _Variant(program, path, _wrapped(text, name, wrapper))
-    for path in namesakes(program.path, calls, symbols):
-        moved = re.sub(rf"(?<![\w.]){re.escape(place)}\b", path.rpartition(".")[0], written.solution)
-        if moved != written.solution:
-            yield _Variant(program, path, written.starting_code + moved)
+        wrappers = (wrapper,) if wrapper in ("list", "tuple", "set") and _is_like(path, program.path) else ()
+        for each in (None, *wrappers):
+            exchange = _Exchange(program.path, path, each, is_member=symbols[place]["kind"] != SymbolKind.MODULE)
+            if changed := exchange.applied_to(text):
+                yield _Variant(program, path, changed)
 
 
-def _wrapped(program: str, name: str, wrapper: str) -> str:
-    """Return a program in which what calls of a name give is made a list, say."""
-    tree = ast.parse(program)
-    calls = calls_of(tree, name)
+_SIBLING = "_sibling"
+"""The name of the other API in a program that uses the first as an attribute of a module."""
 
-    class Wrapped(ast.NodeTransformer):
-        def visit_Call(self, node: ast.Call) -> ast.Call:
-            self.generic_visit(node)
-            return ast.Call(ast.Name(wrapper), [node], []) if node in calls else node
 
-    return ast.unparse(Wrapped().visit(tree))
+class _Exchange(ast.NodeTransformer):
+    """Puts another API in the place of one, and what calls of it give in a list, say, if a `wrapper` is given.
+
+    An API of a module is imported under the name that its place has in the program; of a member the name is exchanged.
+    """
+
+    def __init__(self, path: str, other: str, wrapper: str | None, *, is_member: bool) -> None:
+        self._place, _, self._own = path.rpartition(".")
+        self._other_place, _, self._other_name = other.rpartition(".")
+        self._wrapper = wrapper
+        self._is_member = is_member
+        self._imported: dict[str, str] = {}
+        self._uses: list[ast.expr] = []
+        self._added: list[ast.stmt] = []
+
+    def applied_to(self, program: str) -> str | None:
+        """Return the program with the other API; None where it does not use the first one by its own name."""
+        tree = ast.parse(program)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    self._imported[alias.asname or alias.name.partition(".")[0]] = (
+                        alias.name if alias.asname else alias.name.partition(".")[0]
+                    )
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                for alias in node.names:
+                    self._imported[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+        changed = self.visit(tree)
+        if not self._uses and not self._added:
+            return None
+        return ast.unparse(ast.Module([*self._added, *changed.body], []))
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom | None:
+        """Take the API out of an import, and add one of the other under the same name."""
+        if self._is_member or node.module != self._place or node.level:
+            return node
+        for alias in node.names:
+            if alias.name == self._own:
+                self._add(alias.asname or self._own)
+        node.names = [alias for alias in node.names if alias.name != self._own]
+        return node if node.names else None
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """Exchange the name of a member, or the API as an attribute of its module."""
+        self.generic_visit(node)
+        if node.attr != self._own:
+            return node
+        if self._is_member:
+            node.attr = self._other_name
+            self._uses.append(node)
+            return node
+        root, _, rest = ast.unparse(node.value).partition(".")
+        if ".".join([self._imported.get(root, ""), *([rest] if rest else [])]) != self._place:
+            return node
+        self._add(_SIBLING)
+        name = ast.Name(_SIBLING, ast.Load())
+        self._uses.append(name)
+        return name
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        """Wrap what the API gives."""
+        is_imported = (
+            isinstance(node.func, ast.Name) and self._imported.get(node.func.id) == f"{self._place}.{self._own}"
+        )
+        self.generic_visit(node)
+        is_use = is_imported or any(node.func is each for each in self._uses)
+        return ast.Call(ast.Name(self._wrapper), [node], []) if is_use and self._wrapper else node
+
+    def _add(self, name: str) -> None:
+        alias = ast.alias(self._other_name, name if name != self._other_name else None)
+        statement = ast.ImportFrom(self._other_place, [alias], 0)
+        if ast.unparse(statement) not in map(ast.unparse, self._added):
+            self._added.append(statement)
 
 
 def _passing(

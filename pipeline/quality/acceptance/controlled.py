@@ -30,7 +30,7 @@ def controlled_acceptance_stage(tables: Tables, rules: QualityRules) -> Output:
     Refused are, in this order: LICENCE (of the release), NOT_PROVEN (no probe finds the API in the version),
     LABEL_REFUTED (probes contradict the tag), REVIEWED_OUT and FLAGGED, DUPLICATE (the same task in another release)
     and SEVERAL_ANSWERS. The evidence is `executed` as `pipeline.families.proof.prove` says. A row is `discriminating`
-    if the release next to it lacks the API, and not only the module or class that the prompt names.
+    if the release next to it lacks the API, and does not have its name in another place (`PublicNames`).
     """
     facts = _AcceptanceInputs(
         followers(tables["releases"]),

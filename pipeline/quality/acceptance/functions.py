@@ -123,11 +123,14 @@ def _published(original: FunctionRow, facts: _AcceptanceInputs) -> Iterator[Publ
             "granularity": level,
             "masked_code": masked.masked_code,
             "answer": masked.answer,
-            "discriminating": proof["discriminating"] and not _is_known(function, runs, masked.answer, facts.names),
+            "discriminating": proof["discriminating"]
+            and not _is_name_of_other(function, runs, masked.answer, facts.names),
         }
 
 
-def _is_known(function: FunctionRow, runs: Mapping[str, FunctionRunRow], answer: str, names: PublicNames) -> bool:
+def _is_name_of_other(
+    function: FunctionRow, runs: Mapping[str, FunctionRunRow], answer: str, names: PublicNames
+) -> bool:
     """Return whether an answer is the API's own name, and the other release has it: what is shown fails there."""
     elsewhere = {run["version"] for run in runs.values()} - {function["version"]}
     is_name = answer == function["path"].rpartition(".")[2]

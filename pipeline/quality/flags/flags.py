@@ -12,6 +12,7 @@ from pipeline.core.vocabularies.changes import RELOCATED, Agreement, Same
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Direction, Granularity, MigrationBasis, SnippetSource
+from pipeline.corpus.own_tests.scripts import OUTPUT
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.behaviours import by_place, retagged
 from pipeline.families.completions_and_migrations.masks import MASKS
@@ -38,7 +39,7 @@ from pipeline.llm.names import find_names
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.flags.near_duplicates import alike_elsewhere
 from pipeline.quality.flags.rules import FlagRules, Switch
-from pipeline.quality.flags.subjects import OUTPUT, Subject, Subjects
+from pipeline.quality.flags.subjects import Subject, Subjects
 
 _WORD = re.compile(r"\w+")
 

@@ -11,6 +11,7 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import SnippetSource
+from pipeline.corpus.own_tests.scripts import OUTPUT
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.lake.guard import attempt
@@ -34,9 +35,6 @@ from pipeline.lake.rows import (
 from pipeline.lake.stage import Reject
 
 _OTHER_CODE = (ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_MODEL)
-
-OUTPUT = "  # "
-"""What stands between a line of a witness and its output."""
 
 _Run = VerdictRow | ProblemRunRow | FunctionRunRow
 

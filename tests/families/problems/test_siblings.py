@@ -23,6 +23,7 @@ from pipeline.families.problems.candidates import WitnessedChange
 from pipeline.families.problems.drafts import Draft
 from pipeline.families.problems.proving import Trial, try_siblings
 from pipeline.families.problems.running import OpenEnvironment
+from pipeline.families.problems.siblings import SiblingProgram, Siblings, find_siblings
 from pipeline.families.problems.stage import one_of_siblings
 from pipeline.families.problems.statement import Source
 from pipeline.lake.rows import ChangeRow, SnippetRow
@@ -131,13 +132,19 @@ def tried(store: Store, snippet: SnippetRow, shown: ChangeRow | None = None, **c
         made = replace(made, candidate=replace(candidate, example=witness))
     first, *others = made.documented
     trial = Trial(made, frozenset({"lib"}), first, tuple(others), made.documented)
-    places = {
+    (result,) = try_siblings([trial], library_of(**tables), opened(store), runner_of(store), MUTATION)
+    return result
+
+
+def opened(store: Store) -> dict[str, OpenEnvironment]:
+    return {
         version: OpenEnvironment(environment_row(version, environment), environment)
         for version, environment in store.environments.items()
     }
-    runner = Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION, workers=1)
-    (result,) = try_siblings([trial], library_of(**tables), places, runner, MUTATION)
-    return result
+
+
+def runner_of(store: Store) -> Runner:
+    return Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION, workers=1)
 
 
 SIBLINGS = {
@@ -161,6 +168,29 @@ def test_another_api_that_gives_the_same_makes_two_answers(store: Store) -> None
     assert isinstance(reject, Reject)
     assert reject.reason == RejectReason.SEVERAL_ANSWERS
     assert reject.detail == "1.1: lib.cut in the place of lib.rstrip passes the tests of values"
+
+
+IMPORTS = {
+    "a name": ("from lib import lstrip_all", "lstrip_all(items, 0)"),
+    "a name beside others": ("from lib import drop, lstrip_all", "drop(lstrip_all(items, 0), 1)"),
+    "another name": ("from lib import lstrip_all as strip", "strip(items, 0)"),
+    "the module": ("import lib", "lib.lstrip_all(items, 0)"),
+    "the module by another name": ("import lib as l", "l.drop(l.lstrip_all(items, 0), 'lib')"),
+}
+
+
+@pytest.mark.parametrize("case", IMPORTS)
+def test_siblings_are_tried_however_the_api_is_imported(case: str, store: Store) -> None:
+    """`lib.extra.lstrip_all` gives the same; the import stands before the function, as in the family functions."""
+    importing, returned = IMPORTS[case]
+    program = f"{importing}\n\ndef solve(items):\n    return {returned}\n"
+    tests = "from solution import solve\ndef test_a():\n    assert solve([0, 1, 0]) == [1]\n"
+    visible = "assert solve([0, 2, 0]) == [2]"
+    asked = SiblingProgram("a", "1.1", "1.0", "lib.lstrip_all", program, "[2]", visible, tests, "solution")
+    (found,) = find_siblings([asked], library_of(**TABLES), opened(store), runner_of(store), MUTATION).values()
+    assert isinstance(found, Siblings)
+    assert (found.paths, found.older) == (frozenset({"lib.extra.lstrip_all"}), frozenset())
+    assert found.answers(without_older=False) == ("lib.extra.lstrip_all",)
 
 
 PADDED = stated(
