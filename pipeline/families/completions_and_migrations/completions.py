@@ -233,7 +233,7 @@ def _instance(
     key = f"{snippet['id']} {path} {version} {level}"
     if isinstance(masked, Reject):
         return Reject(key, masked.reason, masked.detail)
-    tags = tags_of(key, path, version, history)
+    tags = tags_of(key, path, version, history, is_about_change=change is not None)
     if isinstance(tags, Reject):
         return tags
     id_ = content_id("completion", snippet["library"], version, path, level, source.text, masked.masked_code)

@@ -52,9 +52,12 @@ def head(id_: str, snippet: SourceSnippet, path: str, version: str, tags: Taggin
     }
 
 
-def tags_of(key: str, path: str, version: str, history: History) -> Tagging | Reject:
-    """Return the tags of a candidate's API, or the reject of a candidate that can have none."""
-    if history.previous(version) is None:
+def tags_of(key: str, path: str, version: str, history: History, *, is_about_change: bool = False) -> Tagging | Reject:
+    """Return the tags of a candidate's API, or the reject of a candidate that can have none.
+
+    What is about a change between two releases of the lake needs no release before them: it is not asked what is new.
+    """
+    if history.previous(version) is None and not is_about_change:
         detail = f"the release before {version} is not in the lake, so nobody knows what is new in it"
         return Reject(key, RejectReason.NO_PREDECESSOR, detail)
     tags = history.tags(path, version)

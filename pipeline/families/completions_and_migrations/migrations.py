@@ -97,7 +97,8 @@ def both_directions(pair: Pair, history: History) -> Iterator[MigrationRow | Rej
 
 def _instance(source: Side, target: Side, direction: Direction, pair: Pair, history: History) -> MigrationRow | Reject:
     key = f"{source.snippet['id']} {target.snippet['id']} {source.path} {direction} {pair.basis}"
-    tags = tags_of(key, source.path, source.version, history)
+    is_about_change = pair.change_id is not None or bool(pair.old.rewrite or pair.new.rewrite)
+    tags = tags_of(key, source.path, source.version, history, is_about_change=is_about_change)
     if isinstance(tags, Reject):
         return tags
     source_name, target_name = (side.path.rpartition(".")[2] for side in (source, target))

@@ -84,7 +84,7 @@ class Choices:
         """
         history, snippet = self.library.history, example.snippet
         run = history.between(snippet["version"], snippet["last_version"])
-        compared = [version for version in run if history.previous(version)]
+        compared = [version for version in run if history.previous(version) or example.witnessed is not None]
         if not compared:
             detail = f"of {run[0]} to {run[-1]} the lake holds no release before"
             yield Reject(example.key, RejectReason.NO_PREDECESSOR, detail)

@@ -42,7 +42,7 @@ def witnessed_tasks(
 
     Rejects: those of `show`; NO_TEXT where no statement could say what is to be done, NO_CHECK where a value says
     nothing, UNCHANGED where the other release takes the same call or name, SEVERAL_ANSWERS where the last release of an
-    API has its replacement too, UNFIT_NAME where the API is not called by its own name, NO_PREDECESSOR as for examples,
+    API has its replacement too, UNFIT_NAME where the API is not called by its own name,
     DUPLICATE for a program whose case another one has taken in.
     """
     rows_of_witnesses = list(witnesses)
@@ -146,9 +146,6 @@ def _unfit_change(
         return RejectReason.SEVERAL_ANSWERS, f"{version} has {replacement} too, which replaces {change['path']}"
     if kind not in _OF_CALLS:
         return RejectReason.NO_TEXT, f"no statement can say what {kind} asks for"
-    if library.history.previous(version) is None:
-        detail = f"the release before {version} is not in the lake, so nobody knows what is new in it"
-        return RejectReason.NO_PREDECESSOR, detail
     return None
 
 

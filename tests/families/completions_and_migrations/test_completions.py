@@ -239,7 +239,10 @@ def test_without_the_release_before_nobody_knows_what_is_new() -> None:
 
 
 def completions_of(kind: ChangeKind, code: str, fails_at: int = 0, **columns: Any) -> list[Any]:
-    """The completions of a test in 1.0 that shows a change of `lib.fetch` in 1.1, where a statement of it fails."""
+    """The completions of a test in 1.0 that shows a change of `lib.fetch` in 1.1, where a statement of it fails.
+
+    The lake does not hold the release before 1.0: for the change that is not needed.
+    """
     row = snippet(code, "lib.fetch", "1.0") | {"source": SnippetSource.OWN_TEST, "path": None}
     row["example_of"] = ["lib.fetch"]
     changed = change(kind, "lib.fetch", "1.0", "1.1", **columns)
@@ -248,7 +251,7 @@ def completions_of(kind: ChangeKind, code: str, fails_at: int = 0, **columns: An
     found = [use | {"keywords": ["size"] if "size" in code else []} for use in usages(row, {"fetch": "lib.fetch"})]
     output = instances_stage(
         {
-            "releases": releases("0.9", "1.0", "1.1"),
+            "releases": releases("1.0", "1.1", before="0.9"),
             "snippets": [row],
             "usages": found,
             "symbols": [],
@@ -264,6 +267,7 @@ def completions_of(kind: ChangeKind, code: str, fails_at: int = 0, **columns: An
     )
     rows = list(output.tables["completions"])
     assert {row["change_id"] for row in rows} <= {changed["id"]}
+    assert {row["previous_version"] for row in rows} <= {None}
     return rows
 
 

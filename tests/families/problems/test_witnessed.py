@@ -110,6 +110,11 @@ def test_programs_that_differ_in_values_are_cases_of_one_task_which_gives_the_va
     assert reject.reason == RejectReason.DUPLICATE
 
 
+def test_a_change_to_the_next_release_needs_no_release_before() -> None:
+    candidate = candidate_of(witness(FIRST, "1.0", "lib.pad", ("import lib", None), ("print(lib.pad([1]))", "[1]\n")))
+    assert (candidate.version, candidate.other_version, candidate.change) == ("1.0", "1.1", FIRST)
+
+
 def test_an_introduced_api_is_required_in_its_first_release() -> None:
     candidate = candidate_of(NEW)
     assert (candidate.version, candidate.other_version, candidate.path) == ("1.1", "1.0", "lib.windowed")
@@ -145,7 +150,6 @@ REFUSED: dict[str, tuple[ChangeRow, str, str, list[tuple[str, str | None]], Reje
     "not called": (CAME, "1.1", "lib.windowed", [("print(len(lib.windowed.names, 1))", "1\n")], RejectReason.UNFIT_NAME),
     "by its place in either": (RENAMED, "1.1", "lib.pad", [("print(lib.pad([1], size=1))", "[1]\n")], RejectReason.UNCHANGED),
     "no statement": (BASES, "1.1", "lib.pad", [("print(lib.pad([1]))", "[1]\n")], RejectReason.NO_TEXT),
-    "first release": (FIRST, "1.0", "lib.pad", [("print(lib.pad([1]))", "[1]\n")], RejectReason.NO_PREDECESSOR),
     "any text": (CAME, "1.1", "lib.windowed", [("print(lib.windowed('some text'))", "[]\n")], RejectReason.NO_CHECK),
     "several arguments": (
         CAME, "1.1", "lib.windowed", [("x = ['a', 2]", None), ("print(lib.windowed(*x))", "[1]\n")], RejectReason.NO_TEXT,
