@@ -136,6 +136,7 @@ def test_migrations_stand_in_both_directions_and_the_old_code_fails(refreshed: t
         # A codemod wrote one side of these.
         ("parameters", "demo.greet", "1.2", "demo.greet", "2.0", "minor_to_major", True),
         ("parameters", "demo.greet", "2.0", "demo.greet", "1.2", "major_to_minor", True),
+        ("renamed", "demo.make_loud", "1.0", "demo.make_louder", "2.0", "major_to_major", True),
         ("renamed", "demo.make_louder", "2.0", "demo.make_loud", "1.0", "major_to_major", True),
         # One side was written from the change, the other by a codemod.
         ("replacement", "demo.total", "1.1", "demo.summed", "2.0", "minor_to_major", True),
