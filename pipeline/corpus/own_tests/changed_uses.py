@@ -38,7 +38,8 @@ from pipeline.lake.rows import ChangeRow, OwnTestRow, SymbolParameter
 _WORKS_BEFORE = frozenset({ChangeKind.REMOVED, ChangeKind.PARAMETER_REMOVED})
 _WORKS_AFTER = frozenset({ChangeKind.INTRODUCED, ChangeKind.PARAMETER_ADDED_OPTIONAL})
 _NO_RUN_SHOWS = OF_TYPES | MARKED | {ChangeKind.UNDEPRECATED}
-_NOT_BY_NAME = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.VAR_POSITIONAL})
+NOT_BY_NAME = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.VAR_POSITIONAL})
+"""Kinds of parameters that no call gives by name."""
 _LEFT_OUT = frozenset({ChangeKind.PARAMETER_DEFAULT, ChangeKind.PARAMETER_OPTIONAL, ChangeKind.PARAMETER_REQUIRED})
 """Only calls that do not give the parameter come out otherwise."""
 
@@ -130,7 +131,7 @@ def sides_of(change: ChangeRow) -> list[ChangeSide]:
     old_positional = new_positional = None
     if kind is ChangeKind.PARAMETER_KIND:
         old_keyword, new_keyword = (
-            parameter if there in _NOT_BY_NAME else None for there in (change["new"], change["old"])
+            parameter if there in NOT_BY_NAME else None for there in (change["new"], change["old"])
         )
         old_positional, new_positional = (
             parameter if there == ParameterKind.KEYWORD_ONLY else None for there in (change["new"], change["old"])

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from pipeline.core.vocabularies.changes import OF_PARAMETERS, WHOLE, ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Granularity
+from pipeline.corpus.own_tests.changed_uses import NOT_BY_NAME
 from pipeline.families.completions_and_migrations.guessing import refuse_unknowable
 from pipeline.families.completions_and_migrations.head import Candidates, head, tags_of, within_quota
 from pipeline.families.completions_and_migrations.history import PLAIN, History
@@ -176,7 +177,10 @@ def _differing(
     if change["kind"] in WHOLE:
         return span, Granularity.TOKEN
     # The name of the API is the same in the other release: what differs is the argument, or the call.
-    arguments = _arguments_of(source, [use for use in uses if use["path"] == usage["path"]], _keywords(change))
+    keywords = _keywords(change)
+    if change["kind"] == ChangeKind.PARAMETER_KIND and NOT_BY_NAME.isdisjoint((change["old"], change["new"])):
+        keywords = ()  # the name is right in either release
+    arguments = _arguments_of(source, [use for use in uses if use["path"] == usage["path"]], keywords)
     argument = min((each for each in arguments if each[0] >= usage["name_end_byte"]), default=None)
     if argument is not None:
         if frozenset(source.names[source.text_of(argument)]).issubset(arguments):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Direction, MigrationBasis, VersionPattern
+from pipeline.corpus.usages.text import parse_program
 from pipeline.families.completions_and_migrations.head import Candidates, head, tags_of, within_quota
 from pipeline.families.completions_and_migrations.history import History, is_major
 from pipeline.families.completions_and_migrations.pairs import Corpus, Pair, Side, changed_examples, connected_examples
@@ -88,6 +89,17 @@ def _rewrites(pairs: Iterable[Pair | Reject], instances: Iterable[MigrationRow])
     return [rows[key] for key in sorted(rows)]
 
 
+def _private_attributes(code: str) -> set[str]:
+    """Return the private attributes that a program reads and does not define."""
+    tree = parse_program(code)
+    nodes = list(ast.walk(tree)) if tree is not None else []
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+    defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    defined |= {node.attr for node in attributes if isinstance(node.ctx, ast.Store)}
+    names = {node.attr for node in attributes} - defined
+    return {name for name in names if name.startswith("_") and not name.endswith("__")}
+
+
 def both_directions(pair: Pair, history: History) -> Iterator[MigrationRow | Reject]:
     """Yield the instance of a pair in each direction that says something, or why it can be none."""
     yield _instance(pair.old, pair.new, Direction.OLD_TO_NEW, pair, history)
@@ -106,6 +118,8 @@ def _instance(source: Side, target: Side, direction: Direction, pair: Pair, hist
         return Reject(key, RejectReason.LEAKS_ANSWER, f"the source imports something as {target_name}")
     if target_name.startswith("_") and not target_name.endswith("__"):
         return Reject(key, RejectReason.UNFIT_NAME, f"nobody can guess a private name: {target_name}")
+    if private := sorted(_private_attributes(target.code) - _private_attributes(source.code)):
+        return Reject(key, RejectReason.UNFIT_NAME, f"nobody can guess a private name: {', '.join(private)}")
     identity = source.version, target.version, source.path, target.path, source.code, target.code
     id_ = content_id("migration", source.snippet["library"], *identity)
     sides = sorted((side.version, side.code) for side in (source, target))

@@ -11,6 +11,7 @@ from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.changes import ChangeKind, LibEvolutionEvalTag, VersiCodeTag
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Granularity, SnippetSource
+from pipeline.core.vocabularies.surface import ParameterKind
 from pipeline.families.completions_and_migrations.masks import unmask
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.stage import instances_stage
@@ -295,6 +296,18 @@ def test_completions_of_changed_tests_mask_the_difference(case: str) -> None:
     rows = completions_of(kind, f"x = {call}\nprint(x)\n", **columns)
     assert {row["granularity"]: row["answer"] for row in rows} == expected
     assert {row["core_token"] for row in rows if row["granularity"] == "token"} <= {expected.get("token")}
+
+
+@pytest.mark.parametrize(
+    ("new", "expected"), [(ParameterKind.KEYWORD_ONLY, {}), (ParameterKind.POSITIONAL_ONLY, {"token": "size"})]
+)
+def test_the_name_of_an_argument_that_either_release_takes_is_no_difference(
+    new: ParameterKind, expected: dict[str, str]
+) -> None:
+    """Another call of the program gives it by position, and fails in the other release."""
+    kinds: dict[str, Any] = {"parameter": "size", "old": ParameterKind.POSITIONAL_OR_KEYWORD, "new": new}
+    rows = completions_of(ChangeKind.PARAMETER_KIND, "x = fetch(1, 0)\nprint(fetch(1, size=0))\n", **kinds)
+    assert {row["granularity"]: row["answer"] for row in rows} == expected
 
 
 def test_line_masks_cover_the_failing_statement() -> None:

@@ -264,6 +264,27 @@ def test_the_target_name_is_no_alias_and_not_private(old: str, new: str, directi
     assert {row["direction"] for row in run(rows, [renamed], lives).tables["migrations"]} == directions
 
 
+@pytest.mark.parametrize(
+    ("more", "directions"),
+    [
+        ("print(x._rows)", {"new_to_old"}),
+        ("print(x.rows)", {"old_to_new", "new_to_old"}),
+        ("x._rows = 1\nprint(x._rows)", {"old_to_new", "new_to_old"}),
+    ],
+)
+def test_a_private_attribute_that_the_source_does_not_have_is_no_target(more: str, directions: set[str]) -> None:
+    rows = [
+        snippet("from lib import fetch\nx = fetch(1)\n", "lib.fetch", "1.0.0", "1.1.0"),
+        snippet(f"from lib import load\nx = load(1)\n{more}\n", "lib.load", "2.0.0"),
+    ]
+    renamed = change(ChangeKind.RENAMED, "lib.fetch", "1.1.0", "2.0.0", new="lib.load", confidence=0.8)
+    lives = [
+        life("lib.fetch", "1.0.0", "1.1.0", removed_in="2.0.0"),
+        life("lib.load", "2.0.0", "2.0.0", introduced=True),
+    ]
+    assert {row["direction"] for row in run(rows, [renamed], lives).tables["migrations"]} == directions
+
+
 @pytest.mark.parametrize("kind", [ChangeKind.REMOVED, ChangeKind.DEPRECATED])
 def test_a_stated_replacement_connects_the_examples(kind: ChangeKind) -> None:
     old, new = (
