@@ -7,19 +7,20 @@ from typing import Any
 
 import pytest
 
+from pipeline.api.history.tags import Tags
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.changes import ChangeKind
-from pipeline.core.vocabularies.samples import VersionPattern
+from pipeline.core.vocabularies.samples import MigrationBasis, VersionPattern
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.families.completions_and_migrations.history import History
-from pipeline.families.completions_and_migrations.migrations import version_pattern
-from pipeline.families.completions_and_migrations.pairs import core_paths
+from pipeline.families.completions_and_migrations.migrations import both_directions, version_pattern
+from pipeline.families.completions_and_migrations.pairs import Pair, Side, core_paths
 from pipeline.families.completions_and_migrations.replacements import resolve
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.stage import instances_stage
 from pipeline.lake.rows import ChangeRow, LifecycleRow, SnippetCheck, SnippetRow
 from pipeline.lake.schema import table
-from pipeline.lake.stage import Output
+from pipeline.lake.stage import Output, Reject
 from tests.families.completions_and_migrations.rows import (
     CODEMODS,
     EXECUTABLE_SOURCES,
@@ -273,16 +274,13 @@ def test_the_target_name_is_no_alias_and_not_private(old: str, new: str, directi
     ],
 )
 def test_a_private_attribute_that_the_source_does_not_have_is_no_target(more: str, directions: set[str]) -> None:
-    rows = [
-        snippet("from lib import fetch\nx = fetch(1)\n", "lib.fetch", "1.0.0", "1.1.0"),
-        snippet(f"from lib import load\nx = load(1)\n{more}\n", "lib.load", "2.0.0"),
-    ]
-    renamed = change(ChangeKind.RENAMED, "lib.fetch", "1.1.0", "2.0.0", new="lib.load", confidence=0.8)
-    lives = [
-        life("lib.fetch", "1.0.0", "1.1.0", removed_in="2.0.0"),
-        life("lib.load", "2.0.0", "2.0.0", introduced=True),
-    ]
-    assert {row["direction"] for row in run(rows, [renamed], lives).tables["migrations"]} == directions
+    lives = [life("lib.fetch", "1.0.0", "1.0.0"), life("lib.load", "2.0.0", "2.0.0")]
+    history = History(releases("1.0.0", "2.0.0", before="0.9"), [], [], Tags(lives, TAGGING).at)
+    old = Side(snippet("x = fetch(1)\nprint(x.rows)\n", "lib.fetch", "1.0.0"), "1.0.0", "lib.fetch")
+    new = Side(snippet(f"x = load(1)\n{more}\n", "lib.load", "2.0.0"), "2.0.0", "lib.load")
+    pair = Pair(old, new, MigrationBasis.TEST_CHANGED, 1.0, change_id="a")
+    made = [each for each in both_directions(pair, history) if not isinstance(each, Reject)]
+    assert {row["direction"] for row in made} == directions
 
 
 @pytest.mark.parametrize("kind", [ChangeKind.REMOVED, ChangeKind.DEPRECATED])
