@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pipeline.core.vocabularies.functions import TestKind
 from pipeline.families.passed_parameters import PassedParameters, passed_parameters
-from pipeline.families.problems.needs import NEEDS_API, NEEDS_LIBRARY
+from pipeline.families.problems.apis.needs import NEEDS_API, NEEDS_LIBRARY
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ApiDocumentRow
 

@@ -22,12 +22,12 @@ from pipeline.families.functions.choosing import Choice
 from pipeline.families.functions.function import Function, Tests
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.testing import Evidence, Inputs, evidence_of, inputs_of, tested_cases, write_tests
+from pipeline.families.problems.apis.siblings import SiblingProgram, Siblings, find_siblings
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.program import visible_test
 from pipeline.families.problems.recording import Mutated, Tried, kills_of, read_records, record
 from pipeline.families.problems.running import OpenEnvironment
 from pipeline.families.problems.selecting import constant_parameters, put_together, score_of, unused
-from pipeline.families.problems.siblings import SiblingProgram, Siblings, find_siblings
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import FunctionRunRow, SnippetRow

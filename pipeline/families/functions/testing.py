@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pipeline.core.vocabularies.functions import TestKind
 from pipeline.families.functions.function import Tests, name_of
 from pipeline.families.functions.rules import FunctionRules
+from pipeline.families.problems.apis.needs import with_api_test, with_library_test
 from pipeline.families.problems.inputs import further_inputs
-from pipeline.families.problems.needs import with_api_test, with_library_test
 from pipeline.families.problems.program import ProblemProgram, asserts, call, pytest_module
 from pipeline.families.problems.recording import Recorded, choose, gives
 from pipeline.families.problems.selecting import Arguments, select_cases

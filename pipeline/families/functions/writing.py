@@ -28,8 +28,8 @@ from pipeline.families.functions.writers import (
     WrittenFunction,
     WrittenTests,
 )
+from pipeline.families.problems.apis.needs import NEEDS_API, NEEDS_LIBRARY, with_library_test
 from pipeline.families.problems.library import Library
-from pipeline.families.problems.needs import NEEDS_API, NEEDS_LIBRARY, with_library_test
 from pipeline.families.problems.running import OpenEnvironment
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import RefusedFunctionRow, SnippetRow

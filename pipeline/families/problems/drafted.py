@@ -15,10 +15,10 @@ from pipeline.execution.mutation.score import MutationScore
 from pipeline.execution.validation.cases import MODULE
 from pipeline.families.completions_and_migrations.head import head
 from pipeline.families.llm_code_checks import names_of_tests
+from pipeline.families.problems.apis.needs import with_library_test
 from pipeline.families.problems.changed import Changed
 from pipeline.families.problems.drafts import additional_dependencies
 from pipeline.families.problems.library import Library
-from pipeline.families.problems.needs import with_library_test
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.running import OpenEnvironment, OtherCode, Tested
 from pipeline.lake.ids import content_id

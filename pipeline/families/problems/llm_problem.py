@@ -11,9 +11,9 @@ from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.validation.cases import MODULE, Case, Result
 from pipeline.execution.validation.stage import Runner
+from pipeline.families.problems.apis.needs import ignoring, parameters_of
 from pipeline.families.problems.drafted import Text, Unwritten, WrittenProblem, tested
 from pipeline.families.problems.llm_reading import Reader, text_of
-from pipeline.families.problems.needs import ignoring, parameters_of
 from pipeline.families.problems.running import OpenEnvironment, Tested, run_tested
 from pipeline.lake.rows import ProblemRunRow
 from pipeline.llm.client.drafter import ModelDrafter

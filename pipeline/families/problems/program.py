@@ -9,8 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.families.problems.lifting import parameter
-from pipeline.families.problems.needs import (
+from pipeline.families.problems.apis.needs import (
     api_helpers,
     has_contents,
     needs_api,
@@ -18,6 +17,7 @@ from pipeline.families.problems.needs import (
     without_api,
     without_library,
 )
+from pipeline.families.problems.lifting import parameter
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.tasks import CaseOf, Task
 

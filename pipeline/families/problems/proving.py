@@ -18,6 +18,7 @@ from pipeline.execution.mutation.score import MutationScore
 from pipeline.execution.validation.cases import Case, Result
 from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.stage import Runner
+from pipeline.families.problems.apis.siblings import SiblingProgram, Siblings, find_siblings
 from pipeline.families.problems.drafts import Draft
 from pipeline.families.problems.inputs import further_inputs, paired_inputs
 from pipeline.families.problems.library import Library
@@ -33,7 +34,6 @@ from pipeline.families.problems.selecting import (
     select_cases,
     unused,
 )
-from pipeline.families.problems.siblings import SiblingProgram, Siblings, find_siblings
 from pipeline.families.problems.tasks import CaseOf
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.rows import ProblemRunRow

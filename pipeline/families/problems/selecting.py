@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from pipeline.execution.mutation.score import MutationScore
+from pipeline.families.problems.apis.needs import has_contents
 from pipeline.families.problems.lifting import replaced
-from pipeline.families.problems.needs import has_contents
 from pipeline.families.problems.tasks import CaseOf
 
 Arguments = tuple[str, ...]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pipeline.execution.validation.splitting import unparted
-from pipeline.families.problems.needs import ignoring, parameters_of, with_api_test, with_library_test, without_api
+from pipeline.families.problems.apis.needs import ignoring, parameters_of, with_api_test, with_library_test, without_api
 
 HEAD = "from solution import solve\n"
 

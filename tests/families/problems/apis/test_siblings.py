@@ -19,11 +19,11 @@ from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.stage import Runner
+from pipeline.families.problems.apis.siblings import SiblingProgram, Siblings, find_siblings
 from pipeline.families.problems.candidates import WitnessedChange
 from pipeline.families.problems.drafts import Draft
 from pipeline.families.problems.proving import Trial, try_siblings
 from pipeline.families.problems.running import OpenEnvironment
-from pipeline.families.problems.siblings import SiblingProgram, Siblings, find_siblings
 from pipeline.families.problems.stage import one_of_siblings
 from pipeline.families.problems.statement import Source
 from pipeline.lake.rows import ChangeRow, SnippetRow
