@@ -42,7 +42,7 @@ def record(tried: Sequence[recording.Tried], *_: Any) -> list[Any]:
         "proving.paired_inputs",
         "proving.put_together",
         "proving.choose",
-        "siblings.neighbours",
+        "apis.siblings.neighbours",
         "proving.hidden_tests",
         "proving._repeatable",
         "recording.mutants_of",
