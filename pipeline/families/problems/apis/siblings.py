@@ -1,4 +1,4 @@
-"""APIs that are right in the place of the one that a program calls: other public names beside it."""
+"""APIs that are right in the place of the one that a program calls: beside it, or of its name in other modules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.running import hurried
 from pipeline.execution.validation.cases import Case
@@ -115,16 +114,16 @@ def _is_like(path: str, other: str) -> bool:
 
 
 def _variants(program: SiblingProgram, library: Library, most: int) -> Iterator[_Variant]:
-    symbols, text = library.api(program.version).symbols, program.text
+    api, text = library.api(program.version), program.text
     place, _, own = program.path.rpartition(".")
     calls = calls_of(ast.parse(text), own)
     wrapper = type(ast.literal_eval(program.value)).__name__ if program.value else ""
-    beside = [f"{place}.{name}" for name in neighbours(program.path, calls, symbols, most)]
-    for path in (*beside, *namesakes(program.path, calls, symbols)[:most]):
+    beside = [f"{place}.{name}" for name in neighbours(program.path, calls, api.symbols, most)]
+    for path in (*beside, *namesakes(program.path, calls, api.symbols)[:most]):
         # A list of all that some other name yields may never end.
         wrappers = (wrapper,) if wrapper in ("list", "tuple", "set") and _is_like(path, program.path) else ()
         for each in (None, *wrappers):
-            exchange = _Exchange(program.path, path, each, is_member=symbols[place]["kind"] != SymbolKind.MODULE)
+            exchange = _Exchange(program.path, path, each, is_member=api.is_class(place))
             if changed := exchange.applied_to(text):
                 yield _Variant(program, path, changed)
 
@@ -136,7 +135,7 @@ _SIBLING = "_sibling"
 class _Exchange(ast.NodeTransformer):
     """Puts another API in the place of one, and what calls of it give in a list, say, if a `wrapper` is given.
 
-    An API of a module is imported under the name that its place has in the program; of a member the name is exchanged.
+    An API of a module is imported under the name that the program has for the first; of a member the name is exchanged.
     """
 
     def __init__(self, path: str, other: str, wrapper: str | None, *, is_member: bool) -> None:
@@ -160,10 +159,12 @@ class _Exchange(ast.NodeTransformer):
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 for alias in node.names:
                     self._imported[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-        changed = self.visit(tree)
+        body = self.visit(tree).body
         if not self._uses and not self._added:
             return None
-        return ast.unparse(ast.Module([*self._added, *changed.body], []))
+        of_future = (isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in body)
+        start = max((number for number, is_first in enumerate(of_future, 1) if is_first), default=0)
+        return ast.unparse(ast.Module([*body[:start], *self._added, *body[start:]], []))
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom | None:
         """Take the API out of an import, and add one of the other under the same name."""

@@ -175,6 +175,10 @@ IMPORTS = {
     "a name beside others": ("from lib import drop, lstrip_all", "drop(lstrip_all(items, 0), 1)"),
     "another name": ("from lib import lstrip_all as strip", "strip(items, 0)"),
     "the module": ("import lib", "lib.lstrip_all(items, 0)"),
+    "a name, after an import that has to be the first": (
+        "from __future__ import annotations\nfrom lib import lstrip_all",
+        "lstrip_all(items, 0)",
+    ),
     "the module by another name": ("import lib as l", "l.drop(l.lstrip_all(items, 0), 'lib')"),
 }
 
