@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import keyword
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,8 +46,8 @@ def other_answers_stage(tables: Tables, rules: MutationRules, drafting: Drafting
     """Make the table `other_answers` of a library; the unit is a completion of a name that a change is about.
 
     The neighbours of the hidden name are tried: public names of its module or class, or the other parameters. Where a
-    text describes the API, only names are tried that it describes as well; without such a name it is no unit. Of an
-    argument all are tried, as texts describe what is called.
+    text describes the API, only names are tried that it describes as well, and those of the same object or value;
+    without such a name it is no unit. Of an argument all are tried, as texts describe what is called.
     Completions whose program did not pass in their release are no unit.
 
     Errors: those of `EnvironmentStore.open`.
@@ -80,7 +81,8 @@ def other_answers_stage(tables: Tables, rules: MutationRules, drafting: Drafting
             # Of code that was written from a change, a text without the name says too little.
             is_vague = draft is None or (snippet["source"] == SnippetSource.CHANGE and draft["redacted"])
             if draft is not None and not is_vague and not _hides_argument(row):
-                others = list(descriptions.alike(draft["text"], row["path"], others, row["version"]))
+                described = descriptions.alike(draft["text"], row["path"], others, row["version"])
+                others = sorted({*described, *names_of_same(row["path"], symbols)})
                 if not others:
                     return []
             reference = source_of(snippet)
@@ -120,6 +122,27 @@ def _other_names(row: CompletionRow, symbols: Mapping[str, SymbolRow], most: int
     # A program that only another Python parses is not read.
     tree = parse_program(unmask(row["masked_code"], Granularity.TOKEN, _HIDDEN, _HIDDEN))
     yield from neighbours(row["path"], calls_of(tree, _HIDDEN) if tree else (), symbols, most)
+
+
+def names_of_same(path: str, symbols: Mapping[str, SymbolState]) -> set[str]:
+    """Return the names beside an API of the same object: aliases, attributes of one name, members of one value (enum)."""
+    if path not in symbols:
+        return set()
+    hidden = symbols[path]
+    place, _, name = path.rpartition(".")
+    value, bases = hidden["value"], symbols[place]["bases"] if place in symbols else ()
+    is_member = any("Enum" in base or "Flag" in base for base in bases)
+    is_name = value is not None and value.isidentifier() and not keyword.iskeyword(value)
+    values = {name, value} if is_member or is_name else {name}
+    same = set()
+    for other, symbol in symbols.items():
+        parent, _, its_name = other.rpartition(".")
+        is_same = (
+            symbol["canonical_path"] == hidden["canonical_path"] or symbol["value"] in values or its_name in values
+        )
+        if parent == place and is_same:
+            same.add(its_name)
+    return same - {name}
 
 
 _HIDDEN = "hidden_name_of_the_completion"

@@ -16,7 +16,7 @@ from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.completions_and_migrations.alike import Descriptions
-from pipeline.families.completions_and_migrations.other_answers import neighbours, other_answers_stage
+from pipeline.families.completions_and_migrations.other_answers import names_of_same, neighbours, other_answers_stage
 from pipeline.lake.rows import CompletionRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
@@ -207,6 +207,47 @@ def test_of_described_names_those_are_tried_that_the_text_describes_as_well(
     lives = [life(path, "1.1", "1.1", replacement=other) for path, other in replaced]
     rows = tried(store, FIRST, text=TEXT, documents=documents, lifecycles=lives).tables["other_answers"]
     assert [(row["tried"], row["passing"]) for row in rows] == ([] if number is None else [(number, passing)])
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "passing"),
+    [
+        ("first", {"canonical_path": "lib.smallest"}, ["first"]),
+        ("largest", {"canonical_path": "lib.smallest"}, []),
+        ("first", {"value": "smallest"}, ["first"]),
+        ("first", {"value": "other"}, []),
+        # the two below are of one value, but one that says little, and members of no enumeration
+        ("first", {"value": "None"}, []),
+    ],
+    ids=["an alias", "an alias that gives another value", "its value", "another value", "a value of many"],
+)
+def test_names_of_the_same_object_are_tried_whatever_the_text_says(
+    store: Store, name: str, columns: Any, passing: list[str]
+) -> None:
+    symbols = [row | (columns if row["path"] == f"lib.{name}" else {}) for row in SYMBOLS]
+    if columns.get("value") == "None":
+        symbols = [row | ({"value": "None"} if row["path"] == "lib.smallest" else {}) for row in symbols]
+    rows = tried(store, FIRST, text="Find the least of the items.", symbols=symbols).tables["other_answers"]
+    assert [name for row in rows for name in row["passing"]] == passing
+
+
+def test_members_of_an_enumeration_of_one_value_are_the_same() -> None:
+    symbols = {
+        path: symbol(path, "1.1") | {"value": value, "bases": bases}
+        for path, value, bases in [
+            ("lib.ns", None, ["enum.IntFlag"]),
+            ("lib.ns.PRESORT", "1 << 11", []),
+            ("lib.ns.PS", "1 << 11", []),
+            ("lib.ns.P", "PRESORT", []),
+            ("lib.ns.REAL", "INT | SIGNED", []),
+            ("lib.Plain", None, ["object"]),
+            ("lib.Plain.PS", "1 << 11", []),
+            ("lib.Plain.SIZE", "1 << 11", []),
+        ]
+    }
+    assert names_of_same("lib.ns.PRESORT", symbols) == {"PS", "P"}
+    assert names_of_same("lib.ns.P", symbols) == {"PRESORT"}
+    assert names_of_same("lib.Plain.PS", symbols) == set()
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,14 @@ class Deprecations(Rule):
     replacement: tuple[TextPattern, ...]
 
 
+class PrivateModules(Rule):
+    """Modules that their documentation calls private, `but` for some, and where it does."""
+
+    modules: Regex
+    but: Regex | None = None
+    source: str
+
+
 def _any(patterns: Sequence[Regex], segments: Sequence[str]) -> bool:
     return any(pattern.fullmatch(segment) for segment in segments for pattern in patterns)
 
@@ -90,6 +98,7 @@ class SurfaceRules(Rule):
     out_of_scope_segments: tuple[Regex, ...]
     out_of_scope_folders: tuple[Regex, ...]
     perhaps_tests: tuple[Regex, ...]
+    private_modules: tuple[PrivateModules, ...]
     like_standard_library: frozenset[str]
     false_names: frozenset[str]
     true_names: frozenset[str]
@@ -127,6 +136,13 @@ class SurfaceRules(Rule):
             cached = not (_any(self.out_of_scope_segments, segments) or _any(self.out_of_scope_folders, folders))
             self._scope_cache[module, folder] = cached
         return cached
+
+    def documented_as_private(self, module: str) -> bool:
+        """Return whether the documentation of its library calls a module private that has no underscore (PEP 8)."""
+        return any(
+            private.modules.fullmatch(module) and not (private.but and private.but.fullmatch(module))
+            for private in self.private_modules
+        )
 
     def may_be_tests(self, module: str) -> bool:
         """Return whether what is in a module must tell if it is a module of tests."""

@@ -11,7 +11,7 @@ from pipeline.api.surface.parse.roots import Roots
 from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.resolve.dependency_keys import changed_facts, description_fact, exposed_fact, place_fact
 from pipeline.api.surface.resolve.labels import OPAQUE
-from pipeline.api.surface.resolve.public import PublicName, importable_names, public_modules, public_names
+from pipeline.api.surface.resolve.public import PublicName, importable_names, public_names
 from pipeline.api.surface.resolve.public_index import PublicIndex
 from pipeline.api.surface.resolve.resolution_cache import ResolutionCache
 from pipeline.api.surface.resolve.resolver import Distribution, deprecators
@@ -88,13 +88,18 @@ class _Assembly:
     def names(self) -> list[Named]:
         """Return all public names, and note the modules that are exposed: public ones, and private ones by alias."""
         modules = self.distribution.modules
-        self.exposed = [(name, modules[name]) for name in public_modules(list(modules))]
+        private = self.distribution.rules.documented_as_private
+        by_name = (name for name in sorted(modules) if not any(part.startswith("_") for part in name.split(".")))
+        self.exposed = [(name, modules[name]) for name in by_name if not private(name)]
         exposed = {name for name, _ in self.exposed}
         names: list[Named] = []
         for path, module in self.exposed:
             for named in self._names_of(path, module):
-                names.append(named)
                 resolution = named[0].resolution
+                # a package that imports its private module is no other name for it
+                if resolution.kind == "module" and resolution.path == named[0].path and private(resolution.path):
+                    continue
+                names.append(named)
                 if resolution.kind == "module" and resolution.module and resolution.path not in exposed:
                     exposed.add(resolution.path)
                     self.exposed.append((named[0].path, modules[resolution.module.name]))

@@ -26,11 +26,6 @@ class PublicName(msgspec.Struct, frozen=True):
     mark: Mark | None = None
 
 
-def public_modules(names: Iterator[str] | list[str]) -> list[str]:
-    """Return the modules whose dotted name has no segment with a leading underscore."""
-    return sorted(name for name in names if not any(segment.startswith("_") for segment in name.split(".")))
-
-
 def public_names(module: ModuleRecord, path: str, distribution: Distribution) -> list[PublicName]:
     """Return the public names of a module, in order of name.
 

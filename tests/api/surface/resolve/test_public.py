@@ -57,6 +57,25 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
         "__all__ = ['f', 'VERSION']\nglobals()['VERSION'] = 1\ndef f(): ...\n",
         {"pkg.VERSION": "attribute", "pkg.f": "function"},
     ),
+    "modules that their documentation calls private, but for some, and what is re-exported from them": (
+        {
+            "pandas/__init__.py": "from pandas import core, compat\nfrom pandas.core.frame import DataFrame\n",
+            "pandas/compat/__init__.py": "PY310 = True\n",
+            "pandas/core/__init__.py": "def of_package(): ...\n",
+            "pandas/core/frame.py": "class DataFrame:\n    def append(self): ...\ndef internal(): ...\n",
+            "pandas/core/resample.py": "class Resampler: ...\n",
+            "pandas/core_like.py": "def f(): ...\n",
+        },
+        {
+            "pandas": "module",
+            "pandas.DataFrame": "class",
+            "pandas.DataFrame.append": "method",
+            "pandas.core.resample": "module",
+            "pandas.core.resample.Resampler": "class",
+            "pandas.core_like": "module",
+            "pandas.core_like.f": "function",
+        },
+    ),
     "a single module": ({"pkg.py": "import pkg\ndef f(): ...\n"}, {"pkg.f": "function"}),
     "a public module under a second name": (
         {"pkg/__init__.py": "from . import a as b\n", "pkg/a.py": ""},
