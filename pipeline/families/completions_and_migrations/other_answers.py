@@ -125,7 +125,7 @@ def _other_names(row: CompletionRow, symbols: Mapping[str, SymbolRow], most: int
 
 
 def names_of_same(path: str, symbols: Mapping[str, SymbolState]) -> set[str]:
-    """Return the names beside an API of the same object: aliases, attributes of one name, members of one value (enum)."""
+    """Return the names beside an API of the same object: aliases, attributes of one name, enum members of one value."""
     if path not in symbols:
         return set()
     hidden = symbols[path]
