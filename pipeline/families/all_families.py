@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipeline.core.vocabularies.families import Family
+from pipeline.families.compatibilities.family import COMPATIBILITIES
 from pipeline.families.completions_and_migrations.family import BLOCK_COMPLETIONS, COMPLETIONS, MIGRATIONS
 from pipeline.families.contexts.family import CONTEXTS, CONTROLLED_COMPLETIONS
 from pipeline.families.family import InstanceFamily
@@ -18,6 +19,7 @@ FAMILIES = (
     MIGRATIONS,
     BLOCK_COMPLETIONS,
     CONTROLLED_COMPLETIONS,
+    COMPATIBILITIES,
     PROBLEMS,
     FUNCTIONS,
     REPOSITORY_TASKS,

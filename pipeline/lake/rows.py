@@ -176,6 +176,23 @@ class CodeSampleRow(TypedDict):
     score: int | None
     accepted: bool | None
 
+class CompatibilityRow(TypedDict):
+    """A program of which running shows a change of a library, with the releases that were tried: which of them is it right for? Whoever answers has to know when the change came."""
+
+    id: str
+    library: str
+    version: str
+    release_time: datetime
+    path: str
+    change_id: str | None
+    snippet_id: str
+    code: str
+    releases: Sequence[str]
+    compatible: Sequence[str]
+    outcomes: Sequence[str]  # Outcome
+    python: str
+    lock_id: str
+
 class CompletionRow(InstanceHead):
     """A piece of real code with library- and version-sensitive content masked (VersiCode's version-specific code completion)."""
 
@@ -1208,6 +1225,30 @@ class PublishedChangeRow(ChangeRow):
     old_outcome: str | None  # Outcome
     new_outcome: str | None  # Outcome
 
+class PublishedCompatibilityRow(CompatibilityRow):
+    """The programs with the releases that they are compatible with that passed the gate, with proof and licence in each row."""
+
+    evidence: str  # Evidence
+    discriminating: bool
+    description: str | None
+    drafter: str | None  # Drafter
+    model: str | None
+    prompt_sha256: str | None
+    source: str  # SnippetSource
+    version_evidence: str  # VersionEvidence
+    version_statement: str | None
+    origin: str
+    url: str | None
+    source_file: str
+    source_line: int
+    created_time: datetime
+    purl: str | None
+    licence: str | None
+    attribution: str | None
+    flags: Sequence[str]  # FlagKind
+    review_status: str  # ReviewStatus
+    canary: str
+
 class PublishedCompletionRow(CompletionRow):
     """The completion instances that passed every gate, with description, proof, licence and source in each row."""
 
@@ -1401,6 +1442,7 @@ class Tables(TypedDict, total=False):
     block_completions: Sequence[BlockCompletionRow]
     changes: Sequence[ChangeRow]
     code_samples: Sequence[CodeSampleRow]
+    compatibilities: Sequence[CompatibilityRow]
     completions: Sequence[CompletionRow]
     controlled_completions: Sequence[ControlledCompletionRow]
     directives: Sequence[DirectiveRow]
@@ -1434,6 +1476,7 @@ class Tables(TypedDict, total=False):
     projects: Sequence[ProjectRow]
     published_block_completions: Sequence[PublishedBlockCompletionRow]
     published_changes: Sequence[PublishedChangeRow]
+    published_compatibilities: Sequence[PublishedCompatibilityRow]
     published_completions: Sequence[PublishedCompletionRow]
     published_contexts: Sequence[PublishedContextRow]
     published_controlled_completions: Sequence[PublishedControlledCompletionRow]
@@ -1480,6 +1523,8 @@ class TypedReads:
     def read(self, name: Literal["changes"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[ChangeRow]: ...
     @overload
     def read(self, name: Literal["code_samples"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[CodeSampleRow]: ...
+    @overload
+    def read(self, name: Literal["compatibilities"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[CompatibilityRow]: ...
     @overload
     def read(self, name: Literal["completions"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[CompletionRow]: ...
     @overload
@@ -1546,6 +1591,8 @@ class TypedReads:
     def read(self, name: Literal["published_block_completions"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[PublishedBlockCompletionRow]: ...
     @overload
     def read(self, name: Literal["published_changes"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[PublishedChangeRow]: ...
+    @overload
+    def read(self, name: Literal["published_compatibilities"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[PublishedCompatibilityRow]: ...
     @overload
     def read(self, name: Literal["published_completions"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[PublishedCompletionRow]: ...
     @overload
@@ -1650,6 +1697,8 @@ class TypedSnapshot:
     def rows(self, config: Literal["changes"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[PublishedChangeRow]: ...
     @overload
     def rows(self, config: Literal["code_samples"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[CodeSampleRow]: ...
+    @overload
+    def rows(self, config: Literal["compatibilities"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[PublishedCompatibilityRow]: ...
     @overload
     def rows(self, config: Literal["completions"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[PublishedCompletionRow]: ...
     @overload
@@ -1805,6 +1854,8 @@ class Configurations(Mapping[str, Sequence[AnyRow]]):
     def __getitem__(self, config: Literal["changes"]) -> Sequence[PublishedChangeRow]: ...
     @overload
     def __getitem__(self, config: Literal["code_samples"]) -> Sequence[CodeSampleRow]: ...
+    @overload
+    def __getitem__(self, config: Literal["compatibilities"]) -> Sequence[PublishedCompatibilityRow]: ...
     @overload
     def __getitem__(self, config: Literal["completions"]) -> Sequence[PublishedCompletionRow]: ...
     @overload

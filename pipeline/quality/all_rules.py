@@ -28,6 +28,7 @@ from pipeline.execution.environments.resolution.failures import FailureRules, fa
 from pipeline.execution.environments.resolution.rules import EnvironmentRules, InspectionRules, environment_rules
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.validation.rules import ValidationRules
+from pipeline.families.compatibilities.rules import CompatibilityRules
 from pipeline.families.completions_and_migrations.codemods.rules import CodemodRules
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.contexts.rules import ContextRules
@@ -67,6 +68,7 @@ class CurationRules:
     usage: UsageRules
     masking: MaskingRules
     codemods: CodemodRules
+    compatibilities: CompatibilityRules
     contexts: ContextRules
     drafting: DraftingRules
     models: ModelRules
@@ -133,6 +135,7 @@ class CurationRules:
             snippets=load(folder / "snippets.yaml", SnippetRules),
             usage=load(folder / "usage.yaml", UsageRules),
             masking=load(folder / "masking.yaml", MaskingRules),
+            compatibilities=load(folder / "compatibilities.yaml", CompatibilityRules),
             codemods=load(folder / "codemods.yaml", CodemodRules),
             contexts=load(folder / "contexts.yaml", ContextRules),
             drafting=load(folder / "drafting.yaml", DraftingRules),

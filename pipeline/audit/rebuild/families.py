@@ -35,6 +35,7 @@ from pipeline.lake.rows import (
     MutationScoreRow,
     PublishedBlockCompletionRow,
     PublishedChangeRow,
+    PublishedCompatibilityRow,
     PublishedCompletionRow,
     PublishedContextRow,
     PublishedControlledCompletionRow,
@@ -211,6 +212,13 @@ def function(context: RebuildContext, row: PublishedFunctionRow) -> RebuiltRow:
         **source_columns(context.snippets[row["snippet_id"]]),
     }
     return RebuiltRow(rebuilt, why=why)
+
+
+def compatibility(context: RebuildContext, row: PublishedCompatibilityRow) -> RebuiltRow:
+    """Read the program of a compatibility again; the releases come from runs."""
+    snippet = context.snippets[row["snippet_id"]]
+    rebuilt = {"code": source_of(snippet), **source_columns(snippet)}
+    return RebuiltRow(rebuilt, why="the releases come from runs: driftline survive runs the program again")
 
 
 def problem(context: RebuildContext, row: PublishedProblemRow) -> RebuiltRow:

@@ -44,6 +44,7 @@ MAKERS: Mapping[str, Maker] = {
     "migrations": families.migration,
     "block_completions": families.block_completion,
     "controlled_completions": families.controlled_completion,
+    "compatibilities": families.compatibility,
     "problems": families.problem,
     "functions": families.function,
     "repository_tasks": projects.repository_task,

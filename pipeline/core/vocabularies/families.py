@@ -49,6 +49,12 @@ class Family(Term):
         "migrations",
         "code of one version, and of another",
     )
+    COMPATIBILITY = (
+        "compatibility",
+        "the releases in which a program runs",
+        "compatibilities",
+        "a program that shows a change, and the releases in which it runs",
+    )
     PROBLEM = (
         "problem",
         "a problem to be solved in a version (GitChameleon)",

@@ -21,6 +21,7 @@ _OF_COMPLETION: Fields = {"id": (str, int)} | dict.fromkeys(("core_token", "mask
 _MIGRATION: Fields = dict.fromkeys(
     ("dependency", "old_version", "new_version", "old_code", "new_code", "old_name", "new_name"), str
 )
+_COMPATIBILITY: Fields = {"dependency": str, "code": str, "releases": list, "answer": list}
 _IN_LINE: Fields = dict.fromkeys(("prompt", "code_str", "reference_call"), str)
 _OF_IN_LINE: Fields = {"id": (str, int), "imports": (str, list)} | dict.fromkeys(
     ("right_context", "version", "library", "api"), str
@@ -68,6 +69,8 @@ def read_record(export_format: ExportFormat, record: Record, number: int, path: 
     match export_format:
         case ExportFormat.VERSICODE if "old_code" in record:
             return _migration(record, number, path)
+        case ExportFormat.VERSICODE if "releases" in record:
+            return _compatibility(record, number)
         case ExportFormat.VERSICODE:
             return _completion(record, number, path)
         case ExportFormat.LIBEVOLUTIONEVAL:
@@ -115,6 +118,14 @@ def _completion(record: Record, number: int, path: Path) -> Read:
             code="record_without_mask",
         )
     return Read((reference,), tuple(answers))
+
+
+def _compatibility(record: Record, number: int) -> Read:
+    checked(record, _COMPATIBILITY, {"id": (str, int)})
+    if not record["answer"]:
+        raise RecordError("answer: no release, so there is none to run it in; name one", code="record_value_invalid")
+    newest = str(record["answer"][-1])
+    return Read((Program(_name(record, number), record["dependency"], newest, record["code"]),))
 
 
 def _granularity_of(path: Path) -> str:

@@ -15,6 +15,7 @@ from pipeline.evaluation.export.masks import HIDDEN, MASK, as_released, from_rel
 from pipeline.lake.rows import (
     AnyRow,
     PublishedBlockCompletionRow,
+    PublishedCompatibilityRow,
     PublishedCompletionRow,
     PublishedFunctionRow,
     PublishedMigrationRow,
@@ -22,8 +23,8 @@ from pipeline.lake.rows import (
 from pipeline.snapshots.format.reader import Snapshot
 
 _LAYOUT = Layout(
-    families=("completions", "migrations", "block_completions", "functions"),
-    configs=("completions", "migrations", "block_completions", "functions"),
+    families=("completions", "migrations", "block_completions", "functions", "compatibilities"),
+    configs=("completions", "migrations", "block_completions", "functions", "compatibilities"),
     added={
         "id": "the row's id, by which predictions refer to it",
         "core_token": "line and block: the API's name, which EM@k looks for; it is in `answer` too",
@@ -31,6 +32,7 @@ _LAYOUT = Layout(
         "module": "executable subset: name under which the tests import the completed program",
         "tests": "executable subset: a pytest module; the names of its tests have their kinds",
         "test_cases": "executable subset: number of tests of each kind",
+        "releases": "compatibility.json: the releases that are asked for",
         "environment": "executable subset: folder that prepare.py makes, with the release and pytest",
     },
     evaluate="""\
@@ -49,6 +51,8 @@ exec python3 "$@"
         " new_to_old is old_code",
         "the executable subset is executable_<granularity>_completion.json: task functions with tests, whose file"
         " format the paper does not describe; `python3 prepare.py` makes its environments",
+        "compatibility.json is no task of VersiCode: programs with the releases in which they were run, `answer` are"
+        " those in which they run. The scorers do not read it; `driftline score` does",
         "references give EM 1.0, ISM 1.0 and PM 1.0, empty answers 0.0",
         "CDC of the published scorer reads one line by a regular expression: references whose call has several lines,"
         " or stands in a nested one, may be below 1.0. `driftline score` reads the syntax tree, where they are 1.0",
@@ -80,6 +84,10 @@ def versicode(snapshot: Snapshot) -> Iterator[Result]:
         record = foreign_record(block)
         file = f"block_completion_{block['language']}.json"
         yield _held(Placed(file, record, "block_completions", block, foreign_row(record)))
+
+    for compatibility in snapshot.rows("compatibilities"):
+        record = compatibility_record(compatibility)
+        yield Placed("compatibility.json", record, "compatibilities", compatibility, compatibility_row(record))
 
 
 def _held(placed: Placed) -> Result:
@@ -236,6 +244,35 @@ def foreign_row(record: Record) -> AnyRow:
     columns = completion_row(record)
     own = ("id", "library", "version", "description", "code", "masked_code", "answer", "core_token", "source")
     return {name: columns[name] for name in own} | {"language": record["language"]}
+
+
+def compatibility_record(row: PublishedCompatibilityRow) -> Record:
+    """Return a program with the releases that it is compatible with; `version` is that of the change."""
+    return {
+        "id": row["id"],
+        "dependency": row["library"],
+        "version": f"=={row['version']}",
+        "time": f"{row['release_time']:%Y-%m-%d}",
+        "code": row["code"],
+        "releases": [*row["releases"]],
+        "answer": [*row["compatible"]],
+        "source": SnippetSource(row["source"]).source.versicode,
+        "language": str(Language.PYTHON),
+        "task": "compatibility",
+    }
+
+
+def compatibility_row(record: Record) -> AnyRow:
+    """Return the columns of `published_compatibilities` that can be read from a record."""
+    return {
+        "id": record.get("id"),
+        "library": record["dependency"],
+        "version": bare_version(record["version"]),
+        "code": record["code"],
+        "releases": record["releases"],
+        "compatible": record["answer"],
+        "source": _SOURCE_OF.get(record.get("source", "")),
+    }
 
 
 def bare_version(version: str) -> str:

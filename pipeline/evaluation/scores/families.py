@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ from pipeline.evaluation.scores.similarity import (
 )
 from pipeline.lake.rows import (
     PublishedBlockCompletionRow,
+    PublishedCompatibilityRow,
     PublishedCompletionRow,
     PublishedContextRow,
     PublishedMigrationRow,
@@ -107,6 +109,12 @@ def problem(task: PublishedProblemRow, sample: str) -> Values:
     return {Metric.API_HIT: api_hit(beyond(starting_code, sample), calls, starting_code)}
 
 
+def compatibility(task: PublishedCompatibilityRow, sample: str) -> Values:
+    """Score a list of releases: right is what names the compatible ones, each once or more, and no others."""
+    named = set(re.findall(r"[^\s,;`'\"\[\]()]+", sample))
+    return {Metric.EM: named == set(task["compatible"])}
+
+
 def repository_task(task: PublishedRepositoryTaskRow, sample: str) -> Values:
     """Score a body by the dependencies that the reference names (EvoCodeBench).
 
@@ -129,6 +137,7 @@ SCORERS: Mapping[Family, Callable[[Any, str], Values]] = {
     Family.BLOCK_COMPLETION: block_completion,
     Family.FUNCTION: completion,
     Family.MIGRATION: migration,
+    Family.COMPATIBILITY: compatibility,
     Family.PROBLEM: problem,
     Family.REPOSITORY_TASK: repository_task,
     Family.SCENE: scene,

@@ -7,6 +7,7 @@ from functools import partial
 
 from pipeline.execution.environments.resolution.interpreters import discover
 from pipeline.execution.validation.runs import EXAMPLES
+from pipeline.families.compatibilities.stage import compatibilities_stage
 from pipeline.families.problems.library import DOCSTRINGS, OF_APIS
 from pipeline.families.repository_tasks.choosing import DEPENDENTS
 from pipeline.families.repository_tasks.tasks import repository_tasks_stage
@@ -19,8 +20,18 @@ from pipeline.orchestration.stages.declaring import declared
 
 
 def families(resources: Resources) -> Iterator[Stage]:
-    """Yield the stages of projects, repository tasks, scenes, problems and functions."""
+    """Yield the stages of compatibilities, projects, repository tasks, scenes, problems and functions."""
     rules = resources.rules
+    yield declared(
+        "compatibilities",
+        reads="releases snippets changes witnesses environments",
+        writes="compatibilities",
+        depends=lambda: [rules.compatibilities, rules.validation, sorted(rules.quality.fails_in_target)],
+        run=lambda tables: compatibilities_stage(
+            tables, rules.compatibilities, rules.quality.fails_in_target, resources.runner
+        ),
+        partly=[EXAMPLES],
+    )
     yield declared(
         "projects",
         reads="releases code_samples",

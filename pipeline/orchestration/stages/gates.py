@@ -17,6 +17,7 @@ from pipeline.orchestration.resources.model import writer
 from pipeline.orchestration.resources.reading import read_reviews
 from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.declaring import declared
+from pipeline.quality.acceptance.compatibilities import compatibilities_acceptance_stage
 from pipeline.quality.acceptance.completions_and_migrations import acceptance_stage
 from pipeline.quality.acceptance.controlled import controlled_acceptance_stage
 from pipeline.quality.acceptance.functions import functions_acceptance_stage
@@ -109,6 +110,14 @@ def gates(resources: Resources) -> Iterator[Stage]:
         depends=lambda: rules.quality,
         run=lambda tables: controlled_acceptance_stage(tables, rules=rules.quality),
         partly=[OF_PLACES],
+    )
+    yield declared(
+        "compatibilities_gate",
+        reads="compatibilities snippets releases published_changes flags reviews",
+        writes="published_compatibilities",
+        depends=lambda: [rules.quality, rules.compatibilities],
+        run=lambda tables: compatibilities_acceptance_stage(tables, rules.quality, rules.compatibilities),
+        partly=[Read("snippets", SOURCE_COLUMNS)],
     )
     yield declared(
         "contexts",

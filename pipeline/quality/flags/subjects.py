@@ -18,6 +18,7 @@ from pipeline.lake.guard import attempt
 from pipeline.lake.rows import (
     AnyRow,
     BlockCompletionRow,
+    CompatibilityRow,
     CompletionRow,
     ControlledCompletionRow,
     FunctionRow,
@@ -202,6 +203,9 @@ class Subjects:
             runs=tuple(self._function_runs[row["id"]]),
         )
 
+    def _compatibility(self, row: CompatibilityRow) -> Subject:
+        return self._of_snippets(row, Family.COMPATIBILITY, (row["snippet_id"],), codes=(row["code"],))
+
     def _repository_task(self, row: RepositoryTaskRow) -> Subject:
         return self._of_project(row, row["project_id"], Family.REPOSITORY_TASK, row["reference"])
 
@@ -245,6 +249,7 @@ MAKERS: Mapping[str, Callable[[Subjects, Any], Subject]] = {
     "migrations": Subjects._migration,
     "block_completions": Subjects._block,
     "controlled_completions": Subjects._controlled,
+    "compatibilities": Subjects._compatibility,
     "problems": Subjects._problem,
     "functions": Subjects._function,
     "repository_tasks": Subjects._repository_task,

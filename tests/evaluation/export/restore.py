@@ -67,6 +67,7 @@ _TOLD: Mapping[str, Callable[[Path, str, dict[str, Any]], Any]] = {
     "completions": lambda folder, file, record: versicode.completion_row(record),
     "migrations": lambda folder, file, record: versicode.migration_row(record),
     "block_completions": lambda folder, file, record: versicode.foreign_row(record),
+    "compatibilities": lambda folder, file, record: versicode.compatibility_row(record),
     "functions": lambda folder, file, record: versicode.function_row(record),
     "contexts": lambda folder, file, record: libevolutioneval.context_row(record),
     "controlled_completions": lambda folder, file, record: libevolutioneval.controlled_row(record),

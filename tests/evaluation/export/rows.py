@@ -7,6 +7,7 @@ from typing import Any
 
 from pipeline.core.vocabularies.changes import GitChameleonCategory, LibEvolutionEvalTag, VersiCodeTag
 from pipeline.core.vocabularies.review import FlagKind
+from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Access, Direction, Granularity, Language, SnippetSource
 from pipeline.core.vocabularies.scenes import Scene
 from pipeline.index.release_selection import Period
@@ -107,6 +108,26 @@ def controlled(**columns: Any) -> Any:
         "core_token": "fetch",
     }
     return filled("published_controlled_completions", **told | columns)
+
+
+def compatibility(**columns: Any) -> Any:
+    """A program that runs in 1.1 alone."""
+    stated = {
+        "id": "compatibility",
+        "library": "lib",
+        "version": "1.1",
+        "release_time": TIME,
+        "path": "lib.fetch",
+        "code": "from lib import fetch\nprint(fetch(1, number=2))  # 2\n",
+        "releases": ["1.0", "1.1"],
+        "compatible": ["1.1"],
+        "outcomes": [Outcome.API_MISSING, Outcome.PASSED],
+        "snippet_id": "snippet",
+        "source": SnippetSource.OWN_TEST,
+        "licence": "MIT",
+        "discriminating": True,
+    }
+    return filled("published_compatibilities", **stated | columns)
 
 
 CODE = {
@@ -214,6 +235,7 @@ def lake_tables(sha256: str = "0" * 64) -> Tables:
         "published_block_completions": [foreign()],
         "published_contexts": [context(completions[0])],
         "published_controlled_completions": [controlled()],
+        "published_compatibilities": [compatibility()],
         "published_problems": [problem()],
         "published_functions": [function(granularity) for granularity in Granularity],
         "projects": [project(sha256)],

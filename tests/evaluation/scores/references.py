@@ -24,6 +24,7 @@ REFERENCES: Mapping[Family, Callable[[AnyRow], str]] = {
     Family.BLOCK_COMPLETION: lambda row: row["answer"],
     Family.FUNCTION: lambda row: row["answer"],
     Family.MIGRATION: lambda row: row["target_code"],
+    Family.COMPATIBILITY: lambda row: ", ".join(row["compatible"]),
     Family.PROBLEM: lambda row: row["solution"],
     Family.REPOSITORY_TASK: lambda row: row["reference"],
     Family.SCENE: lambda row: row["middle"],

@@ -72,6 +72,12 @@ BLOCK = {
     "answer": "Page page = new Page(1);\npage.show();",
     "core_token": "Page",
 }
+COMPATIBILITY = {
+    "id": "compatibility",
+    "library": "demo",
+    "releases": ["1.0", "1.1", "2.0"],
+    "compatible": ["1.0", "1.1"],
+}
 PROBLEM = {
     "id": "problem",
     "library": "demo",
@@ -115,6 +121,7 @@ TASKS: dict[str, list[dict[str, Any]]] = {
     "controlled_completions": [CONTROLLED],
     "block_completions": [BLOCK],
     "migrations": [MIGRATION],
+    "compatibilities": [COMPATIBILITY],
     "problems": [PROBLEM],
     "functions": [FUNCTION],
     "repository_tasks": [REPOSITORY_TASK],
@@ -127,6 +134,7 @@ REFERENCES = {
     ("controlled", "controlled"): "load(number)",
     ("block", "block_completion"): BLOCK["answer"],
     ("migration", "migration"): MIGRATION["target_code"],
+    ("compatibility", "compatibility"): "1.0, 1.1",
     ("problem", "problem"): "result = demo.load(1)\n",
     ("function", "function"): "page = demo.load(number)\nreturn page\n",
     ("task", "repository_task"): "    self.show()\n    load(1)\n",

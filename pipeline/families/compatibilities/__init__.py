@@ -1,0 +1,1 @@
+"""Compatibilities: in which releases of a library a program runs."""

@@ -1,0 +1,31 @@
+"""The family that asks in which releases of a library a program runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipeline.core.vocabularies.families import Family
+from pipeline.families.family import Example, InstanceFamily, Pane, Proof, Proofs
+from pipeline.lake.rows import PublishedCompatibilityRow
+
+
+def _compatibility(row: PublishedCompatibilityRow) -> Iterator[Proof]:
+    yield Example(row["snippet_id"], row["lock_id"])
+
+
+COMPATIBILITIES = InstanceFamily(
+    name=Family.COMPATIBILITY,
+    stages=("compatibilities", "compatibilities_gate"),
+    needs=("changes",),
+    advice=("no program shows a change of it", "see the limits in curation_rules/own_tests.yaml"),
+    scoring=("releases", "compatible"),
+    place=("library", "path", "version"),
+    question=("library", "code", "releases", "compatible"),
+    judged=("version", "path", "code", "releases", "compatible"),
+    panes=(
+        Pane("code", "Program"),
+        Pane("releases", "Releases", language="text"),
+        Pane("compatible", "Releases in which it runs", language="text"),
+    ),
+    proofs=Proofs(("snippet_id", "lock_id"), _compatibility),
+)

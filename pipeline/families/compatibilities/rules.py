@@ -1,0 +1,17 @@
+"""What a curator decides about compatibilities."""
+
+from __future__ import annotations
+
+import re
+
+from pydantic import Field
+
+from pipeline.core.rules.load import Rule
+
+
+class CompatibilityRules(Rule):
+    """The rules of `curation_rules/compatibilities.yaml`."""
+
+    gives_away: re.Pattern[str]
+    min_releases: int = Field(ge=2)
+    per_change: int = Field(ge=1)

@@ -1,0 +1,136 @@
+"""The stage `compatibilities`: programs that show a change, run in each release; the answer is where they are right."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from packaging.version import Version
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome, VerdictRole
+from pipeline.corpus.usages.text import source_of
+from pipeline.execution.validation.runs import Run
+from pipeline.execution.validation.stage import Runner
+from pipeline.families.compatibilities.rules import CompatibilityRules
+from pipeline.lake.guard import attempt, guarded, parted
+from pipeline.lake.ids import content_id
+from pipeline.lake.place import at_release
+from pipeline.lake.rows import ChangeRow, CompatibilityRow, EnvironmentRow, ReleaseRow, SnippetRow, Tables
+from pipeline.lake.stage import Output, Reject
+
+
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """A program that shows a change, with the public path by which it uses what changed."""
+
+    snippet: SnippetRow
+    change: ChangeRow
+    path: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.snippet['id']} {self.change['id']}"
+
+
+def compatibilities_stage(
+    tables: Tables, rules: CompatibilityRules, fails: Collection[Outcome], runner: Runner
+) -> Output:
+    """Make the table `compatibilities`; the unit is a program of a witness.
+
+    It is run in each release that has an environment. A release is asked for where it passes, or ends in one of
+    `fails`, as programs do for what the release has not; other ends, such as a time-out, say nothing of the library.
+
+    Rejects: LEAKS_ANSWER where the program speaks of versions, or prints one; NOT_PROVEN where it does not tell two
+    releases apart, or comes out otherwise in each run.
+    A release whose runs raise an exception is a note.
+
+    Errors: those of `EnvironmentStore.open`.
+    """
+    releases = {row["version"]: row for row in tables["releases"]}
+    built = {
+        row["version"]: row
+        for row in sorted(tables["environments"], key=lambda row: Version(row["version"]))
+        if row["outcome"] == EnvironmentOutcome.BUILT and row["version"] in releases
+    }
+    programs, rejects = parted(_programs(tables, rules, releases))
+    outcomes: dict[str, dict[str, Outcome]] = defaultdict(dict)
+    snippets = {program.snippet["id"]: program.snippet for program in programs}
+    notes: list[Reject] = []
+    for version, environment in built.items() if programs else ():
+        runs = [Run(snippet_id, version, VerdictRole.OTHER_VERSION) for snippet_id in snippets]
+        with at_release(version):
+            results = attempt(version, runner.run, environment, runs, releases[version], snippets)
+        if isinstance(results, Reject):
+            notes.append(results)
+            continue
+        for run, result in zip(runs, results, strict=True):
+            outcomes[run.subject_id][version] = result.outcome
+    rows, unproven = parted(
+        guarded(
+            programs,
+            lambda program: program.key,
+            lambda program: [_row(program, outcomes[program.snippet["id"]], fails, built, releases, rules)],
+        )
+    )
+    rejects = sorted([*rejects, *unproven], key=lambda reject: reject.key)
+    rows.sort(key=lambda row: row["id"])
+    return Output({"compatibilities": rows}, len(rows) + len(rejects), len(rows), rejects, notes)
+
+
+def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[str]) -> Iterator[_Program | Reject]:
+    """Yield the programs of witnesses, each with its change once."""
+    snippets = {row["id"]: row for row in tables["snippets"]}
+    changes = {row["id"]: row for row in tables["changes"]}
+    programs: dict[str, _Program] = {}
+    for row in tables["witnesses"]:
+        for snippet_id, path in ((row["old_snippet_id"], row["old_path"]), (row["new_snippet_id"], row["new_path"])):
+            if snippet_id in snippets and row["change_id"] in changes and path is not None:
+                program = _Program(snippets[snippet_id], changes[row["change_id"]], path)
+                programs.setdefault(program.key, program)
+    own_version = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, versions))})(?![\w.])")
+    for program in programs.values():
+        code = source_of(program.snippet)
+        if told := rules.gives_away.search(code) or own_version.search(code):
+            yield Reject(program.key, RejectReason.LEAKS_ANSWER, f"the program has {told[0]!r}")
+        else:
+            yield program
+
+
+def _row(
+    program: _Program,
+    outcomes: Mapping[str, Outcome],
+    fails: Collection[Outcome],
+    built: Mapping[str, EnvironmentRow],
+    releases: Mapping[str, ReleaseRow],
+    rules: CompatibilityRules,
+) -> CompatibilityRow | Reject:
+    if unstable := [version for version, outcome in outcomes.items() if outcome == Outcome.FLAKY]:
+        return Reject(program.key, RejectReason.NOT_PROVEN, f"it comes out otherwise in each run of {unstable[0]}")
+    decided = {version: outcome for version, outcome in outcomes.items() if outcome in {Outcome.PASSED, *fails}}
+    compatible = [version for version, outcome in decided.items() if outcome == Outcome.PASSED]
+    if len(decided) < rules.min_releases or len(compatible) in (0, len(decided)):
+        detail = f"it passes in {len(compatible)} of {len(decided)} releases whose runs say something"
+        return Reject(program.key, RejectReason.NOT_PROVEN, detail)
+    library, version, code = program.snippet["library"], program.change["new_version"], source_of(program.snippet)
+    environment = built[compatible[-1]]
+    asked = list(decided)
+    assert environment["python"] is not None
+    assert environment["lock_id"] is not None
+    return {
+        "id": content_id("compatibility", library, program.change["id"], code, *asked),
+        "library": library,
+        "version": version,
+        "release_time": releases[version]["release_time"],
+        "path": program.path,
+        "change_id": program.change["id"],
+        "snippet_id": program.snippet["id"],
+        "code": code,
+        "releases": asked,
+        "compatible": compatible,
+        "outcomes": list(decided.values()),
+        "python": environment["python"],
+        "lock_id": environment["lock_id"],
+    }
