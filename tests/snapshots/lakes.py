@@ -24,6 +24,7 @@ from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome, Rung
 from pipeline.core.vocabularies.samples import Codemod, DocumentSource
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SymbolKind
 from pipeline.execution.mutation.score import MutationScore
+from pipeline.families.compatibilities.rules import CompatibilityRules
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.contexts.controlled import controlled_stage
 from pipeline.families.contexts.retrieval import retrievers
@@ -49,6 +50,7 @@ from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.lake.tables import Lake
 from pipeline.llm.rules import DraftingRules
+from pipeline.quality.acceptance.compatibilities import compatibilities_acceptance_stage
 from pipeline.quality.acceptance.completions_and_migrations import acceptance_stage
 from pipeline.quality.acceptance.controlled import controlled_acceptance_stage
 from pipeline.quality.acceptance.functions import functions_acceptance_stage
@@ -61,6 +63,7 @@ from pipeline.snapshots.format.manifest import FORMAT
 from pipeline.snapshots.format.reader import DATA, DEPRECATED
 from pipeline.snapshots.format.rows import TABLES
 from pipeline.snapshots.snapshot import Published, place
+from tests.families.compatibilities.rows import compatibility
 from tests.families.completions_and_migrations.rows import LIBRARY, START, TAGGING, document, life, symbol, usages
 from tests.families.contexts.rows import CONTEXTS, WRITER
 from tests.families.functions import rows as functions
@@ -172,6 +175,22 @@ def tables(known: World | None = None) -> Tables:
                 WRITER,
                 every,
                 load(RULES / "masking.yaml", MaskingRules),
+            )
+        ),
+        **_rows(
+            compatibilities_acceptance_stage(
+                {
+                    "compatibilities": [
+                        compatibility(known.snippets[0]["id"], lock_id=environments[0]["lock_id"], version="1.0")
+                    ],
+                    "snippets": known.snippets,
+                    "releases": known.releases,
+                    "published_changes": changes,
+                    "flags": [],
+                    "reviews": [],
+                },
+                quality,
+                load(RULES / "compatibilities.yaml", CompatibilityRules),
             )
         ),
         **_problems(known.snippets, known.releases, quality),

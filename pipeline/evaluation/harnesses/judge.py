@@ -50,6 +50,7 @@ SETTINGS: Mapping[Family, str] = {
 MAIN: Mapping[Family, Metric] = {
     Family.CONTEXT: Metric.API_F1,
     Family.CONTROLLED: Metric.API_F1,
+    Family.COMPATIBILITY: Metric.EM,
     # its EM asks for the core token alone
     Family.BLOCK_COMPLETION: Metric.ISM,
 }

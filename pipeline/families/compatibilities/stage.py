@@ -93,8 +93,8 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
     own_version = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, versions))})(?![\w.])")
     for program in programs.values():
         code = source_of(program.snippet)
-        if told := rules.gives_away.search(code) or own_version.search(code):
-            yield Reject(program.key, RejectReason.LEAKS_ANSWER, f"the program has {told[0]!r}")
+        if leak := rules.gives_away.search(code) or own_version.search(code):
+            yield Reject(program.key, RejectReason.LEAKS_ANSWER, f"the program has {leak[0]!r}")
         else:
             yield program
 
@@ -116,11 +116,10 @@ def _row(
         return Reject(program.key, RejectReason.NOT_PROVEN, detail)
     library, version, code = program.snippet["library"], program.change["new_version"], source_of(program.snippet)
     environment = built[compatible[-1]]
-    asked = list(decided)
     assert environment["python"] is not None
     assert environment["lock_id"] is not None
     return {
-        "id": content_id("compatibility", library, program.change["id"], code, *asked),
+        "id": content_id("compatibility", library, program.change["id"], code, *decided),
         "library": library,
         "version": version,
         "release_time": releases[version]["release_time"],
@@ -128,7 +127,7 @@ def _row(
         "change_id": program.change["id"],
         "snippet_id": program.snippet["id"],
         "code": code,
-        "releases": asked,
+        "releases": list(decided),
         "compatible": compatible,
         "outcomes": list(decided.values()),
         "python": environment["python"],

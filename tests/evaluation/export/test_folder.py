@@ -37,6 +37,7 @@ FILES = {
         "block_completion_java.json": 1,
         "executable_block_completion.json": 1,
         "executable_line_completion.json": 1,
+        "compatibility.json": 1,
         "executable_token_completion.json": 1,
         "migration_new_to_old.json": 1,
         "migration_old_to_new.json": 1,

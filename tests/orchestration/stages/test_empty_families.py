@@ -36,7 +36,7 @@ def test_the_first_empty_table_is_the_cause_with_what_was_refused_there(data: Pa
     found = {empty.table: empty for empty in empty_families(lake, ["mylib"], stages, "mine", ())}
     assert found["snippets"].rejects == {"duplicate": 2}
     assert set(found["snippets"].families) == {"completions", "migrations", "contexts", "problems", "functions"}
-    assert found["changes"].families == ("migrations",)
+    assert found["changes"].families == ("migrations", "compatibilities")
     assert "curation_rules/profiles/mine.yaml" in found["changes"].advice
     assert "curation_rules/dependents.yaml" in str(found["snippets"])
     assert "(refused: duplicate 2)" in str(found["snippets"])
