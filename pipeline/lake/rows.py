@@ -484,17 +484,9 @@ class OwnTestRow(TypedDict):
     case: str
     preamble: str
     code: str
-    entry: str | None
-    assertions: Sequence[str]
     apis: Sequence[str]
     file: str
     line: int
-    sdist: str
-    sdist_sha256: str
-    created_time: datetime
-    purl: str
-    licence: str | None
-    attribution: str | None
 
 class ProblemRunRow(TypedDict):
     """One run of the program of a problem with its tests in one pinned environment."""
@@ -1108,7 +1100,6 @@ class WitnessRow(TypedDict):
     new_code: str | None
     old_checks: Sequence[WitnessCheck]
     new_checks: Sequence[WitnessCheck]
-    old_in_new: str | None  # Outcome
     new_in_old: str | None  # Outcome
     old_fails_at: int | None
     new_fails_at: int | None
