@@ -104,7 +104,6 @@ class _Plan:
     test: TestFunction
     fixtures: Fixtures
     expanded: tuple[Dimension, ...]
-    injected: frozenset[str]
     flat: Flat | None
 
     @property
@@ -145,8 +144,8 @@ def _plan(test: TestFunction, suite: Suite) -> _Plan:
     indirect = {name for dimension in direct for name in dimension.indirect}
     varied = [*direct, *(each for each in of_fixtures if each is not None and each.names[0] not in indirect)]
     in_class = any(fixture.in_class for fixture in fixtures.of_suite.values())
-    flat = flattened(test, suite) if test.classes and not in_class and not is_static else None
-    return _Plan(test, fixtures, tuple(each for each in varied if each.options), frozenset(injected), flat)
+    flat = flattened(test) if test.classes and not in_class and not is_static else None
+    return _Plan(test, fixtures, tuple(each for each in varied if each.options), flat)
 
 
 def _injected(function: Function, names: Sequence[str]) -> set[str]:
@@ -228,7 +227,7 @@ class _Case:
         """Leave one set of parameters: written into the function, or as the only one of the decorator."""
         fixture = self.plan.fixtures.of_suite.get(dimension.names[0])
         if fixture is not None and dimension.decorator is fixture.decorator:
-            self._choose_of_fixture(fixture, dimension, option)
+            self._choose_of_fixture(fixture, option)
             return
         module = dimension.module
         values = [(name, value, self._value(module, value)) for name, value in option.values]
@@ -271,7 +270,7 @@ class _Case:
             if decorator in statement.decorator_list:
                 yield statement
 
-    def _choose_of_fixture(self, fixture: Fixture, dimension: Dimension, option: Option) -> None:
+    def _choose_of_fixture(self, fixture: Fixture, option: Option) -> None:
         module, function = fixture.module, fixture.function
         assert isinstance(fixture.decorator, ast.Call)
         uses = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == "request"]
