@@ -489,21 +489,6 @@ class OtherAnswerRow(TypedDict):
     tried: int
     passing: Sequence[str]
 
-class OwnTestRunRow(TypedDict):
-    """One run of the program of an own test in the pinned environment of a release, at home or in a neighbour."""
-
-    id: str
-    own_test_id: str
-    library: str
-    version: str
-    role: str  # VerdictRole
-    outcome: str  # Outcome
-    exception: str | None
-    python: str
-    lock_id: str
-    detail: str | None
-    duration_s: float
-
 class OwnTestRow(TypedDict):
     """A case of a library's own test, cut out of the suite of a release into a program that stands alone."""
 
@@ -516,17 +501,9 @@ class OwnTestRow(TypedDict):
     case: str
     preamble: str
     code: str
-    entry: str | None
-    assertions: Sequence[str]
     apis: Sequence[str]
     file: str
     line: int
-    sdist: str
-    sdist_sha256: str
-    created_time: datetime
-    purl: str
-    licence: str | None
-    attribution: str | None
 
 class ProblemRunRow(TypedDict):
     """One run of the program of a problem with its tests in one pinned environment."""
@@ -1140,7 +1117,6 @@ class WitnessRow(TypedDict):
     new_code: str | None
     old_checks: Sequence[WitnessCheck]
     new_checks: Sequence[WitnessCheck]
-    old_in_new: str | None  # Outcome
     new_in_old: str | None  # Outcome
     old_fails_at: int | None
     new_fails_at: int | None
@@ -1187,10 +1163,6 @@ class ImportableNameRow(SymbolRow):
 
 class ModelMigrationRow(MigrationRow):
     """The same task in two versions of a library, of which a model wrote one side, where no codemod and no example had it. Empty where no model drafts."""
-
-
-class OwnTestEnvironmentRow(EnvironmentRow):
-    """The environments that own tests are run in, a release with pytest and what the tests import beside it."""
 
 
 class ProblemEnvironmentRow(EnvironmentRow):
@@ -1466,8 +1438,6 @@ class Tables(TypedDict, total=False):
     model_migrations: Sequence[ModelMigrationRow]
     mutation_scores: Sequence[MutationScoreRow]
     other_answers: Sequence[OtherAnswerRow]
-    own_test_environments: Sequence[OwnTestEnvironmentRow]
-    own_test_runs: Sequence[OwnTestRunRow]
     own_tests: Sequence[OwnTestRow]
     problem_environments: Sequence[ProblemEnvironmentRow]
     problem_runs: Sequence[ProblemRunRow]
@@ -1572,10 +1542,6 @@ class TypedReads:
     @overload
     def read(self, name: Literal["other_answers"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[OtherAnswerRow]: ...
     @overload
-    def read(self, name: Literal["own_test_environments"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[OwnTestEnvironmentRow]: ...
-    @overload
-    def read(self, name: Literal["own_test_runs"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[OwnTestRunRow]: ...
-    @overload
     def read(self, name: Literal["own_tests"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[OwnTestRow]: ...
     @overload
     def read(self, name: Literal["problem_environments"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[ProblemEnvironmentRow]: ...
@@ -1662,7 +1628,7 @@ class TypedReads:
     @overload
     def read(self, name: Literal["drafts", "drafted_descriptions"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[DraftRow]: ...
     @overload
-    def read(self, name: Literal["environments", "function_environments", "own_test_environments", "problem_environments"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[EnvironmentRow]: ...
+    def read(self, name: Literal["environments", "function_environments", "problem_environments"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[EnvironmentRow]: ...
     @overload
     def read(self, name: Literal["migrations", "model_migrations"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[MigrationRow]: ...
     @overload
@@ -1748,10 +1714,6 @@ class TypedSnapshot:
     @overload
     def rows(self, config: Literal["other_answers"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[OtherAnswerRow]: ...
     @overload
-    def rows(self, config: Literal["own_test_environments"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[OwnTestEnvironmentRow]: ...
-    @overload
-    def rows(self, config: Literal["own_test_runs"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[OwnTestRunRow]: ...
-    @overload
     def rows(self, config: Literal["own_tests"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[OwnTestRow]: ...
     @overload
     def rows(self, config: Literal["problem_environments"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[ProblemEnvironmentRow]: ...
@@ -1816,7 +1778,7 @@ class TypedSnapshot:
     @overload
     def rows(self, config: Literal["drafts", "drafted_descriptions"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[DraftRow]: ...
     @overload
-    def rows(self, config: Literal["environments", "function_environments", "own_test_environments", "problem_environments"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[EnvironmentRow]: ...
+    def rows(self, config: Literal["environments", "function_environments", "problem_environments"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[EnvironmentRow]: ...
     @overload
     def rows(self, config: Literal["migrations", "model_migrations"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[MigrationRow]: ...
     @overload
@@ -1904,10 +1866,6 @@ class Configurations(Mapping[str, Sequence[AnyRow]]):
     def __getitem__(self, config: Literal["mutation_scores"]) -> Sequence[MutationScoreRow]: ...
     @overload
     def __getitem__(self, config: Literal["other_answers"]) -> Sequence[OtherAnswerRow]: ...
-    @overload
-    def __getitem__(self, config: Literal["own_test_environments"]) -> Sequence[OwnTestEnvironmentRow]: ...
-    @overload
-    def __getitem__(self, config: Literal["own_test_runs"]) -> Sequence[OwnTestRunRow]: ...
     @overload
     def __getitem__(self, config: Literal["own_tests"]) -> Sequence[OwnTestRow]: ...
     @overload

@@ -74,7 +74,7 @@ class Refresh:
         return plain
 
     def resources(self) -> Resources:
-        """Return the stages over this refresh.
+        """Return the resources of this refresh.
 
         Errors: RuleError for a profile that does not exist and for rule files that are wrong.
         """
@@ -269,7 +269,7 @@ def drafts_of(refresh: Refresh) -> Drafts:
 
 
 def totals(counts: Sequence[Count]) -> list[Count]:
-    """Add up the counts of a run over its libraries, one for each stage in the order of the picture."""
+    """Add up the counts of a run over its libraries, one for each stage in the order of `GROUPS`."""
     grouped: dict[str, list[Count]] = defaultdict(list)
     for count in counts:
         grouped[count.stage].append(count)

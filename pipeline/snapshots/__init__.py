@@ -1,1 +1,1 @@
-"""From the lake to what researchers load: the quality gate, snapshots, their card and their verification."""
+"""From the lake to what researchers load: snapshots, release checks, comparison, card, verification and upload."""

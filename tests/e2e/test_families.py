@@ -26,8 +26,7 @@ from tests.index_server import Index
 def test_each_family_needs_its_gate_and_what_that_is_made_of(data: Path) -> None:
     stages = stages_of(Resources(settings(), load_profile("starter"), Period()))
     of_all = [stages_for([family.table], stages) for family in Family]
-    # no family is made of own tests yet
-    assert frozenset().union(*of_all) == set(stages) - {"own_test_runs"}
+    assert frozenset().union(*of_all) == set(stages)
     assert stages_for([], stages) == set(stages)
     assert stages_for(["problems"], stages) >= {"crawl", "validation", "problems", "problems_gate", "gate", "review"}
     assert not stages_for(["problems"], stages) & {"functions", "projects", "scenes", "controlled_gate", "contexts"}

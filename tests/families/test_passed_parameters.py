@@ -121,7 +121,7 @@ def test_a_description_of_a_function_says_what_its_parameters_are(about: str | N
     document = documented(seq=None, n=about)
     program = "import lib\n\ndef solve(items, number):\n    return lib.take(items, number)\n"
     places = "lib", "1.0", "lib.take", program, "solve", ("items", "number")
-    function = Function(*places, hidden=("take",), snippet_id="s", docstrings=(), document=document)
+    function = Function(*places, hidden=("take",), docstrings=(), document=document)
     assert with_parameters("Return items.", function, DRAFTING, RULES_OF_PROBLEMS.statement) == text
 
 

@@ -95,7 +95,7 @@ class Records:
         self._unpacker = Unpacker()
 
     def prepare(self, files: Iterable[SourceFile], report: Callable[[int, int], None]) -> None:
-        """Read the files that were never read, on all cores; `tell` hears how many of how many are read."""
+        """Read the files that were never read, on all cores; `report` gets (done, total) files."""
         by_key = {file.key: file for file in files}
         cached = self._cached_keys(by_key)
         # the versions of a file one after another, in the order of the releases: they share most functions

@@ -75,7 +75,7 @@ class SurfaceReader:
         self._merges: dict[str, ModuleRecord] = {}
 
     def prepare(self, trees: Iterable[SourceTree], report: Callable[[int, int], None]) -> None:
-        """Parse what was never parsed of many releases, on all cores; `tell` hears of (done, total) files."""
+        """Parse what was never parsed of many releases, on all cores; `report` gets (done, total) files."""
         self.records.prepare((file for tree in trees for file in sources_in_scope(tree, self.rules)), report)
 
     def forget(self) -> None:

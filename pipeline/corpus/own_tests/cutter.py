@@ -44,17 +44,12 @@ _STACK = "stack"
 
 @dataclass(frozen=True, slots=True)
 class CutTest:
-    """A case of a test as a program: what it needs, then the test itself.
-
-    `entry` runs it as a script behind both; None where only pytest can run it. `assertions` are what it states.
-    """
+    """A case of a test as a program: what it needs, then the test itself."""
 
     test: TestFunction
     case: str
     preamble: str
     code: str
-    entry: str | None
-    assertions: tuple[str, ...]
 
     @property
     def id(self) -> str:
@@ -109,7 +104,6 @@ class _Plan:
     test: TestFunction
     fixtures: Fixtures
     expanded: tuple[Dimension, ...]
-    injected: frozenset[str]
     flat: Flat | None
 
     @property
@@ -150,8 +144,8 @@ def _plan(test: TestFunction, suite: Suite) -> _Plan:
     indirect = {name for dimension in direct for name in dimension.indirect}
     varied = [*direct, *(each for each in of_fixtures if each is not None and each.names[0] not in indirect)]
     in_class = any(fixture.in_class for fixture in fixtures.of_suite.values())
-    flat = flattened(test, suite) if test.classes and not in_class and not is_static else None
-    return _Plan(test, fixtures, tuple(each for each in varied if each.options), frozenset(injected), flat)
+    flat = flattened(test) if test.classes and not in_class and not is_static else None
+    return _Plan(test, fixtures, tuple(each for each in varied if each.options), flat)
 
 
 def _injected(function: Function, names: Sequence[str]) -> set[str]:
@@ -203,7 +197,7 @@ class _Case:
         code = self._function() if self.plan.is_function else self._class()
         if "pytestmark" in test.module.bindings and not self._is_label(test.module):
             self.program.need(test.module, "pytestmark")
-        for name in self._around():
+        for name in set_up_of_module(test, self.plan.is_function):
             self.program.need(test.module, name)
         for statement in test.module.tree.body:
             if isinstance(statement, ast.Expr | ast.Assign) and dotted_name(statement.value).endswith("importorskip"):
@@ -215,13 +209,9 @@ class _Case:
             raise Refused(RejectReason.TOO_LONG, f"{lines} lines, the limit is {self.suite.rules.max_lines}")
         if problem := _syntax(preamble + code):
             raise Refused(RejectReason.INTERNAL_ERROR, problem)
-        checks = assertions(preamble, code, self.suite.rules.asserting)
-        if not checks:
+        if not _asserts(preamble, code, self.suite.rules.asserting):
             raise Refused(RejectReason.NO_CHECK, "it states nothing that could fail")
-        return CutTest(test, self.name, preamble, code, self._entry(preamble + code), checks)
-
-    def _around(self) -> list[str]:
-        return set_up_of_module(self.plan.test, self.plan.is_function)
+        return CutTest(test, self.name, preamble, code)
 
     def _set_up_names(self) -> Iterator[tuple[str, ast.stmt]]:
         for _, statement, _ in self.plan.flat.before if self.plan.flat else ():
@@ -237,7 +227,7 @@ class _Case:
         """Leave one set of parameters: written into the function, or as the only one of the decorator."""
         fixture = self.plan.fixtures.of_suite.get(dimension.names[0])
         if fixture is not None and dimension.decorator is fixture.decorator:
-            self._choose_of_fixture(fixture, dimension, option)
+            self._choose_of_fixture(fixture, option)
             return
         module = dimension.module
         values = [(name, value, self._value(module, value)) for name, value in option.values]
@@ -280,7 +270,7 @@ class _Case:
             if decorator in statement.decorator_list:
                 yield statement
 
-    def _choose_of_fixture(self, fixture: Fixture, dimension: Dimension, option: Option) -> None:
+    def _choose_of_fixture(self, fixture: Fixture, option: Option) -> None:
         module, function = fixture.module, fixture.function
         assert isinstance(fixture.decorator, ast.Call)
         uses = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == "request"]
@@ -510,22 +500,19 @@ class _Case:
         test, function = self.plan.test, self.plan.test.function
         decorators = [line for owner in test.classes for line in self._effective_decorators(owner.module, owner.node)]
         decorators += self._effective_decorators(test.home, function)
-        arguments = parameters(function)[bool(test.classes) :]
-        self.arguments = [name for name in arguments if name not in self.written]
-        self.decorators = decorators
+        arguments = [name for name in parameters(function)[bool(test.classes) :] if name not in self.written]
         if self.plan.flat and self.plan.flat.needs_pytest:
             self.program.add_import("import pytest", "pytest")
             self.elsewhere.add("pytest")
         body = self._body(_INDENT)
         word = "async def" if isinstance(function, ast.AsyncFunctionDef) else "def"
         defaults = _defaults(function)
-        text = f"{word} {function.name}({', '.join([*self.arguments, *defaults])}):\n{body}\n"
+        text = f"{word} {function.name}({', '.join([*arguments, *defaults])}):\n{body}\n"
         self._need(test.home, text, self.brought)
         return "".join(decorators) + text
 
     def _class(self) -> str:
         """Return the test in its class, with the members that it needs; the bases of the suite become statements."""
-        self.arguments, self.decorators = ["self"], []
         test = self.plan.test
         needed = self._members_needed()
         is_inherited = test.function not in test.classes[0].node.body
@@ -601,26 +588,9 @@ class _Case:
                 waiting += [other for other in by_name.get(used, ()) if not _is_other_test(other, test)]
         return needed
 
-    def _entry(self, program: str) -> str | None:
-        function = self.plan.test.function
-        is_plain = self.plan.is_function and not (self.arguments or self.decorators or self._around())
-        has_fixtures = any(
-            fixture.name not in self.written for fixture in self.plan.fixtures.of_suite.values() if not fixture.in_class
-        )
-        is_marked = "pytestmark" in self.plan.test.module.bindings and not self._is_label(self.plan.test.module)
-        if (
-            "__file__" in program
-            or not is_plain
-            or has_fixtures
-            or is_marked
-            or isinstance(function, ast.AsyncFunctionDef)
-        ):
-            return None
-        return f"{function.name}()"
 
-
-def assertions(preamble: str, code: str, asserting: re.Pattern[str]) -> tuple[str, ...]:
-    """Return what a test states: assertions, expected exceptions, and calls of what asserts for it."""
+def _asserts(preamble: str, code: str, asserting: re.Pattern[str]) -> bool:
+    """Return whether a test has an assertion, an expected exception, or a call of what asserts for it."""
     tree, before = ast.parse(code), ast.parse(preamble)
     helpers = {
         node.name
@@ -630,14 +600,11 @@ def assertions(preamble: str, code: str, asserting: re.Pattern[str]) -> tuple[st
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     bases = {name for node in classes for base in node.bases for name in _names_in(base)}
     places = [tree, *(node for node in before.body if isinstance(node, ast.ClassDef) and node.name in bases)]
-    asserting_nodes = [
-        node
+    return any(
+        _states(node, asserting) or (isinstance(node, ast.Call) and dotted_name(node) in helpers)
         for place in places
         for node in ast.walk(place)
-        if isinstance(node, ast.stmt | ast.expr)
-        and (_states(node, asserting) or (isinstance(node, ast.Call) and dotted_name(node) in helpers))
-    ]
-    return tuple(dict.fromkeys(ast.unparse(node) for node in sorted(asserting_nodes, key=lambda each: each.lineno)))
+    )
 
 
 def _states(node: ast.AST, asserting: re.Pattern[str]) -> bool:

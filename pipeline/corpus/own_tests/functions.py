@@ -38,7 +38,6 @@ class TestFunction:
     home: SuiteModule
     function: Function
     classes: tuple[Owner, ...] = ()
-    is_unittest: bool = False
 
     @property
     def name(self) -> str:
@@ -63,7 +62,7 @@ def tests_of(module: SuiteModule, suite: Suite) -> Iterator[TestFunction]:
             if is_unittest or (node.name.startswith("Test") and not _has_constructor(node)):
                 for owner, function in members(classes):
                     if isinstance(function, Function) and function.name.startswith("test"):
-                        test = TestFunction(module, owner.module, function, classes, is_unittest)
+                        test = TestFunction(module, owner.module, function, classes)
                         tests.setdefault(test.name, test)
     yield from tests.values()
 

@@ -17,7 +17,7 @@ from pipeline.corpus.own_tests.functions import (
     members,
 )
 from pipeline.corpus.own_tests.rendering import Edit, operand, replace
-from pipeline.corpus.own_tests.suite import Suite, SuiteModule, root_name
+from pipeline.corpus.own_tests.suite import SuiteModule, root_name
 from pipeline.corpus.snippets.names import bound_by
 
 _BINARY = {
@@ -76,7 +76,7 @@ class Flat:
     named: tuple[tuple[SuiteModule, ast.expr], ...] = ()
 
 
-def flattened(test: TestFunction, suite: Suite) -> Flat | None:
+def flattened(test: TestFunction) -> Flat | None:
     """Return how a method becomes a function, None where it needs its class: fixtures, helpers or clean-up of it."""
     try:
         return _Flattener(test).flat()

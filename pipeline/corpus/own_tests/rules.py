@@ -1,4 +1,4 @@
-"""What a curator decides about own tests: which are cut out, what of them is refused, which are run."""
+"""What a curator decides about own tests: which are cut out, what of them is refused, how witnesses are found."""
 
 from __future__ import annotations
 
@@ -55,7 +55,6 @@ class OwnTestRules(Rule):
     """The rules of `curation_rules/own_tests.yaml`; sizes in bytes."""
 
     enabled: bool
-    run_all: bool
     max_sdist_bytes: int = Field(gt=0)
     max_unpacked_bytes: int = Field(gt=0)
     max_ratio: int = Field(gt=0)
@@ -64,7 +63,6 @@ class OwnTestRules(Rule):
     aside: frozenset[str]
     max_lines: int = Field(ge=1)
     cases_per_test: int = Field(ge=1)
-    runs_per_release: int = Field(ge=0)
     similarity: float = Field(gt=0, le=1)
     witness: WitnessRules
     written: WrittenRules
@@ -73,7 +71,6 @@ class OwnTestRules(Rule):
     built_in_fixtures: frozenset[str]
     refused_marks: dict[str, RejectReason]
     refused_names: dict[str, RejectReason]
-    refused_exceptions: dict[str, RejectReason]
 
     @property
     def archive_limits(self) -> ArchiveLimits:

@@ -18,7 +18,6 @@ from pipeline.corpus.snippets.demonstrated_apis import demonstrated_paths
 from pipeline.corpus.snippets.redact import redact
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.rules import UsageRules
-from pipeline.index.index import IndexFile
 from pipeline.lake.collector import without_collector
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import content_id
@@ -40,12 +39,8 @@ class _State(TypedDict):
     case: str
     preamble: str
     code: str
-    entry: str | None
-    assertions: Sequence[str]
     file: str
     line: int
-    sdist: str
-    sdist_sha256: str
 
 
 class _Lasting(_State):
@@ -142,7 +137,7 @@ class _Reader:
         for test in tests:
             for each in self._cases(test, suite):
                 case = each.case if isinstance(each, CutTest) else each.id[len(test.id) :]
-                state = self._state(each, test, file)
+                state = self._state(each, test)
                 states.setdefault(f"{self._ids[test.id]}\n{case}", state)
         return states, notes
 
@@ -153,7 +148,7 @@ class _Reader:
         else:
             yield from cases
 
-    def _state(self, each: CutTest | NotCut, test: TestFunction, file: IndexFile) -> _State:
+    def _state(self, each: CutTest | NotCut, test: TestFunction) -> _State:
         refused: tuple[RejectReason | None, str] = None, ""
         if isinstance(each, NotCut):
             refused = each.reason, each.detail
@@ -171,12 +166,8 @@ class _Reader:
             "case": each.case if isinstance(each, CutTest) else "",
             "preamble": each.preamble if isinstance(each, CutTest) and is_cut else "",
             "code": each.code if isinstance(each, CutTest) and is_cut else "",
-            "entry": each.entry if isinstance(each, CutTest) else None,
-            "assertions": each.assertions if isinstance(each, CutTest) else (),
             "file": test.home.path,
             "line": test.function.lineno,
-            "sdist": file.filename,
-            "sdist_sha256": file.sha256,
         }
 
 
@@ -208,15 +199,7 @@ def _row(state: _Lasting, release: ReleaseRow, api: Api) -> OwnTestRow | Reject:
         "case": state["case"],
         "preamble": state["preamble"],
         "code": state["code"],
-        "entry": state["entry"],
-        "assertions": list(state["assertions"]),
         "apis": sorted(paths),
         "file": state["file"],
         "line": state["line"],
-        "sdist": state["sdist"],
-        "sdist_sha256": state["sdist_sha256"],
-        "created_time": release["release_time"],
-        "purl": release["purl"],
-        "licence": release["licence"],
-        "attribution": release["attribution"],
     }

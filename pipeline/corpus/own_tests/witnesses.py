@@ -611,7 +611,6 @@ def _row(
         "new_code": new.code if new else None,
         "old_checks": old.checks if old else [],
         "new_checks": new.checks if new else [],
-        "old_in_new": old.elsewhere if old else None,
         "new_in_old": new.elsewhere if new else None,
         "old_fails_at": old.place if old else None,
         "new_fails_at": new.place if new else None,

@@ -139,7 +139,7 @@ class EnvironmentStore:
         It tries the interpreters that fit, the best first, and on each the rungs of the ladder; the row tells of
         the attempt that worked, or of the one that came farthest, and lists them all. What was built before for the
         same wish, under the same rules, is not looked for again; neither is what could not be built and still could
-        not (`settled`). `tell` hears of each attempt.
+        not (`is_settled`). `report` gets each attempt.
 
         Errors: IndexUnreachable, because what the index would have said is not known then.
         """

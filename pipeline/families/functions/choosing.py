@@ -118,7 +118,6 @@ class Choices:
             name=written.function,
             parameters=written.parameters,
             hidden=(use.name, *sorted(set(use.keywords) & changed)),
-            snippet_id=example.snippet["id"],
             docstrings=self.library.docstrings([use.path], version),
             document=self.library.document(use.path, version),
             apis=self.library.functions(version),

@@ -32,7 +32,6 @@ class Function:
     name: str
     parameters: tuple[str, ...]
     hidden: tuple[str, ...]
-    snippet_id: str
     docstrings: tuple[str, ...]
     document: ApiDocumentRow | None = None
     apis: frozenset[str] = frozenset()

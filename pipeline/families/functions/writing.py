@@ -264,7 +264,6 @@ def _trial(example: Untaken, written: WrittenFunction, library: Library) -> Tria
         name=written.function,
         parameters=written.parameters,
         hidden=example.hidden,
-        snippet_id=example.snippet["id"],
         docstrings=(),
     )
     return Trial(

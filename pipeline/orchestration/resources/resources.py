@@ -142,7 +142,7 @@ class Resources:
     def prepare(
         self, releases: Iterable[ReleaseRow], report: Callable[[int, int], None] = lambda done, total: None
     ) -> None:
-        """Parse what was never parsed of some releases, on all cores; `tell` hears of (done, total) files."""
+        """Parse what was never parsed of some releases, on all cores; `report` gets (done, total) files."""
         trees = {release["sha256"]: self.sources_of(release) for release in releases}
         self.surfaces.prepare(trees.values(), report)
         self._trees |= trees

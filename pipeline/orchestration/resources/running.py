@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from pipeline.corpus.own_tests.running import own_test_runs_stage
 from pipeline.execution.environments.stage import environments_stage
 from pipeline.execution.validation.runs import EXAMPLES, SYMBOLS, required_versions
 from pipeline.execution.validation.stage import validation_stage
@@ -50,16 +49,6 @@ def build_environments(resources: Resources, lake: Lake, library: str, progress:
 def validate(resources: Resources, tables: Tables) -> Output:
     """Run the validation stage in the sandbox of this machine."""
     return validation_stage(tables, runner=resources.runner)
-
-
-def run_own_tests(resources: Resources, tables: Tables) -> Output:
-    """Run the programs of own tests in the sandbox of this machine."""
-    return own_test_runs_stage(
-        tables,
-        runner=resources.runner,
-        rules=resources.rules.own_tests,
-        missing=resources.rules.missing,
-    )
 
 
 def score_migrations(resources: Resources, tables: Tables) -> Output:

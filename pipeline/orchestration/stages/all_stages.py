@@ -1,4 +1,4 @@
-"""The stages in the order of the picture: what each reads, writes and depends on."""
+"""The stages in the order in which data flows: what each reads, writes and depends on."""
 
 from __future__ import annotations
 

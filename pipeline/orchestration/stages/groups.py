@@ -22,7 +22,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "prove": (
         "validation",
         "behaviour",
-        "own_test_runs",
         "migrated_code",
         "mutation_scores",
         "other_answers",

@@ -21,7 +21,6 @@ from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.resources.running import (
     IN_ENVIRONMENTS,
     build_environments,
-    run_own_tests,
     score_migrations,
     validate,
 )
@@ -67,19 +66,6 @@ def proof(resources: Resources) -> Iterator[Stage]:
         ],
         run=lambda tables: behaviours_stage(tables, rules.lifecycle, resources.runner),
         partly=[OF_REACH, EXAMPLES, Read("environments", ("outcome", "python", "lock"))],
-    )
-    yield declared(
-        "own_test_runs",
-        reads="releases own_tests changes",
-        writes="own_test_runs own_test_environments",
-        depends=lambda: [
-            rules.own_tests,
-            rules.missing,
-            rules.validation,
-            rules.of_environments,
-            [interpreter.python for interpreter in discover()],
-        ],
-        run=partial(run_own_tests, resources),
     )
     yield declared(
         "migrated_code",

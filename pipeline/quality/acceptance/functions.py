@@ -104,7 +104,7 @@ def _published(original: FunctionRow, facts: _AcceptanceInputs) -> Iterator[Publ
     if refusal := _refusal(function, runs, facts) or reviewed.refusal():
         yield refusal
         return
-    proof, source_of_it = _proof(function, runs, facts), source_columns(facts.snippets[function["snippet_id"]])
+    proof, source_of_it = _proof(runs, facts), source_columns(facts.snippets[function["snippet_id"]])
     source = parse_source(function["code"])
     use = function["core_start_byte"], function["core_end_byte"]
     for level in facts.masking.granularities:
@@ -152,7 +152,7 @@ class _Proof(TypedDict):
     discriminating: bool
 
 
-def _proof(function: FunctionRow, runs: Mapping[str, FunctionRunRow], facts: _AcceptanceInputs) -> _Proof:
+def _proof(runs: Mapping[str, FunctionRunRow], facts: _AcceptanceInputs) -> _Proof:
     tests, role = runs[FunctionRun.TESTS], deciding_run(runs)
     other = runs[role] if role else None
     decides = other is not None and facts.reviews.rules.decides(role, other["outcome"])

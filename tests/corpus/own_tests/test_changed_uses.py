@@ -27,7 +27,7 @@ def own_test(
 ) -> OwnTestRow:
     code = f"def test_it{head}:\n" + "".join(f"    {line}\n" for line in body.splitlines())
     row: OwnTestRow = {"id": body + first, "version": first, "last_version": last, "preamble": preamble, "code": code}
-    return row | {"test": "test_it", "entry": None, "apis": ["demo.other", "demo.total"]}
+    return row | {"test": "test_it", "apis": ["demo.other", "demo.total"]}
 
 
 def side(kind: ChangeKind = ChangeKind.REMOVED, new: str | None = None, parameter: str | None = None) -> ChangeSide:

@@ -17,7 +17,7 @@ from pipeline.corpus.usages.api import Api
 
 def lines_of(body: str, preamble: str = "") -> list[Line]:
     code = "def test_it():\n" + "".join(f"    {line}\n" for line in body.splitlines())
-    row: Any = {"preamble": preamble, "code": code, "entry": "test_it()"}
+    row: Any = {"preamble": preamble, "code": code}
     return loose_script_of(row)[0]
 
 

@@ -63,7 +63,7 @@ def run_uv(job: Job, interpreter: Interpreter, gateway: IndexProxy, sandbox: San
             files={_PROGRAM: program, **job.files},
             stdin=json.dumps(order).encode(),
             limits=rules.limits,
-            variables=_variables(rules) | dict(job.variables),
+            variables=_variables() | dict(job.variables),
             grants=Permissions(read=(uv_binary,), index=socket),
         )
     return _read(done)
@@ -90,7 +90,7 @@ def _bare(interpreter: Interpreter) -> Environment:
     return Environment(BARE, interpreter.python, interpreter.path, site_packages, (interpreter.prefix,))
 
 
-def _variables(rules: BuildRules) -> dict[str, str]:
+def _variables() -> dict[str, str]:
     return {
         "UV_PYTHON_DOWNLOADS": "never",
         "UV_NO_PROGRESS": "1",
