@@ -22,7 +22,7 @@ from pipeline.families.problems.library import Library
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.running import OpenEnvironment, OtherCode, Tested
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import ProblemRow, ProblemRunRow, RefusedProblemRow
+from pipeline.lake.rows import ProblemRow, ProblemRunRow
 from pipeline.llm.tasks.rules import ProblemDraftRules
 from pipeline.llm.writers import Refusal
 
@@ -121,13 +121,8 @@ class WrittenProblem:
     refusal: Refusal | None
     model: str
     prompt_sha256: str
-    tries: int
     tokens: int
     nano_usd: int
-
-    def refused_as(self, problem: str) -> Refusal:
-        """Return it as a refusal, for what was paid for and cannot be taken."""
-        return Refusal(problem, False, self.model, self.prompt_sha256, self.tries, self.tokens, self.nano_usd)
 
 
 class ProblemWriter(Protocol):
@@ -219,16 +214,4 @@ def drafted_row(
         "tokens": written.tokens,
         "nano_usd": written.nano_usd,
         **score.columns,
-    }
-
-
-def refused_row(request: Unwritten, refusal: Refusal) -> RefusedProblemRow:
-    """Return the row of `refused_problems` of a change that nothing accepted was written about."""
-    return {
-        "id": content_id(request.id, refusal.model, refusal.prompt_sha256),
-        "library": request.library.name,
-        "change_id": request.id,
-        "version": request.changed.version,
-        "path": request.changed.path,
-        **refusal.columns,
     }

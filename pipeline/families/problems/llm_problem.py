@@ -172,4 +172,4 @@ def _without(request: Unwritten, text: Text) -> str:
 def _written(one: Drafted[ProblemText], runs: Mapping[str, Sequence[ProblemRunRow]]) -> WrittenProblem:
     text = text_of(one.form) if one.form is not None else None
     of_text = runs[one.subject.id] if text is not None else ()
-    return WrittenProblem(text, of_text, one.refusal, one.model, one.prompt_sha256, one.tries, one.tokens, one.nano_usd)
+    return WrittenProblem(text, of_text, one.refusal, one.model, one.prompt_sha256, one.tokens, one.nano_usd)
