@@ -270,9 +270,7 @@ def test_the_same_program_with_other_tests_is_no_second_problem(
     assert "the same program" in second.refusal.problem
 
 
-def test_what_is_never_right_is_a_reject_with_the_last_problem(
-    store: Store, drafter: Make, server: ModelServer
-) -> None:  # noqa: F811
+def test_what_is_never_right_is_a_reject(store: Store, drafter: Make, server: ModelServer) -> None:  # noqa: F811
     server.reply = lambda _: {"text": json.dumps(GOOD["lib.chop"] | {"solution": "    return items\n"})}
     output = made_by(store, drafter(), [INTRODUCED])
     (reject,) = [reject for reject in output.rejects if reject.key == INTRODUCED["id"]]
