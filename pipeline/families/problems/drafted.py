@@ -151,6 +151,16 @@ def problem_id(request: Unwritten, starting_code: str, solution: str) -> str:
     return content_id("problem", request.library.name, changed.version, changed.path, starting_code, solution)
 
 
+def hidden_tests(request: Unwritten, text: Text) -> str:
+    """Return the hidden tests of an accepted text, with the test that needs the library.
+
+    Errors: ValueError if no hidden test calls the function.
+    """
+    changed = request.changed
+    name = f"the test that needs {request.library.name}, of the problem on {changed.path} in {changed.version}"
+    return present(text.tests(request.roots), name)
+
+
 def tested(request: Unwritten, text: Text) -> Tested:
     """Return a problem as it is to be run."""
     return Tested(
@@ -160,7 +170,7 @@ def tested(request: Unwritten, text: Text) -> Tested:
         starting_code=text.starting_code,
         solution=text.solution,
         visible=text.visible,
-        hidden=present(text.tests(request.roots)),
+        hidden=hidden_tests(request, text),
         module=MODULE,
         other=OtherCode(ProblemRun.OTHER_MODEL, text.other_solution) if text.other_solution else None,
     )
@@ -180,7 +190,7 @@ def drafted_row(
     calls = list(dict.fromkeys(use.path for use in uses if use.form == UsageForm.CALL))
     paths = list(dict.fromkeys([changed.path, *calls]))
     documents = [(path, row) for path in paths if (row := library.document(path, changed.version))]
-    tests = present(text.tests(request.roots))
+    tests = hidden_tests(request, text)
     texts = [text.program, text.visible, tests]
     pins = additional_dependencies(texts, request.roots | {MODULE}, place.row["lock"] or "", place.environment)
     id_ = problem_id(request, text.starting_code, text.solution)

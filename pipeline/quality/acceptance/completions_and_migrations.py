@@ -284,13 +284,13 @@ def _migration(original: MigrationRow, facts: _AcceptanceInputs) -> PublishedMig
     scored: MutationScoreRow | None = score and {**score, "id": instance["id"]}
     if scored and scored["mutants"] and (weak := too_weak(scored, Family.MIGRATION, facts.mutation)):
         return weak
-    own_run = present(facts.runs.of(target, target_version))
+    own_run = present(facts.runs.of(target, target_version), f"the verdict on {target} in {target_version}")
     return {
         **instance,
         **_described(reviewed, instance, facts),
         **source_columns(facts.snippets[instance["snippet_id"]]),
         **_reference(instance, source, facts),
-        "reference_outcome": present(facts.runs.outcome(source, version)),
+        "reference_outcome": present(facts.runs.outcome(source, version), f"the outcome of {source} in {version}"),
         "evidence": Evidence.EXECUTED,
         "source_in_target": source_in_target,
         "target_in_target": own_run["outcome"],
@@ -397,7 +397,8 @@ class _Reference(TypedDict):
 
 
 def _reference(instance: InstanceHead, subject: str, facts: _AcceptanceInputs) -> _Reference:
-    reference = facts.runs.of(subject, instance["version"])
-    run = present(reference or facts.runs.of(instance["path"], instance["version"]))
+    path, version = instance["path"], instance["version"]
+    reference = facts.runs.of(subject, version)
+    run = present(reference or facts.runs.of(path, version), f"the verdict on {subject} or {path} in {version}")
     outcome = reference["outcome"] if reference else None
     return {"reference_outcome": outcome, "python": run["python"], "lock_id": run["lock_id"]}
