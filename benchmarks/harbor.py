@@ -29,8 +29,9 @@ from pipeline.evaluation.scores.planning import Sources
 from pipeline.evaluation.scores.running import Runners, run_samples, runners_at
 from pipeline.evaluation.scores.runs import RunFile
 from pipeline.evaluation.scores.tally import as_answer
-from pipeline.evaluation.scores.tasks import REFERENCES, Task, read_tasks
+from pipeline.evaluation.scores.tasks import Task, read_tasks
 from pipeline.execution.environments.store import Locked
+from pipeline.families.all_families import BY_NAME
 from pipeline.families.repository_tasks.project_context import open_project
 from pipeline.lake.ids import sha256_text
 from pipeline.lake.rows import AnyRow
@@ -62,7 +63,7 @@ def answers(task: Task, number: int, tasks: Sequence[Task], rows: Mapping[str, A
 
 def reference_of(task: Task) -> str:
     """Return the right answer of a task."""
-    return str(task.row[REFERENCES[task.family]])
+    return BY_NAME[task.family].right_answer(task.row)
 
 
 def other_release(task: Task, tasks: Sequence[Task], rows: Mapping[str, AnyRow]) -> str | None:

@@ -121,6 +121,12 @@ class InstanceFamily:
     """The tables without which there are no rows."""
     advice: tuple[str, str]
     """Why there are none all the same, and what a curator can do."""
+    reference: str
+    """The published column with the right answer."""
+    hint: str | None = None
+    """The published column with the beginning of the reference, where the prompt shows it."""
+    setting: str
+    """The setting of prompts where none is named."""
     scoring: tuple[str, ...]
     """The published columns that scoring reads."""
     running: tuple[str, ...] = ()
@@ -178,6 +184,11 @@ class InstanceFamily:
     def has_discriminating(self) -> bool:
         """Whether its rows state if they are discriminating."""
         return any(column.name == _DISCRIMINATING for column in table(self.published).columns)
+
+    def right_answer(self, row: AnyRow) -> str:
+        """Return the right answer to a published row, without the hint."""
+        reference = str(row[self.reference])
+        return reference.removeprefix(row[self.hint]) if self.hint else reference
 
     def is_in(self, view: View, row: AnyRow) -> bool:
         """Return whether a row belongs to a view."""
