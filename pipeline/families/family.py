@@ -185,11 +185,6 @@ class InstanceFamily:
         """Whether its rows state if they are discriminating."""
         return any(column.name == _DISCRIMINATING for column in table(self.published).columns)
 
-    def right_answer(self, row: AnyRow) -> str:
-        """Return the right answer to a published row, without the hint."""
-        reference = str(row[self.reference])
-        return reference.removeprefix(row[self.hint]) if self.hint else reference
-
     def is_in(self, view: View, row: AnyRow) -> bool:
         """Return whether a row belongs to a view."""
         return view is View.ALL or not self.has_discriminating or row.get(_DISCRIMINATING) is True

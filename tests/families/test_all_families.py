@@ -12,6 +12,7 @@ from pipeline.evaluation.export.formats import FORMATS
 from pipeline.evaluation.prompts.rules import prompt_rules
 from pipeline.evaluation.scores.families import SCORERS
 from pipeline.evaluation.scores.planning import PLANNERS
+from pipeline.evaluation.scores.tasks import Task
 from pipeline.families.all_families import BY_NAME, FAMILIES, INSTANCES
 from pipeline.families.family import DESCRIPTION, DescribedBy, InstanceFamily
 from pipeline.index.release_selection import Period
@@ -56,9 +57,8 @@ def test_its_setting_asks_for_it(family: InstanceFamily) -> None:
 
 @of_family
 def test_its_right_answer_continues_its_hint(family: InstanceFamily) -> None:
-    assert family.right_answer({family.reference: "np.load(1)", family.hint or "": "np."}) == (
-        "load(1)" if family.hint else "np.load(1)"
-    )
+    row = {family.reference: "np.load(1)", family.hint or "": "np."}
+    assert Task("", family.name, row, ()).right_answer == ("load(1)" if family.hint else "np.load(1)")
 
 
 @of_family

@@ -124,8 +124,7 @@ class Judge:
         task = self._tasks[prompt.id]
         ran = [run.metric for run in plan(task, "", self._sources)] if self._runners else []
         metrics = (*ran, *SCORERS[self.family](task.row, ""))
-        reference = BY_NAME[self.family].right_answer(task.row)
-        return Question(prompt.id, prompt.system, prompt.prompt, reference, prompt.canary, metrics)
+        return Question(prompt.id, prompt.system, prompt.prompt, task.right_answer, prompt.canary, metrics)
 
     def verdict(self, of: str, answer: str) -> Verdict:
         """Score an answer of a model to a task, and run it where the family is run; several threads may ask.

@@ -66,6 +66,13 @@ class Task:
         """Whether its tests pass with an empty answer, so that runs measure nothing."""
         return BY_NAME[self.family].unnoticed(self.row)
 
+    @property
+    def right_answer(self) -> str:
+        """The reference, without the hint that the prompt shows."""
+        declared = BY_NAME[self.family]
+        reference = str(self.row[declared.reference])
+        return reference.removeprefix(self.row[declared.hint]) if declared.hint else reference
+
 
 Tasks = Mapping[str, Mapping[Family, Task]]
 """The tasks of a snapshot by id; two families may share an id."""

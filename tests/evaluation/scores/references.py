@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from pipeline.core.vocabularies.families import Family
+from pipeline.evaluation.scores.tasks import Task
 from pipeline.families.all_families import FAMILIES
 from pipeline.lake.rows import AnyRow
 
@@ -18,7 +19,8 @@ def predictions(snapshot: Path) -> Iterator[AnyRow]:
     for family in FAMILIES:
         path = snapshot / "data" / f"{family.table}.parquet"
         for row in pq.read_table(path).to_pylist() if path.exists() else ():
-            yield {"id": row[family.key], "family": family.name, "completions": [family.right_answer(row)]}
+            task = Task(row[family.key], family.name, row, ())
+            yield {"id": task.id, "family": family.name, "completions": [task.right_answer]}
 
 
 def write_predictions(snapshot: Path, path: Path) -> dict[Family, int]:
