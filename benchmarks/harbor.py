@@ -29,7 +29,7 @@ from pipeline.evaluation.scores.planning import Sources
 from pipeline.evaluation.scores.running import Runners, run_samples, runners_at
 from pipeline.evaluation.scores.runs import RunFile
 from pipeline.evaluation.scores.tally import as_answer
-from pipeline.evaluation.scores.tasks import REFERENCES, Task, read_tasks
+from pipeline.evaluation.scores.tasks import Task, read_tasks
 from pipeline.execution.environments.store import Locked
 from pipeline.families.repository_tasks.project_context import open_project
 from pipeline.lake.ids import sha256_text
@@ -48,21 +48,16 @@ Answers = Sequence[tuple[str, str]]
 
 def answers(task: Task, number: int, tasks: Sequence[Task], rows: Mapping[str, AnyRow]) -> Iterator[tuple[str, str]]:
     """Yield answers to a task, the `number`-th of the chosen ones; other tasks of its family are answered wrongly."""
-    reference = reference_of(task)
+    reference = task.right_answer
     yield "reference", reference
     yield "empty", ""
     changed = corruptions(reference)
     yield from (("corrupted", changed[(CORRUPTED * number + at) % len(changed)]) for at in range(CORRUPTED))
     if other := other_release(task, tasks, rows):
         yield "other release", other
-    yield "other task", next(text for text in map(reference_of, tasks) if text != reference)
+    yield "other task", next(other.right_answer for other in tasks if other.right_answer != reference)
     yield "fenced", f"Here is the code:\n\n```python\n{reference}\n```\n\nIt does what you want."
     yield "no syntax", f"{reference}\n    (]"
-
-
-def reference_of(task: Task) -> str:
-    """Return the right answer of a task."""
-    return str(task.row[REFERENCES[task.family]])
 
 
 def other_release(task: Task, tasks: Sequence[Task], rows: Mapping[str, AnyRow]) -> str | None:
@@ -71,8 +66,8 @@ def other_release(task: Task, tasks: Sequence[Task], rows: Mapping[str, AnyRow])
     if task.family is Family.MIGRATION:
         return str(row["source_code"])
     of_library = [other for other in tasks if rows[other.id]["library"] == row["library"]]
-    others = [reference_of(other) for other in of_library if rows[other.id]["version"] != row["version"]]
-    return next((text for text in others if text != reference_of(task)), None)
+    others = [other.right_answer for other in of_library if rows[other.id]["version"] != row["version"]]
+    return next((text for text in others if text != task.right_answer), None)
 
 
 def chosen(

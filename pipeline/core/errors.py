@@ -30,11 +30,13 @@ class InputError(CodedError, ValueError):
     """What a caller or a file gave cannot be used."""
 
 
-def present(value: T | None) -> T:
-    """Return a value that is there, though its type allows that it is not: what was built has a lock.
+def present(value: T | None, name: str) -> T:
+    """Return a value that is never None here, though its type allows it: a built environment has a lock.
 
-    Errors: ValueError where it is not there after all.
+    `name` says which value of which row it is, such as "the lock of requests 2.31.0".
+
+    Errors: ValueError with the name if it is None.
     """
     if value is None:
-        raise ValueError("a value is missing that was there when it was looked at")
+        raise ValueError(f"{name} is missing")
     return value

@@ -121,6 +121,12 @@ class InstanceFamily:
     """The tables without which there are no rows."""
     advice: tuple[str, str]
     """Why there are none all the same, and what a curator can do."""
+    reference: str
+    """The published column with the right answer."""
+    hint: str | None = None
+    """The published column with the beginning of the reference, where the prompt shows it."""
+    setting: str
+    """The setting of prompts where none is named."""
     scoring: tuple[str, ...]
     """The published columns that scoring reads."""
     running: tuple[str, ...] = ()

@@ -664,54 +664,6 @@ class RefusedFunctionRow(TypedDict):
     tokens: int
     nano_usd: int
 
-class RefusedJudgementRow(TypedDict):
-    """A pair of APIs that a model was asked to judge, and of which no answer was accepted."""
-
-    id: str
-    library: str
-    old_version: str
-    new_version: str
-    path: str
-    new_path: str
-    problem: str
-    model: str
-    prompt_sha256: str
-    tries: int
-    tokens: int
-    nano_usd: int
-
-class RefusedMigrationRow(TypedDict):
-    """The code of a snippet for another release that a model was asked for, and of which no draft was accepted."""
-
-    id: str
-    library: str
-    snippet_id: str
-    version: str
-    target_version: str
-    path: str
-    change_id: str
-    problem: str
-    model: str
-    prompt_sha256: str
-    tries: int
-    tokens: int
-    nano_usd: int
-
-class RefusedProblemRow(TypedDict):
-    """A change for which a model was asked for a problem, and of which no draft was accepted."""
-
-    id: str
-    library: str
-    change_id: str
-    version: str
-    path: str
-    problem: str
-    model: str
-    prompt_sha256: str
-    tries: int
-    tokens: int
-    nano_usd: int
-
 class RejectRow(TypedDict):
     """What a stage refused, with its reason; nothing disappears without a row here."""
 
@@ -1458,9 +1410,6 @@ class Tables(TypedDict, total=False):
     published_scenes: Sequence[PublishedSceneRow]
     refused_drafts: Sequence[RefusedDraftRow]
     refused_functions: Sequence[RefusedFunctionRow]
-    refused_judgements: Sequence[RefusedJudgementRow]
-    refused_migrations: Sequence[RefusedMigrationRow]
-    refused_problems: Sequence[RefusedProblemRow]
     rejects: Sequence[RejectRow]
     releases: Sequence[ReleaseRow]
     repository_tasks: Sequence[RepositoryTaskRow]
@@ -1581,12 +1530,6 @@ class TypedReads:
     def read(self, name: Literal["refused_drafts"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[RefusedDraftRow]: ...
     @overload
     def read(self, name: Literal["refused_functions"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[RefusedFunctionRow]: ...
-    @overload
-    def read(self, name: Literal["refused_judgements"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[RefusedJudgementRow]: ...
-    @overload
-    def read(self, name: Literal["refused_migrations"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[RefusedMigrationRow]: ...
-    @overload
-    def read(self, name: Literal["refused_problems"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[RefusedProblemRow]: ...
     @overload
     def read(self, name: Literal["rejects"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[RejectRow]: ...
     @overload
@@ -1729,12 +1672,6 @@ class TypedSnapshot:
     def rows(self, config: Literal["refused_drafts"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[RefusedDraftRow]: ...
     @overload
     def rows(self, config: Literal["refused_functions"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[RefusedFunctionRow]: ...
-    @overload
-    def rows(self, config: Literal["refused_judgements"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[RefusedJudgementRow]: ...
-    @overload
-    def rows(self, config: Literal["refused_migrations"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[RefusedMigrationRow]: ...
-    @overload
-    def rows(self, config: Literal["refused_problems"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[RefusedProblemRow]: ...
     @overload
     def rows(self, config: Literal["rejects"], columns: Iterable[str] | None = None, where: pc.Expression | None = None, split: str = "data") -> list[RejectRow]: ...
     @overload
@@ -1882,12 +1819,6 @@ class Configurations(Mapping[str, Sequence[AnyRow]]):
     def __getitem__(self, config: Literal["refused_drafts"]) -> Sequence[RefusedDraftRow]: ...
     @overload
     def __getitem__(self, config: Literal["refused_functions"]) -> Sequence[RefusedFunctionRow]: ...
-    @overload
-    def __getitem__(self, config: Literal["refused_judgements"]) -> Sequence[RefusedJudgementRow]: ...
-    @overload
-    def __getitem__(self, config: Literal["refused_migrations"]) -> Sequence[RefusedMigrationRow]: ...
-    @overload
-    def __getitem__(self, config: Literal["refused_problems"]) -> Sequence[RefusedProblemRow]: ...
     @overload
     def __getitem__(self, config: Literal["rejects"]) -> Sequence[RejectRow]: ...
     @overload

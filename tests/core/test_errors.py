@@ -6,9 +6,10 @@ import ast
 import pickle
 from collections.abc import Iterator, Mapping
 
+import pytest
 import yaml
 
-from pipeline.core.errors import CodedError, FatalError, InputError
+from pipeline.core.errors import CodedError, FatalError, InputError, present
 from pipeline.core.settings import PROJECT
 from pipeline.index.http import NotFound
 from pipeline.lake.delta import LakeProblem
@@ -87,6 +88,12 @@ def test_a_code_survives_another_process_and_does_not_change_the_message() -> No
     with raises(FatalError, code="disk_full"):
         raise FatalError("no space", code="disk_full")
     assert CodedError("x").code == ""
+
+
+def test_a_missing_value_is_named() -> None:
+    assert present("", "the lock of requests 2.31.0") == ""
+    with pytest.raises(ValueError, match=r"requests 2\.31\.0"):
+        present(None, "the lock of requests 2.31.0")
 
 
 MOST_WORDS = 3

@@ -12,6 +12,7 @@ from pipeline.evaluation.export.formats import FORMATS
 from pipeline.evaluation.prompts.rules import prompt_rules
 from pipeline.evaluation.scores.families import SCORERS
 from pipeline.evaluation.scores.planning import PLANNERS
+from pipeline.evaluation.scores.tasks import Task
 from pipeline.families.all_families import BY_NAME, FAMILIES, INSTANCES
 from pipeline.families.family import DESCRIPTION, DescribedBy, InstanceFamily
 from pipeline.index.release_selection import Period
@@ -22,7 +23,6 @@ from pipeline.orchestration.stages.empty_families import NEEDS
 from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.quality.flags.subjects import MAKERS as SUBJECT_MAKERS
 from pipeline.quality.flags.subjects import READS
-from tests.evaluation.scores.references import REFERENCES
 
 of_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.table)
 of_instances = pytest.mark.parametrize("family", INSTANCES, ids=lambda family: family.table)
@@ -47,16 +47,28 @@ def test_it_is_scored_asked_exported_and_made_again(family: InstanceFamily) -> N
     assert family.name in {rule.family for rules in prompt_rules().values() for rule in rules.templates.values()}
     assert [name for name, known in FORMATS.items() if family.table in known.layout.families]
     assert family.table in MAKERS
-    assert family.name in REFERENCES
+
+
+@of_family
+def test_its_setting_asks_for_it(family: InstanceFamily) -> None:
+    rules = prompt_rules()[family.setting]
+    assert rules.templates[rules.settings[family.setting].template].family is family.name
+
+
+@of_family
+def test_its_right_answer_continues_its_hint(family: InstanceFamily) -> None:
+    row = {family.reference: "np.load(1)", family.hint or "": "np."}
+    assert Task("", family.name, row, ()).right_answer == ("load(1)" if family.hint else "np.load(1)")
 
 
 @of_family
 def test_what_is_read_of_published_rows_is_declared(family: InstanceFamily) -> None:
     published = columns(family.published)
-    read = {family.key, *family.scoring, *family.running, *family.place, *family.question}
+    read = {family.key, family.reference, *family.scoring, *family.running, *family.place, *family.question}
     read |= {*family.proofs.columns, family.version} if family.proofs else set()
     read |= {*family.hidden.readable_columns} if family.hidden else set()
     assert read <= published
+    assert family.hint is None or family.hint in family.scoring
     named = columns(BY_NAME[family.view_of].published) if family.view_of else published
     assert family.hidden is None or family.hidden.column in named
 

@@ -16,7 +16,7 @@ from pipeline.core.vocabularies.scores import Exclusion, Metric
 from pipeline.evaluation.export.artifacts import answered, beginning
 from pipeline.evaluation.export.format import Attached, Format, Layout, Placed, Refused, Result, Unpack
 from pipeline.evaluation.export.harbor_folder import ENVIRONMENT, Folder, digest_of, encoded, lock_files, manifest
-from pipeline.evaluation.export.harbor_projects import PACKAGES, SETTINGS_OF_PROJECTS, InProjects, place_of
+from pipeline.evaluation.export.harbor_projects import PACKAGES, InProjects, place_of
 from pipeline.evaluation.prompts.make import Prompt, Without, prompts
 from pipeline.evaluation.prompts.rules import prompt_rules
 from pipeline.evaluation.scores.planning import Sources, example_of, plan, plan_control, unparted
@@ -26,6 +26,7 @@ from pipeline.evaluation.scores.runs import CaseRun, ProjectRun, Run
 from pipeline.evaluation.scores.tasks import Task, read_tasks
 from pipeline.execution.environments.store import Locked
 from pipeline.execution.validation.rules import ValidationRules
+from pipeline.families.all_families import BY_NAME, FAMILIES
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.lake.rows import AnyRow, ProjectRow
@@ -33,12 +34,6 @@ from pipeline.snapshots.format.reader import Snapshot
 
 TASKS = "tasks.jsonl"
 DATASET = "dataset.toml"
-_SETTINGS = {
-    Family.COMPLETION: "versicode-completion",
-    Family.MIGRATION: "versicode-migration",
-    Family.PROBLEM: "gitchameleon-greedy",
-    Family.FUNCTION: "versicode-function",
-}
 _COLUMNS: Mapping[Family, tuple[str, ...]] = {
     Family.COMPLETION: ("granularity", "masked_code", "core_token", "code"),
     Family.MIGRATION: ("source_code", "target_code", "target_path"),
@@ -46,12 +41,6 @@ _COLUMNS: Mapping[Family, tuple[str, ...]] = {
     Family.FUNCTION: ("granularity", "masked_code", "core_token", "tests", "module"),
 }
 """The columns that judging reads."""
-_REFERENCES = {
-    Family.COMPLETION: "answer",
-    Family.MIGRATION: "target_code",
-    Family.PROBLEM: "solution",
-    Family.FUNCTION: "answer",
-}
 _PLACES = {
     Family.COMPLETION: "has the code above. Write your answer in place of `{mask}`, and change nothing else.",
     Family.FUNCTION: "has the code above. Write your answer in place of `{mask}`, and change nothing else.",
@@ -117,7 +106,7 @@ class _Programs:
             **{f"environment/{file}": text for file, text in locks.items()},
             **{f"environment/app/{file}": text for file, text in _agent_files(family, row).items()},
             "solution/solve.sh": _SOLVE,
-            "solution/solution.py": answered(family, row, row[_REFERENCES[family]]),
+            "solution/solution.py": answered(family, row, row[BY_NAME[family].reference]),
             "tests/Dockerfile": base + installs + _OF_VERIFIER,
             **{f"tests/{file}": text for file, text in locks.items()},
             "tests/case.json": json.dumps(self._case(folder, run), indent=1, sort_keys=True) + "\n",
@@ -171,7 +160,7 @@ def harbor(snapshot: Snapshot, unpack: Unpack, *, unnoticed: bool = False) -> It
     tasks = [task for of_id in read_tasks(snapshot, (), running=True).values() for task in of_id.values()]
     digests: dict[str, str] = {}
     of_snapshot = snapshot.name, snapshot.sha256
-    for family in (*_SETTINGS, *SETTINGS_OF_PROJECTS):
+    for family in (declared.name for declared in FAMILIES if declared.table in _LAYOUT.families):
         of_family = [task for task in tasks if task.family is family]
         rows = {row["id"]: row for row in snapshot.rows(family.table)} if of_family else {}
         able: list[tuple[Task, Run, Prompt]] = []
@@ -212,7 +201,7 @@ def harbor(snapshot: Snapshot, unpack: Unpack, *, unnoticed: bool = False) -> It
 
 
 def _prompts(snapshot: Snapshot, family: Family) -> dict[str, Prompt | Without]:
-    setting = {**_SETTINGS, **SETTINGS_OF_PROJECTS}[family]
+    setting = BY_NAME[family].setting
     ignore_case = load(settings().rules / "masking.yaml", MaskingRules).ignore_case
     rules = prompt_rules()[setting]
     return {each.id: each for each in prompts(snapshot, setting, rules, ignore_case=ignore_case, unnoticed=True)}

@@ -18,17 +18,13 @@ from pipeline.evaluation.export.format import Refused, Unpack
 from pipeline.evaluation.export.harbor_folder import ENVIRONMENT, Folder, encoded, lock_files
 from pipeline.evaluation.export.projects import SETTINGS, SourcesMissing, plain_settings
 from pipeline.evaluation.scores.tasks import Task
+from pipeline.families.all_families import BY_NAME
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.tree import Tree
 from pipeline.lake.names import UnsafeName, inner_path
 from pipeline.lake.rows import AnyRow, ProjectRow
 
-SETTINGS_OF_PROJECTS = {
-    Family.REPOSITORY_TASK: "evocodebench-local-infilling",
-    Family.SCENE: "codevbench-instruction",
-}
 PACKAGES = "what the project and its tests need; the project itself is imported from `/app`"
-_REFERENCES = {Family.REPOSITORY_TASK: "reference", Family.SCENE: "middle"}
 _BEGINNINGS = {Family.REPOSITORY_TASK: "raise NotImplementedError", Family.SCENE: ""}
 _OF_TREES = ("test_files", "test_folders", "aside", "max_unpacked_bytes", "max_ratio", "files")
 _OF_RUNS = ("tests", "test_time_s", "test_calls", "changed_import_cpu_s")
@@ -110,7 +106,7 @@ class InProjects:
             SETTINGS: plain_settings(tree.files),
         }
         agent_tree = Tree(tree.root, {**self._others(project, tree, path), **begun}, tree.rules)
-        solution = answered_in(family, row, text, row[_REFERENCES[family]])
+        solution = answered_in(family, row, text, row[BY_NAME[family].reference])
         return folder.common() | {
             **self._agent_image(folder, project, sorted(tree.files.keys() - agent_tree.files.keys())),
             "environment/project.tar.gz": _packed(agent_tree),

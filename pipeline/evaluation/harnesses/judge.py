@@ -26,26 +26,13 @@ from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.running import Passes, run_samples, runners_at
 from pipeline.evaluation.scores.runs import CONTROLS, RunFile
 from pipeline.evaluation.scores.tally import tally
-from pipeline.evaluation.scores.tasks import REFERENCES, Task, read_tasks
+from pipeline.evaluation.scores.tasks import read_tasks
 from pipeline.execution.caches.using import use_caches
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.names import latest
 from pipeline.snapshots.format.reader import Snapshot
-
-SETTINGS: Mapping[Family, str] = {
-    Family.COMPLETION: "versicode-completion",
-    Family.CONTEXT: "libevolutioneval-version-aware-instruction",
-    Family.CONTROLLED: "libevolutioneval-controlled-version-aware",
-    Family.BLOCK_COMPLETION: "versicode-block",
-    Family.FUNCTION: "versicode-function",
-    Family.MIGRATION: "versicode-migration",
-    Family.PROBLEM: "gitchameleon-greedy",
-    Family.REPOSITORY_TASK: "evocodebench-local-infilling",
-    Family.SCENE: "codevbench-instruction",
-}
-"""The setting of a family where none is named."""
 
 MAIN: Mapping[Family, Metric] = {
     Family.CONTEXT: Metric.API_F1,
@@ -83,14 +70,14 @@ class Verdict:
 class Judge:
     """The tasks of a family in a setting and a view, and verdicts on answers to them.
 
-    `snapshot` is a folder, or a profile for its latest; the setting is by default that of `SETTINGS`.
+    `snapshot` is a folder, or a profile for its latest; the setting is by default that of the family.
 
     Errors: SnapshotError for a snapshot that is not there, or has no prompt in the view; ValueError for an unknown
     setting, or one of another family; SandboxUnavailable where answers are run.
     """
 
     def __init__(self, snapshot: str, family: Family, view: View, setting: str | None = None) -> None:
-        self.family, self.setting = family, setting or SETTINGS[family]
+        self.family, self.setting = family, setting or BY_NAME[family].setting
         self.main = MAIN.get(family, Metric.PASS)
         self.folder = _find(snapshot)
         reader, rules = Snapshot(self.folder), settings().rules
@@ -138,7 +125,7 @@ class Judge:
         task = self._tasks[prompt.id]
         ran = [run.metric for run in plan(task, "", self._sources)] if self._runners else []
         metrics = (*ran, *SCORERS[self.family](task.row, ""))
-        return Question(prompt.id, prompt.system, prompt.prompt, _reference(task), prompt.canary, metrics)
+        return Question(prompt.id, prompt.system, prompt.prompt, task.right_answer, prompt.canary, metrics)
 
     def verdict(self, of: str, answer: str) -> Verdict:
         """Score an answer of a model to a task, and run it where the family is run; several threads may ask.
@@ -173,9 +160,3 @@ def _find(name: str) -> Path:
             code="snapshot_unknown",
         )
     return snapshot
-
-
-def _reference(task: Task) -> str:
-    if task.family in (Family.CONTEXT, Family.CONTROLLED):
-        return str(task.row["reference_call"]).removeprefix(task.row["hint"])
-    return str(task.row[REFERENCES.get(task.family, "answer")])

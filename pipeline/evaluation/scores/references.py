@@ -14,7 +14,8 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.evaluation.scores.planning import Sources, plan
 from pipeline.evaluation.scores.running import Runners, run_planned
 from pipeline.evaluation.scores.runs import UNJUDGED, ProjectRun, Run, RunFile
-from pipeline.evaluation.scores.tasks import REFERENCES, Task
+from pipeline.evaluation.scores.tasks import Task
+from pipeline.families.all_families import BY_NAME
 
 SLOW = 0.5
 """The share of the time limit from which a reference is slow: a right answer of twice its time would fail."""
@@ -71,7 +72,7 @@ def doubtful_references(
 
 
 def _plan(task: Task, sources: Sources) -> Sequence[Run]:
-    reference = task.row.get(REFERENCES[task.family])
+    reference = task.row.get(BY_NAME[task.family].reference)
     return plan(task, reference, sources) if isinstance(reference, str) else []
 
 

@@ -50,16 +50,6 @@ COLUMNS: Mapping[Facet, str] = {
 Errata = Mapping[str, str]
 """What an erratum says of a row, by the id of the row."""
 
-REFERENCES: Mapping[Family, str] = {
-    Family.COMPLETION: "answer",
-    Family.FUNCTION: "answer",
-    Family.MIGRATION: "target_code",
-    Family.PROBLEM: "solution",
-    Family.REPOSITORY_TASK: "reference",
-    Family.SCENE: "middle",
-}
-"""The column with the right answer, of families whose answers are run."""
-
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -75,6 +65,14 @@ class Task:
     def is_unnoticed(self) -> bool:
         """Whether its tests pass with an empty answer, so that runs measure nothing."""
         return BY_NAME[self.family].unnoticed(self.row)
+
+    @property
+    def right_answer(self) -> str:
+        """The reference, without the hint that the prompt shows."""
+        declared = BY_NAME[self.family]
+        value = self.row[declared.reference]
+        reference = value if isinstance(value, str) else ", ".join(value)
+        return reference.removeprefix(self.row[declared.hint]) if declared.hint else reference
 
 
 Tasks = Mapping[str, Mapping[Family, Task]]
@@ -105,7 +103,7 @@ def _tasks(snapshot: Snapshot, family: Family, facets: Collection[Facet], runnin
     needed = (declared.key, *declared.scoring, *(declared.running if running else ()))
     columns = {facet: declared.release_time if facet is Facet.YEAR else COLUMNS[facet] for facet in facets}
     others = (*columns.values(), *([COLUMNS[Facet.DISCRIMINATING]] if declared.has_discriminating else []))
-    others = (*others, *declared.cluster, *([REFERENCES[family]] if running and family in REFERENCES else []))
+    others = (*others, *declared.cluster, *([declared.reference] if running else []))
     rows = rows_of(snapshot, declared.table, needed, others)
     if declared.view_of is not None:
         rows = _with_viewed(snapshot, declared, rows, facets)

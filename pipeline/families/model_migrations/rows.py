@@ -10,12 +10,10 @@ from pipeline.lake.rows import (
     DraftedDescriptionRow,
     DraftedRewriteRow,
     MigrationRow,
-    RefusedMigrationRow,
     RewriteRow,
 )
 from pipeline.llm.tasks.forms import MigratedCode
 from pipeline.llm.tasks.rounds import Drafted
-from pipeline.llm.writers import Refusal
 
 
 def rewrite_row(attempt: Attempt, candidate: Candidate) -> RewriteRow:
@@ -65,18 +63,4 @@ def description_row(instance: MigrationRow, attempt: Attempt, drafted: Drafted[M
         "prompt_sha256": drafted.prompt_sha256,
         "tokens": drafted.tokens,
         "nano_usd": drafted.nano_usd,
-    }
-
-
-def refused_row(candidate: Candidate, refusal: Refusal) -> RefusedMigrationRow:
-    """Return a row of `refused_migrations`."""
-    return {
-        "id": content_id(candidate.key, refusal.model, refusal.prompt_sha256),
-        "library": candidate.snippet["library"],
-        "snippet_id": candidate.snippet["id"],
-        "version": candidate.source,
-        "target_version": candidate.target,
-        "path": candidate.path,
-        "change_id": candidate.change["id"],
-        **refusal.columns,
     }

@@ -18,7 +18,7 @@ from pipeline.families.model_migrations.candidates import Candidate, candidates,
 from pipeline.families.model_migrations.environment_verdicts import EnvironmentVerdicts, without
 from pipeline.families.model_migrations.llm_code import Attempt, ModelMigrations
 from pipeline.families.model_migrations.prompt_context import Teller
-from pipeline.families.model_migrations.rows import description_row, drafted_rewrite_row, refused_row, rewrite_row
+from pipeline.families.model_migrations.rows import description_row, drafted_rewrite_row, rewrite_row
 from pipeline.families.problems.library import Library
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.rows import (
@@ -26,7 +26,6 @@ from pipeline.lake.rows import (
     DraftedRewriteRow,
     ModelMigrationRow,
     R,
-    RefusedMigrationRow,
     RewriteRow,
     Tables,
     VerdictRow,
@@ -60,7 +59,7 @@ def drafted_migrations_stage(
     tables: Tables,
     migrating: Migrating,
 ) -> Output:
-    """Make the tables `drafted_*` and `refused_migrations` of a library; the unit is a snippet in a pair of releases.
+    """Make the tables `model_migrations` and `drafted_*` of a library; the unit is a snippet in a pair of releases.
 
     Rejects: OVER_QUOTA; NO_ENVIRONMENT; NOT_PROVEN, where the snippet does not pass in its own release; UNCHANGED,
     where it does not fail in the other; DRAFT_WAITING and DRAFT_REFUSED. An instance that can have no tags, or is there
@@ -125,7 +124,6 @@ class _Results:
     rewrites: dict[str, DraftedRewriteRow] = field(default_factory=dict)
     instances: dict[str, ModelMigrationRow] = field(default_factory=dict)
     descriptions: dict[str, DraftedDescriptionRow] = field(default_factory=dict)
-    refused: list[RefusedMigrationRow] = field(default_factory=list)
 
     def add(
         self, candidate: Candidate, attempt: Attempt | None, drafted: Drafted[MigratedCode], history: History
@@ -136,7 +134,6 @@ class _Results:
             assert refusal is not None
             reason = RejectReason.DRAFT_WAITING if refusal.waiting else RejectReason.DRAFT_REFUSED
             self.rejects.append(Reject(candidate.key, reason, refusal.problem))
-            self.refused += [] if refusal.waiting else [refused_row(candidate, refusal)]
             return
         rewrite = drafted_rewrite_row(attempt, candidate, drafted)
         self.rewrites.setdefault(rewrite["id"], rewrite)
@@ -159,7 +156,6 @@ class _Results:
                 "drafted_rewrites": _by_id(self.rewrites.values()),
                 "drafted_verdicts": _by_id(verdicts),
                 "drafted_descriptions": _by_id(self.descriptions.values()),
-                "refused_migrations": _by_id(self.refused),
             },
             units_in=unit_count,
             units_out=unit_count - len(self.rejects),

@@ -14,7 +14,7 @@ from pipeline.lake.rows import AnyRow, DraftRow, MigrationRow, RewriteRow, Table
 from pipeline.lake.stage import as_tables
 from pipeline.lake.tables import Lake
 
-TABLES = ("model_migrations", "drafted_rewrites", "drafted_verdicts", "drafted_descriptions", "refused_migrations")
+TABLES = ("model_migrations", "drafted_rewrites", "drafted_verdicts", "drafted_descriptions")
 """What the stage `migrated_code` writes; empty where no model drafts."""
 
 DRAFTED = ("model_migrations", "drafted_verdicts", "drafted_descriptions")

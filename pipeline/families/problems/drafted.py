@@ -22,7 +22,7 @@ from pipeline.families.problems.library import Library
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.running import OpenEnvironment, OtherCode, Tested
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import ProblemRow, ProblemRunRow, RefusedProblemRow
+from pipeline.lake.rows import ProblemRow, ProblemRunRow
 from pipeline.llm.tasks.rules import ProblemDraftRules
 from pipeline.llm.writers import Refusal
 
@@ -121,13 +121,8 @@ class WrittenProblem:
     refusal: Refusal | None
     model: str
     prompt_sha256: str
-    tries: int
     tokens: int
     nano_usd: int
-
-    def refused_as(self, problem: str) -> Refusal:
-        """Return it as a refusal, for what was paid for and cannot be taken."""
-        return Refusal(problem, False, self.model, self.prompt_sha256, self.tries, self.tokens, self.nano_usd)
 
 
 class ProblemWriter(Protocol):
@@ -156,6 +151,16 @@ def problem_id(request: Unwritten, starting_code: str, solution: str) -> str:
     return content_id("problem", request.library.name, changed.version, changed.path, starting_code, solution)
 
 
+def hidden_tests(request: Unwritten, text: Text) -> str:
+    """Return the hidden tests of an accepted text, with the test that needs the library.
+
+    Errors: ValueError if no hidden test calls the function.
+    """
+    changed = request.changed
+    name = f"the test that needs {request.library.name}, of the problem on {changed.path} in {changed.version}"
+    return present(text.tests(request.roots), name)
+
+
 def tested(request: Unwritten, text: Text) -> Tested:
     """Return a problem as it is to be run."""
     return Tested(
@@ -165,7 +170,7 @@ def tested(request: Unwritten, text: Text) -> Tested:
         starting_code=text.starting_code,
         solution=text.solution,
         visible=text.visible,
-        hidden=present(text.tests(request.roots)),
+        hidden=hidden_tests(request, text),
         module=MODULE,
         other=OtherCode(ProblemRun.OTHER_MODEL, text.other_solution) if text.other_solution else None,
     )
@@ -185,7 +190,7 @@ def drafted_row(
     calls = list(dict.fromkeys(use.path for use in uses if use.form == UsageForm.CALL))
     paths = list(dict.fromkeys([changed.path, *calls]))
     documents = [(path, row) for path in paths if (row := library.document(path, changed.version))]
-    tests = present(text.tests(request.roots))
+    tests = hidden_tests(request, text)
     texts = [text.program, text.visible, tests]
     pins = additional_dependencies(texts, request.roots | {MODULE}, place.row["lock"] or "", place.environment)
     id_ = problem_id(request, text.starting_code, text.solution)
@@ -219,16 +224,4 @@ def drafted_row(
         "tokens": written.tokens,
         "nano_usd": written.nano_usd,
         **score.columns,
-    }
-
-
-def refused_row(request: Unwritten, refusal: Refusal) -> RefusedProblemRow:
-    """Return the row of `refused_problems` of a change that nothing accepted was written about."""
-    return {
-        "id": content_id(request.id, refusal.model, refusal.prompt_sha256),
-        "library": request.library.name,
-        "change_id": request.id,
-        "version": request.changed.version,
-        "path": request.changed.path,
-        **refusal.columns,
     }

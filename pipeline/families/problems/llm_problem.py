@@ -6,13 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.core.errors import present
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.validation.cases import MODULE, Case, Result
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.problems.apis.needs import ignoring, parameters_of
-from pipeline.families.problems.drafted import Text, Unwritten, WrittenProblem, tested
+from pipeline.families.problems.drafted import Text, Unwritten, WrittenProblem, hidden_tests, tested
 from pipeline.families.problems.llm_reading import Reader, text_of
 from pipeline.families.problems.running import OpenEnvironment, Tested, run_tested
 from pipeline.lake.rows import ProblemRunRow
@@ -85,9 +84,7 @@ class _Court:
         A solution that passes the first, or fails the second, does the work by itself.
         """
         idle = self._run([(request, {"": _without(request, text)}, text.hidden) for request, text in drafts])
-        whole = self._run(
-            [(request, {"": text.program}, present(text.tests(request.roots))) for request, text in drafts]
-        )
+        whole = self._run([(request, {"": text.program}, hidden_tests(request, text)) for request, text in drafts])
         problems: dict[str, str | None] = {}
         for request, _ in drafts:
             path, library = request.changed.path, whole[request.id, ""]
@@ -172,4 +169,4 @@ def _without(request: Unwritten, text: Text) -> str:
 def _written(one: Drafted[ProblemText], runs: Mapping[str, Sequence[ProblemRunRow]]) -> WrittenProblem:
     text = text_of(one.form) if one.form is not None else None
     of_text = runs[one.subject.id] if text is not None else ()
-    return WrittenProblem(text, of_text, one.refusal, one.model, one.prompt_sha256, one.tries, one.tokens, one.nano_usd)
+    return WrittenProblem(text, of_text, one.refusal, one.model, one.prompt_sha256, one.tokens, one.nano_usd)

@@ -43,7 +43,7 @@ def problems_stage(
     runner: Runner,
     writer: ProblemWriter | None = None,
 ) -> Output:
-    """Make the tables `problems`, `problem_runs`, `problem_environments` and `refused_problems` of a library.
+    """Make the tables `problems`, `problem_runs` and `problem_environments` of a library.
 
     The unit is a task of an example or a witness in a version that sets it apart. A task of no such version, and an
     example or witness without a task, is one unit each. Where there is a `writer`, so is each change that none decides.
@@ -101,7 +101,6 @@ def problems_stage(
             "problems": sorted(problems, key=_id),
             "problem_runs": sorted(runs, key=_id),
             "problem_environments": sorted(environments.values(), key=lambda row: Version(row["version"])),
-            "refused_problems": sorted(written.refused, key=_id),
         },
         units_in=len(problems) + len(refused),
         units_out=len(problems),

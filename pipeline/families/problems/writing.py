@@ -14,12 +14,12 @@ from pipeline.execution.mutation.score import MutationScore
 from pipeline.execution.validation.cases import MODULE, Case
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.problems.changed import Changed, change_context, changed_apis, undecided
-from pipeline.families.problems.drafted import ProblemWriter, Unwritten, WrittenProblem, drafted_row, refused_row
+from pipeline.families.problems.drafted import ProblemWriter, Unwritten, WrittenProblem, drafted_row
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.running import OpenEnvironment, environments_with_tests, places_of
 from pipeline.lake.guard import attempt, guarded, parted
-from pipeline.lake.rows import EnvironmentRow, ProblemRow, ProblemRunRow, RefusedProblemRow, SnippetRow
+from pipeline.lake.rows import EnvironmentRow, ProblemRow, ProblemRunRow, SnippetRow
 from pipeline.lake.stage import Reject
 
 
@@ -29,7 +29,6 @@ class WrittenRows:
 
     problems: list[ProblemRow] = field(default_factory=list)
     runs: list[ProblemRunRow] = field(default_factory=list)
-    refused: list[RefusedProblemRow] = field(default_factory=list)
     environments: list[EnvironmentRow] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
     notes: list[Reject] = field(default_factory=list)
@@ -116,13 +115,11 @@ def _enter(
         assert refusal is not None
         reason = RejectReason.DRAFT_WAITING if refusal.waiting else RejectReason.DRAFT_REFUSED
         rows.rejects.append(Reject(request.id, reason, f"{changed.path} in {changed.version}: {refusal.problem}"))
-        rows.refused += [] if refusal.waiting else [refused_row(request, refusal)]
         return
     row = drafted_row(request, written.text, written, place, rules, score())
     if row["id"] in ids:
         detail = f"{changed.path} in {changed.version}: the same program as another problem"
         rows.rejects.append(Reject(request.id, RejectReason.DUPLICATE, detail))
-        rows.refused.append(refused_row(request, written.refused_as("the same program as another problem")))
         return
     ids.add(row["id"])
     rows.problems.append(row)

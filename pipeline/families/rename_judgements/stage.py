@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.states import describe_state
@@ -20,7 +20,6 @@ from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import (
     DocumentRow,
     JudgementRow,
-    RefusedJudgementRow,
     SymbolRow,
     Tables,
 )
@@ -28,7 +27,6 @@ from pipeline.lake.stage import Output, Reject
 from pipeline.llm.tasks.forms import RenameJudgement
 from pipeline.llm.tasks.rounds import Drafted, Subject
 from pipeline.llm.tasks.rules import RenameJudgementRules
-from pipeline.llm.writers import Refusal
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ def judgements_stage(
     tables: Tables,
     judging: Judging,
 ) -> Output:
-    """Make the tables `judgements` and `refused_judgements` of a library; the unit is a pair of APIs.
+    """Make the table `judgements` of a library; the unit is a pair of APIs.
 
     Rejects: OVER_QUOTA, DRAFT_WAITING, DRAFT_REFUSED.
     """
@@ -65,7 +63,6 @@ def judgements_stage(
         for pair in surplus
     ]
     judgements: list[JudgementRow] = []
-    refused: list[RefusedJudgementRow] = []
     for (pair, _), drafted in zip(subjects, judged, strict=True):
         if drafted.form is not None:
             judgements.append(_row(library, pair, drafted.form, drafted))
@@ -74,13 +71,9 @@ def judgements_stage(
         assert refusal is not None
         reason = RejectReason.DRAFT_WAITING if refusal.waiting else RejectReason.DRAFT_REFUSED
         rejects.append(Reject(pair.key, reason, refusal.problem))
-        refused += [] if refusal.waiting else [_refused(library, pair, refusal)]
     rejects.sort(key=lambda reject: reject.key)
     return Output(
-        {
-            "judgements": sorted(judgements, key=lambda row: row["id"]),
-            "refused_judgements": sorted(refused, key=lambda row: row["id"]),
-        },
+        {"judgements": sorted(judgements, key=lambda row: row["id"])},
         units_in=len(candidates),
         units_out=len(judgements),
         rejects=rejects,
@@ -133,8 +126,12 @@ class _Teller:
 
 def _row(library: str, pair: Pair, form: RenameJudgement, drafted: Drafted[RenameJudgement]) -> JudgementRow:
     return {
-        **_head(library, pair),
         "id": content_id(library, pair.key),
+        "library": library,
+        "old_version": pair.old_version,
+        "new_version": pair.new_version,
+        "path": pair.path,
+        "new_path": pair.new_path,
         "kind": pair.kind,
         "confidence": pair.confidence,
         "change_id": pair.change_id,
@@ -146,30 +143,4 @@ def _row(library: str, pair: Pair, form: RenameJudgement, drafted: Drafted[Renam
         "tries": drafted.tries,
         "tokens": drafted.tokens,
         "nano_usd": drafted.nano_usd,
-    }
-
-
-def _refused(library: str, pair: Pair, refusal: Refusal) -> RefusedJudgementRow:
-    return {
-        **_head(library, pair),
-        "id": content_id(library, pair.key, refusal.model, refusal.prompt_sha256),
-        **refusal.columns,
-    }
-
-
-class _Head(TypedDict):
-    library: str
-    old_version: str
-    new_version: str
-    path: str
-    new_path: str
-
-
-def _head(library: str, pair: Pair) -> _Head:
-    return {
-        "library": library,
-        "old_version": pair.old_version,
-        "new_version": pair.new_version,
-        "path": pair.path,
-        "new_path": pair.new_path,
     }

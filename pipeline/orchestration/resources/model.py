@@ -6,7 +6,6 @@ from pipeline.execution.validation.stage import Runner
 from pipeline.families.functions.writing import Writers as FunctionWriters
 from pipeline.families.model_migrations import tables as model_migrations
 from pipeline.families.problems.drafted import ProblemWriter
-from pipeline.families.rename_judgements import tables as rename_judgements
 from pipeline.families.repository_tasks.llm_specifications import RequirementWriter
 from pipeline.lake.rows import Tables
 from pipeline.lake.stage import Output, as_tables
@@ -90,7 +89,7 @@ def draft_migrations(resources: Resources, tables: Tables) -> Output:
 def judge_renames(resources: Resources, tables: Tables) -> Output:
     """Run the judgements stage; nothing is read where no model judges."""
     if resources.drafter is None:
-        return Output(as_tables({name: [] for name in rename_judgements.TABLES}), units_in=0, units_out=0)
+        return Output({"judgements": []}, units_in=0, units_out=0)
     from pipeline.families.rename_judgements.llm_judge import ModelJudge
     from pipeline.families.rename_judgements.stage import Judging, judgements_stage
 

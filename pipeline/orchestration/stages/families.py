@@ -65,7 +65,7 @@ def families(resources: Resources) -> Iterator[Stage]:
     yield declared(
         "problems",
         reads="releases snippets rewrites symbols changes lifecycles documents api_documents verdicts witnesses",
-        writes="problems problem_runs problem_environments refused_problems",
+        writes="problems problem_runs problem_environments",
         depends=lambda: [
             rules.problems,
             rules.mutation,

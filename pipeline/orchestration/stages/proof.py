@@ -13,7 +13,6 @@ from pipeline.families.behaviours import OF_REACH, behaviours_stage
 from pipeline.families.completions_and_migrations.other_answers import other_answers_stage
 from pipeline.families.model_migrations import tables as model_migrations
 from pipeline.families.problems.library import DOCSTRINGS, OF_APIS
-from pipeline.families.rename_judgements import tables as rename_judgements
 from pipeline.lake.reads import Read
 from pipeline.lake.runner import Stage
 from pipeline.orchestration.resources.model import draft_migrations, judge_renames
@@ -111,7 +110,7 @@ def proof(resources: Resources) -> Iterator[Stage]:
     yield declared(
         "judgements",
         reads="releases symbols importable_names changes documents completions migrations",
-        writes=" ".join(rename_judgements.TABLES),
+        writes="judgements",
         depends=lambda: (
             [*resources.by_model(rules.drafts.rename_judgement), rules.lifecycle] if resources.has_model else []
         ),

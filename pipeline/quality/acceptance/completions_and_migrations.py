@@ -82,7 +82,7 @@ def acceptance_stage(
     """
     runs = Runs(tables["verdicts"])
     behaviours = tables["behaviours"]
-    proven = [*prove_changes(tables["changes"], runs), *map(_published_change, behaviours)]
+    changes, refused_changes = _accept_changes(tables["changes"], behaviours, runs)
     facts = _AcceptanceInputs(
         drafts={row["subject_id"]: row for row in tables["drafts"]},
         reviews=LibraryReviews.of(tables, rules),
@@ -96,47 +96,67 @@ def acceptance_stage(
         runs=runs,
         executable_sources=executable_sources,
         drafting=drafting,
-        published_changes=frozenset(row["id"] for row in proven if not isinstance(row, Reject)),
+        published_changes=frozenset(row["id"] for row in changes),
         mutation=mutation,
         scores={(row["subject_id"], row["version"]): row for row in tables["mutation_scores"]},
         other_answers={row["completion_id"]: row["passing"] for row in tables["other_answers"]},
     )
-    results: dict[str, Iterable[AnyRow | Reject]] = {
-        "published_changes": proven,
-        "published_completions": guarded(tables["completions"], _id, lambda row: [_completion(row, facts)]),
-        "published_migrations": guarded(tables["migrations"], _id, lambda row: [_migration(row, facts)]),
-        "published_block_completions": guarded(
-            tables["block_completions"], _id, lambda row: [_block_completion(row, facts)]
-        ),
-    }
-    published: Any = {}
-    rejects: list[Reject] = []
-    for table, rows_and_rejects in results.items():
-        rows, refused = parted(rows_and_rejects)
-        if table == "published_completions":
-            # Where an alias is right too, another release may have but one of them.
-            rows, ambiguous = one_answer(rows, ("version", "granularity", "masked_code", "description"), "answer")
-            rows, repeated = one_row(rows, ("path", "granularity", "masked_code", "answer"))
-            rows, alike = one_of_alike(
-                rows, itemgetter(*_SAME_COMPLETION), lambda row: surest_first(cast(PublishedCompletionRow, row))
-            )
-            refused += repeated + ambiguous + alike
-        if table == "published_migrations":
-            # the one whose checks notice most
-            rows, alike = one_of_alike(
-                rows,
-                lambda row: migration_task(cast(PublishedMigrationRow, row)),
-                lambda row: (-(row["mutation_score"] or 0), -row["target_outputs"], len(row["source_code"])),
-            )
-            refused += alike
-        published[table] = sorted(rows, key=_id)
-        rejects += refused
-    rejects.sort(key=lambda reject: reject.key)
-    count = sum(map(len, published.values()))
-    return Output(published, units_in=count + len(rejects), units_out=count, rejects=rejects)
+    completions, refused_completions = _accept_completions(tables["completions"], facts)
+    migrations, refused_migrations = _accept_migrations(tables["migrations"], facts)
+    blocks, refused_blocks = _accept_block_completions(tables["block_completions"], facts)
+    rejects = [*refused_changes, *refused_completions, *refused_migrations, *refused_blocks]
+    count = len(changes) + len(completions) + len(migrations) + len(blocks)
+    return Output(
+        {
+            "published_changes": sorted(changes, key=_id),
+            "published_completions": sorted(completions, key=_id),
+            "published_migrations": sorted(migrations, key=_id),
+            "published_block_completions": sorted(blocks, key=_id),
+        },
+        units_in=count + len(rejects),
+        units_out=count,
+        rejects=sorted(rejects, key=lambda reject: reject.key),
+    )
 
 
 _SAME_COMPLETION = ("path", "granularity", "answer", "description", "discriminating")
+
+
+def _accept_changes(
+    changes: Iterable[ChangeRow], behaviours: Iterable[BehaviourRow], runs: Runs
+) -> tuple[list[PublishedChangeRow], list[Reject]]:
+    rows, refused = parted(prove_changes(changes, runs))
+    return [*rows, *map(_published_change, behaviours)], refused
+
+
+def _accept_completions(
+    completions: Iterable[CompletionRow], facts: _AcceptanceInputs
+) -> tuple[list[PublishedCompletionRow], list[Reject]]:
+    rows, refused = parted(guarded(completions, _id, lambda row: [_completion(row, facts)]))
+    # Where an alias is right too, another release may have but one of them.
+    rows, ambiguous = one_answer(rows, ("version", "granularity", "masked_code", "description"), "answer")
+    rows, repeated = one_row(rows, ("path", "granularity", "masked_code", "answer"))
+    rows, alike = one_of_alike(rows, itemgetter(*_SAME_COMPLETION), surest_first)
+    return rows, [*refused, *repeated, *ambiguous, *alike]
+
+
+def _accept_migrations(
+    migrations: Iterable[MigrationRow], facts: _AcceptanceInputs
+) -> tuple[list[PublishedMigrationRow], list[Reject]]:
+    rows, refused = parted(guarded(migrations, _id, lambda row: [_migration(row, facts)]))
+    # the one whose checks notice most
+    rows, alike = one_of_alike(
+        rows,
+        migration_task,
+        lambda row: (-(row["mutation_score"] or 0), -row["target_outputs"], len(row["source_code"])),
+    )
+    return rows, [*refused, *alike]
+
+
+def _accept_block_completions(
+    blocks: Iterable[BlockCompletionRow], facts: _AcceptanceInputs
+) -> tuple[list[PublishedBlockCompletionRow], list[Reject]]:
+    return parted(guarded(blocks, _id, lambda row: [_block_completion(row, facts)]))
 
 
 def _published_change(behaviour: BehaviourRow) -> PublishedChangeRow:
@@ -264,13 +284,13 @@ def _migration(original: MigrationRow, facts: _AcceptanceInputs) -> PublishedMig
     scored: MutationScoreRow | None = score and {**score, "id": instance["id"]}
     if scored and scored["mutants"] and (weak := too_weak(scored, Family.MIGRATION, facts.mutation)):
         return weak
-    own_run = present(facts.runs.of(target, target_version))
+    own_run = present(facts.runs.of(target, target_version), f"the verdict on {target} in {target_version}")
     return {
         **instance,
         **_described(reviewed, instance, facts),
         **source_columns(facts.snippets[instance["snippet_id"]]),
         **_reference(instance, source, facts),
-        "reference_outcome": present(facts.runs.outcome(source, version)),
+        "reference_outcome": present(facts.runs.outcome(source, version), f"the outcome of {source} in {version}"),
         "evidence": Evidence.EXECUTED,
         "source_in_target": source_in_target,
         "target_in_target": own_run["outcome"],
@@ -377,7 +397,8 @@ class _Reference(TypedDict):
 
 
 def _reference(instance: InstanceHead, subject: str, facts: _AcceptanceInputs) -> _Reference:
-    reference = facts.runs.of(subject, instance["version"])
-    run = present(reference or facts.runs.of(instance["path"], instance["version"]))
+    path, version = instance["path"], instance["version"]
+    reference = facts.runs.of(subject, version)
+    run = present(reference or facts.runs.of(path, version), f"the verdict on {subject} or {path} in {version}")
     outcome = reference["outcome"] if reference else None
     return {"reference_outcome": outcome, "python": run["python"], "lock_id": run["lock_id"]}

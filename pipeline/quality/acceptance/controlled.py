@@ -102,7 +102,7 @@ def _published(
         "versions": passing_versions(facts.runs, path, facts.reviews.releases),
         "discriminating": differs and not (neighbour and facts.names.only_place_differs(path, neighbour)),
         "purl": release["purl"],
-        "licence": present(release["licence"]),
+        "licence": present(release["licence"], f"the licence of {row['library']} {version}"),
         "attribution": release["attribution"],
         **reviewed.columns(),
     }

@@ -39,12 +39,13 @@ def _published(
     reviewed = reviews.reviewed(Family.REPOSITORY_TASK, task)
     if refusal := reviewed.refusal():
         return refusal
+    of_project = f"of the project {project['project']} {project['version']} ({project['id']})"
     return {
         **reviewed.row,
-        "sdist": present(project["sdist"]),
-        "sha256": present(project["sha256"]),
+        "sdist": present(project["sdist"], f"the sdist {of_project}"),
+        "sha256": present(project["sha256"], f"the sha256 {of_project}"),
         "purl": project["purl"],
-        "licence": present(project["licence"]),
+        "licence": present(project["licence"], f"the licence {of_project}"),
         "attribution": project["attribution"],
         "evidence": Evidence.EXECUTED,
         "origin": f"pypi:{project['project']}",

@@ -44,14 +44,15 @@ def _published(
     if refusal := reviewed.refusal():
         return refusal
     prefix, suffix, test_suffix = cut(scene, text)
+    of_project = f"of the project {project['project']} {project['version']} ({project['id']})"
     return {
         **scene,
-        "python": present(project["python"]),
-        "lock_id": present(project["lock_id"]),
-        "sdist": present(project["sdist"]),
-        "sha256": present(project["sha256"]),
+        "python": present(project["python"], f"the python {of_project}"),
+        "lock_id": present(project["lock_id"], f"the lock_id {of_project}"),
+        "sdist": present(project["sdist"], f"the sdist {of_project}"),
+        "sha256": present(project["sha256"], f"the sha256 {of_project}"),
         "purl": project["purl"],
-        "licence": present(project["licence"]),
+        "licence": present(project["licence"], f"the licence {of_project}"),
         "attribution": project["attribution"],
         "prefix": prefix,
         "suffix": suffix,

@@ -52,7 +52,7 @@ class Review:
     @property
     def objection(self) -> Objection:
         """Why it was rejected."""
-        return Objection(present(self.row["objection"]))
+        return Objection(present(self.row["objection"], f"the objection of the review of {self.row['instance_id']}"))
 
 
 class Reviews:

@@ -15,8 +15,7 @@ from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.harnesses import judge as judging
-from pipeline.evaluation.harnesses.judge import SETTINGS, Judge
-from pipeline.evaluation.prompts.rules import prompt_rules
+from pipeline.evaluation.harnesses.judge import Judge
 from pipeline.evaluation.scores.running import Runners
 from pipeline.evaluation.scores.score import score_predictions
 from pipeline.execution.environments.store import EnvironmentStore
@@ -83,12 +82,6 @@ def test_reasoning_is_not_scored(folder: Path) -> None:
     thought = judge.verdict(question.id, f"<think>{CORRUPTED}</think>\n{question.reference}")
     assert thought == judge.verdict(question.id, question.reference)
     assert thought.scores[Metric.API_F1] == 1.0
-
-
-def test_every_family_has_a_setting(folder: Path) -> None:
-    rules = prompt_rules()
-    families = {name: rules[name].templates[rules[name].settings[name].template].family for name in SETTINGS.values()}
-    assert {family: families[name] for family, name in SETTINGS.items()} == {family: family for family in Family}
 
 
 @pytest.mark.parametrize(

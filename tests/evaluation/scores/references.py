@@ -3,40 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 from pipeline.core.vocabularies.families import Family
-from pipeline.families.all_families import BY_NAME
+from pipeline.evaluation.scores.tasks import Task
+from pipeline.families.all_families import FAMILIES
 from pipeline.lake.rows import AnyRow
-
-
-def after_hint(row: AnyRow) -> str:
-    return str(row["reference_call"]).removeprefix(row["hint"])
-
-
-REFERENCES: Mapping[Family, Callable[[AnyRow], str]] = {
-    Family.COMPLETION: lambda row: row["answer"],
-    Family.CONTEXT: after_hint,
-    Family.CONTROLLED: after_hint,
-    Family.BLOCK_COMPLETION: lambda row: row["answer"],
-    Family.FUNCTION: lambda row: row["answer"],
-    Family.MIGRATION: lambda row: row["target_code"],
-    Family.COMPATIBILITY: lambda row: ", ".join(row["compatible"]),
-    Family.PROBLEM: lambda row: row["solution"],
-    Family.REPOSITORY_TASK: lambda row: row["reference"],
-    Family.SCENE: lambda row: row["middle"],
-}
 
 
 def predictions(snapshot: Path) -> Iterator[AnyRow]:
     """Yield a line with the reference of each row of each family."""
-    for family, reference in REFERENCES.items():
+    for family in FAMILIES:
         path = snapshot / "data" / f"{family.table}.parquet"
         for row in pq.read_table(path).to_pylist() if path.exists() else ():
-            yield {"id": row[BY_NAME[family].key], "family": family, "completions": [reference(row)]}
+            task = Task(row[family.key], family.name, row, ())
+            yield {"id": task.id, "family": family.name, "completions": [task.right_answer]}
 
 
 def write_predictions(snapshot: Path, path: Path) -> dict[Family, int]:

@@ -131,7 +131,7 @@ def test_what_a_model_writes_about_changes_is_proven_and_published(
 def test_without_a_model_nothing_of_it_is_there(store: Store) -> None:
     output = made_by(store, None, TABLES["changes"])
     assert {name: len(rows) for name, rows in output.by_table.items()} == {
-        "problems": 0, "problem_runs": 0, "problem_environments": 0, "refused_problems": 0,
+        "problems": 0, "problem_runs": 0, "problem_environments": 0,
     }  # fmt: skip
     assert ANNOTATED["id"] not in {reject.key for reject in output.rejects}
 
@@ -270,14 +270,13 @@ def test_the_same_program_with_other_tests_is_no_second_problem(
     assert "the same program" in second.refusal.problem
 
 
-def test_what_is_never_right_is_a_row_of_refusals(store: Store, drafter: Make, server: ModelServer) -> None:  # noqa: F811
+def test_what_is_never_right_is_a_reject(store: Store, drafter: Make, server: ModelServer) -> None:  # noqa: F811
     server.reply = lambda _: {"text": json.dumps(GOOD["lib.chop"] | {"solution": "    return items\n"})}
     output = made_by(store, drafter(), [INTRODUCED])
-    (refused,) = output.tables["refused_problems"]
-    assert (refused["change_id"], refused["path"], refused["version"]) == (INTRODUCED["id"], "lib.chop", "1.1")
-    assert "does not use lib.chop" in refused["problem"]
     (reject,) = [reject for reject in output.rejects if reject.key == INTRODUCED["id"]]
     assert reject.reason == RejectReason.DRAFT_REFUSED
+    assert reject.detail.startswith("lib.chop in 1.1: ")
+    assert "does not use lib.chop" in reject.detail
     assert output.tables["problems"] == []
 
 
@@ -285,7 +284,8 @@ def test_a_model_that_declines_is_asked_once(store: Store, drafter: Make, server
     server.reply = lambda _: {"text": "", "stop_reason": "refusal"}
     output = made_by(store, drafter(), [INTRODUCED])
     assert len(server.asked) == 1
-    assert [row["tries"] for row in output.tables["refused_problems"]] == [1]
+    (reject,) = [reject for reject in output.rejects if reject.key == INTRODUCED["id"]]
+    assert reject.reason == RejectReason.DRAFT_REFUSED
 
 
 def test_where_money_ends_it_waits(store: Store, drafter: Make, server: ModelServer) -> None:  # noqa: F811
@@ -293,7 +293,6 @@ def test_where_money_ends_it_waits(store: Store, drafter: Make, server: ModelSer
     output = made_by(store, drafter(), [INTRODUCED])
     (reject,) = [reject for reject in output.rejects if reject.key == INTRODUCED["id"]]
     assert reject.reason == RejectReason.DRAFT_WAITING
-    assert output.tables["refused_problems"] == []
 
 
 def test_what_documents_command_is_data_and_an_obedient_draft_is_refused(
@@ -312,4 +311,5 @@ def test_what_documents_command_is_data_and_an_obedient_draft_is_refused(
     documents = [document("lib.chop", f"Part items. {PLANTED}", "1.1")]
     output = made_by(store, drafter(), [INTRODUCED], documents=documents)
     assert output.tables["problems"] == []
-    assert len(output.tables["refused_problems"]) == 1
+    (reject,) = [reject for reject in output.rejects if reject.key == INTRODUCED["id"]]
+    assert reject.reason == RejectReason.DRAFT_REFUSED

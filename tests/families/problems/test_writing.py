@@ -1,4 +1,4 @@
-"""What becomes of problems that somebody wrote about changes: rows, or refusals that say what they cost."""
+"""Problems that a model wrote about changes become rows or rejects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from pipeline.families.problems.drafted import Text, Unwritten, WrittenProblem
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.running import OpenEnvironment
 from pipeline.families.problems.writing import write_problems
-from pipeline.lake.schema import table
 from pipeline.llm.tasks.rules import ProblemDraftRules
 from tests.families.completions_and_migrations.rows import TAGGING, change
 from tests.families.problems.changed_world import GOOD, KIND, TABLES, USAGE
@@ -38,7 +37,7 @@ class Copyist:
         self.rules = rules
 
     def write(self, wanted: Sequence[Unwritten], places: Mapping[str, OpenEnvironment]) -> list[WrittenProblem]:
-        return [WrittenProblem(TEXT, (), None, "m", f"p{number}", 2, 10, 20) for number, _ in enumerate(wanted)]
+        return [WrittenProblem(TEXT, (), None, "m", f"p{number}", 10, 20) for number, _ in enumerate(wanted)]
 
 
 def place(version: str) -> OpenEnvironment:
@@ -46,7 +45,7 @@ def place(version: str) -> OpenEnvironment:
     return OpenEnvironment(environment_row(version, environment), cast(Environment, environment))
 
 
-def test_the_same_program_for_two_changes_is_one_problem_and_the_refusal_has_its_cost(
+def test_the_same_program_for_two_changes_is_one_problem_and_one_reject(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("pipeline.families.problems.writing.score_by_tests", lambda *_: MutationScore(4, 4))
@@ -64,8 +63,6 @@ def test_the_same_program_for_two_changes_is_one_problem_and_the_refusal_has_its
     places = {version: place(version) for version in ("1.0", "1.1")}
     made = write_problems(library, [], [], places, RULES_OF_PROBLEMS, MUTATION, writer, runner)
     assert [row["nano_usd"] for row in made.problems] == [20]
-    assert [reject.reason for reject in made.rejects] == [RejectReason.DUPLICATE]
-    (refused,) = made.refused
-    table("refused_problems").check(refused)
-    assert (refused["tries"], refused["nano_usd"], refused["problem"]) == (2, 20, "the same program as another problem")
-    assert refused["change_id"] != made.problems[0]["change_id"]
+    (reject,) = made.rejects
+    assert (reject.reason, reject.key != made.problems[0]["change_id"]) == (RejectReason.DUPLICATE, True)
+    assert reject.detail.endswith(": the same program as another problem")

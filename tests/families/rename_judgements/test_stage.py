@@ -15,7 +15,6 @@ from pipeline.core.vocabularies.samples import Drafter
 from pipeline.families.rename_judgements.llm_judge import ModelJudge
 from pipeline.families.rename_judgements.pairs import Pair
 from pipeline.families.rename_judgements.stage import Judging, _Teller, judgements_stage
-from pipeline.families.rename_judgements.tables import TABLES
 from pipeline.index.tree import SourceTree
 from pipeline.lake.rows import ChangeRow
 from pipeline.lake.schema import table
@@ -64,7 +63,7 @@ def make(drafter: Any) -> Make:  # noqa: F811
             },
             judging,
         )
-        assert made.tables.keys() == set(TABLES)
+        assert made.tables.keys() == {"judgements"}
         for name, rows in made.by_table.items():
             for row in rows:
                 table(name).check(row)
@@ -107,10 +106,10 @@ def test_an_answer_in_another_form_is_asked_for_again_and_then_refused(
 ) -> None:
     server.reply = always(answer)
     made = make(GUESS)
-    assert [reject.reason for reject in made.rejects] == [RejectReason.DRAFT_REFUSED]
-    (refused,) = made.tables["refused_judgements"]
-    assert refused["tries"] == 2
-    assert problem in refused["problem"]
+    (refused,) = made.rejects
+    assert refused.reason == RejectReason.DRAFT_REFUSED
+    assert problem in refused.detail
+    assert len(server.asked) == 2
     assert problem in data_of(server.asked[1])["refused"]["reason"]
 
 
