@@ -45,6 +45,7 @@ IN_DEMO = {
     "usage": "pipeline.corpus.usages.stage.scan",
     "instances": "pipeline.families.completions_and_migrations.completions.mask",
     "drafting": "pipeline.llm.writers.sentences",
+    "compatibilities": "pipeline.families.compatibilities.stage._row",
     "controlled": "pipeline.families.contexts.controlled.tags_of",
     "environments": "pipeline.execution.environments.stage._build",
     "validation": "pipeline.execution.validation.stage.verdict_row",
@@ -53,6 +54,7 @@ IN_DEMO = {
     "projects": "pipeline.families.repository_tasks.stage.trace_project",
     "review": "pipeline.quality.flags.flags._findings",
     "gate": "pipeline.quality.acceptance.completions_and_migrations._completion",
+    "compatibilities_gate": "pipeline.quality.acceptance.compatibilities._published",
     "controlled_gate": "pipeline.quality.acceptance.controlled._published",
     "contexts": "pipeline.families.contexts.stage.expression_at",
 }

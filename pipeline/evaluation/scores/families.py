@@ -110,8 +110,8 @@ def problem(task: PublishedProblemRow, sample: str) -> Values:
 
 
 def compatibility(task: PublishedCompatibilityRow, sample: str) -> Values:
-    """Score a list of releases: right is what names the compatible ones, each once or more, and no others."""
-    named = set(re.findall(r"[^\s,;`'\"\[\]()]+", sample))
+    """Score a list of releases: right is what names the compatible ones and says nothing else."""
+    named = {token.strip(".") for token in re.findall(r"[\w.!+]+", sample)}
     return {Metric.EM: named == set(task["compatible"])}
 
 

@@ -1,0 +1,138 @@
+"""In which releases programs run, in the real sandbox."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
+from pipeline.execution.environments.store import EnvironmentStore
+from pipeline.execution.sandbox.probe import find_sandbox
+from pipeline.execution.validation.rules import ValidationRules
+from pipeline.execution.validation.stage import Runner
+from pipeline.families.compatibilities.rules import CompatibilityRules
+from pipeline.families.compatibilities.stage import compatibilities_stage
+from pipeline.lake.schema import table
+from pipeline.lake.stage import Output
+from pipeline.quality.acceptance.quality import QualityRules
+from tests.families.completions_and_migrations.rows import releases
+from tests.families.problems.examples import example
+from tests.families.problems.stores import Closed, Store, bare_store, environment_row
+
+LIBRARIES = {
+    "1.0": "def fetch(number): return number\n",
+    "1.1": "def fetch(number): return number\ndef load(number): return number\n",
+    "1.2": "def load(number, again=1): return number * again\n",
+    "1.10": "import time\ndef load(number, again=2): return number * again if number != 9 else time.sleep(60)\n",
+}
+RULES_OF_FAMILY = load(RULES / "compatibilities.yaml", CompatibilityRules)
+FAILS = load(RULES / "quality.yaml", QualityRules).fails_in_target
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    environments = {}
+    for version, code in LIBRARIES.items():
+        (environment,) = bare_store(code, tmp_path_factory.mktemp("lib")).environments.values()
+        environments[version] = replace(environment, lock_id=f"lock-{version}")
+    return Store(environments)
+
+
+def tried(store: Store, *codes: str, **tables: Any) -> Output:
+    """The output for programs that show a change in 1.2; the path of each is the name of its first call."""
+    snippets = [example(code, "lib.fetch", "1.1") for code in codes]
+    witnesses = [
+        {"change_id": "change", "old_snippet_id": row["id"], "old_path": "lib.fetch"}
+        | {"new_snippet_id": None, "new_path": None}
+        for row in snippets
+    ]
+    rows: dict[str, Any] = {
+        "releases": releases(*LIBRARIES),
+        "snippets": snippets,
+        "changes": [{"id": "change", "new_version": "1.2"}],
+        "witnesses": witnesses,
+        "environments": [environment_row(version, store.environments[version]) for version in reversed(LIBRARIES)],
+    }
+    rules = load(RULES / "validation.yaml", ValidationRules).model_copy(update={"time_s": 3})
+    runner = Runner(cast(EnvironmentStore, store), find_sandbox(), rules)
+    output = compatibilities_stage(cast(Any, rows | tables), RULES_OF_FAMILY, FAILS, runner)
+    for row in output.tables["compatibilities"]:
+        table("compatibilities").check(row)
+    return output
+
+
+FETCH = ">>> import lib\n>>> lib.fetch(1)\n1\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "compatible", "asked"),
+    [
+        (FETCH, ["1.0", "1.1"], ["1.0", "1.1", "1.2", "1.10"]),
+        (">>> import lib\n>>> lib.load(1)\n1\n", ["1.1", "1.2"], ["1.0", "1.1", "1.2", "1.10"]),
+        (">>> import lib\n>>> lib.load(2, again=2)\n4\n", ["1.2", "1.10"], ["1.0", "1.1", "1.2", "1.10"]),
+        # what takes too long says nothing of the library
+        (">>> import lib\n>>> lib.load(9)\n9\n", ["1.1", "1.2"], ["1.0", "1.1", "1.2"]),
+    ],
+    ids=["removed", "with another result later", "a parameter that came", "a release in which it does not end"],
+)
+def test_the_answer_is_where_it_passes(store: Store, code: str, compatible: list[str], asked: list[str]) -> None:
+    (row,) = tried(store, code).tables["compatibilities"]
+    assert (row["compatible"], row["releases"], row["version"]) == (compatible, asked, "1.2")
+    passed = [version for version, outcome in zip(asked, row["outcomes"], strict=True) if outcome == Outcome.PASSED]
+    assert passed == compatible
+    assert row["lock_id"] == environment_row(compatible[-1], store.environments[compatible[-1]])["lock_id"]
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (">>> import lib\n>>> 1\n1\n", RejectReason.NOT_PROVEN),
+        (">>> import lib\n>>> lib.nothing\n1\n", RejectReason.NOT_PROVEN),
+        (">>> import lib\n>>> lib.fetch('1.10')\n'1.10'\n", RejectReason.LEAKS_ANSWER),
+        (">>> import lib, warnings\n>>> lib.fetch(1)\n1\n", RejectReason.LEAKS_ANSWER),
+    ],
+    ids=["it passes everywhere", "it passes nowhere", "it names a release", "it speaks of warnings"],
+)
+def test_what_is_refused(store: Store, code: str, reason: RejectReason) -> None:
+    output = tried(store, code, FETCH)
+    assert [row["compatible"] for row in output.tables["compatibilities"]] == [["1.0", "1.1"]]
+    assert [reject.reason for reject in output.rejects] == [reason]
+
+
+@pytest.mark.parametrize("text", ["lib.fetch(11.10)", "lib.fetch('1.10.1')", "lib.fetch('v1_10')"])
+def test_other_numbers_name_no_release(store: Store, text: str) -> None:
+    value = text.removeprefix("lib.fetch(").removesuffix(")")
+    printed = repr(float(value)) if "." in value and "'" not in value else value
+    output = tried(store, f">>> import lib\n>>> {text}\n{printed}\n")
+    assert [row["compatible"] for row in output.tables["compatibilities"]] == [["1.0", "1.1"]]
+
+
+def test_one_release_alone_asks_nothing(store: Store) -> None:
+    environments = [environment_row("1.1", store.environments["1.1"])]
+    missing = {**environment_row("1.2", store.environments["1.2"]), "outcome": EnvironmentOutcome.BUILD_FAILED}
+    (reject,) = tried(store, FETCH, environments=[*environments, missing]).rejects
+    assert reject.reason == RejectReason.NOT_PROVEN
+
+
+def test_a_release_whose_environment_raises_is_a_note(store: Store) -> None:
+    output = tried(Closed(store.environments), FETCH)
+    assert {note.reason for note in output.notes} == {RejectReason.INTERNAL_ERROR}
+    assert [reject.reason for reject in output.rejects] == [RejectReason.NOT_PROVEN]
+
+
+def test_a_program_that_raises_is_a_reject_and_the_others_are_rows(store: Store) -> None:
+    broken = {**example(">>> import lib\n>>> lib.load(1)\n1\n", "lib.load", "1.1")}
+    del broken["library"]
+    fine = example(FETCH, "lib.fetch", "1.1")
+    witnesses = [
+        {"change_id": "change", "old_snippet_id": row["id"], "old_path": "lib.fetch"}
+        | {"new_snippet_id": None, "new_path": None}
+        for row in (broken, fine)
+    ]
+    output = tried(store, snippets=[broken, fine], witnesses=witnesses)
+    assert [row["snippet_id"] for row in output.tables["compatibilities"]] == [fine["id"]]
+    assert [reject.reason for reject in output.rejects] == [RejectReason.INTERNAL_ERROR]
