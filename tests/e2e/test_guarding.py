@@ -13,6 +13,7 @@ from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.projects import ProjectOutcome
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.execution.mutation.rules import MutationRules
+from pipeline.families.compatibilities.rules import CompatibilityRules
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.problems.rules import ProblemRules
@@ -26,6 +27,7 @@ from pipeline.orchestration.failures import internal_errors
 from pipeline.orchestration.refresh import Refresh, run_group
 from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.orchestration.stages.groups import GROUPS
+from pipeline.quality.acceptance.compatibilities import compatibilities_acceptance_stage
 from pipeline.quality.acceptance.functions import functions_acceptance_stage
 from pipeline.quality.acceptance.problems import problems_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
@@ -45,7 +47,6 @@ IN_DEMO = {
     "usage": "pipeline.corpus.usages.stage.scan",
     "instances": "pipeline.families.completions_and_migrations.completions.mask",
     "drafting": "pipeline.llm.writers.sentences",
-    "compatibilities": "pipeline.families.compatibilities.stage._row",
     "controlled": "pipeline.families.contexts.controlled.tags_of",
     "environments": "pipeline.execution.environments.stage._build",
     "validation": "pipeline.execution.validation.stage.verdict_row",
@@ -54,7 +55,6 @@ IN_DEMO = {
     "projects": "pipeline.families.repository_tasks.stage.trace_project",
     "review": "pipeline.quality.flags.flags._findings",
     "gate": "pipeline.quality.acceptance.completions_and_migrations._completion",
-    "compatibilities_gate": "pipeline.quality.acceptance.compatibilities._published",
     "controlled_gate": "pipeline.quality.acceptance.controlled._published",
     "contexts": "pipeline.families.contexts.stage.expression_at",
 }
@@ -84,6 +84,18 @@ class AskedContext:
 
 
 WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
+    "compatibilities_gate": lambda: compatibilities_acceptance_stage(
+        {
+            "compatibilities": [BARE],
+            "snippets": [],
+            "releases": [],
+            "published_changes": [],
+            "flags": [],
+            "reviews": [],
+        },
+        QUALITY,
+        _rules("compatibilities", CompatibilityRules),
+    ),
     "problems_gate": lambda: problems_acceptance_stage(
         {
             "problems": [BARE],
@@ -147,6 +159,10 @@ ELSEWHERE = {
     "other_answers": (
         "tests.families.completions_and_migrations.test_other_answers",
         "test_a_completion_that_raises_is_a_reject_and_the_others_are_run",
+    ),
+    "compatibilities": (
+        "tests.families.compatibilities.test_stage",
+        "test_a_program_that_raises_is_a_reject_and_the_others_are_rows",
     ),
     "judgements": ("tests.families.rename_judgements.test_stage", "test_a_pair_that_raises_is_a_reject"),
     "own_tests": ("tests.corpus.own_tests.test_stage", "test_a_test_that_raises_is_a_reject_and_the_others_are_cut"),

@@ -25,7 +25,7 @@ def compatibilities_acceptance_stage(tables: Tables, rules: QualityRules, own_ru
     reviews = LibraryReviews.of(tables, rules)
     snippets = {row["id"]: row for row in tables["snippets"]}
     published_changes = {row["id"] for row in tables["published_changes"]}
-    change_of = {row["id"]: row["change_id"] for row in tables["compatibilities"]}
+    change_of = {row["id"]: row.get("change_id") for row in tables["compatibilities"]}
     table = "published_compatibilities"
     output = accepted(
         table, tables["compatibilities"], lambda row: [_published(row, snippets, published_changes, reviews)]
