@@ -5,7 +5,8 @@
 
 It reads the lake (DRIFTLINE_DATA) as a refresh left it. A change counts if running can show it and the API is listed or
 documented. It is covered by a published completion or migration whose right code was run and fails in the other
-release, or by a discriminating problem or function. For the others the reason is that of the stage `witnesses`, or
+release, or by a discriminating problem or function: there code is to be written. A compatibility, which asks in which
+releases a program runs, covers it too, and is counted apart. For the others the reason is that of the stage `witnesses`, or
 tells how far a row came; a description that no docstring gives is for a model to write. Changes that no run shows
 (annotations, marks of deprecation) stand aside.
 """
@@ -32,6 +33,8 @@ from pipeline.lake.tables import Lake
 from pipeline.quality.acceptance.quality import QualityRules
 
 COVERED = "covered"
+ASKED = "compatibility alone"
+"""No code is to be written that shows the change, and it is asked in which releases a program runs that does."""
 GROUPS = ("breaking", "introduced", "other")
 
 
@@ -66,6 +69,8 @@ class Coverage:
             for other in self._lake.read(f"published_{table}", self._library):
                 if other["discriminating"]:
                     yield table[:-1], other["change_id"]
+        for asked in self._lake.read("published_compatibilities", self._library):
+            yield "compatibility", asked["change_id"]
         # The change of a migration's row is that of its version, which is the release before where code moves up.
         witnessed = {
             key: row["change_id"]
@@ -93,7 +98,7 @@ class Coverage:
         for change in self.changes:
             key = change["id"]
             if self.covered[key]:
-                found[key] = COVERED
+                found[key] = ASKED if self.covered[key] == {"compatibility"} else COVERED
             elif key in shown:
                 found[key] = "witness without description" if key in undescribed else "witness without row"
             elif key in made:
@@ -102,15 +107,17 @@ class Coverage:
                 found[key] = refused.get(key, "not searched")
         return found
 
-    def shares(self) -> Iterator[tuple[str, str, int, int]]:
-        """Yield group, kind, and how many changes there are and are covered."""
-        total, covered = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    def shares(self) -> Iterator[tuple[str, str, int, int, int]]:
+        """Yield group, kind, how many changes there are, are covered, and are so by code that is to be written."""
+        counts = [Counter[tuple[str, str]]() for _ in range(3)]
         for change in self.changes:
             key = group_of(change), str(change["kind"])
-            total[key] += 1
-            covered[key] += self.reasons[change["id"]] == COVERED
+            reason = self.reasons[change["id"]]
+            for counter, counted in zip(counts, (True, reason in (COVERED, ASKED), reason == COVERED), strict=True):
+                counter[key] += counted
+        total, covered, written = counts
         for key in sorted(total, key=lambda each: (GROUPS.index(each[0]), each[1])):
-            yield *key, total[key], covered[key]
+            yield *key, total[key], covered[key], written[key]
 
 
 def measure(libraries: Sequence[str]) -> dict[str, Coverage]:
@@ -122,25 +129,24 @@ def measure(libraries: Sequence[str]) -> dict[str, Coverage]:
 
 def tables(found: Mapping[str, Coverage]) -> Iterator[Table]:
     """Yield the tables of the report: by library, by kind, and the reasons for the rest."""
-    by_library = Table("library", *(f"{group}, covered" for group in GROUPS), "discriminating rows")
-    by_kind: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
+    by_library = Table("library", *(f"{group}, covered (by code)" for group in GROUPS), "discriminating rows")
+    by_kind: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
     reasons: dict[str, Counter[str]] = {group: Counter() for group in GROUPS}
     for name, coverage in found.items():
-        of_group = {group: [0, 0] for group in GROUPS}
-        for group, kind, total, covered in coverage.shares():
+        of_group = {group: [0, 0, 0] for group in GROUPS}
+        for group, kind, *numbers in coverage.shares():
             for counts in (of_group[group], by_kind[group, kind]):
-                counts[0] += total
-                counts[1] += covered
+                counts[:] = [count + number for count, number in zip(counts, numbers, strict=True)]
         for change in coverage.changes:
             reasons[group_of(change)][coverage.reasons[change["id"]]] += 1
-        shares = (f"{covered} of {total}" for total, covered in of_group.values())
+        shares = (f"{covered} of {total} ({written})" for total, covered, written in of_group.values())
         by_library.add_row(name, *shares, ", ".join(f"{n} {family}s" for family, n in sorted(coverage.rows.items())))
     yield by_library
-    kinds = Table("group", "kind", "changes", "covered", "share")
-    for (group, kind), (total, covered) in sorted(
+    kinds = Table("group", "kind", "changes", "covered", "by code", "share")
+    for (group, kind), (total, covered, written) in sorted(
         by_kind.items(), key=lambda each: (GROUPS.index(each[0][0]), each[0])
     ):
-        kinds.add_row(group, kind, str(total), str(covered), f"{covered / total:.2f}")
+        kinds.add_row(group, kind, str(total), str(covered), str(written), f"{covered / total:.2f}")
     yield kinds
     why = Table("reason", *GROUPS)
     for reason in sorted({reason for of_group in reasons.values() for reason in of_group}):
