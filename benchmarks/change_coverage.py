@@ -6,9 +6,9 @@
 It reads the lake (DRIFTLINE_DATA) as a refresh left it. A change counts if running can show it and the API is listed or
 documented. It is covered by a published completion or migration whose right code was run and fails in the other
 release, or by a discriminating problem or function: there code is to be written. A compatibility, which asks in which
-releases a program runs, covers it too, and is counted apart. For the others the reason is that of the stage `witnesses`, or
-tells how far a row came; a description that no docstring gives is for a model to write. Changes that no run shows
-(annotations, marks of deprecation) stand aside.
+releases a program runs, covers it too, and is counted apart. For the others the reason is that of the stage
+`witnesses`, or tells how far a row came; a description that no docstring gives is for a model to write. Changes that
+no run shows (annotations, marks of deprecation) stand aside.
 """
 
 from __future__ import annotations
