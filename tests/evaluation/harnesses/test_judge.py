@@ -34,7 +34,12 @@ from tests.evaluation.harnesses.families import snapshot
 from tests.evaluation.scores.snapshots import RULES_OF_SCORES, lines
 from tests.index_server import Index, sdist, serve
 
-MAIN = {Family.CONTEXT: Metric.API_F1, Family.CONTROLLED: Metric.API_F1, Family.BLOCK_COMPLETION: Metric.ISM}
+MAIN = {
+    Family.CONTEXT: Metric.API_F1,
+    Family.CONTROLLED: Metric.API_F1,
+    Family.COMPATIBILITY: Metric.EM,
+    Family.BLOCK_COMPLETION: Metric.ISM,
+}
 """The metric of a family that has no run."""
 CORRUPTED = "lines = (\n"
 AT_MOST = 2
