@@ -177,7 +177,7 @@ class CodeSampleRow(TypedDict):
     accepted: bool | None
 
 class CompatibilityRow(TypedDict):
-    """A program of which running shows a change of a library, with the releases that were tried: which of them is it right for? Whoever answers has to know when the change came."""
+    """A program of which running shows a change of a library, with the releases that were tried: which of them is it right for? An answer takes knowledge of when the change came."""
 
     id: str
     library: str

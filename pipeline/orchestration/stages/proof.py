@@ -101,7 +101,13 @@ def proof(resources: Resources) -> Iterator[Stage]:
         depends=lambda: [rules.mutation, rules.drafting, rules.validation],
         run=lambda tables: other_answers_stage(tables, rules.mutation, rules.drafting, resources.runner),
         partly=[
-            Read("symbols", ("path", "first_version", "last_version", "kind", "parameters", "file")),
+            Read(
+                "symbols",
+                (
+                    *("path", "first_version", "last_version", "canonical_path"),
+                    *("kind", "parameters", "value", "bases", "file"),
+                ),
+            ),
             Read("lifecycles", ("path", "replacement")),
             EXAMPLES,
             DOCSTRINGS,
