@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TypedDict
 
 from pipeline.core.vocabularies.changes import VersiCodeTag
 from pipeline.core.vocabularies.exports import Unsupported
@@ -262,7 +263,19 @@ def compatibility_record(row: PublishedCompatibilityRow) -> Record:
     }
 
 
-def compatibility_row(record: Record) -> AnyRow:
+class CompatibilityColumns(TypedDict):
+    """The columns of `published_compatibilities` that a record holds."""
+
+    id: str | None
+    library: str
+    version: str
+    code: str
+    releases: list[str]
+    compatible: list[str]
+    source: SnippetSource | None
+
+
+def compatibility_row(record: Record) -> CompatibilityColumns:
     """Return the columns of `published_compatibilities` that can be read from a record."""
     return {
         "id": record.get("id"),
