@@ -65,6 +65,9 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
             "pandas/core/frame.py": "class DataFrame:\n    def append(self): ...\ndef internal(): ...\n",
             "pandas/core/resample.py": "class Resampler: ...\n",
             "pandas/core_like.py": "def f(): ...\n",
+            "pandas/util/__init__.py": "from pandas.util._hashing import hash_array\n",
+            "pandas/util/_hashing.py": "def hash_array(): ...\n",
+            "pandas/util/version.py": "class Version: ...\n",
         },
         {
             "pandas": "module",
@@ -74,6 +77,8 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
             "pandas.core.resample.Resampler": "class",
             "pandas.core_like": "module",
             "pandas.core_like.f": "function",
+            "pandas.util": "module",
+            "pandas.util.hash_array": "function",
         },
     ),
     "a single module": ({"pkg.py": "import pkg\ndef f(): ...\n"}, {"pkg.f": "function"}),
