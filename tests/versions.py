@@ -8,8 +8,11 @@ make versions SAME=all               all others stay the same
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+
+import yaml
 
 from pipeline.core.versions import FILE, Recorded, read_versions
 from pipeline.orchestration.refresh import Refresh
@@ -54,6 +57,9 @@ def write(raised: set[str], same: set[str]) -> None:
     known = {name for _, name in current}
     if unknown := (raised | same) - known - {"all"}:
         sys.exit(f"no such stage or cache: {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
+    # A merge may have left an entry out: its number must not begin anew, for caches remember the old ones.
+    committed = subprocess.run(["git", "show", f"HEAD:./{FILE.name}"], cwd=FILE.parent, capture_output=True, text=True)
+    numbers = yaml.safe_load(committed.stdout) if committed.returncode == 0 else {}
     lines = [
         "# Versions of results: whoever changes what a stage or cache makes raises its number with `make versions`.\n"
         "# `sources` is the hash of the definitions that it is made by, without comments and docstrings.\n"
@@ -61,7 +67,8 @@ def write(raised: set[str], same: set[str]) -> None:
     for group in ("stages", "caches"):
         lines.append(f"{group}:\n")
         for name in sorted(name for kind, name in current if kind == group):
-            before = recorded.get(group, {}).get(name) or Recorded(0, "")
+            last = numbers.get(group, {}).get(name, {}).get("version", 0)
+            before = recorded.get(group, {}).get(name) or Recorded(last, "")
             decided = name in raised or name in same or "all" in same or not before.version
             version = before.version + (name in raised or not before.version)
             sources = current[group, name] if decided else before.sources

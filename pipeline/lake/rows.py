@@ -187,6 +187,7 @@ class CompatibilityRow(TypedDict):
     change_id: str | None
     snippet_id: str
     code: str
+    output: str
     releases: Sequence[str]
     compatible: Sequence[str]
     outcomes: Sequence[str]  # Outcome

@@ -15,6 +15,7 @@ class Metric(Term):
     CDC_ARGUMENTS = "cdc_arguments", "CDC rule 3: as many arguments; of references that call the core token"
     CDC_WITH = "cdc_with", "CDC rule 4: a with statement; of references that have one"
     CDC_KEYWORDS = "cdc_keywords", "CDC rule 5: the same keyword arguments; of references whose call has some"
+    RELEASES = "releases", "Releases@k: the compatible releases are named, and no others"
     API_F1 = "api_f1", "API F1: F1 of the API expressions; of references that have some"
     IDENTIFIER_F1 = "identifier_f1", "Identifier F1: F1 of the sets of identifiers, arguments too"
     API_HIT = "api_hit", "API hit rate: all APIs are called that the reference calls; of references that call some"

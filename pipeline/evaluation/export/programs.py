@@ -21,7 +21,7 @@ _OF_COMPLETION: Fields = {"id": (str, int)} | dict.fromkeys(("core_token", "mask
 _MIGRATION: Fields = dict.fromkeys(
     ("dependency", "old_version", "new_version", "old_code", "new_code", "old_name", "new_name"), str
 )
-_COMPATIBILITY: Fields = {"dependency": str, "code": str, "releases": list, "answer": list}
+_COMPATIBILITY: Fields = {"dependency": str, "code": str, "output": str, "releases": list, "answer": list}
 _IN_LINE: Fields = dict.fromkeys(("prompt", "code_str", "reference_call"), str)
 _OF_IN_LINE: Fields = {"id": (str, int), "imports": (str, list)} | dict.fromkeys(
     ("right_context", "version", "library", "api"), str

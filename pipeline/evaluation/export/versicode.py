@@ -33,6 +33,7 @@ _LAYOUT = Layout(
         "module": "executable subset: name under which the tests import the completed program",
         "tests": "executable subset: a pytest module; the names of its tests have their kinds",
         "test_cases": "executable subset: number of tests of each kind",
+        "output": "compatibility.json: what the program prints where it is right",
         "releases": "compatibility.json: the releases that are asked for",
         "environment": "executable subset: folder that prepare.py makes, with the release and pytest",
     },
@@ -255,6 +256,7 @@ def compatibility_record(row: PublishedCompatibilityRow) -> Record:
         "version": f"=={row['version']}",
         "time": f"{row['release_time']:%Y-%m-%d}",
         "code": row["code"],
+        "output": row["output"],
         "releases": [*row["releases"]],
         "answer": [*row["compatible"]],
         "source": SnippetSource(row["source"]).source.versicode,
@@ -270,6 +272,7 @@ class CompatibilityColumns(TypedDict):
     library: str
     version: str
     code: str
+    output: str
     releases: list[str]
     compatible: list[str]
     source: SnippetSource | None
@@ -282,6 +285,7 @@ def compatibility_row(record: Record) -> CompatibilityColumns:
         "library": record["dependency"],
         "version": bare_version(record["version"]),
         "code": record["code"],
+        "output": record["output"],
         "releases": record["releases"],
         "compatible": record["answer"],
         "source": _SOURCE_OF.get(record.get("source", "")),

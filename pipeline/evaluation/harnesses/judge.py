@@ -37,7 +37,7 @@ from pipeline.snapshots.format.reader import Snapshot
 MAIN: Mapping[Family, Metric] = {
     Family.CONTEXT: Metric.API_F1,
     Family.CONTROLLED: Metric.API_F1,
-    Family.COMPATIBILITY: Metric.EM,
+    Family.COMPATIBILITY: Metric.RELEASES,
     # its EM asks for the core token alone
     Family.BLOCK_COMPLETION: Metric.ISM,
 }

@@ -111,8 +111,8 @@ def problem(task: PublishedProblemRow, sample: str) -> Values:
 
 def compatibility(task: PublishedCompatibilityRow, sample: str) -> Values:
     """Score a list of releases: right is what names the compatible ones and says nothing else."""
-    named = {token.strip(".") for token in re.findall(r"[\w.!+]+", sample)}
-    return {Metric.EM: named - {""} == set(task["compatible"])}
+    named = {token.strip(".-") for token in re.findall(r"[\w.!+-]+", sample)}
+    return {Metric.RELEASES: named - {"", "and"} == set(task["compatible"])}
 
 
 def repository_task(task: PublishedRepositoryTaskRow, sample: str) -> Values:

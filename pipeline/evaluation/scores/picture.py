@@ -30,7 +30,7 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
 }
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_MARKERS = "osD^vPX*<"
+_MARKERS = "osD^vPX*<>"
 _DRAWN = (
     Metric.EM,
     Metric.ISM,
@@ -40,6 +40,7 @@ _DRAWN = (
     Metric.API_HIT,
     Metric.RECALL,
     Metric.MRR,
+    Metric.RELEASES,
     Metric.PASS,
 )
 """Metrics in the picture; the rules of CDC stand in the table."""

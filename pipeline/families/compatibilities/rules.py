@@ -7,11 +7,13 @@ import re
 from pydantic import Field
 
 from pipeline.core.rules.load import Rule
+from pipeline.core.vocabularies.changes import ChangeKind
 
 
 class CompatibilityRules(Rule):
     """The rules of `curation_rules/compatibilities.yaml`."""
 
     gives_away: re.Pattern[str]
+    without_kinds: frozenset[ChangeKind]
     min_releases: int = Field(ge=2)
     per_change: int = Field(ge=1)

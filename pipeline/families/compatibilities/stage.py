@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
+from pipeline.core.vocabularies.changes import WHOLE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome, VerdictRole
 from pipeline.corpus.usages.text import source_of
 from pipeline.execution.validation.runs import Run
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.compatibilities.rules import CompatibilityRules
+from pipeline.families.proof import OTHER_RESULTS
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.place import at_release
@@ -43,8 +45,9 @@ def compatibilities_stage(
     It is run in each release that has an environment. A release is asked for where it passes, or ends in one of
     `fails`, as programs do for what the release has not; other ends, such as a time-out, say nothing of the library.
 
-    Rejects: LEAKS_ANSWER where the program speaks of versions, or prints one; NOT_PROVEN where it does not tell two
-    releases apart, or comes out otherwise in each run.
+    Rejects: UNCHANGED for a kind of change that is not asked of; LEAKS_ANSWER where the program speaks of versions, or
+    prints one; NO_CHECK where all that it prints is blank; NOT_PROVEN where it does not tell two releases apart, or comes
+    out otherwise in each run; OTHER_CAUSE where an API came or went, and a release that has it gives something else.
     A release whose runs raise an exception is a note.
 
     Errors: those of `EnvironmentStore.open`.
@@ -93,7 +96,12 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
     own_version = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, versions))})(?![\w.])")
     for program in programs.values():
         code = source_of(program.snippet)
-        if leak := rules.gives_away.search(code) or own_version.search(code):
+        outputs = [check["expected"] for check in program.snippet["checks"] if check["expected"]]
+        if program.change["kind"] in rules.without_kinds:
+            yield Reject(program.key, RejectReason.UNCHANGED, f"a change of {program.change['kind']}")
+        elif outputs and not "".join(outputs).strip():
+            yield Reject(program.key, RejectReason.NO_CHECK, "all that it prints is blank")
+        elif leak := rules.gives_away.search(code) or own_version.search(code):
             yield Reject(program.key, RejectReason.LEAKS_ANSWER, f"the program has {leak[0]!r}")
         else:
             yield program
@@ -114,12 +122,16 @@ def _row(
     if len(decided) < rules.min_releases or len(compatible) in (0, len(decided)):
         detail = f"it passes in {len(compatible)} of {len(decided)} releases whose runs say something"
         return Reject(program.key, RejectReason.NOT_PROVEN, detail)
+    if program.change["kind"] in WHOLE and (
+        others := [v for v, outcome in decided.items() if outcome in OTHER_RESULTS]
+    ):
+        return Reject(program.key, RejectReason.OTHER_CAUSE, f"in {others[0]} it gives something else")
     library, version, code = program.snippet["library"], program.change["new_version"], source_of(program.snippet)
     environment = built[compatible[-1]]
     assert environment["python"] is not None
     assert environment["lock_id"] is not None
     return {
-        "id": content_id("compatibility", library, program.change["id"], code, *decided),
+        "id": content_id("compatibility", library, program.change["id"], code),
         "library": library,
         "version": version,
         "release_time": releases[version]["release_time"],
@@ -127,6 +139,7 @@ def _row(
         "change_id": program.change["id"],
         "snippet_id": program.snippet["id"],
         "code": code,
+        "output": "".join(check["expected"] or "" for check in program.snippet["checks"]),
         "releases": list(decided),
         "compatible": compatible,
         "outcomes": list(decided.values()),

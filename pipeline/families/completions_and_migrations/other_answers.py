@@ -124,6 +124,9 @@ def _other_names(row: CompletionRow, symbols: Mapping[str, SymbolRow], most: int
     yield from neighbours(row["path"], calls_of(tree, _HIDDEN) if tree else (), symbols, most)
 
 
+_ENUMERATIONS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
+
+
 def names_of_same(path: str, symbols: Mapping[str, SymbolState]) -> set[str]:
     """Return the names beside an API of the same object: aliases, attributes of one name, enum members of one value."""
     if path not in symbols:
@@ -131,9 +134,12 @@ def names_of_same(path: str, symbols: Mapping[str, SymbolState]) -> set[str]:
     hidden = symbols[path]
     place, _, name = path.rpartition(".")
     value, bases = hidden["value"], symbols[place]["bases"] if place in symbols else ()
-    is_member = any("Enum" in base or "Flag" in base for base in bases)
-    is_name = value is not None and value.isidentifier() and not keyword.iskeyword(value)
-    values = {name, value} if is_member or is_name else {name}
+    is_member = any(base.rpartition(".")[2] in _ENUMERATIONS for base in bases)
+    # a call such as `auto()` gives another value each time
+    is_value = value is not None and (
+        (is_member and "(" not in value) or (value.isidentifier() and not keyword.iskeyword(value))
+    )
+    values = {name, value} if is_value else {name}
     same = set()
     for other, symbol in symbols.items():
         parent, _, its_name = other.rpartition(".")

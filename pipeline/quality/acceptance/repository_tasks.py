@@ -39,7 +39,7 @@ def _published(
     reviewed = reviews.reviewed(Family.REPOSITORY_TASK, task)
     if refusal := reviewed.refusal():
         return refusal
-    of_project = f"of the project {project['project']} {project['version']} ({project['id']})"
+    of_project = f"of the project {project['project']} ({project['id']})"
     return {
         **reviewed.row,
         "sdist": present(project["sdist"], f"the sdist {of_project}"),

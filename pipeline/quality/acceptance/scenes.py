@@ -44,7 +44,7 @@ def _published(
     if refusal := reviewed.refusal():
         return refusal
     prefix, suffix, test_suffix = cut(scene, text)
-    of_project = f"of the project {project['project']} {project['version']} ({project['id']})"
+    of_project = f"of the project {project['project']} ({project['id']})"
     return {
         **scene,
         "python": present(project["python"], f"the python {of_project}"),

@@ -40,13 +40,16 @@ def panes_of(family: Family, row: AnyRow, description: str | None) -> tuple[Pane
         panes.append(Pane(DESCRIPTION, "Description", description or "", "text", editable=True))
     for pane in declared.panes:
         column, language = pane.column, pane.language
-        text = str(row[column] or "")
+        value = row[column]
+        text = "\n".join(value) if isinstance(value, list) else str(value or "")
         if column == "contexts_above":
             text = end_of(text, _CONTEXT)
         elif column == "contexts_below" and len(text) > _CONTEXT:
             text = text[: text.rfind("\n", 0, _CONTEXT) + 1 or _CONTEXT]
         written_in = str(row.get("language", language)) if language == "python" else language
         version = str(row["target_version"] if column == "target_code" else row["version"])
+        if "compatible" in row:  # it may not run in the release of its change
+            version = str(row["compatible"][-1])
         hidden = hidden_spans(row) if column == "code" and "masked_code" in row else ()
         panes.append(Pane(column, pane.label, text, written_in, version, hidden, column in editable))
     return tuple(panes)

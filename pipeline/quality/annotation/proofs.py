@@ -93,6 +93,9 @@ class Proofs:
 
     def runs(self, family: InstanceFamily, row: AnyRow) -> tuple[RunLog, ...]:
         """Return the runs of an instance's code, and the probes of its API."""
+        if "outcomes" in row:
+            ended = zip(row["releases"], row["outcomes"], strict=True)
+            return tuple(RunLog("program", version, str(outcome), None, None) for version, outcome in ended)
         subjects = [row["path"]] if "versicode_tag" in row else []
         if family.name == Family.MIGRATION:
             subjects = [*subjects_of(cast("MigrationRow", row)), row["path"], row["target_path"]]

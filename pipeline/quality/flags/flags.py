@@ -9,6 +9,7 @@ from typing import cast
 
 from pipeline.api.history.documented import contradiction_of
 from pipeline.core.vocabularies.changes import RELOCATED, Agreement, Same
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Direction, Granularity, MigrationBasis, SnippetSource
@@ -178,6 +179,8 @@ def _label_contradicted(subject: Subject, facts: _FlagInputs, rules: FlagRules) 
 
 
 def _rename_unsure(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> str | None:
+    if subject.family is Family.COMPATIBILITY:  # runs tell where a program is right, be it a rename or not
+        return None
     change = facts.change_of(subject.row)
     if change is None or not _is_guess(change, rules):
         change = _guess_below(subject.row, facts)

@@ -36,8 +36,9 @@ _LONGEST = 80
 
 _IDS = ("id", "library", "version")
 _PLACED = (column for columns in PLACES.values() for column in columns)
+_RELEASES = ("releases", "compatible", "change_id")
 _SOURCES = ("function_id", "snippet_id", "target_snippet_id", "project_id", "language")
-_COMPARED = frozenset((*_IDS, *_JUDGED, *LINES, *_PLACED, *_SOURCES))
+_COMPARED = frozenset((*_IDS, *_JUDGED, *_RELEASES, *LINES, *_PLACED, *_SOURCES))
 """The columns that are read of every row; the others, contexts above all, are most of the bytes of a snapshot."""
 
 _OF_SNIPPETS = ("id", "path", "version", "file", "place", "line")
@@ -172,9 +173,12 @@ def _erratum(config: str, last: str, row: AnyRow, reason: Reason, successor: str
 def corrections(old: AnyRow, new: AnyRow) -> list[str]:
     """Return the differences of two rows of the same id in task, answer and labels: column: old -> new."""
     columns = [column for column in _JUDGED if column in old and column in new]
-    return [
-        f"{column}: {_short(old[column])} -> {_short(new[column])}" for column in columns if old[column] != new[column]
-    ]
+    pairs = [(column, old[column], new[column]) for column in columns]
+    if "compatible" in old and "compatible" in new:
+        # a release that came since is no other answer to the question of before
+        both = {*old["releases"]} & {*new["releases"]}
+        pairs.append(("compatible", *([v for v in row["compatible"] if v in both] for row in (old, new))))
+    return [f"{column}: {_short(before)} -> {_short(after)}" for column, before, after in pairs if before != after]
 
 
 def _short(value: object) -> str:

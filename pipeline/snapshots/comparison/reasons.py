@@ -132,6 +132,8 @@ def _is_candidate(config: str, row: AnyRow, words: Sequence[str]) -> bool:
         versions = {row["version"], row["target_version"]}
         about = len(words) == 1 or row["path"] in words or versions <= set(words)
         return about and {row["snippet_id"], row["target_snippet_id"]} <= set(words)
+    if config == "compatibilities":
+        return words[0] == row["snippet_id"] and row.get("change_id") in (None, *words[1:])
     # of problems and functions it is the snippet, the number of the task, and the version where there is one
     return config in ("problems", "functions") and words[0] == row["snippet_id"] and words[2:] in ([], [row["version"]])
 

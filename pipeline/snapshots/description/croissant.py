@@ -87,7 +87,7 @@ def _licences(tables: Mapping[str, Sequence[AnyRow]]) -> set[str]:
 
 def _description(profile: str, canary: str) -> str:
     return (
-        "Version-aware code completion, migration, problems, task functions, repository tasks and editor scenes, made"
+        "Version-aware code completion, migration, compatibility, problems, task functions, repository tasks and editor scenes, made"
         f" from real releases of real libraries and run in pinned environments (Driftline, profile {profile}). Code"
         " keeps the licence of its source, which each row and ATTRIBUTION.md name."
         f" Do not train on rows that carry {canary}."

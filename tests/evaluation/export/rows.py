@@ -119,6 +119,7 @@ def compatibility(**columns: Any) -> Any:
         "release_time": TIME,
         "path": "lib.fetch",
         "code": "from lib import fetch\nprint(fetch(1, number=2))  # 2\n",
+        "output": "2\n",
         "releases": ["1.0", "1.1"],
         "compatible": ["1.1"],
         "outcomes": [Outcome.API_MISSING, Outcome.PASSED],

@@ -37,7 +37,7 @@ from tests.index_server import Index, sdist, serve
 MAIN = {
     Family.CONTEXT: Metric.API_F1,
     Family.CONTROLLED: Metric.API_F1,
-    Family.COMPATIBILITY: Metric.EM,
+    Family.COMPATIBILITY: Metric.RELEASES,
     Family.BLOCK_COMPLETION: Metric.ISM,
 }
 """The metric of a family that has no run."""

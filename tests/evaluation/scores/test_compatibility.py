@@ -23,10 +23,12 @@ TASK: Any = {"releases": ["1.0", "1.1", "2.0rc1"], "compatible": ["1.0", "1.1"]}
         ("1.0", False),
         ("1.0, 1.1, 2.0rc1", False),
         ("1.0, 1.1, 3.0", False),
+        ("1.0 and 1.1", True),
+        ("1.0-1.1", False),
         ("1.0 to 1.1", False),
         ("", False),
         ("none", False),
     ],
 )
 def test_right_is_just_the_compatible_releases(answer: str, is_right: bool) -> None:
-    assert compatibility(TASK, answer) == {Metric.EM: is_right}
+    assert compatibility(TASK, answer) == {Metric.RELEASES: is_right}

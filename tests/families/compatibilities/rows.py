@@ -22,6 +22,7 @@ def compatibility(snippet_id: str, **columns: Any) -> CompatibilityRow:
         "change_id": None,
         "snippet_id": snippet_id,
         "code": "import lib\n\nprint(lib.fetch(1))  # 1\n",
+        "output": "1\n",
         "releases": ["1.0", "1.1"],
         "compatible": ["1.1"],
         "outcomes": [Outcome.API_MISSING, Outcome.PASSED],

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.execution.environments.store import EnvironmentStore
@@ -53,7 +54,7 @@ def tried(store: Store, *codes: str, **tables: Any) -> Output:
     rows: dict[str, Any] = {
         "releases": releases(*LIBRARIES),
         "snippets": snippets,
-        "changes": [{"id": "change", "new_version": "1.2"}],
+        "changes": [{"id": "change", "new_version": "1.2", "kind": ChangeKind.PARAMETER_DEFAULT}],
         "witnesses": witnesses,
         "environments": [environment_row(version, store.environments[version]) for version in reversed(LIBRARIES)],
     }
@@ -94,13 +95,46 @@ def test_the_answer_is_where_it_passes(store: Store, code: str, compatible: list
         (">>> import lib\n>>> lib.nothing\n1\n", RejectReason.NOT_PROVEN),
         (">>> import lib\n>>> lib.fetch('1.10')\n'1.10'\n", RejectReason.LEAKS_ANSWER),
         (">>> import lib, warnings\n>>> lib.fetch(1)\n1\n", RejectReason.LEAKS_ANSWER),
+        (">>> import lib\n>>> print(lib.fetch(''))\n<BLANKLINE>\n", RejectReason.NO_CHECK),
     ],
-    ids=["it passes everywhere", "it passes nowhere", "it names a release", "it speaks of warnings"],
+    ids=[
+        "it passes everywhere",
+        "it passes nowhere",
+        "it names a release",
+        "it speaks of warnings",
+        "it prints a blank line",
+    ],
 )
 def test_what_is_refused(store: Store, code: str, reason: RejectReason) -> None:
     output = tried(store, code, FETCH)
     assert [row["compatible"] for row in output.tables["compatibilities"]] == [["1.0", "1.1"]]
     assert [reject.reason for reject in output.rejects] == [reason]
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "reason"),
+    [
+        (ChangeKind.REMOVED, ">>> import lib\n>>> lib.load(1)\n1\n", RejectReason.OTHER_CAUSE),
+        (ChangeKind.KIND, FETCH, RejectReason.UNCHANGED),
+        (ChangeKind.ATTRIBUTE_VALUE, FETCH, RejectReason.UNCHANGED),
+    ],
+    ids=["there with another result", "what kind of thing it is", "a value"],
+)
+def test_changes_that_are_not_asked_of(store: Store, kind: ChangeKind, code: str, reason: RejectReason) -> None:
+    output = tried(store, code, changes=[{"id": "change", "new_version": "1.2", "kind": kind}])
+    assert [reject.reason for reject in output.rejects] == [reason]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (">>> import lib\n>>> for number in (1, 2):\n...     print(lib.fetch(number))\n1\n2\n", "1\n2\n"),
+        (">>> import lib\n>>> given = lib.fetch(1)\n", ""),
+    ],
+)
+def test_the_output_is_stated_whole(store: Store, code: str, expected: str) -> None:
+    (row,) = tried(store, code).tables["compatibilities"]
+    assert (row["output"], row["compatible"]) == (expected, ["1.0", "1.1"])
 
 
 @pytest.mark.parametrize("text", ["lib.fetch(11.10)", "lib.fetch('1.10.1')", "lib.fetch('v1_10')"])
