@@ -46,8 +46,8 @@ def compatibilities_stage(
     `fails`, as programs do for what the release has not; other ends, such as a time-out, say nothing of the library.
 
     Rejects: UNCHANGED for a kind of change that is not asked of; LEAKS_ANSWER where the program speaks of versions, or
-    prints one; NO_CHECK where all that it prints is blank; NOT_PROVEN where it does not tell two releases apart, or comes
-    out otherwise in each run; OTHER_CAUSE where an API came or went, and a release that has it gives something else.
+    prints one; NO_CHECK where all that it prints is blank; NOT_PROVEN where it does not tell two releases apart, or
+    comes out otherwise in each run; OTHER_CAUSE where an API came or went, and a release that has it gives something else.
     A release whose runs raise an exception is a note.
 
     Errors: those of `EnvironmentStore.open`.
@@ -99,7 +99,7 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
         outputs = [check["expected"] for check in program.snippet["checks"] if check["expected"]]
         if program.change["kind"] in rules.without_kinds:
             yield Reject(program.key, RejectReason.UNCHANGED, f"a change of {program.change['kind']}")
-        elif outputs and not "".join(outputs).strip():
+        elif outputs and not "".join(outputs).replace("<BLANKLINE>", "").strip():
             yield Reject(program.key, RejectReason.NO_CHECK, "all that it prints is blank")
         elif leak := rules.gives_away.search(code) or own_version.search(code):
             yield Reject(program.key, RejectReason.LEAKS_ANSWER, f"the program has {leak[0]!r}")
@@ -122,9 +122,8 @@ def _row(
     if len(decided) < rules.min_releases or len(compatible) in (0, len(decided)):
         detail = f"it passes in {len(compatible)} of {len(decided)} releases whose runs say something"
         return Reject(program.key, RejectReason.NOT_PROVEN, detail)
-    if program.change["kind"] in WHOLE and (
-        others := [v for v, outcome in decided.items() if outcome in OTHER_RESULTS]
-    ):
+    others = [version for version, outcome in decided.items() if outcome in OTHER_RESULTS]
+    if program.change["kind"] in WHOLE and others:
         return Reject(program.key, RejectReason.OTHER_CAUSE, f"in {others[0]} it gives something else")
     library, version, code = program.snippet["library"], program.change["new_version"], source_of(program.snippet)
     environment = built[compatible[-1]]

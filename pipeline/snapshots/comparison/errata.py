@@ -173,11 +173,12 @@ def _erratum(config: str, last: str, row: AnyRow, reason: Reason, successor: str
 def corrections(old: AnyRow, new: AnyRow) -> list[str]:
     """Return the differences of two rows of the same id in task, answer and labels: column: old -> new."""
     columns = [column for column in _JUDGED if column in old and column in new]
-    pairs = [(column, old[column], new[column]) for column in columns]
+    pairs: list[tuple[str, object, object]] = [(column, old[column], new[column]) for column in columns]
     if "compatible" in old and "compatible" in new:
         # a release that came since is no other answer to the question of before
         both = {*old["releases"]} & {*new["releases"]}
-        pairs.append(("compatible", *([v for v in row["compatible"] if v in both] for row in (old, new))))
+        before, after = ([version for version in row["compatible"] if version in both] for row in (old, new))
+        pairs.append(("compatible", before, after))
     return [f"{column}: {_short(before)} -> {_short(after)}" for column, before, after in pairs if before != after]
 
 
