@@ -47,7 +47,8 @@ def compatibilities_stage(
 
     Rejects: UNCHANGED for a kind of change that is not asked of; LEAKS_ANSWER where the program speaks of versions, or
     prints one; NO_CHECK where all that it prints is blank; NOT_PROVEN where it does not tell two releases apart, or
-    comes out otherwise in each run; OTHER_CAUSE where an API came or went, and a release that has it gives something else.
+    comes out otherwise in each run; OTHER_CAUSE where an API came or went, and a release that has it gives something
+    else.
     A release whose runs raise an exception is a note.
 
     Errors: those of `EnvironmentStore.open`.

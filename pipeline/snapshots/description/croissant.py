@@ -87,8 +87,9 @@ def _licences(tables: Mapping[str, Sequence[AnyRow]]) -> set[str]:
 
 def _description(profile: str, canary: str) -> str:
     return (
-        "Version-aware code completion, migration, compatibility, problems, task functions, repository tasks and"
-        f" editor scenes, made from real releases of real libraries and run in pinned environments (Driftline, profile {profile}). Code"
+        "Version-aware code completion, migration, compatibility, problems, task functions, repository tasks and editor"
+        " scenes, made from real releases of real libraries and run in pinned environments"
+        f" (Driftline, profile {profile}). Code"
         " keeps the licence of its source, which each row and ATTRIBUTION.md name."
         f" Do not train on rows that carry {canary}."
     )
