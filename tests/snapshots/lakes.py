@@ -33,6 +33,7 @@ from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.index.release_selection import Period
 from pipeline.lake.ids import content_id
+from pipeline.lake.reads import PartialRow
 from pipeline.lake.rows import (
     ApiDocumentRow,
     ChangeRow,
@@ -58,6 +59,7 @@ from pipeline.quality.acceptance.problems import problems_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.repository_tasks import repository_acceptance_stage
 from pipeline.quality.acceptance.scenes import scenes_acceptance_stage
+from pipeline.quality.acceptance.sourced import PROJECTS
 from pipeline.snapshots.candidate import make_candidate
 from pipeline.snapshots.format.manifest import FORMAT
 from pipeline.snapshots.format.reader import DATA, DEPRECATED
@@ -271,20 +273,22 @@ def _projects(quality: QualityRules) -> Tables:
     """A project whose tests were traced, the scenes of it, and a function of it as a task."""
     project, function = shop.project(), next(row for row in shop.functions() if row["name"] == "with_tax")
     made = task(project, function, shop.FILES[function["path"]], ["tests/test_shop.py::test_tax"])
+    # the gates read of a project what their stages declare
+    declared: Any = PartialRow({name: project.get(name) for name in PROJECTS.names})
     traced = {
         "projects": [project],
         "traced_functions": shop.functions(),
         "line_coverage": shop.line_coverage(),
         **_rows(
             repository_acceptance_stage(
-                {"repository_tasks": [made], "projects": [project], "flags": [], "reviews": []}, quality, MUTATION
+                {"repository_tasks": [made], "projects": [declared], "flags": [], "reviews": []}, quality, MUTATION
             )
         ),
         **_rows(
             scenes_acceptance_stage(
                 {
                     "scenes": shop.scenes(),
-                    "projects": [project],
+                    "projects": [declared],
                     "project_files": shop.files(),
                     "flags": [],
                     "reviews": [],

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.families.completions_and_migrations.masks import MASKS, unmask
-from pipeline.quality.annotation.panes import end_of, hidden_spans
+from pipeline.quality.annotation.panes import end_of, hidden_spans, panes_of
+from tests.families.compatibilities.rows import compatibility
 from tests.quality.flags.world import world
 
 NAME = "fetch"
@@ -76,3 +78,10 @@ def test_the_file_above_a_cursor_begins_with_a_statement(length: int) -> None:
 
 def test_a_file_of_a_single_string_is_rendered_whole() -> None:
     assert end_of(ABOVE[:20], 5) == ABOVE[:20]
+
+
+def test_releases_are_lines_and_the_program_is_of_a_release_in_which_it_runs() -> None:
+    row = compatibility("snippet", version="2.0", releases=["1.0", "1.1", "2.0"], compatible=["1.0", "1.1"])
+    panes = {pane.name: pane for pane in panes_of(Family.COMPATIBILITY, row, None)}
+    assert (panes["releases"].text, panes["compatible"].text) == ("1.0\n1.1\n2.0", "1.0\n1.1")
+    assert panes["code"].version == "1.1"

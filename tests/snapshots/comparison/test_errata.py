@@ -96,6 +96,8 @@ def test_a_row_that_is_made_no_more_is_named_and_kept(last: Path, config: str) -
         ("functions", "functions_gate", "{function_id} {granularity}", RejectReason.NO_BLOCK, ErratumReason.REFUSED),
         ("functions", "functions_gate", "{function_id} other", RejectReason.NO_BLOCK, ErratumReason.NOT_MADE),
         ("repository_tasks", "repository_tasks", "{function_id}", RejectReason.NO_TEXT, ErratumReason.REFUSED),
+        ("compatibilities", "compatibilities", "{snippet_id} x", RejectReason.NOT_PROVEN, ErratumReason.REFUSED),
+        ("compatibilities", "compatibilities", "y x", RejectReason.NOT_PROVEN, ErratumReason.NOT_MADE),
         ("changes", "gate", "{id}", RejectReason.LABEL_REFUTED, ErratumReason.REFUSED),
     ],
 )
@@ -144,6 +146,25 @@ def test_a_row_that_says_something_else_is_named_with_both(last: Path) -> None:
     assert errata.deprecated == {}
     status = new["completions"][0] | {"review_status": "accepted"}
     assert errata_of(last, new | {"completions": [status, *new["completions"][1:]]}, []) == Errata()
+
+
+@pytest.mark.parametrize(
+    ("releases", "compatible", "is_corrected"),
+    [
+        (["1.0", "1.1", "2.0"], ["1.1", "2.0"], False),
+        (["1.0", "1.1", "2.0"], ["1.1"], False),
+        (["1.0", "1.1"], ["1.0"], True),
+        (["1.0", "1.1", "2.0"], ["2.0"], True),
+    ],
+    ids=["a release came", "a release came in which it fails", "another answer", "another answer beside a new release"],
+)
+def test_a_release_that_came_is_no_other_answer(
+    last: Path, releases: list[str], compatible: list[str], is_corrected: bool
+) -> None:
+    new = published(last)
+    row = new["compatibilities"][0] | {"releases": releases, "compatible": compatible}
+    errata = errata_of(last, new | {"compatibilities": [row]}, [])
+    assert [each["reason"] for each in errata.rows] == [ErratumReason.CORRECTED] * is_corrected
 
 
 def test_a_snippet_that_is_refused_now_is_where_its_instances_went(last: Path) -> None:
