@@ -23,6 +23,7 @@ from pipeline.corpus.stack_overflow.mentions import stack_overflow_rules, try_ex
 from pipeline.corpus.stack_overflow.rules import StackOverflowRules
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.execution.environments.builds.build_rules import BuildRules, build_rules
+from pipeline.execution.environments.missing import MissingRules, missing_rules
 from pipeline.execution.environments.resolution.failures import FailureRules, failure_rules
 from pipeline.execution.environments.resolution.rules import EnvironmentRules, InspectionRules, environment_rules
 from pipeline.execution.mutation.rules import MutationRules
@@ -78,6 +79,8 @@ class CurationRules:
     environments: EnvironmentRules
     builds: BuildRules
     failures: FailureRules
+    missing: MissingRules
+    """Read when a build fails; here so that a mistake in it ends a refresh before it begins."""
     validation: ValidationRules
     flags: FlagRules
     annotation: AnnotationRules
@@ -145,6 +148,7 @@ class CurationRules:
             environments=environment_rules(folder),
             builds=build_rules(folder),
             failures=failure_rules(folder),
+            missing=missing_rules(folder),
             validation=load(folder / "validation.yaml", ValidationRules),
             annotation=load(folder / "annotation.yaml", AnnotationRules),
             flags=load(folder / "flags.yaml", FlagRules),

@@ -82,12 +82,8 @@ def test_an_index_without_upload_times(driftline: Driftline, index_with_pip: Ind
 
 
 @pytest.mark.parametrize(
-    ("file", "findings"),
-    [
-        ("quality.yaml", {"curation rules"}),
-        ("environments.yaml", {"curation rules", "interpreters"}),
-        ("missing.yaml", {"system libraries"}),
-    ],
+    ("file", "also"),
+    [("quality.yaml", set()), ("environments.yaml", {"interpreters"}), ("missing.yaml", {"system libraries"})],
 )
 def test_a_typo_in_a_rule_file(
     driftline: Driftline,
@@ -95,16 +91,15 @@ def test_a_typo_in_a_rule_file(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     file: str,
-    findings: set[str],
+    also: set[str],
 ) -> None:
     folder = Path(shutil.copytree(RULES, tmp_path / "rules"))
     (folder / file).write_text("canray: x\n")
     monkeypatch.setenv("DRIFTLINE_RULES", str(folder))
     result = driftline("doctor", "--json")
     assert result.status == 1
-    assert {finding["name"] for finding in result.json if not finding["works"]} == findings
-    for name in findings:
-        assert f"{file}:1: canray: unknown key" in finding(result, name)["observed"]
+    assert f"{file}:1: canray: unknown key" in finding(result, "curation rules")["observed"]
+    assert {finding["name"] for finding in result.json if not finding["works"]} == {"curation rules"} | also
 
 
 def test_an_example_of_a_rule_that_does_not_hold(

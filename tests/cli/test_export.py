@@ -26,7 +26,7 @@ def test_an_export(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None
     result = driftline("export", snapshot, "--format", "versicode", "--out", tmp_path / "out")
     assert result.status == 0, result.text
     assert re.search(r"^token_completion\.json +1$", result.out, re.MULTILINE)
-    assert "9 records in 9 files; " in result.err
+    assert "10 records in 10 files; " in result.err
     assert (tmp_path / "out" / "unsupported_columns.json").is_file()
 
 

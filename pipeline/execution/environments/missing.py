@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterable
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated
 
 from packaging.requirements import Requirement
@@ -66,9 +67,9 @@ class MissingRules(Rule):
         return failure_rules()
 
 
-def missing_rules() -> MissingRules:
-    """Read `missing.yaml` of the folder of the settings."""
-    return load(settings().rules / "missing.yaml", MissingRules)
+def missing_rules(folder: Path | None = None) -> MissingRules:
+    """Read `missing.yaml` of a folder, by default that of the settings."""
+    return load((folder or settings().rules) / "missing.yaml", MissingRules)
 
 
 def _first(patterns: Iterable[re.Pattern[str]], message: str) -> str | None:
