@@ -16,4 +16,5 @@ class CompatibilityRules(Rule):
     gives_away: re.Pattern[str]
     without_kinds: frozenset[ChangeKind]
     min_releases: int = Field(ge=2)
-    per_change: int = Field(ge=1)
+    max_lines: int = Field(ge=1)
+    per_api: int = Field(ge=1)

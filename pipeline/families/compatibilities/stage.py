@@ -45,10 +45,10 @@ def compatibilities_stage(
     It is run in each release that has an environment. A release is asked for where it passes, or ends in one of
     `fails`, as programs do for what the release has not; other ends, such as a time-out, say nothing of the library.
 
-    Rejects: UNCHANGED for a kind of change that is not asked of; LEAKS_ANSWER where the program speaks of versions, or
-    prints one; NO_CHECK where all that it prints is blank; NOT_PROVEN where it does not tell two releases apart, or
-    comes out otherwise in each run; OTHER_CAUSE where an API came or went, and a release that has it gives something
-    else.
+    Rejects: UNCHANGED for a kind of change that is not asked of; UNFIT_NAME of a private API; TOO_LONG; LEAKS_ANSWER
+    where the program speaks of versions, or prints one; NO_CHECK where all that it prints is blank; NOT_PROVEN where it
+    does not tell two releases apart, or comes out otherwise in each run; OTHER_CAUSE where an API came or went, and a
+    release that has it gives something else, or where what was gone came back.
     A release whose runs raise an exception is a note.
 
     Errors: those of `EnvironmentStore.open`.
@@ -100,6 +100,10 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
         outputs = [check["expected"] for check in program.snippet["checks"] if check["expected"]]
         if program.change["kind"] in rules.without_kinds:
             yield Reject(program.key, RejectReason.UNCHANGED, f"a change of {program.change['kind']}")
+        elif any(part.startswith("_") for part in program.path.split(".")):
+            yield Reject(program.key, RejectReason.UNFIT_NAME, f"{program.path} is private by its name")
+        elif len(code.strip().split("\n")) > rules.max_lines:
+            yield Reject(program.key, RejectReason.TOO_LONG, f"over {rules.max_lines} lines")
         elif outputs and not "".join(outputs).replace("<BLANKLINE>", "").strip():
             yield Reject(program.key, RejectReason.NO_CHECK, "all that it prints is blank")
         elif leak := rules.gives_away.search(code) or own_version.search(code):
@@ -123,6 +127,9 @@ def _row(
     if len(decided) < rules.min_releases or len(compatible) in (0, len(decided)):
         detail = f"it passes in {len(compatible)} of {len(decided)} releases whose runs say something"
         return Reject(program.key, RejectReason.NOT_PROVEN, detail)
+    first, last = (list(decided).index(compatible[at]) for at in (0, -1))
+    if last - first >= len(compatible):
+        return Reject(program.key, RejectReason.OTHER_CAUSE, "it fails in a release between two in which it passes")
     others = [version for version, outcome in decided.items() if outcome in OTHER_RESULTS]
     if program.change["kind"] in WHOLE and others:
         return Reject(program.key, RejectReason.OTHER_CAUSE, f"in {others[0]} it gives something else")

@@ -1,4 +1,4 @@
-"""The acceptance of compatibilities: each is published where its runs tell releases apart, once for a change."""
+"""The acceptance of compatibilities: of the programs that ask for the same knowledge the shortest is published."""
 
 from __future__ import annotations
 
@@ -25,20 +25,19 @@ def compatibilities_acceptance_stage(tables: Tables, rules: QualityRules, own_ru
     reviews = LibraryReviews.of(tables, rules)
     snippets = {row["id"]: row for row in tables["snippets"]}
     published_changes = {row["id"] for row in tables["published_changes"]}
-    change_of = {row["id"]: row.get("change_id") for row in tables["compatibilities"]}
     table = "published_compatibilities"
     output = accepted(
         table, tables["compatibilities"], lambda row: [_published(row, snippets, published_changes, reviews)]
     )
     rows: list[PublishedCompatibilityRow] = []
     rejects: list[Reject] = []
-    chosen: dict[tuple[str | None, ...], list[str]] = defaultdict(list)
+    chosen: dict[tuple[str, ...], list[str]] = defaultdict(list)
     programs: dict[str, str] = {}
     for row in sorted(output.tables["published_compatibilities"], key=lambda row: (len(row["code"]), row["id"])):
-        of_change = chosen[change_of[row["id"]], *row["compatible"]]
-        other = programs.get(row["code"]) or (of_change[0] if len(of_change) >= own_rules.per_change else None)
+        of_api = chosen[row["path"], *row["compatible"]]
+        other = programs.get(row["code"]) or (of_api[0] if len(of_api) >= own_rules.per_api else None)
         if other is None:
-            of_change.append(row["id"])
+            of_api.append(row["id"])
             programs[row["code"]] = row["id"]
             rows.append(row)
         else:

@@ -96,6 +96,11 @@ def test_the_answer_is_where_it_passes(store: Store, code: str, compatible: list
         (">>> import lib\n>>> lib.fetch('1.10')\n'1.10'\n", RejectReason.LEAKS_ANSWER),
         (">>> import lib, warnings\n>>> lib.fetch(1)\n1\n", RejectReason.LEAKS_ANSWER),
         (">>> import lib\n>>> print(lib.fetch(''))\n<BLANKLINE>\n", RejectReason.NO_CHECK),
+        (">>> import lib\n" + 24 * ">>> number = 1\n" + ">>> lib.fetch(1)\n1\n", RejectReason.TOO_LONG),
+        (
+            ">>> import lib\n>>> sorted(dir(lib))[-1] == 'load' and lib.load(2, again=1) == 2\nFalse\n",
+            RejectReason.OTHER_CAUSE,
+        ),
     ],
     ids=[
         "it passes everywhere",
@@ -103,6 +108,8 @@ def test_the_answer_is_where_it_passes(store: Store, code: str, compatible: list
         "it names a release",
         "it speaks of warnings",
         "it prints a blank line",
+        "it is long",
+        "it came back",
     ],
 )
 def test_what_is_refused(store: Store, code: str, reason: RejectReason) -> None:

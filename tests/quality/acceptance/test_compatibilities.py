@@ -58,13 +58,13 @@ def test_a_change_that_is_not_published_is_not_named() -> None:
         ({"code": "import lib\nnumber = 1\nprint(lib.fetch(number))  # 1\n"}, ["b"]),
         # code for the other side of the change
         ({"code": "import lib\nnumber = 1\nprint(lib.load(number))  # 1\n", "compatible": ["1.0"]}, []),
-        ({"code": "import lib\nnumber = 1\nprint(lib.fetch(number))  # 1\n", "change_id": "other"}, []),
+        ({"code": "import lib\nnumber = 1\nprint(lib.fetch(number))  # 1\n", "path": "lib.other"}, []),
         # the same program asks for the same, whatever it is about
-        ({"change_id": "other"}, ["b"]),
+        ({"path": "lib.other"}, ["b"]),
     ],
-    ids=["a longer program", "another answer", "another change", "the same program"],
+    ids=["a longer program", "another answer", "another API", "the same program"],
 )
-def test_one_program_asks_for_one_change(columns: Any, refused: list[str]) -> None:
+def test_one_program_asks_for_one_api(columns: Any, refused: list[str]) -> None:
     output = accepted(row("b", **columns), row("a"))
     assert [(reject.key, reject.reason) for reject in output.rejects] == [
         (key, RejectReason.NEAR_DUPLICATE) for key in refused
