@@ -27,7 +27,7 @@ from tests.model_server import KEY
 pytestmark = pytest.mark.slow(minutes=4)
 
 UV = str(Path(sys.executable).parent / "uv")
-OF_DEMO = {Family.COMPLETION, Family.CONTEXT, Family.CONTROLLED, Family.MIGRATION}
+OF_DEMO = {Family.COMPLETION, Family.COMPATIBILITY, Family.CONTEXT, Family.CONTROLLED, Family.MIGRATION}
 """The families that the demo library has rows of; of the others `test_real_libraries` scores the references."""
 
 PERIODS = ("2021-03-15", "2021-06-01")
