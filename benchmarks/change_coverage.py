@@ -33,7 +33,7 @@ from pipeline.lake.tables import Lake
 from pipeline.quality.acceptance.quality import QualityRules
 
 COVERED = "covered"
-ASKED = "compatibility alone"
+COMPATIBILITY_ALONE = "compatibility alone"
 """No code is to be written that shows the change, and it is asked in which releases a program runs that does."""
 GROUPS = ("breaking", "introduced", "other")
 
@@ -69,8 +69,8 @@ class Coverage:
             for other in self._lake.read(f"published_{table}", self._library):
                 if other["discriminating"]:
                     yield table[:-1], other["change_id"]
-        for asked in self._lake.read("published_compatibilities", self._library):
-            yield "compatibility", asked["change_id"]
+        for compatibility in self._lake.read("published_compatibilities", self._library):
+            yield "compatibility", compatibility["change_id"]
         # The change of a migration's row is that of its version, which is the release before where code moves up.
         witnessed = {
             key: row["change_id"]
@@ -98,7 +98,7 @@ class Coverage:
         for change in self.changes:
             key = change["id"]
             if self.covered[key]:
-                found[key] = ASKED if self.covered[key] == {"compatibility"} else COVERED
+                found[key] = COMPATIBILITY_ALONE if self.covered[key] == {"compatibility"} else COVERED
             elif key in shown:
                 found[key] = "witness without description" if key in undescribed else "witness without row"
             elif key in made:
@@ -113,7 +113,9 @@ class Coverage:
         for change in self.changes:
             key = group_of(change), str(change["kind"])
             reason = self.reasons[change["id"]]
-            for counter, counted in zip(counts, (True, reason in (COVERED, ASKED), reason == COVERED), strict=True):
+            for counter, counted in zip(
+                counts, (True, reason in (COVERED, COMPATIBILITY_ALONE), reason == COVERED), strict=True
+            ):
                 counter[key] += counted
         total, covered, written = counts
         for key in sorted(total, key=lambda each: (GROUPS.index(each[0]), each[1])):

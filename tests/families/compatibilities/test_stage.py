@@ -127,7 +127,7 @@ def test_what_is_refused(store: Store, code: str, reason: RejectReason) -> None:
     ],
     ids=["there with another result", "what kind of thing it is", "a value"],
 )
-def test_changes_that_are_not_asked_of(store: Store, kind: ChangeKind, code: str, reason: RejectReason) -> None:
+def test_changes_that_make_no_row(store: Store, kind: ChangeKind, code: str, reason: RejectReason) -> None:
     output = tried(store, code, changes=[{"id": "change", "new_version": "1.2", "kind": kind}])
     assert [reject.reason for reject in output.rejects] == [reason]
 

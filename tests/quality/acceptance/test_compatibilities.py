@@ -41,7 +41,7 @@ def row(id_: str, code: str = "import lib\nprint(lib.fetch(1))  # 1\n", **column
     return compatibility(SNIPPET["id"], **{"id": id_, "code": code, "change_id": "change"} | columns)
 
 
-def test_a_row_is_executed_and_tells_releases_apart() -> None:
+def test_a_row_is_executed_and_discriminating() -> None:
     (published,) = accepted(row("a")).tables["published_compatibilities"]
     assert (published["evidence"], published["discriminating"]) == (Evidence.EXECUTED, True)
     assert (published["change_id"], published["licence"]) == ("change", "MIT")
