@@ -135,9 +135,9 @@ def names_of_same(path: str, symbols: Mapping[str, SymbolState]) -> set[str]:
     place, _, name = path.rpartition(".")
     value, bases = hidden["value"], symbols[place]["bases"] if place in symbols else ()
     is_member = any(base.rpartition(".")[2] in _ENUMERATIONS for base in bases)
-    # a call such as `auto()` gives another value each time
+    # `auto()` gives another value each time; of `A = B = 1 << next(counter)` a run tells
     is_value = value is not None and (
-        (is_member and "(" not in value) or (value.isidentifier() and not keyword.iskeyword(value))
+        (is_member and "auto(" not in value) or (value.isidentifier() and not keyword.iskeyword(value))
     )
     values = {name, value} if is_value else {name}
     same = set()

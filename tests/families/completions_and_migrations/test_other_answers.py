@@ -240,6 +240,10 @@ def test_members_of_an_enumeration_of_one_value_are_the_same() -> None:
             ("lib.ns.PS", "1 << 11", []),
             ("lib.ns.P", "PRESORT", []),
             ("lib.ns.REAL", "INT | SIGNED", []),
+            ("lib.ns.LOCALE", "1 << next(_counter)", []),
+            ("lib.ns.L", "1 << next(_counter)", []),
+            ("lib.ns.ONE", "enum.auto()", []),
+            ("lib.ns.TWO", "enum.auto()", []),
             ("lib.Plain", None, ["object"]),
             ("lib.Plain.PS", "1 << 11", []),
             ("lib.Plain.SIZE", "1 << 11", []),
@@ -247,6 +251,8 @@ def test_members_of_an_enumeration_of_one_value_are_the_same() -> None:
     }
     assert names_of_same("lib.ns.PRESORT", symbols) == {"PS", "P"}
     assert names_of_same("lib.ns.P", symbols) == {"PRESORT"}
+    assert names_of_same("lib.ns.LOCALE", symbols) == {"L"}
+    assert names_of_same("lib.ns.ONE", symbols) == set()
     assert names_of_same("lib.Plain.PS", symbols) == set()
 
 
