@@ -1064,6 +1064,7 @@ class WitnessRow(TypedDict):
     old_snippet_id: str | None
     new_snippet_id: str | None
     change_id: str
+    distinctive: bool
     old_path: str | None
     new_path: str | None
     old_code: str | None

@@ -48,18 +48,19 @@ def is_informative(text: str) -> bool:
     return text.strip() not in _LITTLE and "\n" not in text and len(text) <= LONGEST_OUTPUT
 
 
-def is_distinctive(side: ChangeSide, program: UsingProgram, printed: Sequence[str]) -> bool:
-    """Say whether what a program prints at home is worth a row.
+def is_presentable(program: UsingProgram, printed: Sequence[str]) -> bool:
+    """Say whether what a program prints can stand in a row: of a written one a short value, no type, no descriptor."""
+    text = "".join(printed).strip()
+    is_long = len(text) > LONGEST_OUTPUT
+    return program.test is not None or not (is_long or text.startswith("typing.") or _KIND.match(text))
 
-    A written one prints a short value, no type and no descriptor. None prints only what it is given where the API
-    itself is to be named.
-    """
+
+def is_distinctive(side: ChangeSide, program: UsingProgram, printed: Sequence[str]) -> bool:
+    """Say whether what a program prints at home says something of its API: more than nothing, or what it is given."""
     text = "".join(printed).strip()
     is_call = program.core.form is UsageForm.CALL
     is_written = program.test is None
-    if is_written and (
-        len(text) > LONGEST_OUTPUT or text.startswith("typing.") or _KIND.match(text) or (is_call and text in EMPTY)
-    ):
+    if is_written and is_call and text in EMPTY:
         return False
     if is_call and side.keyword is not None:
         return not all(_hands_back(program, side.keyword, each.strip()) for each in printed if each.strip())

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from more_itertools import unique_everseen
 from packaging.version import Version
 
 from pipeline.core.vocabularies.changes import OF_PARAMETERS, WHOLE
@@ -22,10 +23,12 @@ from pipeline.corpus.own_tests.distinctive import (
     LONGEST_OUTPUT,
     is_distinctive,
     is_informative,
+    is_presentable,
     plain_code,
     script_of_variants,
     variants,
 )
+from pipeline.corpus.own_tests.reduced import Shown, reduce_programs
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.rules import OwnTestRules, WitnessRules
 from pipeline.corpus.own_tests.script_runs import ScriptRuns, as_asserted, described, failing_place, outcome_of, outputs
@@ -42,7 +45,7 @@ from pipeline.lake.intervals import chains, holding_at
 from pipeline.lake.rows import ChangeRow, OwnTestRow, ReleaseRow, SnippetCheck, Tables, WitnessRow
 from pipeline.lake.stage import Output, Reject
 
-_ADDRESS = re.compile(r"\bat 0x|\bid=\d{6}|/tmp\b")
+_ADDRESS = re.compile(r"\bat 0x|\bid=\d{6}| @ \d{9}|/tmp\b")
 """Parts of an output that differ in each run."""
 
 _OBJECT = re.compile(r"^<[^<>]*\bobject\b[^<>]* at 0x…>$", re.MULTILINE)
@@ -262,17 +265,21 @@ class _Search:
     def of_changes(self, changes: Sequence[ChangeRow]) -> tuple[list[WitnessRow], list[Reject]]:
         """Return the witnesses of changes by programs that use what changed, and a reject for each without one.
 
-        Programs are written only for what no test shows.
+        Programs are written only for what no test shows distinctively. One that is not distinctive counts where no
+        other program shows the change, and one of a test before one that is written.
         """
-        rows, rejects = self._proven(changes, self._of_tests)
-        reached = {reject.key: reject for reject in rejects}
-        written, rejects = self._proven([change for change in changes if change["id"] in reached], self._written)
-        for reject in rejects:
-            reached[reject.key] = max(
-                reached[reject.key], reject, key=lambda each: _ORDER.get(RejectReason(each.reason), 0)
-            )
-        witnessed = {row["change_id"] for row in written}
-        return rows + written, [reject for key, reject in reached.items() if key not in witnessed]
+        tested, reached = self._proven(changes, self._of_tests)
+        shown = {row["change_id"] for row in tested if row["distinctive"]}
+        written, rejects = self._proven([change for change in changes if change["id"] not in shown], self._written)
+        rows: list[WitnessRow] = []
+        for programs in ([row for row in (*tested, *written) if row["distinctive"]], tested, written):
+            witnessed = {row["change_id"] for row in rows}
+            rows += [row for row in programs if row["change_id"] not in witnessed]
+        furthest: dict[str, Reject] = {}
+        for reject in sorted([*rejects, *reached], key=lambda each: _ORDER.get(RejectReason(each.reason), 0)):
+            furthest[reject.key] = reject
+        witnessed = {row["change_id"] for row in rows}
+        return rows, [reject for key, reject in furthest.items() if key not in witnessed]
 
     def _proven(
         self, changes: Sequence[ChangeRow], programs: Callable[[ChangeRow], _Programs]
@@ -291,32 +298,10 @@ class _Search:
             for of_change in by_change.values():
                 of_change += more(of_change)
         self._show_values(by_change.values())
-        every = [each for of_change in by_change.values() for each in of_change]
-        self._run([(each.side.home, each) for each in every])
-        at_home = {id(each): self._outputs(each) for each in every}
-        printing = {key: texts for key, texts in at_home.items() if not isinstance(texts, Reject)}
-        at_home |= self._mistakable([each for each in every if id(each) in printing], printing)
-        # Of one use the shortest program that passes stands for the longer ones.
-        passing = {each.use: each for each in reversed(every) if not isinstance(at_home[id(each)], Reject)}
-        chosen = [each for each in every if passing.get(each.use) is each]
-        # A failure costs a process of its own, so only the shortest programs are run where they may fail.
-        counts: Counter[tuple[str, str]] = Counter()
-        beside: list[_Candidate] = []
-        for each in chosen:
-            counts[each.side.change["id"], each.side.home] += 1
-            if counts[each.side.change["id"], each.side.home] <= self.rules.candidates:
-                beside.append(each)
-        self._run([(each.side.other, each) for each in beside])
+        judged = self._run_and_judged([each for of_change in by_change.values() for each in of_change])
         rows: list[WitnessRow] = []
-        ran = {id(each) for each in beside}
         for key, of_change in by_change.items():
-            results, failed = parted(
-                guarded(
-                    of_change,
-                    lambda each: each.side.change["id"],
-                    lambda each: [self._judged(each, at_home[id(each)], ran=id(each) in ran)],
-                )
-            )
+            results, failed = parted(judged[id(each)] for each in of_change)
             rows += results
             if not results:
                 reasons = reached[key] + [
@@ -325,6 +310,44 @@ class _Search:
                 _, reason, detail = max(reasons, key=lambda each: each[0])
                 rejects.append(Reject(key, reason, detail))
         return rows, rejects
+
+    def _run_and_judged(self, every: Sequence[_Candidate]) -> dict[int, WitnessRow | Reject]:
+        """Return, by identity, the witness that each program is, without needless lines, or why it is none."""
+        self._run([(each.side.home, each) for each in every])
+        at_home = {id(each): self._outputs(each) for each in every}
+        printed = {key: texts for key, texts in at_home.items() if not isinstance(texts, Reject)}
+        passing = [each for each in every if id(each) in printed]
+        doubts = self._doubts(passing, printed)
+        # Those that are distinctive come first, then those that print something, then the shortest.
+        passing.sort(key=lambda each: (id(each) in doubts, "".join(printed[id(each)]).strip() in EMPTY))
+        # A failure costs a process of its own, so only so many programs are run where they may fail.
+        counts: Counter[tuple[str, str]] = Counter()
+        beside: list[_Candidate] = []
+        for each in unique_everseen(passing, key=lambda each: each.use):
+            counts[each.side.change["id"], each.side.home] += 1
+            if counts[each.side.change["id"], each.side.home] <= self.rules.candidates:
+                beside.append(each)
+        self._run([(each.side.other, each) for each in beside])
+        judged = {
+            id(each): attempt(each.side.change["id"], self._judged, each, at_home[id(each)], id(each) not in doubts)
+            for each in every
+        }
+        proven = [each for each in every if not isinstance(judged[id(each)], Reject)]
+        for each, part in zip(proven, self._reduced(proven, printed), strict=True):
+            smaller = self._judged(replace(each, program=part.program), part.printed, id(each) not in doubts)
+            if not isinstance(smaller, Reject):
+                judged[id(each)] = smaller
+        return judged
+
+    def _reduced(self, proven: Sequence[_Candidate], printed: Mapping[int, Sequence[str]]) -> list[Shown]:
+        """Return the programs that show a change, without the lines that they do without."""
+        shown: list[Shown] = []
+        for each in proven:
+            texts, there = printed[id(each)], self.runs.results[each.text, each.side.other]
+            place = failing_place(each.program.lines, texts, there)
+            assert place is not None
+            shown.append(Shown(each.program, each.side.home, each.side.other, texts, place))
+        return reduce_programs(shown, self.runs)
 
     def _written(self, change: ChangeRow) -> _Programs:
         programs = [(side, program) for side in sides_of(change) for program in self.writer.programs(side)]
@@ -417,51 +440,50 @@ class _Search:
             return Reject(key, RejectReason.NOT_PROVEN, f"{where}: {described(result)}")
         if not as_asserted(program.lines, printed):
             return Reject(key, RejectReason.NOT_PROVEN, f"{where}: {described(result)}")
-        if not is_distinctive(each.side, program, printed):
+        if not is_presentable(program, printed):
             text = "".join(printed).strip()[:LONGEST_OUTPUT]
-            return Reject(key, RejectReason.NO_CHECK, f"{where}: prints what it is given, or what says little: {text}")
+            return Reject(key, RejectReason.NO_CHECK, f"{where}: prints a type, or what is long: {text}")
         return printed
 
-    def _mistakable(self, candidates: Iterable[_Candidate], texts: Mapping[int, Sequence[str]]) -> dict[int, Reject]:
-        """Return, by identity, why programs are no witnesses that print the same with another API or fewer arguments.
+    def _doubts(self, candidates: Iterable[_Candidate], texts: Mapping[int, Sequence[str]]) -> set[int]:
+        """Return the programs, by identity, that are not distinctive: other code may print the same.
 
-        An API that gives the same in all of several ways is taken for another name of the same.
+        They print what they are given, or what says little, or the same with another API or fewer arguments. An API
+        that gives the same in all of several ways is taken for another name of the same.
         """
         groups: dict[tuple[str, str], list[tuple[_Candidate, list[str], tuple[Line, ...]]]] = defaultdict(list)
         scripts: dict[str, dict[str, Sequence[Line]]] = defaultdict(dict)
+        doubts: set[int] = set()
         for each in candidates:
-            home, rules = each.side.home, self.writer.rules
-            if others := variants(each.side, each.program, self.apis[home], texts[id(each)], rules.neighbours):
+            printed, home, rules = texts[id(each)], each.side.home, self.writer.rules
+            if not is_distinctive(each.side, each.program, printed):
+                doubts.add(id(each))
+            elif others := variants(each.side, each.program, self.apis[home], printed, rules.neighbours):
                 script = script_of_variants(others.values(), rules.neighbour_s)
                 groups[each.side.change["id"], home].append((each, list(others), script))
                 scripts[home][text_of(script)] = script
         self.runs.run(scripts)
-        mistakable: dict[int, Reject] = {}
-        for (key, home), group in groups.items():
+        for (_, home), group in groups.items():
             same: dict[int, set[str]] = {}
             for each, names, script in group:
-                printed = outputs(script, self.runs.results.get((text_of(script), home)))
-                if printed is not None:
+                printed_by = outputs(script, self.runs.results.get((text_of(script), home)))
+                if printed_by is not None:
                     own = "".join(texts[id(each)])
-                    pairs = zip(names, printed[-len(names) :], strict=True)
+                    pairs = zip(names, printed_by[-len(names) :], strict=True)
                     same[id(each)] = {name for name, text in pairs if text == own}
             is_varied = len({"".join(texts[id(each)]) for each, *_ in group if id(each) in same}) > 1
             aliases = set.intersection(*same.values()) if is_varied and not group[0][0].side.keyword else set()
-            names_of = {id(each): each.program.name for each, *_ in group}
-            for number, names_of_others in same.items():
-                if others_alike := sorted(names_of_others - aliases):
-                    detail = f"{names_of[number]} in {home}: {others_alike[0]} prints the same"
-                    mistakable[number] = Reject(key, RejectReason.NO_CHECK, detail)
-        return mistakable
+            doubts |= {number for number, alike in same.items() if alike - aliases}
+        return doubts
 
-    def _judged(self, each: _Candidate, expected: list[str] | Reject, *, ran: bool) -> WitnessRow | Reject:
+    def _judged(self, each: _Candidate, expected: Sequence[str] | Reject, distinctive: bool) -> WitnessRow | Reject:
         """Return the witness that a program is, or why it is none."""
         if isinstance(expected, Reject):
             return expected
         side, program = each.side, each.program
         key, change = side.change["id"], side.change
         there = self.runs.results.get((each.text, side.other))
-        if there is None or not ran:
+        if there is None:
             return Reject(key, RejectReason.OVER_QUOTA, f"{program.name}: not run in {side.other}")
         place = failing_place(program.lines, expected, there)
         where = f"{program.name} of {side.home} in {side.other}"
@@ -488,7 +510,8 @@ class _Search:
             outcome,
             place,
         )
-        return _row(change, written if side.is_old else None, None if side.is_old else written)
+        forms = (written, None) if side.is_old else (None, written)
+        return _row(change, *forms, distinctive=distinctive)
 
     def _changed(self, side: ChangeSide, program: UsingProgram, place: int) -> set[str]:
         paths = {use.path for use in program.uses[place]}
@@ -581,7 +604,12 @@ class _Form:
 
 
 def _row(
-    change: ChangeRow, old: _Form | None, new: _Form | None, versions: tuple[str, str] | None = None
+    change: ChangeRow,
+    old: _Form | None,
+    new: _Form | None,
+    versions: tuple[str, str] | None = None,
+    *,
+    distinctive: bool = True,
 ) -> WitnessRow:
     library = change["library"]
     old_version, new_version = versions or (change["old_version"], change["new_version"])
@@ -605,6 +633,7 @@ def _row(
         "old_snippet_id": ids[0],
         "new_snippet_id": ids[1],
         "change_id": change["id"],
+        "distinctive": distinctive,
         "old_path": old.path if old else None,
         "new_path": new.path if new else None,
         "old_code": old.code if old else None,

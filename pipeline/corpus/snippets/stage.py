@@ -112,7 +112,8 @@ def of_witnesses(witnesses: Iterable[WitnessRow], by_version: Mapping[str, Relea
         for key, version, path, code, checks, written, file, line in forms:
             if key is None or path is None or code is None or written is None:
                 continue
-            paths[key].add(path)
+            # A program that is not distinctive is an example of nothing: other names would be as right in it.
+            paths[key] |= {path} if row["distinctive"] else set()
             snippets[key] = {
                 "id": key,
                 "path": None,

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from packaging.version import Version
 
@@ -48,7 +49,7 @@ def compatibilities_stage(
     Rejects: UNCHANGED for a kind of change that is not asked of; UNFIT_NAME of a private API; TOO_LONG; LEAKS_ANSWER
     where the program speaks of versions, or prints one; NO_CHECK where all that it prints is blank; NOT_PROVEN where it
     does not tell two releases apart, or comes out otherwise in each run; OTHER_CAUSE where an API came or went, and a
-    release that has it gives something else, or where what was gone came back.
+    release that has it gives something else, or where it fails between two releases and no change lists that.
     A release whose runs raise an exception is a note.
 
     Errors: those of `EnvironmentStore.open`.
@@ -72,11 +73,14 @@ def compatibilities_stage(
             continue
         for run, result in zip(runs, results, strict=True):
             outcomes[run.subject_id][version] = result.outcome
+    came_or_went = {(row["path"], row["new_version"]) for row in tables["changes"] if row["kind"] in WHOLE}
     rows, unproven = parted(
         guarded(
             programs,
             lambda program: program.key,
-            lambda program: [_row(program, outcomes[program.snippet["id"]], fails, built, releases, rules)],
+            lambda program: [
+                _row(program, outcomes[program.snippet["id"]], fails, built, releases, rules, came_or_went)
+            ],
         )
     )
     rejects = sorted([*rejects, *unproven], key=lambda reject: reject.key)
@@ -119,6 +123,7 @@ def _row(
     built: Mapping[str, EnvironmentRow],
     releases: Mapping[str, ReleaseRow],
     rules: CompatibilityRules,
+    came_or_went: Collection[tuple[str, str]],
 ) -> CompatibilityRow | Reject:
     if unstable := [version for version, outcome in outcomes.items() if outcome == Outcome.FLAKY]:
         return Reject(program.key, RejectReason.NOT_PROVEN, f"it comes out otherwise in each run of {unstable[0]}")
@@ -128,7 +133,8 @@ def _row(
         detail = f"it passes in {len(compatible)} of {len(decided)} releases whose runs say something"
         return Reject(program.key, RejectReason.NOT_PROVEN, detail)
     first, last = (list(decided).index(compatible[at]) for at in (0, -1))
-    if last - first >= len(compatible):
+    switches = [new for old, new in pairwise(decided) if (old in compatible) != (new in compatible)]
+    if last - first >= len(compatible) and any((program.path, each) not in came_or_went for each in switches):
         return Reject(program.key, RejectReason.OTHER_CAUSE, "it fails in a release between two in which it passes")
     others = [version for version, outcome in decided.items() if outcome in OTHER_RESULTS]
     if program.change["kind"] in WHOLE and others:

@@ -79,10 +79,10 @@ class WitnessChange:
 
 
 def witnessed_changes(witnesses: Iterable[WitnessRow], changes: Iterable[ChangeRow]) -> dict[str, WitnessChange]:
-    """Return the change that a snippet shows, by its id."""
+    """Return the change that a snippet shows distinctively, by its id."""
     by_id = {change["id"]: change for change in changes}
     by_snippet: dict[str, WitnessChange] = {}
-    for row in sorted(witnesses, key=lambda row: row["id"], reverse=True):
+    for row in sorted((row for row in witnesses if row["distinctive"]), key=lambda row: row["id"], reverse=True):
         change = by_id[row["change_id"]]
         forms = (row["old_snippet_id"], row["old_fails_at"]), (row["new_snippet_id"], row["new_fails_at"])
         by_snippet |= {key: WitnessChange(change, place) for key, place in forms if key}

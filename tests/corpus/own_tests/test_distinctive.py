@@ -18,7 +18,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.core.vocabularies.surface import ParameterKind
 from pipeline.corpus.own_tests.changed_uses import ChangeSide, UsingProgram
-from pipeline.corpus.own_tests.distinctive import is_distinctive, plain_code, variants
+from pipeline.corpus.own_tests.distinctive import is_distinctive, is_presentable, plain_code, variants
 from pipeline.corpus.own_tests.script_runs import ScriptRuns, marked
 from pipeline.corpus.own_tests.scripts import Line, line_of
 from pipeline.corpus.own_tests.witnesses import witnesses_stage
@@ -87,7 +87,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(ScriptRuns, "run", run)
 
-    def staged(name: str, tests: Sequence[Any] = ()) -> Any:
+    def staged(name: str, tests: Sequence[Any] = (), *, distinctive: bool = True) -> Any:
         path = f"demo.{name}"
         change = CHANGE | {"kind": ChangeKind.REMOVED, "new": None, "path": path, "canonical_path": path}
         desk = symbol("demo.Desk", "class", "1.0", "1.0")
@@ -95,6 +95,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         tables: Any = {"releases": RELEASES, "symbols": symbols, "changes": [change], "own_tests": list(tests)}
         runner: Any = SimpleNamespace()
         output = witnesses_stage(tables, runner, RULE.model_copy(update={"written": VALUES}), USAGE)
+        assert all(row["distinctive"] is distinctive for row in output.tables["witnesses"])
         return [row["old_code"] for row in output.tables["witnesses"]], output.rejects
 
     return staged
@@ -118,17 +119,14 @@ def test_the_next_value_is_tried_where_others_print_the_same(stage: Any, name: s
 
 
 @pytest.mark.parametrize(
-    ("name", "detail"),
+    ("name", "printing"),
     [
-        ("echo", "prints what it is given"),
-        ("is_number", "is_empty in its place prints the same"),
+        pytest.param("echo", "echo('some text'))  # some text", id="it prints its argument"),
+        pytest.param("is_number", "is_number('some text'))  # False", id="is_empty in its place prints the same"),
     ],
 )
-def test_outputs_that_others_print_too_are_rejects(stage: Any, name: str, detail: str) -> None:
-    codes, (reject,) = stage(name)
-    assert codes == []
-    assert reject.reason == RejectReason.NO_CHECK
-    assert detail in reject.detail
+def test_a_program_that_prints_what_others_print_too_is_kept_with_a_mark(stage: Any, name: str, printing: str) -> None:
+    assert stage(name, distinctive=False) == ([f"from demo import {name}\n\nprint({printing}\n"], [])
 
 
 def test_an_assertion_that_an_api_returns_its_argument_is_no_witness(stage: Any) -> None:
@@ -142,14 +140,12 @@ def test_an_assertion_that_an_api_returns_its_argument_is_no_witness(stage: Any)
     assert stage("tidy", [echoing, other])[0] == ["import demo\n\ntext = '<b>c'\nprint(demo.tidy(text))  # *c\n"]
 
 
-def test_a_test_that_only_says_yes_or_no_is_no_witness_where_a_neighbour_says_it_too(stage: Any) -> None:
+def test_a_test_that_only_says_yes_or_no_is_distinctive_where_no_neighbour_says_it_too(stage: Any) -> None:
     code = "def test_it():\n    assert demo.is_number('{0}') is {1}\n"
-    for text, expected, rows in (
-        ("a", False, []),
-        ("12", True, ["import demo\n\nprint(demo.is_number('12'))  # True\n"]),
-    ):
+    for text, expected in (("a", False), ("12", True)):
         test = own_test("1.0", "is_number") | {"id": text, "code": code.format(text, expected)}
-        assert stage("is_number", [test])[0] == rows
+        codes, _ = stage("is_number", [test], distinctive=expected)
+        assert codes == [f"import demo\n\nprint(demo.is_number('{text}'))  # {expected}\n"]
 
 
 def test_a_place_on_the_machine_is_no_output(stage: Any) -> None:
@@ -253,11 +249,8 @@ def test_the_base_object_means_nothing() -> None:
     ],
 )
 def test_written_programs_print_values_and_no_descriptors(text: str, expected: bool) -> None:
-    change: Any = {"kind": ChangeKind.REMOVED}
-    side = ChangeSide(change, "1.0", "2.0", "demo.f")
-    core = SimpleNamespace(form=UsageForm.ATTRIBUTE)
-    program: Any = SimpleNamespace(core=core, test=None)
-    assert is_distinctive(side, program, [text]) is expected
+    program: Any = SimpleNamespace(test=None)
+    assert is_presentable(program, [text]) is expected
 
 
 @pytest.mark.parametrize(

@@ -125,14 +125,18 @@ def test_each_side_of_a_change_has_its_program_and_other_failures_are_rejects(ou
         ("untested", "from lib import LIMIT\n\nprint(LIMIT)  # 7\n", None, None),
         ("iterator", LISTED.format("pairs", "pairs([3, 1, 2])", "[(3, 1), (1, 2)]"), None, None),
         ("endless", LISTED.format("again", "again(1)", [1] * 8), None, None),
+        ("echo", "from lib import same\n\nprint(same('some text'))  # some text\n", None, None),
+        ("the same in turn", LISTED.format("each", "each([3, 1, 2])", "[3, 1, 2]"), None, None),
+        ("silent", "from lib import idle\n\nprint(idle())  # None\n", None, None),
     }
+    # A call that gives nothing, or what it takes, says little of the API.
+    assert {row["change_id"] for row in rows if not row["distinctive"]} == {"echo", "the same in turn", "silent"}
     assert {row["change_id"]: row["source"] for row in rows}["untested"] == SnippetSource.CHANGE
     assert {row["test"] is None for row in rows if row["source"] == SnippetSource.CHANGE} == {True}
-    # The API is still there, and gives something else; a call that gives nothing, or what it takes, shows nothing.
+    # The API is still there, and gives something else.
     assert sorted((reject.key, reject.reason) for reject in output.rejects) == [
         ("an object", RejectReason.NOT_PROVEN),
-        ("echo", RejectReason.NO_CHECK),
-        ("silent", RejectReason.NO_CHECK),
-        ("the same in turn", RejectReason.NO_CHECK),
+        # Without needless lines two tests are the same program.
+        ("tests/test_a.py::test_it 1 2", RejectReason.DUPLICATE),
         ("untrue", RejectReason.OTHER_CAUSE),
     ]

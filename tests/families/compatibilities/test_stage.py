@@ -43,6 +43,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return Store(environments)
 
 
+CHANGE: dict[str, Any] = {"id": "change", "path": "lib.fetch", "new_version": "1.2"}
+CHANGE["kind"] = ChangeKind.PARAMETER_DEFAULT
+
+
 def tried(store: Store, *codes: str, **tables: Any) -> Output:
     """The output for programs that show a change in 1.2; the path of each is the name of its first call."""
     snippets = [example(code, "lib.fetch", "1.1") for code in codes]
@@ -54,7 +58,7 @@ def tried(store: Store, *codes: str, **tables: Any) -> Output:
     rows: dict[str, Any] = {
         "releases": releases(*LIBRARIES),
         "snippets": snippets,
-        "changes": [{"id": "change", "new_version": "1.2", "kind": ChangeKind.PARAMETER_DEFAULT}],
+        "changes": [CHANGE],
         "witnesses": witnesses,
         "environments": [environment_row(version, store.environments[version]) for version in reversed(LIBRARIES)],
     }
@@ -118,6 +122,15 @@ def test_what_is_refused(store: Store, code: str, reason: RejectReason) -> None:
     assert [reject.reason for reject in output.rejects] == [reason]
 
 
+def test_what_went_and_came_back_is_asked_of_where_changes_list_it(store: Store) -> None:
+    code = ">>> import lib\n>>> sorted(dir(lib))[-1] == 'load' and lib.load(2, again=1) == 2\nFalse\n"
+    went = CHANGE | {"id": "went", "kind": ChangeKind.REMOVED, "new_version": "1.1"}
+    back = CHANGE | {"id": "back", "kind": ChangeKind.INTRODUCED, "new_version": "1.10"}
+    for changes, compatible in (([CHANGE, went, back], [["1.0", "1.10"]]), ([CHANGE, went], [])):
+        output = tried(store, code, changes=changes)
+        assert [row["compatible"] for row in output.tables["compatibilities"]] == compatible
+
+
 @pytest.mark.parametrize(
     ("kind", "code", "reason"),
     [
@@ -128,7 +141,7 @@ def test_what_is_refused(store: Store, code: str, reason: RejectReason) -> None:
     ids=["there with another result", "what kind of thing it is", "a value"],
 )
 def test_changes_that_make_no_row(store: Store, kind: ChangeKind, code: str, reason: RejectReason) -> None:
-    output = tried(store, code, changes=[{"id": "change", "new_version": "1.2", "kind": kind}])
+    output = tried(store, code, changes=[CHANGE | {"kind": kind}])
     assert [reject.reason for reject in output.rejects] == [reason]
 
 

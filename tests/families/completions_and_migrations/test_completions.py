@@ -248,7 +248,7 @@ def completions_of(kind: ChangeKind, code: str, fails_at: int = 0, **columns: An
     row["example_of"] = ["lib.fetch"]
     changed = change(kind, "lib.fetch", "1.0", "1.1", **columns)
     witness: WitnessRow = {"id": "w", "change_id": changed["id"], "old_snippet_id": row["id"], "new_snippet_id": None}
-    witness |= {"old_fails_at": fails_at, "new_fails_at": None}
+    witness |= {"old_fails_at": fails_at, "new_fails_at": None, "distinctive": True}
     found = [use | {"keywords": ["size"] if "size" in code else []} for use in usages(row, {"fetch": "lib.fetch"})]
     output = instances_stage(
         {

@@ -1,0 +1,95 @@
+"""Programs without needless lines, run as a library is in two releases."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.corpus.own_tests.candidates import text_of
+from pipeline.corpus.own_tests.changed_uses import UsingProgram
+from pipeline.corpus.own_tests.reduced import Shown, reduce_programs
+from pipeline.corpus.own_tests.script_runs import ScriptRuns, failing_place, marked, outputs
+from pipeline.corpus.own_tests.scripts import Line, line_of
+from pipeline.execution.validation.cases import Result
+
+OLD = """
+class App:
+    def __init__(self): self.settings, self.calls = {}, []
+    def first(self, function): self.calls.append(function); return function
+    def run(self): return [call() for call in self.calls] + sorted(self.settings)
+"""
+NEW = "class App:\n    settings, calls = {}, []\n    def run(self): return []\n"
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ScriptRuns:
+    for version, code in (("1", OLD), ("2", NEW)):
+        (tmp_path / version).mkdir()
+        (tmp_path / version / "lib.py").write_text(code)
+
+    def run(self: ScriptRuns, scripts: Mapping[str, Mapping[str, Sequence[Line]]]) -> None:
+        for version, by_text in scripts.items():
+            for text, lines in by_text.items():
+                command = [sys.executable, "-c", marked(lines)]
+                done = subprocess.run(command, cwd=tmp_path / version, capture_output=True, text=True, check=False)
+                outcome = Outcome.API_MISSING if done.returncode else Outcome.PASSED
+                detail = done.stderr.splitlines()[-1] if done.stderr else None
+                self.results[text, version] = Result("", outcome, detail, 0.1, None, output=done.stdout)
+
+    monkeypatch.setattr(ScriptRuns, "run", run)
+    runner: Any = SimpleNamespace()
+    return ScriptRuns({}, runner)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        pytest.param(
+            "client = dict(os.environ)\nlib.App.first\nprint(lib.App().run())",
+            "lib.App.first\nprint(lib.App().run())",
+            id="a line that nothing needs, with the import that it alone needs",
+        ),
+        pytest.param(
+            "app = lib.App()\napp.settings['a'] = os.sep\napp.first(str)\nprint(app.run())",
+            None,
+            id="no line on which the output hangs",
+        ),
+        pytest.param(
+            "app = lib.App()\nname = os.sep\napp.calls += []\napp.first(name.upper)\nprint(app.run())",
+            "app = lib.App()\nname = os.sep\napp.first(name.upper)\nprint(app.run())",
+            id="a line that changes nothing, though others need its name",
+        ),
+        pytest.param(
+            "app = lib.App()\n@app.first\ndef idle():\n    return os.sep\n\nprint(1)",
+            None,
+            id="not the line that fails",
+        ),
+        pytest.param(
+            "a = lib.App()\na.settings['a'] = 1\na.settings['a'] = 1\na.first(os.getcwd and str)\nprint(a.run())",
+            None,
+            id="neither of two lines that stand for each other",
+        ),
+    ],
+)
+def test_lines_that_change_no_output_go(runs: ScriptRuns, body: str, expected: str | None) -> None:
+    lines = tuple(map(line_of, ast.parse(f"import lib\nimport os\n{body}").body))
+    lines = tuple(line_of(line.node, "it" if line.text.startswith("print") else None) for line in lines)
+    runs.run({version: {text_of(lines): lines} for version in ("1", "2")})
+    printed = outputs(lines, runs.results[text_of(lines), "1"])
+    assert printed is not None
+    place = failing_place(lines, printed, runs.results[text_of(lines), "2"])
+    assert place is not None
+    core: Any = "use"
+    uses: Any = tuple((core,) if number == place else () for number in range(len(lines)))
+    (reduced,) = reduce_programs([Shown(UsingProgram(None, lines, uses, core), "1", "2", printed, place)], runs)
+    imports = "import lib\n" if expected and "os." not in expected else "import lib\nimport os\n"
+    assert text_of(reduced.program.lines) == text_of(tuple(map(line_of, ast.parse(imports + (expected or body)).body)))
+    assert reduced.program.lines[reduced.place] is lines[place]
