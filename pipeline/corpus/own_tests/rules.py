@@ -30,6 +30,7 @@ class WrittenRules(Rule):
 
     programs: int = Field(ge=0)
     per_change: int = Field(ge=1)
+    naming: int = Field(ge=0)
     objects: int = Field(ge=0)
     calls: int = Field(ge=1)
     nested: int = Field(ge=0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from more_itertools import unique_everseen
 from packaging.version import Version
 
-from pipeline.core.vocabularies.changes import OF_PARAMETERS, WHOLE
+from pipeline.core.vocabularies.changes import GONE, OF_PARAMETERS, WHOLE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import SnippetSource
@@ -266,13 +266,16 @@ class _Search:
         """Return the witnesses of changes by programs that use what changed, and a reject for each without one.
 
         Programs are written only for what no test shows distinctively. One that is not distinctive counts where no
-        other program shows the change, and one of a test before one that is written.
+        other program shows the change, and one of a test before one that is written, or that only names the API.
         """
         tested, reached = self._proven(changes, self._of_tests)
         shown = {row["change_id"] for row in tested if row["distinctive"]}
         written, rejects = self._proven([change for change in changes if change["id"] not in shown], self._written)
+        shown = {row["change_id"] for row in (*tested, *written)}
+        gone = [change for change in changes if change["kind"] in GONE and change["id"] not in shown]
+        naming, _ = self._proven(gone[: self.writer.rules.naming], self._naming)
         rows: list[WitnessRow] = []
-        for programs in ([row for row in (*tested, *written) if row["distinctive"]], tested, written):
+        for programs in ([row for row in (*tested, *written) if row["distinctive"]], tested, written, naming):
             witnessed = {row["change_id"] for row in rows}
             rows += [row for row in programs if row["change_id"] not in witnessed]
         furthest: dict[str, Reject] = {}
@@ -319,7 +322,9 @@ class _Search:
         passing = [each for each in every if id(each) in printed]
         doubts = self._doubts(passing, printed)
         # Those that are distinctive come first, then those that print something, then the shortest.
-        passing.sort(key=lambda each: (id(each) in doubts, "".join(printed[id(each)]).strip() in EMPTY))
+        passing.sort(
+            key=lambda each: (id(each) in doubts, id(each) in doubts and "".join(printed[id(each)]).strip() in EMPTY)
+        )
         # A failure costs a process of its own, so only so many programs are run where they may fail.
         counts: Counter[tuple[str, str]] = Counter()
         beside: list[_Candidate] = []
@@ -353,6 +358,11 @@ class _Search:
         programs = [(side, program) for side in sides_of(change) for program in self.writer.programs(side)]
         detail = "no use of it can be written without a test"
         return [_Candidate(*each) for each in programs], [(-1, RejectReason.UNTESTED, detail)]
+
+    def _naming(self, change: ChangeRow) -> _Programs:
+        sides = [side for side in sides_of(change) if side.is_old]
+        programs = [_Candidate(side, program) for side in sides if (program := self.writer.naming(side))]
+        return programs, [(-1, RejectReason.UNTESTED, "no program can name it")]
 
     def _of_tests(self, change: ChangeRow) -> _Programs:
         collected: list[_Candidate] = []

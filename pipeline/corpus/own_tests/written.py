@@ -52,6 +52,17 @@ class ProgramWriter:
                 break
         return list(programs.values())
 
+    def naming(self, side: ChangeSide) -> UsingProgram | None:
+        """Return the program that only names the API, or the first thing in a module, and prints of what type it is."""
+        api = self.apis[side.home]
+        members = (path for path in sorted(api.symbols) if path.rpartition(".")[0] == side.path)
+        path = next((path for path in members if not _last(path).startswith("_")), "")
+        owner, _, name = (path if api.is_module(side.path) else side.path).rpartition(".")
+        if api.is_class(owner):
+            importing, class_name = _imported(owner, api)
+            return self._program(side, [importing], f"type({class_name}.{name}).__name__")
+        return self._program(side, [_import(owner, name)], f"type({name}).__name__") if owner else None
+
     def listed(self, side: ChangeSide, program: UsingProgram) -> UsingProgram | None:
         """Return a written program that prints the first things of an iterator, of which the other prints the place."""
         *before, printing = program.lines

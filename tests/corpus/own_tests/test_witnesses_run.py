@@ -128,14 +128,15 @@ def test_each_side_of_a_change_has_its_program_and_other_failures_are_rejects(ou
         ("echo", "from lib import same\n\nprint(same('some text'))  # some text\n", None, None),
         ("the same in turn", LISTED.format("each", "each([3, 1, 2])", "[3, 1, 2]"), None, None),
         ("silent", "from lib import idle\n\nprint(idle())  # None\n", None, None),
+        ("an object", "from lib import thing\n\nprint(type(thing).__name__)  # function\n", None, None),
     }
-    # A call that gives nothing, or what it takes, says little of the API.
-    assert {row["change_id"] for row in rows if not row["distinctive"]} == {"echo", "the same in turn", "silent"}
+    # A call that gives nothing, or what it takes, says little of the API, and so does its type.
+    doubtful = {row["change_id"] for row in rows if not row["distinctive"]}
+    assert doubtful == {"echo", "the same in turn", "silent", "an object"}
     assert {row["change_id"]: row["source"] for row in rows}["untested"] == SnippetSource.CHANGE
     assert {row["test"] is None for row in rows if row["source"] == SnippetSource.CHANGE} == {True}
     # The API is still there, and gives something else.
     assert sorted((reject.key, reject.reason) for reject in output.rejects) == [
-        ("an object", RejectReason.NOT_PROVEN),
         # Without needless lines two tests are the same program.
         ("tests/test_a.py::test_it 1 2", RejectReason.DUPLICATE),
         ("untrue", RejectReason.OTHER_CAUSE),
