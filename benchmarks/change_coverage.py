@@ -6,7 +6,8 @@
 It reads the lake (DRIFTLINE_DATA) as a refresh left it. A change counts if running can show it and the API is listed or
 documented. It is covered by a published completion or migration whose right code was run and fails in the other
 release, or by a discriminating problem or function: there code is to be written. A compatibility, which asks in which
-releases a program runs, covers it too, and is counted apart. For the others the reason is that of the stage
+releases a program runs, covers it too, and is counted apart; where the API went more than once, one row covers each
+time at which its answer switches. For the others the reason is that of the stage
 `witnesses`, or tells how far a row came; a description that no docstring gives is for a model to write. Changes that
 no run shows (annotations, marks of deprecation) stand aside.
 """
@@ -24,8 +25,9 @@ from rich.table import Table
 
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.settings import settings
-from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.changes import WHOLE, ChangeKind
 from pipeline.core.vocabularies.review import FlagKind
+from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.corpus.own_tests.changed_uses import sides_of
 from pipeline.lake.rows import ChangeRow
@@ -71,6 +73,12 @@ class Coverage:
                     yield table[:-1], other["change_id"]
         for compatibility in self._lake.read("published_compatibilities", self._library):
             yield "compatibility", compatibility["change_id"]
+            outcomes = dict(zip(compatibility["releases"], compatibility["outcomes"], strict=True))
+            for change in self.changes:
+                before, after = (outcomes.get(change[side]) for side in ("old_version", "new_version"))
+                is_of_path = change["kind"] in WHOLE and change["path"] == compatibility["path"]
+                if is_of_path and before and after and (before == Outcome.PASSED) != (after == Outcome.PASSED):
+                    self.covered[change["id"]].add("compatibility")
         # The change of a migration's row is that of its version, which is the release before where code moves up.
         witnessed = {
             key: row["change_id"]

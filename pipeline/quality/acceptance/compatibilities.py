@@ -24,7 +24,7 @@ def compatibilities_acceptance_stage(tables: Tables, rules: QualityRules, own_ru
     """
     reviews = LibraryReviews.of(tables, rules)
     snippets = {row["id"]: row for row in tables["snippets"]}
-    published_changes = {row["id"] for row in tables["published_changes"]}
+    published_changes = {row["id"]: row for row in tables["published_changes"]}
     table = "published_compatibilities"
     output = accepted(
         table, tables["compatibilities"], lambda row: [_published(row, snippets, published_changes, reviews)]
@@ -34,7 +34,9 @@ def compatibilities_acceptance_stage(tables: Tables, rules: QualityRules, own_ru
     chosen: dict[tuple[str, ...], list[str]] = defaultdict(list)
     programs: dict[str, str] = {}
     for row in sorted(output.tables["published_compatibilities"], key=lambda row: (len(row["code"]), row["id"])):
-        of_api = chosen[row["path"], *row["compatible"]]
+        change = published_changes.get(row["change_id"] or "")
+        # Another parameter of the API is another thing to know.
+        of_api = chosen[row["path"], (change and change["parameter"]) or "", *row["compatible"]]
         other = programs.get(row["code"]) or (of_api[0] if len(of_api) >= own_rules.per_api else None)
         if other is None:
             of_api.append(row["id"])
