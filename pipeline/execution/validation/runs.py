@@ -112,6 +112,16 @@ def plan_runs(
     return tuple(sorted({*runs, *probes}, key=lambda run: run.order))
 
 
+def runs_everywhere(
+    snippets: Iterable[SnippetRow], versions: Collection[str], sources: Collection[SnippetSource]
+) -> Iterator[Run]:
+    """Yield the runs in all of these versions of each program that has one of the sources."""
+    for row in snippets:
+        if row["source"] in sources and row["language"] == Language.PYTHON:
+            for version in versions:
+                yield Run(row["id"], version, _role(row["version"], row["last_version"], version))
+
+
 def subjects_of(migration: MigrationRow) -> tuple[str, str]:
     """Return what is run for the sides of a migration: ids of snippets, or of what a codemod made of them."""
     source, target = migration["source_rewrite_id"], migration["target_rewrite_id"]

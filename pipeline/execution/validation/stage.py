@@ -17,7 +17,7 @@ from pipeline.execution.validation.probes import probe, without_value
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.run_cache import RunCache, case_key, probe_key, remembered
 from pipeline.execution.validation.running import run_cases
-from pipeline.execution.validation.runs import Run, plan_runs
+from pipeline.execution.validation.runs import Run, plan_runs, runs_everywhere
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.place import at_release
@@ -73,6 +73,8 @@ def validation_stage(
 ) -> Output:
     """Run what a library's instances need and say how each run came out; the unit is a run.
 
+    Programs of the sources that the rules name run in every release that has an environment.
+
     A run in a version without an environment is a reject NO_ENVIRONMENT under the key "subject version". The value of
     an attribute is told only where a change is about it, whose sources then show that it is always the same.
 
@@ -82,7 +84,8 @@ def validation_stage(
     by_version = {row["version"]: row for row in tables["releases"]}
     built = {row["version"]: row for row in tables["environments"] if row["outcome"] == EnvironmentOutcome.BUILT}
     alone = runner.rules.executable_sources
-    runs = plan_runs(
+    versions = built.keys() & by_version.keys()
+    planned = plan_runs(
         tables["snippets"],
         tables["completions"],
         tables["migrations"],
@@ -93,7 +96,9 @@ def validation_stage(
         tables["rewrites"],
     )
     by_id |= {row["id"]: row for row in tables["rewrites"]}
-    ready = [run for run in runs if run.version in built and run.version in by_version]
+    everywhere = runs_everywhere(tables["snippets"], versions, runner.rules.everywhere)
+    runs = sorted({*planned, *everywhere}, key=lambda run: run.order)
+    ready = [run for run in runs if run.version in versions]
     valued = {change["path"] for change in tables["changes"] if change["kind"] == ChangeKind.ATTRIBUTE_VALUE}
     verdicts: list[VerdictRow] = []
     rejects = [_reject(run) for run in runs if run not in set(ready)]

@@ -12,16 +12,13 @@ from packaging.version import Version
 
 from pipeline.core.vocabularies.changes import WHOLE
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome, VerdictRole
+from pipeline.core.vocabularies.running import Outcome
 from pipeline.corpus.usages.text import source_of
-from pipeline.execution.validation.runs import Run
-from pipeline.execution.validation.stage import Runner
 from pipeline.families.compatibilities.rules import CompatibilityRules
 from pipeline.families.proof import OTHER_RESULTS
-from pipeline.lake.guard import attempt, guarded, parted
+from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
-from pipeline.lake.place import at_release
-from pipeline.lake.rows import ChangeRow, CompatibilityRow, EnvironmentRow, ReleaseRow, SnippetRow, Tables
+from pipeline.lake.rows import ChangeRow, CompatibilityRow, ReleaseRow, SnippetRow, Tables, VerdictRow
 from pipeline.lake.stage import Output, Reject
 
 
@@ -38,54 +35,33 @@ class _Program:
         return f"{self.snippet['id']} {self.change['id']}"
 
 
-def compatibilities_stage(
-    tables: Tables, rules: CompatibilityRules, fails: Collection[Outcome], runner: Runner
-) -> Output:
-    """Make the table `compatibilities`; the unit is a program of a witness.
+def compatibilities_stage(tables: Tables, rules: CompatibilityRules, fails: Collection[Outcome]) -> Output:
+    """Make the table `compatibilities`; the unit is a program of a witness, which was run in each release.
 
-    It is run in each release that has an environment. A release is asked for where it passes, or ends in one of
-    `fails`, as programs do for what the release has not; other ends, such as a time-out, say nothing of the library.
+    A release is asked for where it passes, or ends in one of `fails`, as programs do for what the release has not;
+    other ends, such as a time-out, say nothing of the library.
 
     Rejects: UNCHANGED for a kind of change that is not asked of; UNFIT_NAME of a private API; TOO_LONG; LEAKS_ANSWER
     where the program speaks of versions, or prints one; NO_CHECK where all that it prints is blank; NOT_PROVEN where it
     does not tell two releases apart, or comes out otherwise in each run; OTHER_CAUSE where an API came or went, and a
     release that has it gives something else, or where it fails between two releases and no change lists that.
-    A release whose runs raise an exception is a note.
-
-    Errors: those of `EnvironmentStore.open`.
     """
     releases = {row["version"]: row for row in tables["releases"]}
-    built = {
-        row["version"]: row
-        for row in sorted(tables["environments"], key=lambda row: Version(row["version"]))
-        if row["outcome"] == EnvironmentOutcome.BUILT and row["version"] in releases
-    }
     programs, rejects = parted(_programs(tables, rules, releases))
-    outcomes: dict[str, dict[str, Outcome]] = defaultdict(dict)
-    snippets = {program.snippet["id"]: program.snippet for program in programs}
-    notes: list[Reject] = []
-    for version, environment in built.items() if programs else ():
-        runs = [Run(snippet_id, version, VerdictRole.OTHER_VERSION) for snippet_id in snippets]
-        with at_release(version):
-            results = attempt(version, runner.run, environment, runs, releases[version], snippets)
-        if isinstance(results, Reject):
-            notes.append(results)
-            continue
-        for run, result in zip(runs, results, strict=True):
-            outcomes[run.subject_id][version] = result.outcome
+    runs: dict[str, dict[str, VerdictRow]] = defaultdict(dict)
+    for row in sorted(tables["verdicts"], key=lambda row: Version(row["version"])):
+        runs[row["subject_id"]][row["version"]] = row
     came_or_went = {(row["path"], row["new_version"]) for row in tables["changes"] if row["kind"] in WHOLE}
     rows, unproven = parted(
         guarded(
             programs,
             lambda program: program.key,
-            lambda program: [
-                _row(program, outcomes[program.snippet["id"]], fails, built, releases, rules, came_or_went)
-            ],
+            lambda program: [_row(program, runs[program.snippet["id"]], fails, releases, rules, came_or_went)],
         )
     )
     rejects = sorted([*rejects, *unproven], key=lambda reject: reject.key)
     rows.sort(key=lambda row: row["id"])
-    return Output({"compatibilities": rows}, len(rows) + len(rejects), len(rows), rejects, notes)
+    return Output({"compatibilities": rows}, len(rows) + len(rejects), len(rows), rejects)
 
 
 def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[str]) -> Iterator[_Program | Reject]:
@@ -118,13 +94,13 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
 
 def _row(
     program: _Program,
-    outcomes: Mapping[str, Outcome],
+    runs: Mapping[str, VerdictRow],
     fails: Collection[Outcome],
-    built: Mapping[str, EnvironmentRow],
     releases: Mapping[str, ReleaseRow],
     rules: CompatibilityRules,
     came_or_went: Collection[tuple[str, str]],
 ) -> CompatibilityRow | Reject:
+    outcomes = {version: Outcome(run["outcome"]) for version, run in runs.items()}
     if unstable := [version for version, outcome in outcomes.items() if outcome == Outcome.FLAKY]:
         return Reject(program.key, RejectReason.NOT_PROVEN, f"it comes out otherwise in each run of {unstable[0]}")
     decided = {version: outcome for version, outcome in outcomes.items() if outcome in {Outcome.PASSED, *fails}}
@@ -140,9 +116,7 @@ def _row(
     if program.change["kind"] in WHOLE and others:
         return Reject(program.key, RejectReason.OTHER_CAUSE, f"in {others[0]} it gives something else")
     library, version, code = program.snippet["library"], program.change["new_version"], source_of(program.snippet)
-    environment = built[compatible[-1]]
-    assert environment["python"] is not None
-    assert environment["lock_id"] is not None
+    newest = runs[compatible[-1]]
     return {
         "id": content_id("compatibility", library, program.change["id"], code),
         "library": library,
@@ -156,6 +130,6 @@ def _row(
         "releases": list(decided),
         "compatible": compatible,
         "outcomes": list(decided.values()),
-        "python": environment["python"],
-        "lock_id": environment["lock_id"],
+        "python": newest["python"],
+        "lock_id": newest["lock_id"],
     }

@@ -24,13 +24,11 @@ def families(resources: Resources) -> Iterator[Stage]:
     rules = resources.rules
     yield declared(
         "compatibilities",
-        reads="releases snippets changes witnesses environments",
+        reads="releases snippets changes witnesses verdicts",
         writes="compatibilities",
-        depends=lambda: [rules.compatibilities, rules.validation, sorted(rules.quality.fails_in_target)],
-        run=lambda tables: compatibilities_stage(
-            tables, rules.compatibilities, rules.quality.fails_in_target, resources.runner
-        ),
-        partly=[EXAMPLES],
+        depends=lambda: [rules.compatibilities, sorted(rules.quality.fails_in_target)],
+        run=lambda tables: compatibilities_stage(tables, rules.compatibilities, rules.quality.fails_in_target),
+        partly=[EXAMPLES, Read("verdicts", ("subject_id", "version", "outcome", "python", "lock_id"))],
     )
     yield declared(
         "projects",

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from pipeline.core.vocabularies.running import VerdictRole as Role
-from pipeline.execution.validation.runs import Run, plan_runs, required_versions
+from pipeline.core.vocabularies.samples import SnippetSource
+from pipeline.execution.validation.runs import Run, plan_runs, required_versions, runs_everywhere
 from pipeline.lake.rows import ChangeRow, CompletionRow, SnippetRow, SymbolRow
 from tests.quality.flags.world import EXECUTABLE_SOURCES
 
@@ -75,6 +76,13 @@ def test_what_is_made_from_documentation_is_probed_where_it_is_asked_for_and_in_
     symbols = [symbol("lib.f", "function"), symbol("lib.Box.size", "attribute"), symbol("lib.Box", "class")]
     runs = plan_runs([], [], [], [], symbols, EXECUTABLE_SOURCES, controlled_completions=controlled)
     assert runs == tuple(Run("lib.f", version, Role.PROBE) for version in ("1.0", "2.0", "3.0"))
+
+
+def test_programs_of_named_sources_run_in_every_release() -> None:
+    snippets = [snippet("s", "1.1", "1.2", "own_test"), snippet("t", "1.1", "1.1")]
+    roles = {"1.0": Role.OTHER_VERSION, "1.1": Role.REFERENCE, "1.2": Role.REFERENCE}
+    runs = runs_everywhere(snippets, list(roles), {SnippetSource.OWN_TEST})
+    assert list(runs) == [Run("s", version, role) for version, role in roles.items()]
 
 
 def test_other_languages_are_not_run() -> None:
