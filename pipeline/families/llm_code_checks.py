@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import warnings
 
+from pipeline.core.syntax_trees import parse_python
+
 
 class BadCode(ValueError):
     """A text is no code that can be used; the message says why, in words that the model can use."""
@@ -22,7 +24,7 @@ def read_code(text: str, max_chars: int) -> ast.Module:
         with warnings.catch_warnings():
             # "invalid escape sequence" and the like are said on the console of whoever runs us
             warnings.simplefilter("ignore")
-            tree = ast.parse(text)
+            tree = parse_python(text)
         ast.unparse(tree)
     except SyntaxError as error:
         where = f", line {error.lineno}" if error.lineno else ""

@@ -7,6 +7,8 @@ import functools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
+from pipeline.core.syntax_trees import parse_python
+
 _UNKNOWN = "…"
 _PERCENT = re.compile(r"%(?:\(\w+\))?[-#0 +]*\d*(?:\.\d+)?([sdrfi])")
 _BRACES = re.compile(r"\{[^{}]*\}")
@@ -168,7 +170,7 @@ def _functions(source: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
 def _parsed(source: str) -> ast.Module:
     """Parse code; what this Python does not parse is empty."""
     try:
-        return ast.parse(source)
+        return parse_python(source)
     except (SyntaxError, ValueError, RecursionError):
         return ast.Module([], [])
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from pipeline.core.rules.load import Rule
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.samples import DraftField
 from pipeline.corpus.documentation.docstrings import read_docstring
 from pipeline.corpus.prose import plain, split_sentences
@@ -63,7 +64,7 @@ def passed_parameters(
     rows = documented_parameters(document)
     # What stands behind `*args` is given by its name alone.
     positional = [*itertools.takewhile(str.isidentifier, (row["name"] for row in rows))]
-    calls = [node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Call) and _is_call(node, name)]
+    calls = [node for node in ast.walk(parse_python(program)) if isinstance(node, ast.Call) and _is_call(node, name)]
     names: dict[str, str] = {}
     passed: set[str] = set()
     for call in calls:
@@ -88,7 +89,7 @@ def conversion_text(
 
     Its documentation says what the API gives, say a generator, and a program may return a list of that.
     """
-    tree = ast.parse(program)
+    tree = parse_python(program)
     results = {
         target.id
         for node in ast.walk(tree)

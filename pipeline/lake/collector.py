@@ -15,8 +15,9 @@ def without_collector() -> Iterator[None]:
     end, and what is alive then is put with the old objects unseen.
     """
     enabled = gc.isenabled()
-    gc.disable()
     try:
+        if enabled:  # else another thread might switch it on between the two, and it would stay off
+            gc.disable()
         yield
     finally:
         if enabled:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.sandbox import Sandbox
@@ -102,7 +103,7 @@ class RunJudge:
 
 def emptied(program: str) -> str | None:
     """Return a program whose functions do nothing and return None; None where it has no function."""
-    tree = ast.parse(program)
+    tree = parse_python(program)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     for function in functions:
         function.body = [ast.Return(ast.Constant(None))]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pipeline.core.folding import Folding
+from pipeline.core.syntax_trees import literal_eval, parse_python
 
 _MODERN = {"Text": "str"} | {
     name: name.lower() for name in ("List", "Dict", "Tuple", "Set", "FrozenSet", "Type", "Deque", "DefaultDict")
@@ -44,7 +45,7 @@ def _annotation(text: str | None) -> str | None:
 @functools.lru_cache(maxsize=65536)
 def _modern(text: str) -> str:
     try:
-        return ast.unparse(_Modern().visit(ast.parse(text.strip())))
+        return ast.unparse(_Modern().visit(parse_python(text.strip())))
     except _UNREADABLE:
         # an annotation may be any text: what is no expression is compared as it stands
         return re.sub(r"[\s\"']+", "", text)
@@ -65,7 +66,7 @@ class _Bare(ast.NodeTransformer):
         bare = parts[start:]
         if bare[0] in _BUILTINS and parts[0] != "builtins":
             return node
-        return ast.parse(".".join(bare), mode="eval").body
+        return parse_python(".".join(bare), mode="eval").body
 
 
 class _Modern(_Bare):
@@ -88,7 +89,7 @@ class _Modern(_Bare):
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         if not isinstance(node.value, str):
             return node
-        quoted: ast.expr = self.visit(ast.parse(node.value.strip(), mode="eval").body)
+        quoted: ast.expr = self.visit(parse_python(node.value.strip(), mode="eval").body)
         return quoted
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
@@ -145,7 +146,7 @@ def _equal(left: Any, right: Any) -> bool:
 
 def _bare(text: str) -> str:
     try:
-        return ast.unparse(_Bare().visit(ast.parse(text.strip())))
+        return ast.unparse(_Bare().visit(parse_python(text.strip())))
     except _UNREADABLE:
         return re.sub(r"\s+", "", text)
 
@@ -156,8 +157,8 @@ def literal(text: str | None) -> tuple[Any] | None:
     if text is None:
         return None
     try:
-        expression = ast.parse(_EMPTY.get(text.strip(), text.strip()), mode="eval")
-        return (ast.literal_eval(_Arithmetic().visit(expression)),)
+        expression = parse_python(_EMPTY.get(text.strip(), text.strip()), mode="eval")
+        return (literal_eval(_Arithmetic().visit(expression)),)
     except (*_UNREADABLE, TypeError, ArithmeticError):
         # what is no literal is compared as text: nothing is lost
         return None

@@ -33,6 +33,7 @@ from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.parse.scopes import take_apart
 from pipeline.api.surface.parse.syntax import described_by
 from pipeline.api.surface.resolve.labels import OPAQUE
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.surface import SourceKind
 
 _PRIVATE = re.compile(r"\.(_\w*)\Z")
@@ -62,7 +63,7 @@ class UnparsedError(ValueError):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                ast.parse(importlib.util.decode_source(self._content))
+                parse_python(importlib.util.decode_source(self._content))
         except SyntaxError as error:
             return f"line {error.lineno or 0}: {error.msg}"
         except ValueError as error:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.surface import ParameterDeprecation, ParameterKind
 
 Change = Mapping[str, Any]
@@ -62,7 +63,7 @@ def parameter_added_optional(change: Change) -> str:
 def _default(written: str) -> str | None:
     """Return the default in a parameter as written: `b: int = 1` has `1`."""
     try:
-        arguments = ast.parse(f"def f(*, {written}): ...").body[0].args  # type: ignore[attr-defined]
+        arguments = parse_python(f"def f(*, {written}): ...").body[0].args  # type: ignore[attr-defined]
     except SyntaxError:
         # an annotation may be any text
         return written.rpartition("=")[2].strip() or None

@@ -14,6 +14,7 @@ from enum import Enum, auto
 from more_itertools import first, interleave_longest
 from packaging.version import Version
 
+from pipeline.core.syntax_trees import literal_eval, parse_python
 from pipeline.core.vocabularies.changes import MARKED, OF_PARAMETERS, OF_TYPES, OFFERED, RELOCATED, WHOLE, ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
@@ -322,7 +323,7 @@ class TestScripts:
     def context(self, text: str, tests: Iterable[OwnTestRow], version: str) -> tuple[Line, ...] | None:
         """Return the fewest lines with which tests of a release come to enter a context of the library."""
         ways: list[tuple[Line, ...]] = []
-        entering = line_of(ast.parse(text).body[0])
+        entering = line_of(parse_python(text).body[0])
         for test in sorted(tests, key=lambda row: self._rank[row["id"]])[:_TESTS_OF_CONTEXT]:
             try:
                 script = self._script(test, version)
@@ -547,8 +548,8 @@ def _recalled(
 def _literal(default: str | None) -> ast.expr | None:
     """Return the default of a parameter as a node, None where it is no literal."""
     try:
-        node = ast.parse(default or "", mode="eval").body
-        ast.literal_eval(node)
+        node = parse_python(default or "", mode="eval").body
+        literal_eval(node)
     except (ValueError, SyntaxError, TypeError):
         return None
     return node

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.own_tests.fixtures import Fixture, Fixtures, beneath, fixtures_of
 from pipeline.corpus.own_tests.functions import (
@@ -294,7 +295,10 @@ class _Case:
             edits.append(_header(module, function, function.name, arguments))
         else:
             element = self._value(module, option.element)
-            keywords = [ast.keyword("params", ast.parse(f"[{textwrap.dedent(element)}]", mode="eval").body), *keywords]
+            keywords = [
+                ast.keyword("params", parse_python(f"[{textwrap.dedent(element)}]", mode="eval").body),
+                *keywords,
+            ]
         argument_list = ", ".join(f"{each.arg}={ast.unparse(each.value)}" for each in keywords)
         called = (
             f"{module.text(fixture.decorator.func)}({argument_list})"
@@ -397,7 +401,7 @@ class _Case:
         bound = _locals(fixture.function) - {fixture.name, *fixture.needs}
         if context and (renamed := _yielded_alias(context)):
             bound.discard(renamed)
-        others: list[ast.AST] = [self.plan.test.function, ast.parse("\n".join(self.head))]
+        others: list[ast.AST] = [self.plan.test.function, parse_python("\n".join(self.head))]
         others += [each.function for each in self.plan.fixtures.of_suite.values() if each is not fixture]
         others += [statement for _, statement in self._set_up_names()]
         reserved = self.locals | {name for other in others for name in _names_in(other)} - {_STACK}
@@ -421,9 +425,9 @@ class _Case:
             node = statement.value if isinstance(statement, ast.Return) and statement.value else statement
             text = textwrap.dedent(render(module, *module.span(node), [*edits, *inner]))
             if node is statement:
-                texts.append(ast.unparse(ast.parse(text)))
+                texts.append(ast.unparse(parse_python(text)))
             elif text != fixture.name:
-                value = ast.unparse(ast.parse(f"({text})"))
+                value = ast.unparse(parse_python(f"({text})"))
                 texts += [f"{fixture.name} = {value}"] if is_parameter else [value] if "(" in value else []
         bound = _locals(fixture.function) | set(fixture.needs)
         self._need_elsewhere(module, "\n".join(texts), names | bound | {_STACK, "ExitStack"})
@@ -440,7 +444,7 @@ class _Case:
             yield f"{_STACK} = ExitStack()"
 
         def text_of(node: ast.expr) -> str:
-            return ast.unparse(ast.parse(f"({textwrap.dedent(render(module, *module.span(node), edits))})"))
+            return ast.unparse(parse_python(f"({textwrap.dedent(render(module, *module.span(node), edits))})"))
 
         alias, value = _yielded_alias(statement), _yielded(statement)
         for item in statement.items:
@@ -591,7 +595,7 @@ class _Case:
 
 def _asserts(preamble: str, code: str, asserting: re.Pattern[str]) -> bool:
     """Return whether a test has an assertion, an expected exception, or a call of what asserts for it."""
-    tree, before = ast.parse(code), ast.parse(preamble)
+    tree, before = parse_python(code), parse_python(preamble)
     helpers = {
         node.name
         for node in before.body

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from more_itertools import first
 
+from pipeline.core.syntax_trees import literal_eval, parse_python
 from pipeline.core.vocabularies.changes import WHOLE
 from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.corpus.own_tests.changed_uses import ChangeSide, UsingProgram
@@ -97,7 +98,7 @@ def _hands_back(program: UsingProgram, keyword: str, text: str) -> bool:
 def _literal(text: str) -> object:
     """Return what a text is as Python writes it, or the text itself."""
     try:
-        return ast.literal_eval(text)
+        return literal_eval(text)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return text
 
@@ -115,7 +116,7 @@ def _inputs(program: UsingProgram) -> set[str]:
     for node in (*ast.walk(line.node), *variables):
         if isinstance(node, ast.expr):
             try:
-                texts.add(str(ast.literal_eval(node)).strip())
+                texts.add(str(literal_eval(node)).strip())
             except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
                 continue
     return texts
@@ -170,7 +171,7 @@ def _required(parameters: Iterable[SymbolParameter]) -> int:
 
 
 def _tree(program: UsingProgram) -> ast.Module:
-    return ast.parse("\n".join(line.text for line in program.lines))
+    return parse_python("\n".join(line.text for line in program.lines))
 
 
 def _with(other: str, names: frozenset[str], program: UsingProgram) -> str:
@@ -191,9 +192,9 @@ def script_of_variants(texts: Iterable[str], seconds: float) -> tuple[Line, ...]
 
     Of one that fails, or is ended, what it printed until then counts.
     """
-    statements = ast.parse(_BEFORE).body
+    statements = parse_python(_BEFORE).body
     for text in texts:
-        statements += ast.parse(_VARIANT.format(seconds=seconds, text=text)).body
+        statements += parse_python(_VARIANT.format(seconds=seconds, text=text)).body
     return tuple(map(line_of, statements))
 
 
@@ -207,7 +208,7 @@ def plain_code(code: str | None, path: str | None, api: Api | None) -> str:
 
     Two programs of one change with the same plain code show the same.
     """
-    tree = ast.parse(code or "")
+    tree = parse_python(code or "")
     row = api.symbols.get(api.preferred(path or "")) if api else None
     defaults = {each["name"]: each["default"] for each in row["parameters"]} if row else {}
     names = _names_in(tree, path, api) if api and path else ()

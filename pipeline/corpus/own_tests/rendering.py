@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.corpus.own_tests.suite import SuiteModule
 
 _ATOMS = ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.List | ast.Dict | ast.Set | ast.Constant
@@ -74,7 +75,7 @@ def _runs_on(text: str) -> bool:
     if "\n" not in text:
         return False
     try:
-        ast.parse(text, mode="eval")
+        parse_python(text, mode="eval")
     except SyntaxError:
         return True
     return False

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from pipeline.core.syntax_trees import literal_eval
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.corpus.own_tests.scripts import Line
@@ -119,9 +120,9 @@ def as_asserted(lines: Sequence[Line], printed: Sequence[str]) -> bool:
 def _holds(line: Line, text: str) -> bool:
     if not line.compares or line.expectation is None:
         return text == "True"
-    expected = ast.literal_eval(line.expectation)
+    expected = literal_eval(line.expectation)
     try:
-        return text == str(expected) or bool(ast.literal_eval(text) == expected)
+        return text == str(expected) or bool(literal_eval(text) == expected)
     except (ValueError, SyntaxError):
         # an object of a class of its own, which equals the literal
         return not isinstance(expected, str | bytes)

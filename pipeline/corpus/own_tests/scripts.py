@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pipeline.core.syntax_trees import literal_eval, parse_python
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.own_tests.functions import Function, fixture_decorator, parameters
 from pipeline.corpus.own_tests.refusal import Refused
@@ -59,8 +60,8 @@ def loose_script_of(test: OwnTestRow) -> tuple[list[Line], frozenset[str]]:
 
     Errors: Refused, where it is no function, or its names would not stand beside those of its module.
     """
-    before = [each for each in ast.parse(test["preamble"]).body if not _is_for_pytest(each)]
-    *helpers, function = ast.parse(test["code"]).body
+    before = [each for each in parse_python(test["preamble"]).body if not _is_for_pytest(each)]
+    *helpers, function = parse_python(test["code"]).body
     if not isinstance(function, ast.FunctionDef):
         raise Refused(RejectReason.NO_FIXTURE, "only pytest can run it")
     caught = frozenset(
@@ -178,7 +179,7 @@ def _raising(statement: ast.With, call: ast.expr) -> ast.stmt | None:
     if not isinstance(raised, ast.Name | ast.Attribute):
         return None
     name = ast.Constant(raised.attr if isinstance(raised, ast.Attribute) else raised.id)
-    test = ast.Compare(ast.parse(OF_RAISED, mode="eval").body, [ast.Eq()], [name])
+    test = ast.Compare(parse_python(OF_RAISED, mode="eval").body, [ast.Eq()], [name])
     handler = ast.ExceptHandler(raised, "error", [ast.Assert(test)])
     return ast.Try([*_unrolled(statement.body)], [handler], [], [])
 
@@ -235,7 +236,7 @@ def _lines(statement: ast.stmt, in_test: bool) -> Iterator[Line]:
 def line_of(node: ast.stmt, expectation: str | None = None, compares: bool = False) -> Line:
     """Return a statement as a line of a script."""
     ast.fix_missing_locations(node)
-    node = ast.parse(ast.unparse(node)).body[0]
+    node = parse_python(ast.unparse(node)).body[0]
     is_import = isinstance(node, _IMPORT)
     needs = frozenset() if is_import else frozenset(needed_by(node) | needed_later_by(node))
     line = Line(
@@ -358,7 +359,7 @@ def _enters_context(node: ast.stmt) -> bool:
 
 def _is_literal(node: ast.expr) -> bool:
     try:
-        ast.literal_eval(node)
+        literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return False
     return True

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from posixpath import dirname, join
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.corpus.own_tests.rules import OwnTestRules
 from pipeline.corpus.source_text import source_text
 
@@ -47,7 +48,7 @@ class SuiteModule:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                self.tree = ast.parse(text)
+                self.tree = parse_python(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = getattr(error, "lineno", None) or 1
             raise Unparsed(f"line {line}: {getattr(error, 'msg', None) or error}") from None

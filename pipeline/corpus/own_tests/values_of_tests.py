@@ -10,6 +10,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.surface import ParameterKind
 from pipeline.corpus.own_tests.changed_uses import entered
 from pipeline.corpus.own_tests.rules import WrittenRules
@@ -37,7 +38,7 @@ class ValuesOfTests:
             roots.add(row["path"].partition(".")[0])
         self._contexts: dict[str, list[OwnTestRow]] = defaultdict(list)
         for test in tests:
-            tree = ast.parse(test["preamble"] + test["code"])
+            tree = parse_python(test["preamble"] + test["code"])
             for node in ast.walk(tree):
                 for context in entered(node):
                     if text := _source(context):
@@ -136,7 +137,7 @@ def _imported(statement: ast.Import | ast.ImportFrom, modules: set[str]) -> dict
 
 
 def _path(path: str) -> ast.expr:
-    return ast.parse(path, mode="eval").body
+    return parse_python(path, mode="eval").body
 
 
 def _is_imported(value: ast.expr) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from keyword import iskeyword
 
+from pipeline.core.syntax_trees import literal_eval, parse_python
 from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
 from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, uses_by_line
 from pipeline.corpus.own_tests.rules import WrittenRules
@@ -300,7 +301,7 @@ def _is_text(value: str) -> bool:
 def type_names(annotation: str | None) -> list[str]:
     """Return the names of the types that an annotation allows, without what they hold; none if it does not parse."""
     try:
-        waiting = [ast.parse(annotation or "", mode="eval").body]
+        waiting = [parse_python(annotation or "", mode="eval").body]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     names: list[str] = []
@@ -341,7 +342,7 @@ def _last_name(node: ast.expr) -> str:
 
 
 def _line(text: str) -> Line:
-    return line_of(ast.parse(text).body[0])
+    return line_of(parse_python(text).body[0])
 
 
 def _printed(printing: Line) -> ast.expr:
@@ -359,7 +360,7 @@ def _replaced(call: ast.Call, old: ast.expr, new: ast.expr) -> ast.Call:
 
 def _type_of(default: str) -> str:
     try:
-        return type(ast.literal_eval(default)).__name__
+        return type(literal_eval(default)).__name__
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return ""
 

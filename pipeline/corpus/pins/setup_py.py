@@ -10,6 +10,7 @@ from itertools import islice
 from posixpath import dirname, join, normpath
 
 from pipeline.api.surface.parse.python2 import modernise
+from pipeline.core.syntax_trees import parse_python
 from pipeline.corpus.pins.collected import entries, items
 from pipeline.corpus.pins.metadata import extra_of
 from pipeline.corpus.pins.requirement import both, requirement, specified
@@ -48,9 +49,9 @@ def _parse(text: str) -> ast.Module | SyntaxError:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                return ast.parse(text)
+                return parse_python(text)
             except SyntaxError:
-                return ast.parse(modernise(text))
+                return parse_python(modernise(text))
     except SyntaxError as error:
         return error
     except (ValueError, MemoryError) as error:

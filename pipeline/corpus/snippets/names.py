@@ -9,6 +9,8 @@ import symtable
 import warnings
 from collections.abc import Iterator
 
+from pipeline.core.syntax_trees import parse_python
+
 _ALWAYS_THERE = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__builtins__"}
 
 
@@ -27,7 +29,7 @@ def syntax_error(code: str) -> str | None:
 
 def parse(code: str) -> list[ast.stmt] | None:
     """Return the statements of a program, or None where it is no Python 3 that could run."""
-    return None if syntax_error(code) else ast.parse(code).body
+    return None if syntax_error(code) else parse_python(code).body
 
 
 def bound_by(statement: ast.stmt) -> set[str]:

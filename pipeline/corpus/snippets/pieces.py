@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.samples import SnippetStyle
 from pipeline.corpus.snippets.code_sample_rules import CodeSampleRules
 from pipeline.corpus.snippets.cut import Part, parts_of
@@ -36,7 +37,7 @@ def parse_file(text: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(text)
+            return parse_python(text)
     except (ValueError, RecursionError, MemoryError) as error:
         raise SyntaxError(f"{type(error).__name__}: {error}") from None
 

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator
 
 from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
+from pipeline.core.syntax_trees import parse_python
 from pipeline.corpus.snippets.code_sample_rules import CodeSampleRules
 
 Conventions = dict[str, str]
@@ -46,7 +47,7 @@ class SnippetRules(Rule):
 def _check_defines(name: str, statements: str) -> None:
     """Refuse statements that do not parse or that leave the name undefined."""
     try:
-        nodes = list(ast.walk(ast.parse(statements)))
+        nodes = list(ast.walk(parse_python(statements)))
     except SyntaxError as error:
         raise InputError(f"{name}: {statements!r} is no Python: {error.msg}", code="rule_example_wrong") from None
     bound = {alias.asname or alias.name.partition(".")[0] for n in nodes for alias in getattr(n, "names", [])}

@@ -8,6 +8,7 @@ import functools
 import typing
 from collections.abc import Callable
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.corpus.usages.values import (
     NOTHING,
     UNKNOWN,
@@ -47,7 +48,7 @@ def read_annotation(text: str, find: Find) -> Value:
 @functools.lru_cache(maxsize=1 << 14)
 def _parsed(text: str) -> ast.expr | None:
     try:
-        return ast.parse(text, mode="eval").body
+        return parse_python(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -55,7 +56,7 @@ def _parsed(text: str) -> ast.expr | None:
 def read_signature(text: str, find: Find) -> tuple[list[Value], Value]:
     """Return what a type comment of a function says of its parameters and its result (PEP 484)."""
     try:
-        parsed = ast.parse(text.strip(), mode="func_type")
+        parsed = parse_python(text.strip(), mode="func_type")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return [], UNKNOWN
     return [_read(argument, find) for argument in parsed.argtypes], _read(parsed.returns, find)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TypedDict
 
+from pipeline.core.syntax_trees import parse_python
+
 
 class Program(TypedDict):
     """What a snippet, or what a codemod made of one, is run as."""
@@ -32,6 +34,6 @@ def preamble_length(snippet: Program) -> int:
 def parse_program(code: str) -> ast.Module | None:
     """Parse a whole program; None where it is not valid, or too much for the parser."""
     try:
-        return ast.parse(code)
+        return parse_python(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pipeline
+from pipeline.core.syntax_trees import parse_python
 
 _ROOT = Path(pipeline.__file__).parent.parent
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
@@ -44,7 +45,7 @@ def _closure(program: str) -> set[Path]:
         path = _path(waiting.pop())
         if path not in paths:
             paths.add(path)
-            waiting += _imported(ast.parse(path.read_bytes()).body)
+            waiting += _imported(parse_python(path.read_bytes()).body)
     return paths
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.syntax_trees import literal_eval, parse_python
 from pipeline.core.vocabularies.exports import ExportFormat
 from pipeline.core.vocabularies.samples import Direction, Granularity, Language
 from pipeline.evaluation.export import gitchameleon, libevolutioneval, versicode
@@ -143,7 +144,7 @@ def _outputs(record: Record, granularity: str) -> list[str]:
     if value is None:
         return []
     try:
-        outputs = ast.literal_eval(value) if isinstance(value, str) else value
+        outputs = literal_eval(value) if isinstance(value, str) else value
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         outputs = None
     if not isinstance(outputs, list) or not all(isinstance(output, str) for output in outputs):
@@ -204,7 +205,7 @@ def _last_name(record: Record) -> str:
     """Return the name that masks in the context hide: the last one of the reference before its arguments."""
     reference = record["reference_call"]
     try:
-        node: ast.AST = ast.parse(reference.strip(), mode="eval").body
+        node: ast.AST = parse_python(reference.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         name = re.match(r"\w*", reference.removeprefix(record["code_str"]))
         return name[0] if name else ""

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
 
+from pipeline.core.syntax_trees import parse_python
+
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq,
@@ -85,7 +87,7 @@ def mutants_of(text: str, lines: Collection[int], limit: int) -> list[Mutant]:
 
     Errors: SyntaxError where the program does not parse.
     """
-    tree, source = ast.parse(text), text.encode()
+    tree, source = parse_python(text), text.encode()
     region = _region(tree, source, lines)
     texts = {_dump(source[region])}
     by_operator: dict[str, list[Mutant]] = defaultdict(list)
@@ -108,7 +110,7 @@ def mutants_of(text: str, lines: Collection[int], limit: int) -> list[Mutant]:
 def _dump(source: bytes) -> str | None:
     """Return the tree of a program as text; None where it does not compile."""
     try:
-        tree = ast.parse(source)
+        tree = parse_python(source)
         compile(tree, "<mutant>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.syntax_trees import literal_eval, parse_python
 from pipeline.execution.validation.cases import MODULE
 
 _Import = ast.Import | ast.ImportFrom
@@ -68,7 +69,7 @@ def _before_anything(sources: Iterable[str]) -> tuple[list[_Import], bool]:
     imports: list[_Import] = []
     for source in sources:
         try:
-            body = ast.parse(source).body
+            body = parse_python(source).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return imports, False
         for statement in body:
@@ -107,7 +108,7 @@ def _prints_literal(value: ast.expr) -> bool:
 
 def _is_literal(value: ast.expr) -> bool:
     try:
-        ast.literal_eval(value)
+        literal_eval(value)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return False
     return True

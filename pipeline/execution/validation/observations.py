@@ -16,6 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from pipeline.core.syntax_trees import literal_eval, parse_python
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.validation.constants import constant
 from pipeline.execution.validation.splitting import Parted, Step
@@ -165,7 +166,7 @@ def _matches_class(classes: Sequence[str], step: Step) -> bool:
     Of the built-in ones only the first counts, with its real bases: an answer that does not know which exception is
     expected could otherwise raise one that is derived from them all.
     """
-    named = [str(name).rpartition(".") for name in ast.literal_eval(step.operand)]
+    named = [str(name).rpartition(".") for name in literal_eval(step.operand)]
     for full_name in map(str, classes):
         module, _, name = full_name.rpartition(".")
         built_in = getattr(builtins, name, None) if module == "builtins" else None
@@ -204,9 +205,9 @@ def _judge_value(step: Step, observed: Observed) -> Judged:
 def _holds(step: Step, observed: Observed) -> bool:
     if step.relation == "type":
         own = observed.type.removeprefix("builtins.").rpartition(".")
-        names = [name.rpartition(".") for name in ast.literal_eval(step.operand)]
+        names = [name.rpartition(".") for name in literal_eval(step.operand)]
         return any(name[2] == own[2] and (name[0] != "" or own[0] == "" or not _is_built_in(name[2])) for name in names)
-    node = ast.parse(step.operand, mode="eval").body
+    node = parse_python(step.operand, mode="eval").body
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "approx":
         near = _is_near(observed.value, *map(constant, node.args))
         return near if step.relation == "==" else step.relation == "!=" and not near

@@ -13,6 +13,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.execution.validation.constants import NotConstant, constant
 
 _MOST_STEPS = 2000
@@ -84,7 +85,7 @@ def part(source: str, module: str | None) -> Parted:
     Errors: NotParted.
     """
     try:
-        tree = ast.parse(source)
+        tree = parse_python(source)
         if module is not None:
             return _module(tree, module)
         steps, _ = _Test({}, {}, "").of_body(tree.body)
@@ -176,7 +177,7 @@ class _Test:
             case ast.Call(func, [ast.Constant(str(names)), values], []) if (
                 ast.unparse(func) == "pytest.mark.parametrize"
             ):
-                target: ast.expr = ast.parse(f"({names.strip().rstrip(',')})", mode="eval").body
+                target: ast.expr = parse_python(f"({names.strip().rstrip(',')})", mode="eval").body
                 yield from (_bound(target, row) for row in self._rows(values))
             case _:
                 _refuse(decorator)
@@ -240,7 +241,7 @@ class _Test:
                 self._value(test, "truth", "True", statement)
 
     def _written_out(self, node: ast.expr) -> ast.expr:
-        copied = ast.parse(ast.unparse(node), mode="eval").body
+        copied = parse_python(ast.unparse(node), mode="eval").body
         written_out: ast.expr = _WrittenOut(self._constants).visit(copied)
         return written_out
 

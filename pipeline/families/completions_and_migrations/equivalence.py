@@ -6,6 +6,7 @@ import ast
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.changes import OF_TYPES, RELOCATED, WITH_MEMBERS
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.usages.text import source_of
@@ -101,12 +102,12 @@ def _paths_in(node: ast.stmt, usages: Iterable[UsageRow]) -> Iterator[str]:
 
 def _statements(code: str) -> list[tuple[str, ast.stmt]]:
     """Return the statements of a program, each with its form without the names of variables."""
-    tree = ast.parse(code)
+    tree = parse_python(code)
     bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
     definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     bound |= {node.name for node in ast.walk(tree) if isinstance(node, definitions)}
-    return [(ast.dump(_Renaming(bound).visit(ast.parse(ast.unparse(node)))), node) for node in tree.body]
+    return [(ast.dump(_Renaming(bound).visit(parse_python(ast.unparse(node)))), node) for node in tree.body]
 
 
 class _Renaming(ast.NodeTransformer):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Direction, MigrationBasis, VersionPattern
 from pipeline.corpus.usages.text import parse_program
@@ -147,7 +148,7 @@ def _instance(source: Side, target: Side, direction: Direction, pair: Pair, hist
 
 def _aliases(code: str) -> frozenset[str]:
     """Return the names that a program gives to what it imports."""
-    nodes = ast.walk(ast.parse(code))
+    nodes = ast.walk(parse_python(code))
     return frozenset(node.asname for node in nodes if isinstance(node, ast.alias) and node.asname)
 
 

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.changes import RELOCATED, REPLACEABLE_APIS
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
@@ -119,7 +120,7 @@ def changed_tests(
 
 def imported_elsewhere(code: str, history: History) -> frozenset[str]:
     """Return what a program imports from other modules than those of the library."""
-    imports = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports = [node for node in ast.walk(parse_python(code)) if isinstance(node, ast.Import | ast.ImportFrom)]
     names = (
         f"{node.module or ''}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
         for node in imports

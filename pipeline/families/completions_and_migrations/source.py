@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from pipeline.core.syntax_trees import parse_python
+
 Span = tuple[int, int]
 """First byte and the byte after the last."""
 
@@ -182,7 +184,7 @@ def parse_source(text: str) -> Source:
         raise BrokenSource("has carriage returns")
     try:
         data = text.encode()
-        tree = ast.parse(text)
+        tree = parse_python(text)
         starts = tuple(accumulate((len(line) for line in data.split(b"\n")), lambda at, n: at + n + 1, initial=0))
         return Source(text, data, starts, tree, tuple(_tokens(text, starts)))
     except (SyntaxError, ValueError, tokenize.TokenError, RecursionError) as error:

@@ -13,6 +13,7 @@ from typing import TypedDict
 
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.tags import Tags
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Access, Drafter, DraftField
@@ -320,7 +321,7 @@ def _call_arguments(mandatory: Iterable[str], signature: str) -> Iterator[str]:
     """Yield the mandatory arguments as a call gives them: those that only a keyword can give with their names."""
     try:
         # The annotations of a site need not be Python; the names before them are.
-        (function,) = ast.parse(f"def f{signature}: pass").body
+        (function,) = parse_python(f"def f{signature}: pass").body
     except (SyntaxError, ValueError):
         function = None
     by_keyword = (

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.functions import TestKind
 from pipeline.families.passed_parameters import PassedParameters, passed_parameters
 from pipeline.families.problems.apis.needs import NEEDS_API, NEEDS_LIBRARY
@@ -80,7 +81,7 @@ class Tests:
 
         None where nothing does, or where a test compares otherwise than `… == value` and `… is value`.
         """
-        tests = [node for node in ast.parse(self.text).body if isinstance(node, ast.FunctionDef)]
+        tests = [node for node in parse_python(self.text).body if isinstance(node, ast.FunctionDef)]
         answers = [
             _answers(statement)
             for test in tests
@@ -101,7 +102,7 @@ def read_tests(text: str) -> Tests:
 
     Errors: ValueError for a test whose name tells no kind.
     """
-    names = [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    names = [node.name for node in parse_python(text).body if isinstance(node, ast.FunctionDef)]
     kinds = {name: _kind(name) for name in names if name.startswith("test_") and name not in (NEEDS_API, NEEDS_LIBRARY)}
     return Tests(text, kinds)
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.functions import TestKind
 from pipeline.corpus.snippets.names import free_names
 from pipeline.families.functions.function import name_of, read_tests
@@ -74,7 +75,7 @@ def assemble(tests: Sequence[FunctionTest], function: Untested) -> Assembled:
 
 def repeated(assembled: Assembled) -> bool:
     """Say whether two tests of a module are the same."""
-    tests = [node for node in ast.parse(assembled.text).body if isinstance(node, ast.FunctionDef)]
+    tests = [node for node in parse_python(assembled.text).body if isinstance(node, ast.FunctionDef)]
     return len({ast.unparse(ast.Module(test.body, [])) for test in tests}) < len(tests)
 
 
@@ -95,10 +96,10 @@ def _with_pytest(head: str, functions: Collection[str]) -> str:
 
 def _function(name: str, code: str) -> str:
     """Return a test function of its statements, or of a whole function that was written in their place."""
-    body = ast.parse(code).body
+    body = parse_python(code).body
     if len(body) == 1 and isinstance(body[0], ast.FunctionDef):
         body = body[0].body
-    empty = ast.parse(f"def {name}(): pass")
+    empty = parse_python(f"def {name}(): pass")
     function = empty.body[0]
     assert isinstance(function, ast.FunctionDef)
     function.body = body or [ast.Pass()]

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.corpus.usages.find import scan
 from pipeline.execution.sandbox.sandbox import Sandbox
@@ -95,7 +96,7 @@ class ModelFunctions:
 
 
 def _program(form: TaskFunction) -> str:
-    return tidied(ast.parse(form.code))
+    return tidied(parse_python(form.code))
 
 
 def _top_level(tree: ast.Module, name: str) -> ast.FunctionDef | None:
@@ -118,7 +119,7 @@ def _unfit(tree: ast.Module, name: str) -> str | None:
 
 def _without_body(program: str, name: str) -> str:
     """Return the excerpt of a program for solvers, without imports and the body of the function."""
-    tree = ast.parse(program)
+    tree = parse_python(program)
     tree.body = [node for node in tree.body if not isinstance(node, ast.Import | ast.ImportFrom)]
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == name:
@@ -136,7 +137,7 @@ def _unused(program: str, example: Example) -> str | None:
 
 
 def _lines_of_functions(program: str) -> Iterator[int]:
-    for node in ast.walk(ast.parse(program)):
+    for node in ast.walk(parse_python(program)):
         if isinstance(node, ast.FunctionDef):
             yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
@@ -158,7 +159,7 @@ def _written(form: Drafted[TaskFunction]) -> WrittenFunction | Refusal:
         assert form.refusal is not None
         return form.refusal
     program = _program(form.form)
-    function = _top_level(ast.parse(program), form.form.function)
+    function = _top_level(parse_python(program), form.form.function)
     assert function is not None
     return WrittenFunction(
         program=program,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import TypedDict
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.corpus.usages.text import source_of
 from pipeline.families.llm_code_checks import BadCode, read_code
 from pipeline.lake.rows import SnippetCheck, SnippetRow
@@ -94,7 +95,7 @@ def problem_of(steps: Steps, snippet: SnippetRow, rules: MigratedCodeRules) -> s
     It must not be the same program, catch errors, define what the example does not, use names that the rules forbid or
     that are not public, or hold an output that it is to compute.
     """
-    old, new = ast.parse(source_of(snippet)), ast.parse(steps.preamble + steps.code)
+    old, new = parse_python(source_of(snippet)), parse_python(steps.preamble + steps.code)
     if ast.dump(old) == ast.dump(new):
         return "it is the same program as the example, which fails in the other release"
     if _count(new, _CATCHING) > _count(old, _CATCHING):
@@ -132,13 +133,13 @@ def _names(tree: ast.AST) -> Set[str]:
 def _copied_output(steps: Steps, old: ast.AST, snippet: SnippetRow) -> str | None:
     """Say which output stands in the program, where it should be computed and the example does not have it."""
     old_texts = {text for node in ast.walk(old) for text in _texts(node)}
-    new = ast.parse(steps.preamble + steps.code)
+    new = parse_python(steps.preamble + steps.code)
     everywhere = {text for node in ast.walk(new) for text in _texts(node) if _is_distinctive(text)}
     for check, became in zip(snippet["checks"], steps.statements, strict=True):
         if check["expected"] is None:
             continue
         output = _normal(check["expected"])
-        last_texts = {text for node in ast.parse(became[-1]).body for text in _texts(_value(node))}
+        last_texts = {text for node in parse_python(became[-1]).body for text in _texts(_value(node))}
         if output in (everywhere | last_texts) - old_texts:
             return f"it holds the output {output[:80]!r} instead of computing it"
     return None

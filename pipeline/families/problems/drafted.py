@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pipeline.core.errors import present
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.samples import Drafter, UsageForm
 from pipeline.corpus.usages.uses import Use
@@ -101,7 +102,7 @@ class Text:
     @property
     def head(self) -> ast.FunctionDef:
         """The function that is to be written: the last one of the program."""
-        functions = [node for node in ast.parse(self.program).body if isinstance(node, ast.FunctionDef)]
+        functions = [node for node in parse_python(self.program).body if isinstance(node, ast.FunctionDef)]
         return functions[-1]
 
     def tests(self, roots: Iterable[str]) -> str | None:
@@ -138,7 +139,7 @@ class ProblemWriter(Protocol):
 
 def _imported(program: str) -> Iterator[str]:
     """Yield what a program imports, as paths."""
-    for node in ast.walk(ast.parse(program)):
+    for node in ast.walk(parse_python(program)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -206,7 +207,7 @@ def drafted_row(
         "module": MODULE,
         "stated_tests": 0,
         "recorded_tests": 0,
-        "drafted_tests": len(names_of_tests(ast.parse(text.hidden))),
+        "drafted_tests": len(names_of_tests(parse_python(text.hidden))),
         "category": str(changed.change["gitchameleon_category"]),
         "target_entity": changed.name,
         "api_calls": calls,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from packaging.utils import canonicalize_name
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.changes import OF_PARAMETERS
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.execution.environments.installed import installed_names
@@ -148,7 +149,7 @@ def additional_dependencies(
 
 def _imported(text: str) -> Iterator[str]:
     """Yield the first names of the modules that a program imports."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parse_python(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

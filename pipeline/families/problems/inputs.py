@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from pipeline.core.syntax_trees import literal_eval, parse_python
 from pipeline.core.vocabularies.problems import InputChange
 
 _NUMBER = r"[0-9]{1,15}"
@@ -76,9 +77,9 @@ def changed_argument(argument: str, change: InputChange) -> str | None:
 
     Of a call, the first argument that is a literal and can be changed so is changed: `range(3)` becomes `range(4)`.
     """
-    node = ast.parse(argument, mode="eval").body
+    node = parse_python(argument, mode="eval").body
     try:
-        value = _changed(ast.literal_eval(node), change)
+        value = _changed(literal_eval(node), change)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return _changed_call(node, change)
     return None if value is None else repr(value)
@@ -89,11 +90,11 @@ def _changed_call(node: ast.expr, change: InputChange) -> str | None:
         return None
     for number, argument in enumerate(node.args):
         if not isinstance(argument, ast.Starred) and (source := changed_argument(ast.unparse(argument), change)):
-            node.args[number] = ast.parse(source, mode="eval").body
+            node.args[number] = parse_python(source, mode="eval").body
             return ast.unparse(node)
     for keyword in node.keywords:
         if source := changed_argument(ast.unparse(keyword.value), change):
-            keyword.value = ast.parse(source, mode="eval").body
+            keyword.value = parse_python(source, mode="eval").body
             return ast.unparse(node)
     return None
 

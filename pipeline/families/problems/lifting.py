@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.families.problems.slices import Program, Slice, Unfit, names_in
 from pipeline.families.problems.stated_values import plain_source
 
@@ -51,7 +52,7 @@ def lift(program: Program, needed: Slice, expression: ast.expr) -> Lifted:
     lifter = _Lifter(_data(program, needed), frozenset(_not_values(program, needed)))
     body = [ast.unparse(lifter.statement(program.steps[position].node)) for position in sorted(needed.body)]
     returned = ast.unparse(lifter.value(copy.deepcopy(expression)))
-    free = frozenset(name for argument in lifter.arguments for name in names_in(ast.parse(argument)))
+    free = frozenset(name for argument in lifter.arguments for name in names_in(parse_python(argument)))
     return Lifted(tuple(body), returned, tuple(lifter.arguments), tuple(lifter.variables), free)
 
 
@@ -73,8 +74,8 @@ def _not_values(program: Program, needed: Slice) -> set[str]:
 
 def replaced(source: str, sources: Mapping[str, str]) -> str:
     """Return code in which expressions, by their plain source, are replaced by others."""
-    values = {each: ast.parse(other, mode="eval").body for each, other in sources.items()}
-    return ast.unparse(_Inlined(values).visit(ast.parse(source)))
+    values = {each: parse_python(other, mode="eval").body for each, other in sources.items()}
+    return ast.unparse(_Inlined(values).visit(parse_python(source)))
 
 
 class _Inlined(ast.NodeTransformer):

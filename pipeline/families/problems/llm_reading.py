@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.execution.validation.cases import MODULE
 from pipeline.execution.validation.splitting import unparted
 from pipeline.families.llm_code_checks import BadCode, names_of_tests, names_used, read_code
@@ -113,7 +114,7 @@ class Reader:
         pieces |= {"visible_test": text.visible, "hidden_tests": text.hidden}
         own = {name for path in request.paths for name in path.split(".")}
         for name, code in pieces.items():
-            if foreign := sorted(names_used(ast.parse(code)) & (self.rules.not_used - own)):
+            if foreign := sorted(names_used(parse_python(code)) & (self.rules.not_used - own)):
                 yield f"{name}: it uses {', '.join(foreign)}, by which more than the program could be told apart"
 
     def _tree(self, name: str, piece: str, before: str = "", after: str = "") -> ast.Module:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pipeline.core.syntax_trees import literal_eval, parse_python
 from pipeline.families.problems.apis.needs import (
     api_helpers,
     has_contents,
@@ -84,7 +85,7 @@ def _type_of(values: Iterable[str | None]) -> str | None:
 
 def _literal_type(source: str | None) -> str | None:
     try:
-        return type(ast.literal_eval(source)).__name__ if source is not None else None
+        return type(literal_eval(source)).__name__ if source is not None else None
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
 
@@ -114,7 +115,7 @@ def parameter_names(task: Task, hidden: Collection[str], rules: ProblemRules) ->
 
 def name_for(argument: str, rules: ProblemRules) -> str:
     """Return the name that the rules give to values like this one."""
-    kind = _literal_type(argument) or type(ast.parse(argument, mode="eval").body).__name__
+    kind = _literal_type(argument) or type(parse_python(argument, mode="eval").body).__name__
     return rules.names.get(kind, rules.other_name)
 
 
@@ -193,7 +194,7 @@ def asserts(written: ProblemProgram, case: CaseOf) -> list[str]:
 
 def _names_of(task: Task) -> set[str]:
     """Return every name that stands in the code of a task."""
-    tree = ast.parse("\n".join([*task.imports, *task.definitions, task.code]))
+    tree = parse_python("\n".join([*task.imports, *task.definitions, task.code]))
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     aliases = [
         alias for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names
@@ -207,7 +208,7 @@ def _mentions(line: str, hidden: Iterable[str]) -> bool:
 
 def _parts(line: str, hidden: Collection[str]) -> list[str]:
     """Return an import in two parts, where only some of the names that it brings are hidden."""
-    node = ast.parse(line).body[0]
+    node = parse_python(line).body[0]
     if not isinstance(node, ast.ImportFrom) or _mentions(node.module or "", hidden):
         return [line]
     named = [alias for alias in node.names if _mentions(ast.unparse(alias), hidden)]
@@ -218,7 +219,7 @@ def _parts(line: str, hidden: Collection[str]) -> list[str]:
 def _renamed(statements: Iterable[str], names: Sequence[str]) -> list[str]:
     """Return statements with the parameters under their names."""
     by_number = {parameter(number): name for number, name in enumerate(names)}
-    trees = [ast.parse(statement) for statement in statements]
+    trees = [parse_python(statement) for statement in statements]
     for node in (node for tree in trees for node in ast.walk(tree)):
         if isinstance(node, ast.Name):
             node.id = by_number.get(node.id, node.id)

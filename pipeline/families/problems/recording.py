@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from pipeline.core.syntax_trees import literal_eval
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.running import Outcome as RunOutcome
 from pipeline.execution.mutation.operators import mutants_of
@@ -49,7 +49,7 @@ def _record(number, function, given):
     except Exception:
         return
     try:
-        again = ast.literal_eval(told["shown"])
+        again = literal_eval(told["shown"])
         told["is_literal"] = type(again) is type(value) and bool(again == value)
     except Exception:
         pass
@@ -121,7 +121,7 @@ def gives(outcome: Outcome | None, case: CaseOf) -> bool:
     if case.outcome.raises is not None:
         return outcome.raises == case.outcome.raises
     if case.outcome.value is not None and outcome.value is not None:
-        return bool(ast.literal_eval(case.outcome.value) == ast.literal_eval(outcome.value))
+        return bool(literal_eval(case.outcome.value) == literal_eval(outcome.value))
     expected = case.outcome.representation or case.outcome.value or ""
     return (outcome.representation or outcome.value or "").split() == expected.split()
 

@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.execution.mutation.score import MutationScore
 from pipeline.families.problems.apis.needs import has_contents
 from pipeline.families.problems.lifting import replaced
@@ -64,7 +65,7 @@ def _fills(template: str, case: CaseOf, names: Sequence[str]) -> bool:
 
 
 def _plain(source: str) -> str:
-    return ast.unparse(ast.parse(source, mode="eval"))
+    return ast.unparse(parse_python(source, mode="eval"))
 
 
 def select_cases(
@@ -114,7 +115,7 @@ def passed_by(tests: str) -> str | None:
 
     All that counts are asserts of the form `f(…) == value` and `f(…) is value`, also `repr(f(…)).split() == …`.
     """
-    module = ast.parse(tests)
+    module = parse_python(tests)
     asserts = [node for node in ast.walk(module) if isinstance(node, ast.Assert)]
     read = [pair for node in asserts if (pair := _compared(node)) is not None]
     if not asserts or len(read) < len(asserts) or any(isinstance(node, ast.With) for node in ast.walk(module)):

@@ -8,6 +8,7 @@ import doctest
 import re
 from dataclasses import dataclass, replace
 
+from pipeline.core.syntax_trees import literal_eval, parse_python
 from pipeline.families.problems.slices import Step
 
 _TRACEBACK = doctest.DocTestParser._EXCEPTION_RE  # type: ignore[attr-defined]
@@ -60,8 +61,8 @@ def expected_result(step: Step, *, printed_values: bool = False) -> ExpectedResu
 def outcome_of_literal(text: str) -> Outcome | None:
     """Return the outcome that a representation stands for where it is a literal."""
     try:
-        node = ast.parse(text.strip(), mode="eval")
-        ast.literal_eval(node)
+        node = parse_python(text.strip(), mode="eval")
+        literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
     return Outcome(value=plain_source(node))
@@ -109,7 +110,7 @@ def _printed_value(expression: ast.expr, expected: str) -> ast.expr | None:
     """Return the one value that is printed, if its text is that of a literal and not of a text."""
     printed = _printed(expression) if _is_print(expression) else None
     literal = outcome_of_literal(expected)
-    if printed is None or literal is None or literal.value is None or isinstance(ast.literal_eval(literal.value), str):
+    if printed is None or literal is None or literal.value is None or isinstance(literal_eval(literal.value), str):
         return None
     return printed.args[0]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from pipeline.core.syntax_trees import literal_eval
 from pipeline.families.passed_parameters import (
     NOTHING_PASSED,
     PassedParameters,
@@ -109,7 +109,7 @@ def _result(
 ) -> Iterator[str]:
     """Yield what comes out: the type of a literal, and the stated case as long as it names nothing hidden."""
     if example_case.outcome.value is not None and example_case.outcome.value != "None":
-        yield rules.returns.format(type=type(ast.literal_eval(example_case.outcome.value)).__name__)
+        yield rules.returns.format(type=type(literal_eval(example_case.outcome.value)).__name__)
     # Blanks within a literal are part of the value.
     result = example_case.outcome.value or " ".join((example_case.outcome.representation or "").split())
     example = rules.example.format(call=call(written, example_case), result=result)

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from pipeline.core.syntax_trees import literal_eval, parse_python
 from pipeline.families.problems.lifting import Lifted, lift, parameter, replaced
 from pipeline.families.problems.slices import Program, Slice, Step, Unfit, names_in, program_of, slice_of
 from pipeline.families.problems.stated_values import Outcome, expected_result
@@ -120,7 +121,7 @@ def _task(program: Program, group: Sequence[tuple[Slice, Lifted, Outcome]]) -> T
     steps = {position for each, _, _ in group for position in each.imports}
     helper_positions = {position for each, _, _ in group for position in each.helpers}
     own = [ast.unparse(program.steps[position].node) for position in sorted(needed.own)]
-    code = names_in(ast.parse("\n".join([*own, *first.body, first.returned])))
+    code = names_in(parse_python("\n".join([*own, *first.body, first.returned])))
     helpers = [program.steps[position] for position in sorted(helper_positions)]
     used = code | {name for step in helpers for name in step.needs}
     imported = [program.steps[position] for position in sorted(steps)]
@@ -191,13 +192,13 @@ def gives_value(task: Task, name: str) -> bool:
     Any other statement behind the call may change the value, as `x.sort()` does.
     """
     holders: set[str] = set()
-    for statement in ast.parse("\n".join(task.body)).body:
+    for statement in parse_python("\n".join(task.body)).body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=target)], value=value) if _is_value(value, name, holders):
                 holders.add(target)
             case _:
                 holders.clear()
-    return _is_value(ast.parse(task.returned, mode="eval").body, name, holders)
+    return _is_value(parse_python(task.returned, mode="eval").body, name, holders)
 
 
 def is_whole_line(task: Task, name: str) -> bool:
@@ -205,7 +206,7 @@ def is_whole_line(task: Task, name: str) -> bool:
 
     From `return not f(x)` nobody who does not see it knows the `not`.
     """
-    statements = [statement for source in (*task.body, task.returned) for statement in ast.parse(source).body]
+    statements = [statement for source in (*task.body, task.returned) for statement in parse_python(source).body]
     return all(_is_call(_unwrapped(_value(each), name), name) for each in statements if _calls(each, name))
 
 
@@ -246,7 +247,7 @@ def _is_value(node: ast.expr, name: str, holders: Collection[str]) -> bool:
 def _by_place(task: Task, name: str) -> list[int]:
     """Return the parameters that are the first arguments of the core API by their places, in order."""
     numbers = {parameter(number): number for number in range(len(task.variables))}
-    for node in ast.walk(ast.parse("\n".join([*task.body, task.returned]))):
+    for node in ast.walk(parse_python("\n".join([*task.body, task.returned]))):
         match node:
             case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called), args=args) if called == name:
                 return [numbers[arg.id] for arg in args if isinstance(arg, ast.Name) and arg.id in numbers]
@@ -255,6 +256,6 @@ def _by_place(task: Task, name: str) -> list[int]:
 
 def _type(source: str) -> str:
     try:
-        return type(ast.literal_eval(source)).__name__
+        return type(literal_eval(source)).__name__
     except (ValueError, TypeError, SyntaxError):
-        return type(ast.parse(source, mode="eval").body).__name__
+        return type(parse_python(source, mode="eval").body).__name__

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.changes import GONE, OF_PARAMETERS, WHOLE, ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import UsageForm
@@ -172,7 +173,7 @@ def _called(uses: Collection[Use], paths: Collection[str]) -> str | None:
 def _unpacked(task: Task) -> str | None:
     """Return a call in which a parameter is given as several arguments."""
     parameters = {parameter(number) for number in range(len(task.variables))}
-    for call in ast.walk(ast.parse("\n".join([*task.body, task.returned]))):
+    for call in ast.walk(parse_python("\n".join([*task.body, task.returned]))):
         if isinstance(call, ast.Call):
             starred = [each.value for each in call.args if isinstance(each, ast.Starred)]
             named = [each.value for each in call.keywords if each.arg is None]

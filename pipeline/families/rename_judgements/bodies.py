@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 
 from pipeline.api.surface.parse.sources import module_name
+from pipeline.core.syntax_trees import parse_python
 from pipeline.index.tree import SourceTree
 from pipeline.lake.rows import SymbolRow
 
@@ -40,7 +41,7 @@ def _definition(text: str, names: list[str]) -> ast.FunctionDef | ast.AsyncFunct
     """Return the last definition that bears names, each inside the one before."""
     try:
         with warnings.catch_warnings(action="ignore"):
-            body = ast.parse(text).body
+            body = parse_python(text).body
     except (SyntaxError, ValueError, RecursionError):
         return None
     function = None

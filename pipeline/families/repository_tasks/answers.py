@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.families.repository_tasks.project import Variant
@@ -127,14 +128,14 @@ def _changed(reference: str, text: str) -> Place | str:
 
     Errors: those of `ast.parse`.
     """
-    was, now = ast.parse(reference), ast.parse(text)
+    was, now = parse_python(reference), parse_python(text)
     line, lines = _first_difference(reference, text), reference.split("\n")
     # an answer may begin as the reference does and go on after its last line
     before = next((number for number in range(line - 1, 0, -1) if lines[number - 1].strip()), line)
     places = [place for each in (line, before) if (place := _place(was, each)) is not None]
     why = "it changes code outside of every function"
     for place in dict.fromkeys(places):
-        names = _beside(ast.parse(reference), ast.parse(text), place)
+        names = _beside(parse_python(reference), parse_python(text), place)
         if names is None:
             return place
         why = names
@@ -160,11 +161,11 @@ def failing(reference: str, text: str, *, own: bool = False) -> str | None:
 
     With `own` it is the function of the reference. None where no such file can be made.
     """
-    tree, place = ast.parse(reference if own else text), _changed(reference, text)
+    tree, place = parse_python(reference if own else text), _changed(reference, text)
     function = None if isinstance(place, str) else _at(tree, place)
     if not isinstance(function, _FUNCTIONS):
         return None
-    raising = ast.parse("raise NotImplementedError").body
+    raising = parse_python("raise NotImplementedError").body
     function.body = [ast.Try(function.body, [], [], raising)]
     cookie = next(filter(_COOKIE.match, text.split("\n")[:2]), None)
     return "\n".join([*([cookie] if cookie else []), ast.unparse(ast.fix_missing_locations(tree)), ""])

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import more_itertools
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.projects import FunctionType
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
@@ -62,7 +63,7 @@ def functions_of(text: str, module: str) -> list[Function | Skipped]:
 
     Errors: SyntaxError, ValueError where it is no Python of ours.
     """
-    tree = ast.parse(text)
+    tree = parse_python(text)
     lines = text.split("\n")
     return [_function(node, owners, module, lines) for node, owners in _definitions(tree, ())]
 

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.corpus.documentation.content import Content, Described
 from pipeline.corpus.documentation.docstrings import read_docstring
 from pipeline.families.messages import announced
@@ -88,7 +89,7 @@ def parsed(lines: Sequence[str]) -> ast.FunctionDef | ast.AsyncFunctionDef:
     """
     # Not dedented: a docstring may have lines that begin further to the left.
     is_indented = lines[0].startswith((" ", "\t"))
-    node: ast.AST = ast.parse("\n".join([*(["if True:"] if is_indented else []), *lines])).body[0]
+    node: ast.AST = parse_python("\n".join([*(["if True:"] if is_indented else []), *lines])).body[0]
     if is_indented and isinstance(node, ast.If):
         node = ast.increment_lineno(node.body[0], -1)
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 
 import more_itertools
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.projects import RequirementBasis, TestOutcome
 from pipeline.core.vocabularies.review import RejectReason
@@ -197,7 +198,7 @@ def _copied(result: Candidate, rules: RepositoryRules) -> Reject | None:
 @functools.lru_cache(maxsize=4)
 def _bodies(text: str) -> Mapping[int, str]:
     """Return the statements of the functions of a file, without docstrings, by the lines of their `def`."""
-    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    nodes = [node for node in ast.walk(parse_python(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     described = [(node, ast.get_docstring(node, clean=False) is not None) for node in nodes]
     return {node.lineno: "\n".join(map(ast.unparse, node.body[is_described:])) for node, is_described in described}
 

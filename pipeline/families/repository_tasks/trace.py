@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.families.repository_tasks.bindings import Bindings, Module, read_module
 from pipeline.families.repository_tasks.functions import Function, Skipped, functions_of, module_name
@@ -53,7 +53,7 @@ def read_files(tree: Tree, paths: Iterable[str]) -> tuple[dict[str, SourceFile],
         try:
             if text is None:
                 raise ValueError("not in the encoding that it states (PEP 263), or no text")
-            modules[module] = read_module(module, path.endswith("__init__.py"), ast.parse(text))
+            modules[module] = read_module(module, path.endswith("__init__.py"), parse_python(text))
             ordered = sorted(functions_of(text, module), key=lambda function: function.first_line)
             files[path] = SourceFile(path, text, module, tuple(ordered))
         except (SyntaxError, ValueError, RecursionError) as error:

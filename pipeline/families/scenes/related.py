@@ -7,6 +7,7 @@ import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.families.scenes.blocks import Block
 from pipeline.families.scenes.candidates import Candidate
 from pipeline.families.scenes.rules import RelatedRules
@@ -90,7 +91,7 @@ class Alike:
 @functools.lru_cache(maxsize=64)
 def imported_as(text: str) -> Mapping[str, str]:
     """Return the names that a file imports under another one, by that: `from x import y as z`, anywhere in it."""
-    imports = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom))
+    imports = (node for node in ast.walk(parse_python(text)) if isinstance(node, ast.ImportFrom))
     return {each.asname: each.name for node in imports for each in node.names if each.asname}
 
 

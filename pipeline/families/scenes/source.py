@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import warnings
 from collections.abc import Iterator
@@ -10,6 +9,8 @@ from collections.abc import Iterator
 import tree_sitter
 import tree_sitter_python
 from tree_sitter import Node
+
+from pipeline.core.syntax_trees import parse_python
 
 Span = tuple[int, int]
 """First character and the character after the last."""
@@ -86,7 +87,7 @@ def parses(text: str) -> bool:
         # An escape that is none, in somebody else's file, is no news.
         warnings.simplefilter("ignore")
         try:
-            ast.parse(text)
+            parse_python(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return False
     return True

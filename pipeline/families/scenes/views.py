@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.families.scenes.blocks import Block
 from pipeline.families.scenes.source import Span, parses
@@ -97,7 +98,7 @@ def _words(text: str) -> set[str]:
 
 @functools.lru_cache(maxsize=16)
 def _parsed(text: str) -> ast.Module:
-    return ast.parse(text)
+    return parse_python(text)
 
 
 def emptied(text: str, block: Block, middle: Span, extent: Span) -> str | None:

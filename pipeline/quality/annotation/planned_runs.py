@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.samples import Language
@@ -133,7 +134,7 @@ def checks_of(code: str, sources: Iterable[SnippetRow | RewriteRow]) -> tuple[Sn
     for check in (check for source in sources for check in source["checks"]):
         source_checks[check["statement"].strip()].append(check)
     try:
-        body = ast.parse(code).body
+        body = parse_python(code).body
     except SyntaxError:
         return ()
     texts = [ast.get_source_segment(code, node, padded=True) or "" for node in body]

@@ -12,6 +12,7 @@ from pipeline.api.surface.parse.keyword_scan import find_all
 from pipeline.api.surface.parse.literal_values import Literals, keys_of
 from pipeline.api.surface.parse.module_model import Exports
 from pipeline.api.surface.parse.syntax import dotted, written
+from pipeline.core.syntax_trees import parse_python
 
 _EXPORTS = "__all__"
 _CHANGED = re.compile(rf"{_EXPORTS}\s*(?:\+=|\.(?:append|extend|remove|insert)\b)")
@@ -147,7 +148,7 @@ def _hidden_changes(text: str) -> tuple[frozenset[str], bool]:
         return frozenset(), False
     extenders: set[str] = set()
     unobservable = False
-    waiting: list[ast.AST] = [ast.parse(text)]
+    waiting: list[ast.AST] = [parse_python(text)]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.FunctionDef) and _extends(node):

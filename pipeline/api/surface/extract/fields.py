@@ -13,6 +13,7 @@ from pipeline.api.surface.parse.deep import TOO_DEEP
 from pipeline.api.surface.parse.module_model import ALTERNATIVE, Definition, Field
 from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.parse.syntax import dotted, options, statements, text_of, written
+from pipeline.core.syntax_trees import parse_python
 
 _FIELD_CALLS = frozenset({"field", "Field", "ib", "attrib", "attr"})
 _NO_FIELDS = frozenset({"model_config"})
@@ -88,7 +89,7 @@ def _specified(field: Field, specifiers: Collection[str]) -> Field | None:
     if field.default is None or not any(f"{name}(" in field.default for name in specifiers):
         return field
     try:
-        call = ast.parse(field.default, mode="eval").body
+        call = parse_python(field.default, mode="eval").body
     except (*TOO_DEEP, SyntaxError):
         return field
     if not isinstance(call, ast.Call) or _called_name(call) not in specifiers:

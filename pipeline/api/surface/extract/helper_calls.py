@@ -13,6 +13,7 @@ from pydantic import Field
 from pipeline.api.surface.parse.module_model import ParameterMark
 from pipeline.api.surface.parse.rules import Regex
 from pipeline.core.rules.load import Rule
+from pipeline.core.syntax_trees import literal_eval, parse_python
 from pipeline.core.vocabularies.surface import HelperArgument, HelperEffect, ParameterDeprecation
 
 ALL = "*"
@@ -132,16 +133,16 @@ def _take(arguments: dict[HelperArgument, Any], role: HelperArgument, name: str,
         case HelperArgument.OLD | HelperArgument.NEW | HelperArgument.NAMES | HelperArgument.ALLOWED:
             arguments[role] = (
                 *arguments.get(role, ()),
-                *_names(ast.literal_eval(node), none=role is HelperArgument.NEW),
+                *_names(literal_eval(node), none=role is HelperArgument.NEW),
             )
         case HelperArgument.PIECE:
             arguments.setdefault(role, {})[name] = _piece(node)
         case HelperArgument.DEPRECATED:
-            arguments[role] = [(parameter, None) for parameter in sorted(_names(ast.literal_eval(node)))]
+            arguments[role] = [(parameter, None) for parameter in sorted(_names(literal_eval(node)))]
         case HelperArgument.SPECS if isinstance(node, ast.Tuple) and node.elts:
             arguments.setdefault(HelperArgument.DEPRECATED, []).append((name, _version(node.elts[0])))
         case HelperArgument.RENAMES:
-            mapping = dict(ast.literal_eval(node))
+            mapping = dict(literal_eval(node))
             arguments[role] = list(zip(_names(list(mapping)), _names(list(mapping.values()), none=True), strict=True))
         case HelperArgument.REPLACEMENT:
             arguments[role] = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
@@ -193,7 +194,7 @@ def _adds(template: str | None, pieces: Mapping[str, str]) -> ast.arguments | No
         return None
     text = _PIECE.sub(lambda match: pieces.get(match[1], match[2] or ""), template)
     try:
-        (function,) = ast.parse(f"def _({text}): ...").body
+        (function,) = parse_python(f"def _({text}): ...").body
     except SyntaxError:
         raise ValueError(text) from None
     assert isinstance(function, ast.FunctionDef)

@@ -19,6 +19,7 @@ from pipeline.api.surface.parse.module_model import (
     parameter_row,
 )
 from pipeline.api.surface.parse.syntax import text_of
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SourceKind
 
 Description = Mapping[str, Any]
@@ -114,7 +115,7 @@ def read_signature(line: str, name: str) -> list[Parameter] | None:
     declared = [_UNREPRESENTABLE.sub(f"={_UNTOLD}", part.strip()) for part in split[0] if part.strip()]
     for written in (declared, [_annotated(part) for part in declared]):
         try:
-            function = ast.parse(f"def f({', '.join(written)}): pass").body[0]
+            function = parse_python(f"def f({', '.join(written)}): pass").body[0]
         except (SyntaxError, ValueError, *TOO_DEEP):
             # a docstring may start with anything: what is no signature is none
             continue

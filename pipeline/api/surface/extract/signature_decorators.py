@@ -16,6 +16,7 @@ from pipeline.api.surface.extract.written_signatures import declared
 from pipeline.api.surface.parse.module_model import Parameter, ParameterMark, parameter_row
 from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.surface import HelperEffect, ParameterDeprecation, ParameterKind, ParameterSource
 
 _VARIADIC = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
@@ -198,8 +199,8 @@ _EFFECTS: dict[HelperEffect, Callable[[list[Parameter], HelperCall], list[Parame
 
 
 def _applied(example: HelperExample, rules: HelperRules) -> list[Parameter]:
-    (function,) = ast.parse(f"def _({example.signature}): ...").body
-    decorator = ast.parse(example.decorator, mode="eval").body
+    (function,) = parse_python(f"def _({example.signature}): ...").body
+    decorator = parse_python(example.decorator, mode="eval").body
     assert isinstance(function, ast.FunctionDef)
     return apply_helpers([decorator], read_parameters(function.args), rules)
 

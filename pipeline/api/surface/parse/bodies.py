@@ -20,6 +20,7 @@ from pipeline.api.surface.parse.deep import TOO_DEEP
 from pipeline.api.surface.parse.keyword_scan import SETATTR, find_all, keywords_in
 from pipeline.api.surface.parse.module_model import Definition
 from pipeline.api.surface.parse.syntax import Function, described_by, text_of
+from pipeline.core.syntax_trees import parse_python
 
 _EXTENDS = re.compile(r"""setattr\(\s*([A-Za-z_]\w*)\s*,\s*(?!\s|["'][^"'{}]*["']\s*,)""")
 _COMMENTS = re.compile(r"(?:\s*#[^\n]*\n)*\s*")
@@ -58,7 +59,7 @@ class Body:
     def parses(self) -> bool:
         """Whether the function parses with its body."""
         try:
-            ast.parse(self.text)
+            parse_python(self.text)
         except (SyntaxError, ValueError, *TOO_DEEP):
             return False
         return True
@@ -291,7 +292,7 @@ def first_line(node: Function) -> int:
 
 def _parsed(source: str) -> list[ast.stmt]:
     try:
-        function = ast.parse(source).body[0]
+        function = parse_python(source).body[0]
     except (SyntaxError, ValueError, *TOO_DEEP):
         return []
     return function.body if isinstance(function, ast.AsyncFunctionDef) else []

@@ -14,6 +14,7 @@ from pipeline.api.surface.parse.class_patches import calls_of, decorated, put_in
 from pipeline.api.surface.parse.module_model import ALTERNATIVE
 from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.parse.syntax import dotted, text_of, written
+from pipeline.core.syntax_trees import literal_eval
 
 Body = list[ast.stmt]
 
@@ -169,7 +170,7 @@ def _flag(name: str, rules: SurfaceRules) -> bool | None:
 
 def _version_truth(left: str, op: ast.cmpop, right: ast.expr, rules: SurfaceRules) -> bool | None:
     try:
-        required = ast.literal_eval(right)
+        required = literal_eval(right)
     except ValueError:
         return None
     versions: dict[str, Any] = {

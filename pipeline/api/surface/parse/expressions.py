@@ -14,6 +14,8 @@ from typing import Any
 
 import griffe
 
+from pipeline.core.syntax_trees import parse_python
+
 Resolve = Callable[[str], str]
 """Gives the absolute path of a name where an annotation stands; the name itself if nothing there binds it."""
 
@@ -131,7 +133,7 @@ def _forward_reference(text: str) -> ast.expr | None:
     if text.isidentifier() and not keyword.iskeyword(text):
         return ast.Name(text)
     try:
-        return ast.parse(text, mode="eval").body
+        return parse_python(text, mode="eval").body
     except (SyntaxError, ValueError):
         return None
 

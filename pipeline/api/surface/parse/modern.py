@@ -5,13 +5,13 @@ Names, signatures, bases, docstrings and warnings stay as they are; type paramet
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 
 import tree_sitter
 
 from pipeline.api.surface.parse.edits import Edit, captured, edited
+from pipeline.core.syntax_trees import parse_python
 
 _STATEMENT = re.compile(
     rb"^[ \t]*(?P<statement>(?:(?:async[ \t]+)?def|class|(?P<alias>type))[ \t]+(?P<name>\w+)[ \t]*(?P<next>\[|=(?!=)))",
@@ -84,7 +84,7 @@ def _string(node: tree_sitter.Node, source: bytes) -> Iterator[Edit]:
     start, *inside, end = node.children
     opened = re.sub(rb"[tT]", b"f", source[start.start_byte : start.end_byte])
     try:
-        ast.parse(opened + source[start.end_byte : node.end_byte])
+        parse_python(opened + source[start.end_byte : node.end_byte])
     except (SyntaxError, ValueError):
         parts = [(part.type, source[part.start_byte : part.end_byte]) for part in inside]
         literal = b"".join(_interpolated(text) if kind == "interpolation" else text for kind, text in parts)

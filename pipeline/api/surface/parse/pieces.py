@@ -18,6 +18,7 @@ from pipeline.api.surface.parse.bodies import Bodies, Body
 from pipeline.api.surface.parse.deep import TOO_DEEP
 from pipeline.api.surface.parse.keyword_scan import PYTHON_2, keywords_in
 from pipeline.api.surface.parse.syntax import Function
+from pipeline.core.syntax_trees import parse_python
 
 _BLANKS = re.compile(r"[ \t]*")
 _IN_MODULE = re.compile(r"\n(?=@|def |async def |class )")
@@ -73,7 +74,7 @@ def parse_alone(text: str, heads: Heads | None = None) -> Body | None:
 def _parse_head(head: str, below: str) -> Function | None:
     """Parse a function without its body, and what is below; None if it is not one function and `pass`."""
     try:
-        body = ast.parse(head + below).body
+        body = parse_python(head + below).body
     except (SyntaxError, ValueError, *TOO_DEEP):
         return None
     if len(body) == 1 and isinstance(body[0], ast.ClassDef):
@@ -108,7 +109,7 @@ def parse_in_pieces(text: str, parse_function: FunctionParser, *, unsure: bool =
     elif _stand(rest, cuts):
         raise SyntaxError("the body of a function does not parse")
     tree = None if whole else _parsed(without_bodies(text))
-    return tree or ast.parse(text), Bodies(text, text, {}, parse_function, keywords)
+    return tree or parse_python(text), Bodies(text, text, {}, parse_function, keywords)
 
 
 def _but(texts: Container[str], body: Body | None) -> Body | None:
@@ -118,7 +119,7 @@ def _but(texts: Container[str], body: Body | None) -> Body | None:
 
 def _parsed(source: str) -> ast.Module | None:
     try:
-        return ast.parse(source)
+        return parse_python(source)
     except (SyntaxError, ValueError, *TOO_DEEP):
         return None
 

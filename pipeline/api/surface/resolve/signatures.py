@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable
 from itertools import dropwhile
@@ -29,6 +28,7 @@ from pipeline.api.surface.resolve.dependency_keys import content_fact
 from pipeline.api.surface.resolve.resolution import Resolution, definition_at
 from pipeline.api.surface.resolve.resolver import Distribution
 from pipeline.api.surface.resolve.sentinels import is_sentinel
+from pipeline.core.syntax_trees import literal_eval
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SourceKind
 
 _RUN = frozenset({SourceKind.PY, SourceKind.PY2})
@@ -237,7 +237,7 @@ def _literal_of(constant: Definition) -> str | None:
     if constant.value is None or CONDITIONAL in constant.labels:
         return None
     try:
-        value = ast.literal_eval(constant.value)
+        value = literal_eval(constant.value)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
     return constant.value if value is None or isinstance(value, bool | int | float | str | bytes) else None

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.codemods.signatures import Unfit
 from pipeline.lake.rows import SnippetRow
@@ -57,7 +58,9 @@ class Program:
         self.bound: Mapping[str, str] = reader.bound
         self.modules: Set[str] = reader.modules
         self.used: Set[str] = names_of(source_of(snippet))
-        self.counts = Counter(node.id for node in ast.walk(ast.parse(source_of(snippet))) if isinstance(node, ast.Name))
+        self.counts = Counter(
+            node.id for node in ast.walk(parse_python(source_of(snippet))) if isinstance(node, ast.Name)
+        )
 
     def span(self, node: cst.CSTNode) -> Span:
         """Return the bytes of a node, without parentheses around it."""
@@ -88,7 +91,7 @@ class Program:
 
 def _lines_of(statement: str) -> int:
     """Return how many nodes libcst makes of a statement, which has one for all that a semicolon joins."""
-    return len({node.lineno for node in ast.parse(statement).body})
+    return len({node.lineno for node in parse_python(statement).body})
 
 
 def _groups(bodies: Sequence[Sequence[Statement]], sizes: Sequence[int]) -> Iterator[list[Statement]]:
@@ -135,7 +138,7 @@ class _Reader(cst.CSTVisitor):
 def names_of(code: str) -> frozenset[str]:
     """Return the names that a program uses or binds, but those of its imports."""
     used_names: set[str] = set()
-    for node in ast.walk(ast.parse(code)):
+    for node in ast.walk(parse_python(code)):
         match node:
             case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 used_names.add(name)

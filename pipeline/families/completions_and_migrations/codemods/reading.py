@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable
 from itertools import accumulate
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.samples import Codemod, UsageForm
 from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.codemods.reached import unreached_lines
@@ -32,7 +33,7 @@ class Reading:
         source = source_of(snippet)
         self._data = source.encode()
         self._lines = [0, *accumulate(len(line) + 1 for line in self._data.split(b"\n"))]
-        self._tree = ast.parse(source)
+        self._tree = parse_python(source)
         calls = (node for node in ast.walk(self._tree) if isinstance(node, ast.Call))
         self._calls = {self._span(node.func): node for node in calls}
 
@@ -51,7 +52,7 @@ class Reading:
         if edit["codemod"] != Codemod.IMPORT:
             return [edit["line"]]
         nodes = [node for node in ast.walk(self._tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-        was = ast.unparse(ast.parse(edit["old"] or ""))
+        was = ast.unparse(parse_python(edit["old"] or ""))
         return [node.lineno for node in nodes if ast.unparse(node) == was]
 
     def _is_fit(self, task: Task) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+from pipeline.core.syntax_trees import literal_eval, parse_python
+
 # A module object is no function, no class to derive from, nothing to iterate over: whatever is done with it raises.
 # Modules of the library are replaced that nothing has loaded yet, too: a program may import it in its function.
 _WITHOUT_LIBRARY = """
@@ -187,7 +189,7 @@ def without_api(
 
 def _discards(program: str, name: str) -> bool:
     """Say whether a program calls what has a name only in statements of their own."""
-    tree = ast.parse(program)
+    tree = parse_python(program)
     aliases = [alias for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names]
     names = {name, *(alias.asname for alias in aliases if alias.name == name and alias.asname)}
     uses = [node for node in ast.walk(tree) if _is_use(node, names)]
@@ -257,7 +259,7 @@ def _with_test(
 
 def _tested_calls(tests: str, function: str) -> Iterator[tuple[list[str], ast.Call]]:
     """Yield the first call of each test that is to give a value, and the statements that prepare its arguments."""
-    for test in ast.parse(tests).body:
+    for test in parse_python(tests).body:
         if isinstance(test, ast.FunctionDef) and test.name.startswith("test") and not test.args.args:
             for number, statement in enumerate(test.body):
                 if call := next(_calls(statement, function), None):
@@ -270,7 +272,7 @@ def has_contents(arguments: Iterable[str]) -> bool:
     """Say whether no argument is an empty or zero constant: of nothing a body may do nothing, or raise by itself."""
     for argument in arguments:
         try:
-            if not ast.literal_eval(argument):
+            if not literal_eval(argument):
                 return False
         except (ValueError, SyntaxError):
             continue

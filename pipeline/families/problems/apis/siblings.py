@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from pipeline.core.syntax_trees import literal_eval, parse_python
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.mutation.rules import MutationRules
@@ -116,8 +117,8 @@ def _is_like(path: str, other: str) -> bool:
 def _variants(program: SiblingProgram, library: Library, most: int) -> Iterator[_Variant]:
     api, text = library.api(program.version), program.text
     place, _, own = program.path.rpartition(".")
-    calls = calls_of(ast.parse(text), own)
-    wrapper = type(ast.literal_eval(program.value)).__name__ if program.value else ""
+    calls = calls_of(parse_python(text), own)
+    wrapper = type(literal_eval(program.value)).__name__ if program.value else ""
     beside = [f"{place}.{name}" for name in neighbours(program.path, calls, api.symbols, most)]
     for path in (*beside, *namesakes(program.path, calls, api.symbols)[:most]):
         # A list of all that some other name yields may never end.
@@ -149,7 +150,7 @@ class _Exchange(ast.NodeTransformer):
 
     def applied_to(self, program: str) -> str | None:
         """Return the program with the other API; None where it does not use the first one by its own name."""
-        tree = ast.parse(program)
+        tree = parse_python(program)
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
