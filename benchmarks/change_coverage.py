@@ -61,7 +61,18 @@ class Coverage:
             self.rows[family] += 1
             if change:
                 self.covered[change].add(family)
+        self._cover_each_switch()
         self.reasons = self._reasons()
+
+    def _cover_each_switch(self) -> None:
+        """Count every change of an API's place at which the answer of a compatibility switches."""
+        for row in self._lake.read("published_compatibilities", self._library):
+            outcomes = dict(zip(row["releases"], row["outcomes"], strict=True))
+            for change in self.changes:
+                sides = [outcomes.get(version) for version in (change["old_version"], change["new_version"])]
+                is_of_path = change["kind"] in WHOLE and change["path"] == row["path"]
+                if is_of_path and all(sides) and len({side == Outcome.PASSED for side in sides}) > 1:
+                    self.covered[change["id"]].add("compatibility")
 
     def _discriminating(self) -> Iterator[tuple[str, str | None]]:
         for row in self._lake.read("published_completions", self._library):
@@ -73,12 +84,6 @@ class Coverage:
                     yield table[:-1], other["change_id"]
         for compatibility in self._lake.read("published_compatibilities", self._library):
             yield "compatibility", compatibility["change_id"]
-            outcomes = dict(zip(compatibility["releases"], compatibility["outcomes"], strict=True))
-            for change in self.changes:
-                before, after = (outcomes.get(change[side]) for side in ("old_version", "new_version"))
-                is_of_path = change["kind"] in WHOLE and change["path"] == compatibility["path"]
-                if is_of_path and before and after and (before == Outcome.PASSED) != (after == Outcome.PASSED):
-                    self.covered[change["id"]].add("compatibility")
         # The change of a migration's row is that of its version, which is the release before where code moves up.
         witnessed = {
             key: row["change_id"]
