@@ -24,6 +24,8 @@ from pipeline.lake.rows import SymbolParameter, SymbolState
 
 _COLLECTING = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
 _CALLED = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CLASS})
+_UNREAD = frozenset({SymbolKind.EXTERNAL, SymbolKind.LAZY})
+"""Names of which nothing tells how they are called, or whether: they come from elsewhere, or when asked for."""
 _ON_CLASS = frozenset({"classmethod", "staticmethod"})
 _FILES = frozenset({"io.StringIO", "io.BytesIO"})
 _FILE_OF = {"str": "TextIO", "bytes": "BinaryIO"}
@@ -140,6 +142,8 @@ class ProgramWriter:
             for arguments in self._arguments(row, side.parameter, side.home):
                 yield [imported], f"{name}({arguments})"
         else:
+            if row["kind"] in _UNREAD:
+                yield from (([imported], f"{name}({value})") for value in self.rules.values.get("Any", ()))
             yield [imported], name
 
     def _of_member(

@@ -51,9 +51,7 @@ def instances_stage(
     uses = _by_snippet(tables["usages"])
     witnessed = witnessed_changes(tables.get("witnesses", ()), tables["changes"])
     completions = make_completions(programs, uses, history, rules, witnessed)
-    alone = [
-        snippet for snippet, _ in programs if snippet["source"] in executable_sources and snippet["example_of"] != []
-    ]
+    alone = [snippet for snippet, _ in programs if snippet["source"] in executable_sources]
     rewritten = rewritten_examples(alone, uses, tables["changes"], tables["lifecycles"], history, codemods)
     most = codemods.max_per_paths_and_versions
     tested = changed_tests(tables.get("witnesses", ()), {snippet["id"]: snippet for snippet, _ in programs}, history)
