@@ -1123,7 +1123,7 @@ class ProblemEnvironmentRow(EnvironmentRow):
 
 
 class PublishedBlockCompletionRow(BlockCompletionRow):
-    """The block completions of other languages that passed every gate, with description, licence and source in each row."""
+    """The block completions of other languages that were accepted, with description, licence and source in each row."""
 
     description: str | None
     drafter: str | None  # Drafter
@@ -1151,7 +1151,7 @@ class PublishedChangeRow(ChangeRow):
     new_outcome: str | None  # Outcome
 
 class PublishedCompatibilityRow(CompatibilityRow):
-    """The programs with the releases that they are compatible with that passed the gate, with proof and licence in each row."""
+    """The programs that were accepted, with the releases that they are compatible with, proof and licence in each row."""
 
     evidence: str  # Evidence
     discriminating: bool
@@ -1175,7 +1175,7 @@ class PublishedCompatibilityRow(CompatibilityRow):
     canary: str
 
 class PublishedCompletionRow(CompletionRow):
-    """The completion instances that passed every gate, with description, proof, licence and source in each row."""
+    """The completion instances that were accepted, with description, proof, licence and source in each row."""
 
     evidence: str  # Evidence
     reference_outcome: str | None  # Outcome
@@ -1205,7 +1205,7 @@ class PublishedCompletionRow(CompletionRow):
     canary: str
 
 class PublishedControlledCompletionRow(ControlledCompletionRow):
-    """The controlled completions that passed every gate, with proof and licence in each row."""
+    """The controlled completions that were accepted, with proof and licence in each row."""
 
     evidence: str  # Evidence
     python: str
@@ -1222,7 +1222,7 @@ class PublishedControlledCompletionRow(ControlledCompletionRow):
     canary: str
 
 class PublishedFunctionRow(FunctionRow):
-    """The task functions that passed every gate, masked at each level, with tests, proof, licence and source in each row."""
+    """The task functions that were accepted, masked at each level, with tests, proof, licence and source in each row."""
 
     function_id: str
     granularity: str  # Granularity
@@ -1254,7 +1254,7 @@ class PublishedFunctionRow(FunctionRow):
     canary: str
 
 class PublishedMigrationRow(MigrationRow):
-    """The migration instances that passed every gate, with description, proof, licence and source in each row."""
+    """The migration instances that were accepted, with description, proof, licence and source in each row."""
 
     evidence: str  # Evidence
     reference_outcome: str  # Outcome
@@ -1289,7 +1289,7 @@ class PublishedMigrationRow(MigrationRow):
     canary: str
 
 class PublishedProblemRow(ProblemRow):
-    """The version-conditioned problems that passed every gate, with proof, licence and source in each row."""
+    """The version-conditioned problems that were accepted, with proof, licence and source in each row."""
 
     evidence: str  # Evidence
     reference_outcome: str  # Outcome
@@ -1318,7 +1318,7 @@ class PublishedProblemRow(ProblemRow):
     canary: str
 
 class PublishedRepositoryTaskRow(RepositoryTaskRow):
-    """The repository tasks that passed every gate, with proof, licence and source in each row."""
+    """The repository tasks that were accepted, with proof, licence and source in each row."""
 
     evidence: str  # Evidence
     origin: str

@@ -23,7 +23,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.index.rates import rate_rules
 from pipeline.index.release_selection import Period
 from pipeline.lake.run_records import RunRecord, now, record_beginning
-from pipeline.lake.runner import Count, is_done, read_counts, run_stage
+from pipeline.lake.runner import Count, Stage, drop_unknown_stages, is_done, read_counts, run_stage
 from pipeline.lake.tables import Lake
 from pipeline.llm.client.tally import Tally
 from pipeline.llm.summary import Spent, keep_tallies, spent_by, tallies_of
@@ -175,12 +175,19 @@ def run_group(
     for name in filter(chosen.__contains__, GROUPS[group]):
         begin_stage(name)
         try:
-            work = partial(run_stage, stages[name], library, resources.lake, refresh.folder / "counts")
+            work = partial(_run, name, stages, library, resources.lake, refresh.folder / "counts")
             counts.append(run_recorded(refresh.run, refresh.folder, library, name, work))
         finally:
             _store_tallies(resources, refresh.folder, library, name)
     forget_failure(refresh.folder, library)
     return counts
+
+
+def _run(name: str, stages: Mapping[str, Stage], library: str, lake: Lake, counts: Path) -> Count:
+    """Run a stage for a library; the first one also clears what stages of earlier releases left."""
+    if name == next(iter(stages)):
+        drop_unknown_stages(lake, library, stages)
+    return run_stage(stages[name], library, lake, counts)
 
 
 def has_news(refresh: Refresh, library: str) -> bool:

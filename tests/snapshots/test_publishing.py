@@ -241,7 +241,7 @@ def test_a_draft_waits_on_though_no_other_can_be_made(
     (data / "nowhere").touch()
     with monkeypatch.context() as patched:
         patched.setenv("DRIFTLINE_REVIEWS", f"sqlite:///{data}/nowhere/reviews.sqlite")
-        with raises(NotJudged, "stage reviews", "StoreError", code="decisions_not_applied"):
+        with raises(NotJudged, "stage decisions", "StoreError", code="decisions_not_applied"):
             publish_last(refresh)
     assert publication_of(refresh) == waiting
     place_refresh(refresh, replace(ADA, draft=waiting.draft.manifest_sha256))

@@ -40,7 +40,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report with every part, and with names that nobody should have."""
     if kept := os.environ.get("DRIFTLINE_REPORT"):
         return Path(kept).resolve()
-    failure = Failure("a", "gate", "1.2", f"KeyError: {HOSTILE}", "report it", "2026-11-20T10:00:00+00:00", "")
+    failure = Failure("a", "acceptance", "1.2", f"KeyError: {HOSTILE}", "report it", "2026-11-20T10:00:00+00:00", "")
     gate = CheckResult(CheckKind.REJECTED, "crawl: any reason", 0.41, 120, "at most 30%", CheckStatus.APPROVAL)
     record = Publication("now", "starter", PublicationState.WAITING, "crawl", None, [gate], ["3 rows came"])
     now = replace(ran(RECORD, count("crawl", "a", 9)), failures=[failure], publication=record)

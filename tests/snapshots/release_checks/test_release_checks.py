@@ -176,8 +176,10 @@ def test_few_units_are_not_measured(draft: Candidate) -> None:
 
 def counts(refused: int) -> list[Count]:
     """What two runs left: a library that was looked at now, and one that is as it was."""
-    new = Count("gate", "a", 100, 100 - refused, {"not_proven": refused}, 0)
-    old = Count("gate", "b", 100, 0, {}, 100, units_out_before=80, rejected_before={"not_proven": 10, "licence": 10})
+    new = Count("acceptance", "a", 100, 100 - refused, {"not_proven": refused}, 0)
+    old = Count(
+        "acceptance", "b", 100, 0, {}, 100, units_out_before=80, rejected_before={"not_proven": 10, "licence": 10}
+    )
     return [new, old, Count("crawl", "a", 10, 10, {}, 0)]
 
 
@@ -189,9 +191,9 @@ def test_refusals_count_against_what_the_stage_looked_at(
     draft: Candidate, refused: int, measured: float, standing: CheckStatus
 ) -> None:
     gates = weigh(CheckInputs(draft.path, None, counts(refused)), SHIPPED)
-    found = of(gates, CheckKind.REJECTED, "gate: not_proven")
+    found = of(gates, CheckKind.REJECTED, "acceptance: not_proven")
     assert (found.measured, found.of, found.status) == (measured, 200, standing)
-    assert of(gates, CheckKind.REJECTED, "gate: licence").measured == 0.05
+    assert of(gates, CheckKind.REJECTED, "acceptance: licence").measured == 0.05
     assert of(gates, CheckKind.REJECTED, "crawl").status == CheckStatus.NOT_MEASURED
     assert overall_status(gates) == standing
 
@@ -208,10 +210,10 @@ def test_refusals_count_against_what_the_stage_looked_at(
 def test_internal_errors_of_units_and_parts_are_weighed_by_stage(
     draft: Candidate, failed: int, noted: int, standing: CheckStatus
 ) -> None:
-    one = Count("gate", "a", 100, 100 - failed, {"internal_error": failed} if failed else {}, 0)
-    other = Count("gate", "b", 200, 0, {}, 200, noted_before={"internal_error": noted} if noted else {})
+    one = Count("acceptance", "a", 100, 100 - failed, {"internal_error": failed} if failed else {}, 0)
+    other = Count("acceptance", "b", 200, 0, {}, 200, noted_before={"internal_error": noted} if noted else {})
     gates = weigh(CheckInputs(draft.path, None, [one, other, Count("crawl", "a", 9, 9, {}, 0)]), SHIPPED)
-    found = of(gates, CheckKind.INTERNAL_ERRORS, "gate" if failed else "all stages")
+    found = of(gates, CheckKind.INTERNAL_ERRORS, "acceptance" if failed else "all stages")
     assert (found.status, found.of) == (standing, 300 if failed else 309)
     assert found.measured == round((failed + noted) / found.of, 6)
 
@@ -295,10 +297,10 @@ def test_nothing_differs_from_the_same(lake: Lake, tmp_path: Path) -> None:
 def test_the_person_who_is_asked_sees_what_asks_and_what_changed(draft: Candidate) -> None:
     gates = weigh(CheckInputs(draft.path, None, counts(50)), SHIPPED)
     text = request_text(draft, gates, ["migrations: 2 | <b> removed"], [("Queue", "http://x/?status=pending")])
-    assert "rejected (gate: not\\_proven): 30% of 200; above 25% a person must approve it" in text
+    assert "rejected (acceptance: not\\_proven): 30% of 200; above 25% a person must approve it" in text
     assert "[Queue](http://x/?status=pending)" in text
     assert "- migrations: 2 \\| &lt;b&gt; removed" in text
-    assert "gate: licence" not in text
+    assert "acceptance: licence" not in text
 
 
 def test_the_shipped_gates_let_the_starter_profile_pass() -> None:
