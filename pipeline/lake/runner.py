@@ -191,8 +191,8 @@ class StageStates:
         self._lake.write("stage_states", self._library, rows)
 
 
-def drop_unknown_stages(lake: Lake, library: str, known: Collection[str]) -> None:
-    """Remove the rejects and states of stages that are not `known`: of those that were removed or renamed.
+def drop_unknown_stages(lake: Lake, library: str, stages: Collection[str]) -> None:
+    """Remove the rejects and states of all stages but these: of those that were removed or renamed.
 
     Otherwise snapshots would publish the rejects of such a stage, beside those of its new name, for ever.
 
@@ -200,11 +200,11 @@ def drop_unknown_stages(lake: Lake, library: str, known: Collection[str]) -> Non
     """
     with lake.turn(library):
         lake.refresh(*_OF_ALL)
-        if parts := lake.files("rejects", library).keys() - set(known):
+        if parts := lake.files("rejects", library).keys() - set(stages):
             lake.replace("rejects", library, dict.fromkeys(parts))
         states = StageStates(lake, library)
-        if stages := states.all().keys() - set(known):
-            states.drop(stages)
+        if removed := states.all().keys() - set(stages):
+            states.drop(removed)
 
 
 def last_counts(lake: Lake, library: str) -> list[Count]:

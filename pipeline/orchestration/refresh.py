@@ -36,7 +36,7 @@ from pipeline.orchestration.stages.empty_families import EmptyFamilies, empty_fa
 from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.orchestration.stages.selecting import stages_for
 from pipeline.quality.all_rules import CurationRules
-from pipeline.snapshots.release_checks.rules import ReleaseCheckRules, gate_rules
+from pipeline.snapshots.release_checks.rules import ReleaseCheckRules, read_release_check_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _time(text: str | None) -> datetime | None:
 def plan(refresh: Refresh) -> list[str]:
     """Return the libraries of a refresh, after reading every rule file: a typo stops a run before it begins."""
     rate_rules(settings().rules)
-    gates()
+    release_check_rules()
     CurationRules.read().try_out()
     resources = refresh.resources()
     if refresh.libraries:
@@ -112,12 +112,12 @@ def plan(refresh: Refresh) -> list[str]:
     return [rule.library for rule in resources.profile.libraries]
 
 
-def gates() -> ReleaseCheckRules:
-    """Return the gates of snapshots.
+def release_check_rules() -> ReleaseCheckRules:
+    """Return the rules of release checks.
 
     Errors: RuleError for a rule file that is wrong, or names a stage that does not exist.
     """
-    return gate_rules(settings().rules, [name for names in GROUPS.values() for name in names])
+    return read_release_check_rules(settings().rules, [name for names in GROUPS.values() for name in names])
 
 
 def checked(

@@ -435,7 +435,7 @@ def fill(root: Path, content: Tables) -> Lake:
 
 def publish(
     lake: Lake,
-    drafts: Path,
+    candidates: Path,
     snapshots: Path,
     profile: str,
     libraries: Sequence[str],
@@ -443,12 +443,12 @@ def publish(
     rules: Mapping[str, str],
 ) -> Published:
     """Make a candidate of a profile and place it without release checks."""
-    return place(make_candidate(lake, drafts, snapshots, profile, libraries, period, rules), snapshots)
+    return place(make_candidate(lake, candidates, snapshots, profile, libraries, period, rules), snapshots)
 
 
 def publish_lake(lake: Lake, snapshots: Path, period: Period | None = None, rules: str = "rules") -> Published:
     """Publish the only library of a lake."""
-    return publish(lake, drafts(lake), snapshots, "mine", [LIBRARY], period or Period(), {"rules": rules})
+    return publish(lake, candidates(lake), snapshots, "mine", [LIBRARY], period or Period(), {"rules": rules})
 
 
 @cache
@@ -479,9 +479,9 @@ def demo_snapshot(data: Path) -> Path:
     return data / snapshot
 
 
-def drafts(lake: Lake) -> Path:
-    """Where a lake's snapshots are drafted."""
-    return lake.root.parent / "drafts"
+def candidates(lake: Lake) -> Path:
+    """Where a lake's candidates are made."""
+    return lake.root.parent / "candidates"
 
 
 def contents(folder: Path) -> dict[str, str]:

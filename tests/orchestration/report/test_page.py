@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 
 from pipeline.core.vocabularies.drafts import DraftKind, DraftStatus
-from pipeline.core.vocabularies.gates import CheckKind, CheckStatus, PublicationState
+from pipeline.core.vocabularies.release_checks import CheckKind, CheckStatus, PublicationState
 from pipeline.lake.run_records import RunRecord
 from pipeline.lake.runner import Count
 from pipeline.llm.client.tally import Tally
@@ -75,8 +75,8 @@ def test_the_funnel_counts_what_is_unchanged_as_it_came_out(page: BeautifulSoup)
 
 def test_what_is_left_undone_names_library_stage_and_what_to_do(report: Report, page: BeautifulSoup) -> None:
     assert [(trouble.libraries, trouble.stage) for trouble in report.troubles] == [
-        ([HOSTILE], "crawl"),
         ([HOSTILE], "acceptance"),
+        ([HOSTILE], "crawl"),
     ]
     told = page.select_one(".troubles")
     assert isinstance(told, Tag)
@@ -106,20 +106,20 @@ def test_an_internal_error_stands_with_its_trace_and_what_to_do() -> None:
     assert str(error).splitlines() == [f"a, stage usage, some key and 2 more: KeyError: {HOSTILE}"]
 
 
-def test_gates_that_are_not_passed_stand_with_what_to_do() -> None:
-    gates = [
+def test_release_checks_that_do_not_pass_have_advice() -> None:
+    results = [
         CheckResult(CheckKind.REJECTED, "crawl: any reason", 0.41, 120, "at most 30%", CheckStatus.APPROVAL),
         CheckResult(CheckKind.DUPLICATES, "problems", 0.0, 120, "at most 6%", CheckStatus.PASSED),
     ]
     signature = Signature(HOSTILE, approved=True, when="2026-11-20T12:00:00+00:00", note="seen")
-    record = Publication("now", "starter", PublicationState.PUBLISHED, "", None, gates, ["3 rows came"], signature)
+    record = Publication("now", "starter", PublicationState.PUBLISHED, "", None, results, ["3 rows came"], signature)
     page = BeautifulSoup(
         page_of(report_of(replace(ran(RECORD), publication=record), None, None, None, None, {})), "lxml"
     )
-    told = page.select_one("#gates")
+    told = page.select_one("#release-checks")
     assert isinstance(told, Tag)
-    assert [line.td.get_text() for line in told.select("table.gates tr") if line.td] == ["rejected"]
-    assert "All 2 gates" in told.get_text()
+    assert [line.td.get_text() for line in told.select("table.checks tr") if line.td] == ["rejected"]
+    assert "All 2 release checks" in told.get_text()
     assert "3 rows came" in told.get_text()
     assert "Signed by <script>" in told.get_text()
 
