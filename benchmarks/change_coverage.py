@@ -102,7 +102,7 @@ class Coverage:
         rejects = list(self._lake.read("rejects", self._library))
         refused = {row["key"]: row["reason"] for row in rejects if row["stage"] == "witnesses"}
         without_text = {
-            row["key"] for row in rejects if row["stage"] == "gate" and row["detail"] == FlagKind.NO_DESCRIPTION
+            row["key"] for row in rejects if row["stage"] == "acceptance" and row["detail"] == FlagKind.NO_DESCRIPTION
         }
         undescribed = {
             row["change_id"] for row in self._lake.read("completions", self._library) if row["id"] in without_text

@@ -24,7 +24,7 @@ from pipeline.orchestration.refresh import Refresh, begin
 from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.orchestration.stages.groups import GROUPS
 
-PART_BEGINS = ("surface", "environments", "problems", "functions", "projects", "review")
+PART_BEGINS = ("surface", "environments", "problems", "functions", "projects", "flags")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ def stages_of_runs(runs: Iterable[Path]) -> dict[str, dict[str, float]]:
     total: dict[str, dict[str, float]] = {}
     for run in runs:
         counts = read_counts(run / "counts")
-        finished = {count.library for count in counts if count.stage == "scenes_gate"}
+        finished = {count.library for count in counts if count.stage == "scenes_acceptance"}
         releases = {count.library: count.units_out for count in counts if count.stage == "crawl"}
         for count in counts:
             if count.library in finished:

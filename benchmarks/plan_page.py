@@ -26,7 +26,7 @@ UNITS: Mapping[str, str] = {
     "usage": "chain of names", "instances": "candidate", "drafting": "instance", "controlled": "documented API",
     "environments": "environment", "validation": "validated case", "problems": "problem candidate",
     "functions": "function candidate", "projects": "project", "repository_tasks": "traced function",
-    "scenes": "traced function", "review": "instance", "gate": "instance", "contexts": "completion",
+    "scenes": "traced function", "flags": "instance", "acceptance": "instance", "contexts": "completion",
 }  # fmt: skip
 PER_LIBRARY = frozenset({"gather", "sites", "projects", "repository_tasks", "scenes"})
 """What a library has once, however many releases: files of dependents, its newest project."""

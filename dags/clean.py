@@ -1,4 +1,4 @@
-"""Remove, each night, what the rules of retention let go: caches above their limits, old runs, logs and drafts.
+"""Remove, each night, what the rules of retention let go: caches above their limits, old runs, logs and candidates.
 
 Nothing that is in use goes, and no snapshot that `latest`, errata or figures of survival still name. The task returns
 how many bytes of what went; `driftline clean` does the same now. The limits stand in `curation_rules/retention.yaml`.

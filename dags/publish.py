@@ -1,7 +1,7 @@
-"""Publish what a refresh left: draft its snapshot, weigh it at the gates, have it approved where they ask, place it.
+"""Publish what a refresh left: make its candidate, check it, have it approved where a check asks for that, place it.
 
-Each refresh starts a run of its own here, one after the other: a snapshot is compared with the one before. Which gates
-there are, who may sign and how long that waits stands in `curation_rules/gates.yaml`.
+Each refresh starts a run of its own here, one after the other: a snapshot is compared with the one before. Release
+checks, approvers and the longest wait are in `curation_rules/release_checks.yaml`.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ def current_refresh() -> Any:
 
 
 def make_candidate() -> dict[str, Any]:
-    """Draft and weigh, and return what a person has to see, if one has to."""
+    """Make and check the candidate, and return the request for approval, if one is needed."""
     from airflow.configuration import conf
 
-    from pipeline.core.vocabularies.gates import PublicationState
+    from pipeline.core.vocabularies.release_checks import PublicationState
     from pipeline.orchestration.publishing.apply_decisions import NotJudged
     from pipeline.orchestration.publishing.finish_refresh import IndexAway, NotWhole
-    from pipeline.orchestration.publishing.publish_snapshot import draft_refresh, request_of
+    from pipeline.orchestration.publishing.publish_snapshot import prepare_candidate, request_of
     from pipeline.snapshots.format.rows import NothingToPublish, OutdatedTables
 
     try:
-        candidate = draft_refresh(current_refresh())
+        candidate = prepare_candidate(current_refresh())
     except (IndexAway, OutdatedTables) as error:
         raise AirflowFailException(str(error)) from None
     except (NothingToPublish, NotWhole) as error:
@@ -65,8 +65,8 @@ def make_candidate() -> dict[str, Any]:
     return request_of(candidate, conf.get("api", "base_url", fallback="").rstrip("/"))
 
 
-def place_draft() -> str:
-    """Place the draft, with the answer of the person who was asked."""
+def place_candidate() -> str:
+    """Place the candidate, with the answer of the approver."""
     from pipeline.orchestration.publishing.publish_snapshot import NO_SNAPSHOT, place_refresh
     from pipeline.snapshots.publication import signature_of
 
@@ -78,7 +78,7 @@ def place_draft() -> str:
 
 def end_publication() -> None:
     """Write the report, and end as the run did: failed where a task failed, skipped where nothing was to be placed."""
-    from pipeline.core.vocabularies.gates import PublicationState
+    from pipeline.core.vocabularies.release_checks import PublicationState
     from pipeline.orchestration.publishing.publish_snapshot import end_unsigned
     from pipeline.orchestration.report.source import write_report
     from pipeline.snapshots.publication import signature_of
@@ -134,7 +134,7 @@ def publish() -> None:
 
     @task
     def place() -> str:
-        return place_draft()
+        return place_candidate()
 
     @task(trigger_rule="all_done")
     def report_outcome() -> None:

@@ -10,7 +10,7 @@ from pipeline.cli.options import Json, ProfileName
 from pipeline.cli.output import PROBLEM, fail, out, print_json, print_table, progress
 from pipeline.cli.refresh import print_published
 from pipeline.core.rules.profiles import load_profile
-from pipeline.core.vocabularies.gates import CheckStatus, PublicationState
+from pipeline.core.vocabularies.release_checks import CheckStatus, PublicationState
 from pipeline.orchestration.publishing.publish_snapshot import (
     NO_SNAPSHOT,
     NoRefresh,
@@ -29,7 +29,7 @@ SignedBy = Annotated[
 
 
 def publish(profile: ProfileName = "starter", run: Run = None, signed_by: SignedBy = None, json: Json = False) -> None:
-    """Run the release checks of curation_rules/gates.yaml on the newest refresh, and publish it.
+    """Run the release checks of curation_rules/release_checks.yaml on the newest refresh, and publish it.
 
     Example: driftline publish --profile starter --signed-by ada
     """
@@ -58,10 +58,10 @@ def publish(profile: ProfileName = "starter", run: Run = None, signed_by: Signed
 
 
 def _print(publication: Publication, published: Published | None) -> None:
-    measured = [gate for gate in publication.gates if gate.status != CheckStatus.NOT_MEASURED]
-    lines = [[gate.kind, gate.subject, gate.value, gate.of, gate.status] for gate in measured]
+    measured = [result for result in publication.release_checks if result.status != CheckStatus.NOT_MEASURED]
+    lines = [[result.kind, result.subject, result.value, result.of, result.status] for result in measured]
     print_table("Release checks", ["check", "subject", "measured", "units", "status"], lines)
-    out.print(f"{len(publication.gates) - len(measured)} more have too few units, or no data")
+    out.print(f"{len(publication.release_checks) - len(measured)} more have too few units, or no data")
     if publication.state != PublicationState.PUBLISHED:
         out.print(f"{publication.state}: {publication.state.meaning}", markup=False)
     for change in publication.changes:

@@ -118,9 +118,9 @@ class Settings(BaseSettings):
         return f"{self.lake.rstrip('/')}/_snapshots" if self.lake else None
 
     @property
-    def drafts(self) -> Path:
+    def candidates(self) -> Path:
         """Folder of snapshots that are not published yet."""
-        return self.data / "drafts"
+        return self.data / "candidates"
 
     @property
     def alerts(self) -> Path:

@@ -1124,7 +1124,7 @@ class ProblemEnvironmentRow(EnvironmentRow):
 
 
 class PublishedBlockCompletionRow(BlockCompletionRow):
-    """The block completions of other languages that passed every gate, with description, licence and source in each row."""
+    """The block completions of other languages that were accepted, with description, licence and source in each row."""
 
     description: str | None
     drafter: str | None  # Drafter
@@ -1152,7 +1152,7 @@ class PublishedChangeRow(ChangeRow):
     new_outcome: str | None  # Outcome
 
 class PublishedCompatibilityRow(CompatibilityRow):
-    """The programs with the releases that they are compatible with that passed the gate, with proof and licence in each row."""
+    """The programs that were accepted, with the releases that they are compatible with, proof and licence in each row."""
 
     evidence: str  # Evidence
     discriminating: bool
@@ -1176,7 +1176,7 @@ class PublishedCompatibilityRow(CompatibilityRow):
     canary: str
 
 class PublishedCompletionRow(CompletionRow):
-    """The completion instances that passed every gate, with description, proof, licence and source in each row."""
+    """The completion instances that were accepted, with description, proof, licence and source in each row."""
 
     evidence: str  # Evidence
     reference_outcome: str | None  # Outcome
@@ -1206,7 +1206,7 @@ class PublishedCompletionRow(CompletionRow):
     canary: str
 
 class PublishedControlledCompletionRow(ControlledCompletionRow):
-    """The controlled completions that passed every gate, with proof and licence in each row."""
+    """The controlled completions that were accepted, with proof and licence in each row."""
 
     evidence: str  # Evidence
     python: str
@@ -1223,7 +1223,7 @@ class PublishedControlledCompletionRow(ControlledCompletionRow):
     canary: str
 
 class PublishedFunctionRow(FunctionRow):
-    """The task functions that passed every gate, masked at each level, with tests, proof, licence and source in each row."""
+    """The task functions that were accepted, masked at each level, with tests, proof, licence and source in each row."""
 
     function_id: str
     granularity: str  # Granularity
@@ -1255,7 +1255,7 @@ class PublishedFunctionRow(FunctionRow):
     canary: str
 
 class PublishedMigrationRow(MigrationRow):
-    """The migration instances that passed every gate, with description, proof, licence and source in each row."""
+    """The migration instances that were accepted, with description, proof, licence and source in each row."""
 
     evidence: str  # Evidence
     reference_outcome: str  # Outcome
@@ -1290,7 +1290,7 @@ class PublishedMigrationRow(MigrationRow):
     canary: str
 
 class PublishedProblemRow(ProblemRow):
-    """The version-conditioned problems that passed every gate, with proof, licence and source in each row."""
+    """The version-conditioned problems that were accepted, with proof, licence and source in each row."""
 
     evidence: str  # Evidence
     reference_outcome: str  # Outcome
@@ -1319,7 +1319,7 @@ class PublishedProblemRow(ProblemRow):
     canary: str
 
 class PublishedRepositoryTaskRow(RepositoryTaskRow):
-    """The repository tasks that passed every gate, with proof, licence and source in each row."""
+    """The repository tasks that were accepted, with proof, licence and source in each row."""
 
     evidence: str  # Evidence
     origin: str

@@ -13,7 +13,7 @@ import logging
 import resource
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -177,12 +177,34 @@ class StageStates:
 
     def write_all(self, changed: Mapping[str, Mapping[str, Any]]) -> None:
         """Record the states of some stages in one commit."""
-        states = {**self.all(), **changed}
+        self._replace({**self.all(), **changed})
+
+    def drop(self, stages: Collection[str]) -> None:
+        """Remove the states of some stages in one commit."""
+        self._replace({stage: state for stage, state in self.all().items() if stage not in stages})
+
+    def _replace(self, states: Mapping[str, Mapping[str, Any]]) -> None:
         rows: list[StageStateRow] = [
             {"library": self._library, "stage": stage, "state": json.dumps(state, sort_keys=True, default=str)}
             for stage, state in states.items()
         ]
         self._lake.write("stage_states", self._library, rows)
+
+
+def drop_unknown_stages(lake: Lake, library: str, stages: Collection[str]) -> None:
+    """Remove the rejects and states of all stages but these: of those that were removed or renamed.
+
+    Otherwise snapshots would publish the rejects of such a stage, beside those of its new name, for ever.
+
+    Errors: LakeError.
+    """
+    with lake.turn(library):
+        lake.refresh(*_OF_ALL)
+        if parts := lake.files("rejects", library).keys() - set(stages):
+            lake.replace("rejects", library, dict.fromkeys(parts))
+        states = StageStates(lake, library)
+        if removed := states.all().keys() - set(stages):
+            states.drop(removed)
 
 
 def last_counts(lake: Lake, library: str) -> list[Count]:

@@ -118,7 +118,7 @@ def _migrations(lake: Lake, library: str, rules: CurationRules) -> Subjects:
 
     Whether they fail there is known only when a model is there to be asked: they are not run before.
     """
-    yield from refused_by(lake, library, ("migrated_code",))
+    yield from refused_by(lake, library, ("model_migrations",))
     for row in lake.read("drafted_rewrites", library, columns=("snippet_id", "snippet_version", "version")):
         key = f"{row['snippet_id']} {row['snippet_version']} {row['version']}"
         yield key, DraftStatus.WRITTEN, DraftStatus.WRITTEN.meaning
@@ -157,7 +157,7 @@ def _function_tests(lake: Lake, library: str, rules: CurationRules) -> Subjects:
     missing = {row["id"]: ", ".join(row["missing_test_kinds"]) for row in functions if row["missing_test_kinds"]}
     yield from ((key, DraftStatus.MISSING, f"no test of {kinds}") for key, kinds in missing.items())
     # Tests that tell too little, of all functions.
-    yield from refused_by(lake, library, ("functions_gate",), [RejectReason.NO_CHECK, RejectReason.NOT_COVERED])
+    yield from refused_by(lake, library, ("functions_acceptance",), [RejectReason.NO_CHECK, RejectReason.NOT_COVERED])
     of_tests = (refusal for refusal in refused_by(lake, library, ("functions",)) if refusal[0].endswith(" tests"))
     yield from ((key.removesuffix(" tests"), status, why) for key, status, why in of_tests)
     yield from written(lake, library, "functions", "id", "tests_drafter")

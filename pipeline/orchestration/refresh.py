@@ -23,7 +23,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.index.rates import rate_rules
 from pipeline.index.release_selection import Period
 from pipeline.lake.run_records import RunRecord, now, record_beginning
-from pipeline.lake.runner import Count, is_done, read_counts, run_stage
+from pipeline.lake.runner import Count, Stage, drop_unknown_stages, is_done, read_counts, run_stage
 from pipeline.lake.tables import Lake
 from pipeline.llm.client.tally import Tally
 from pipeline.llm.summary import Spent, keep_tallies, spent_by, tallies_of
@@ -36,7 +36,7 @@ from pipeline.orchestration.stages.empty_families import EmptyFamilies, empty_fa
 from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.orchestration.stages.selecting import stages_for
 from pipeline.quality.all_rules import CurationRules
-from pipeline.snapshots.release_checks.rules import ReleaseCheckRules, gate_rules
+from pipeline.snapshots.release_checks.rules import ReleaseCheckRules, read_release_check_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _time(text: str | None) -> datetime | None:
 def plan(refresh: Refresh) -> list[str]:
     """Return the libraries of a refresh, after reading every rule file: a typo stops a run before it begins."""
     rate_rules(settings().rules)
-    gates()
+    release_check_rules()
     CurationRules.read().try_out()
     resources = refresh.resources()
     if refresh.libraries:
@@ -112,12 +112,12 @@ def plan(refresh: Refresh) -> list[str]:
     return [rule.library for rule in resources.profile.libraries]
 
 
-def gates() -> ReleaseCheckRules:
-    """Return the gates of snapshots.
+def release_check_rules() -> ReleaseCheckRules:
+    """Return the rules of release checks.
 
     Errors: RuleError for a rule file that is wrong, or names a stage that does not exist.
     """
-    return gate_rules(settings().rules, [name for names in GROUPS.values() for name in names])
+    return read_release_check_rules(settings().rules, [name for names in GROUPS.values() for name in names])
 
 
 def checked(
@@ -175,12 +175,19 @@ def run_group(
     for name in filter(chosen.__contains__, GROUPS[group]):
         begin_stage(name)
         try:
-            work = partial(run_stage, stages[name], library, resources.lake, refresh.folder / "counts")
+            work = partial(_run, name, stages, library, resources.lake, refresh.folder / "counts")
             counts.append(run_recorded(refresh.run, refresh.folder, library, name, work))
         finally:
             _store_tallies(resources, refresh.folder, library, name)
     forget_failure(refresh.folder, library)
     return counts
+
+
+def _run(name: str, stages: Mapping[str, Stage], library: str, lake: Lake, counts: Path) -> Count:
+    """Run a stage for a library; the first one also clears what stages of earlier releases left."""
+    if name == next(iter(stages)):
+        drop_unknown_stages(lake, library, stages)
+    return run_stage(stages[name], library, lake, counts)
 
 
 def has_news(refresh: Refresh, library: str) -> bool:

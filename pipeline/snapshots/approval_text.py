@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pipeline.core.vocabularies.gates import CheckStatus
+from pipeline.core.vocabularies.release_checks import CheckStatus
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.snapshots.candidate import Candidate
 from pipeline.snapshots.comparison.comparison import Comparison
@@ -13,20 +13,20 @@ from pipeline.snapshots.description.markdown import cell
 from pipeline.snapshots.release_checks.release_checks import CheckResult
 
 
-def describe_checks(draft: Candidate, gates: Sequence[CheckResult], status: CheckStatus) -> str:
+def describe_checks(candidate: Candidate, results: Sequence[CheckResult], status: CheckStatus) -> str:
     """Return why a candidate is held back or waits, with advice for each check; empty where all checks pass."""
     if status == CheckStatus.PASSED:
         return ""
-    matching = [gate for gate in gates if gate.status == status]
-    again = f"driftline publish --profile {draft.profile}"
+    matching = [result for result in results if result.status == status]
+    again = f"driftline publish --profile {candidate.profile}"
     if status == CheckStatus.HOLD:
-        head = f"{draft.name} is held back, `latest` stays as it was. When that is put right: {again}"
+        head = f"{candidate.name} is held back, `latest` stays as it was. When that is put right: {again}"
     else:
         head = (
-            f"{draft.name} waits for a person to sign it off, until then `latest` stays as it was:"
+            f"{candidate.name} waits for a person to sign it off, until then `latest` stays as it was:"
             f" {again} --signed-by NAME"
         )
-    return "\n".join([head, *(f"  {gate.summary}. What to do: {gate.advice}" for gate in matching)])
+    return "\n".join([head, *(f"  {result.summary}. What to do: {result.advice}" for result in matching)])
 
 
 def describe_changes(comparison: Comparison) -> list[str]:
@@ -66,22 +66,23 @@ def _rows(rows: RowDiff) -> str:
 
 
 def request_text(
-    draft: Candidate, gates: Sequence[CheckResult], changes: Sequence[str], links: Sequence[tuple[str, str]]
+    candidate: Candidate, results: Sequence[CheckResult], changes: Sequence[str], links: Sequence[tuple[str, str]]
 ) -> str:
     """Return the request for approval as Markdown; `links` are texts and addresses."""
-    asking = [gate for gate in gates if gate.status == CheckStatus.APPROVAL]
-    passed = sum(gate.status == CheckStatus.PASSED for gate in gates)
+    instances = sum(candidate.rows.get(family, 0) for family in INSTANCE_TABLES)
+    asking = [result for result in results if result.status == CheckStatus.APPROVAL]
+    passed = sum(result.status == CheckStatus.PASSED for result in results)
     lines = [
-        f"**{cell(draft.name)}** has {sum(draft.rows.get(family, 0) for family in INSTANCE_TABLES):,} instances.",
+        f"**{cell(candidate.name)}** has {instances:,} instances.",
         "",
     ]
     lines += ["These release checks need approval:", ""]
-    lines += [f"- {cell(gate.summary)}. What to do: {cell(gate.advice)}" for gate in asking]
+    lines += [f"- {cell(result.summary)}. What to do: {cell(result.advice)}" for result in asking]
     lines += ["", f"{passed} checks pass. " + " · ".join(f"[{text}]({address})" for text, address in links), ""]
-    lines += [f"Against {cell(draft.last)}:" if draft.last else "It is the first snapshot of its profile.", ""]
+    lines += [f"Against {cell(candidate.last)}:" if candidate.last else "It is the first snapshot of its profile.", ""]
     lines += [f"- {cell(change)}" for change in changes]
     lines += ["", "*Approve* publishes it and moves `latest`. *Reject* leaves `latest` as it is; say why in the note."]
-    profile = cell(draft.profile)
+    profile = cell(candidate.profile)
     lines += ["Later decisions in the queue are not in this candidate. To include them: *Reject*, then trigger the"]
     lines += [f"DAG `publish` with profile {profile}, or `driftline publish --profile {profile}`."]
     return "\n".join(lines)

@@ -56,9 +56,28 @@ class Candidate:
     rows: Mapping[str, int]
 
 
+_EARLIER_FOLDER = "drafts"
+"""The name of the folder of candidates before 2026-12-01."""
+
+
+def candidates_folder(folder: Path) -> Path:
+    """Return the folder of candidates; one of an earlier release beside it becomes it, with all that is in it.
+
+    Errors: OSError where that folder cannot be renamed.
+    """
+    earlier = folder.with_name(_EARLIER_FOLDER)
+    if earlier.is_dir() and not folder.exists():
+        try:
+            earlier.rename(folder)
+        except OSError:
+            if not folder.exists():  # else another process was faster
+                raise
+    return folder
+
+
 def make_candidate(
     lake: Lake,
-    drafts: Path,
+    candidates: Path,
     snapshots: Path,
     profile: str,
     libraries: Sequence[str],
@@ -80,7 +99,7 @@ def make_candidate(
     narrow = tables.only(TEXT_COLUMNS)
     if not any(narrow[family] for family in INSTANCE_TABLES):
         raise NothingToPublish(nothing_to_publish(profile, libraries, narrow["rejects"]))
-    folder = drafts / profile
+    folder = candidates / profile
     folder.mkdir(parents=True, exist_ok=True)
     end = period.until or started or _newest(narrow["releases"])
     name = f"{profile}-{end.astimezone(UTC):%Y-%m-%d}"

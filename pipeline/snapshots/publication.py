@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.core.errors import InputError
-from pipeline.core.vocabularies.gates import CheckKind, CheckStatus, PublicationState
-from pipeline.lake.damage import read_state
+from pipeline.core.vocabularies.release_checks import CheckKind, CheckStatus, PublicationState
+from pipeline.lake.damage import read_state, renamed
 from pipeline.lake.runner import write_json
 from pipeline.snapshots.candidate import Candidate
 from pipeline.snapshots.release_checks.release_checks import CheckResult
@@ -35,7 +35,7 @@ class Signature:
     approved: bool
     when: str
     note: str = ""
-    draft: str = ""
+    candidate: str = ""
 
 
 def signature_of(answer: Mapping[str, Any] | None) -> Signature | None:
@@ -44,7 +44,7 @@ def signature_of(answer: Mapping[str, Any] | None) -> Signature | None:
         return None
     user, note = answer.get("responded_by_user"), answer["params_input"].get("note")
     approved, when = answer["chosen_options"] == ["Approve"], str(answer["responded_at"])
-    return Signature(user["name"] if user else "nobody", approved, when, str(note or ""), answer.get("draft", ""))
+    return Signature(user["name"] if user else "nobody", approved, when, str(note or ""), answer.get("candidate", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ class Publication:
     profile: str
     state: PublicationState
     reason: str = ""
-    draft: Candidate | None = None
-    gates: Sequence[CheckResult] = ()
+    candidate: Candidate | None = None
+    release_checks: Sequence[CheckResult] = ()
     changes: Sequence[str] = ()
     signature: Signature | None = None
     snapshot: str | None = None
@@ -67,8 +67,8 @@ class Publication:
     def as_json(self) -> dict[str, Any]:
         """Return the record as plain values, without absolute paths."""
         values = asdict(self)
-        if self.draft is not None:
-            values["draft"] |= {"path": self.draft.path.name}
+        if self.candidate is not None:
+            values["candidate"] |= {"path": self.candidate.path.name}
         return values
 
     @property
@@ -76,12 +76,12 @@ class Publication:
         """Whether it waits for approval."""
         return self.state == PublicationState.WAITING
 
-    def is_about(self, draft: str) -> bool:
+    def is_about(self, candidate: str) -> bool:
         """Say whether its candidate's manifest has this sha256."""
-        return self.draft is not None and self.draft.manifest_sha256 == draft
+        return self.candidate is not None and self.candidate.manifest_sha256 == candidate
 
 
-_NEEDED = frozenset({"run", "profile", "state", "draft", "gates", "signature"})
+_NEEDED = frozenset({"run", "profile", "state", "candidate", "release_checks", "signature"})
 
 
 def write_publication(folder: Path, publication: Publication) -> None:
@@ -96,36 +96,42 @@ def write_publication(folder: Path, publication: Publication) -> None:
     write_json(folder / _RECORD, publication.as_json())
 
 
-def read_publication(folder: Path, drafts: Path) -> Publication | None:
+def read_publication(folder: Path, candidates: Path) -> Publication | None:
     """Return the release record of a run, None where there is none, or it is damaged."""
     if (stored := _stored(folder)) is None:
         return None
-    draft, signature = stored["draft"], stored["signature"]
+    candidate, signature = stored["candidate"], stored["signature"]
     return Publication(
         **stored
         | {
             "state": PublicationState(stored["state"]),
-            "draft": Candidate(**draft | {"path": drafts / stored["profile"] / draft["path"]}) if draft else None,
-            "gates": [_gate(gate) for gate in stored["gates"]],
-            "signature": Signature(**_current(signature)) if signature else None,
+            "candidate": Candidate(**candidate | {"path": candidates / stored["profile"] / candidate["path"]})
+            if candidate
+            else None,
+            "release_checks": [_check_result(result) for result in stored["release_checks"]],
+            "signature": Signature(**renamed(signature, _EARLIER_NAMES)) if signature else None,
         }
     )
 
 
 def _stored(folder: Path) -> dict[str, Any] | None:
-    return read_state(folder / _RECORD, _NEEDED) or read_state(folder / _EARLIER_RECORD, _NEEDED)
+    records = (read_state(folder / name, _NEEDED, _EARLIER_NAMES) for name in (_RECORD, _EARLIER_RECORD))
+    return next((record for record in records if record), None)
 
 
-# Names in records of builds before 2026-11-26, and a status before 2026-11-29.
-_EARLIER_NAMES = {"who": "signer", "what": "subject", "standing": "status", "sign_off": "approval"}
+# Names in records of builds before 2026-11-26, a status before 2026-11-29, and names before 2026-12-01.
+_EARLIER_NAMES = {
+    "who": "signer",
+    "what": "subject",
+    "standing": "status",
+    "sign_off": "approval",
+    "draft": "candidate",
+    "gates": "release_checks",
+}
 
 
-def _current(stored: Mapping[str, Any]) -> dict[str, Any]:
-    return {_EARLIER_NAMES.get(name, name): value for name, value in stored.items()}
-
-
-def _gate(stored: Mapping[str, Any]) -> CheckResult:
-    result = CheckResult(**_current(stored))
+def _check_result(stored: Mapping[str, Any]) -> CheckResult:
+    result = CheckResult(**renamed(stored, _EARLIER_NAMES))
     return replace(
         result, kind=CheckKind(result.kind), status=CheckStatus(_EARLIER_NAMES.get(result.status, result.status))
     )

@@ -40,7 +40,7 @@ def placing_lock(snapshots: Path, profile: str) -> FileLock:
     return FileLock(folder / ".lock")
 
 
-def place(draft: Candidate, snapshots: Path) -> Published:
+def place(candidate: Candidate, snapshots: Path) -> Published:
     """Move a candidate to its name and `latest` to it, unless it is published already.
 
     Other content under the same name becomes a new revision; published folders never change. `latest` never moves to an
@@ -49,31 +49,32 @@ def place(draft: Candidate, snapshots: Path) -> Published:
 
     Errors: NotPlaced where the candidate would now follow another snapshot than its predecessor, or is gone.
     """
-    folder = snapshots / draft.profile
-    with placing_lock(snapshots, draft.profile):
+    folder = snapshots / candidate.profile
+    with placing_lock(snapshots, candidate.profile):
         clean(folder)
-        target = _find(draft, folder)
-        last = last_before(snapshots, draft.profile, draft.name)
-        if not target.exists and (last.name if last else None) != draft.last:
-            raise NotPlaced(_superseded(draft, last), code="candidate_superseded")
-        if not target.exists and not (draft.path / "manifest.json").is_file():
+        target = _find(candidate, folder)
+        last = last_before(snapshots, candidate.profile, candidate.name)
+        if not target.exists and (last.name if last else None) != candidate.last:
+            raise NotPlaced(_superseded(candidate, last), code="candidate_superseded")
+        if not target.exists and not (candidate.path / "manifest.json").is_file():
             raise NotPlaced(
-                f"the draft {draft.path} is gone, and no snapshot has its content: publish again", code="candidate_gone"
+                f"the candidate {candidate.path} is gone, and no snapshot has its content: publish again",
+                code="candidate_gone",
             )
         if not target.exists:
-            _move(draft.path, target.path)
-            _forget(draft)
-        now = latest(snapshots, draft.profile)
+            _move(candidate.path, target.path)
+            _forget(candidate)
+        now = latest(snapshots, candidate.profile)
         if now is None or order(now.name)[0] <= order(target.path.name)[0]:
             with replacing(folder / "latest") as temporary:
                 temporary.write_text(target.path.name + "\n")
-        shutil.rmtree(draft.path, ignore_errors=True)
-    return Published(target.path, draft.manifest_sha256, not target.exists, draft.rows)
+        shutil.rmtree(candidate.path, ignore_errors=True)
+    return Published(target.path, candidate.manifest_sha256, not target.exists, candidate.rows)
 
 
-def is_placed(draft: Candidate, snapshots: Path) -> bool:
+def is_placed(candidate: Candidate, snapshots: Path) -> bool:
     """Say whether a snapshot has the content of a candidate already."""
-    return _find(draft, snapshots / draft.profile).exists
+    return _find(candidate, snapshots / candidate.profile).exists
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,31 +83,31 @@ class _Destination:
     exists: bool
 
 
-def _find(draft: Candidate, folder: Path) -> _Destination:
+def _find(candidate: Candidate, folder: Path) -> _Destination:
     """Return the snapshot with the content of a candidate, or else the next free revision of its name.
 
     The predecessor may have the same content under an earlier day.
     """
-    if draft.last and sha256_file(folder / draft.last / "manifest.json") == draft.manifest_sha256:
-        return _Destination(folder / draft.last, True)
+    if candidate.last and sha256_file(folder / candidate.last / "manifest.json") == candidate.manifest_sha256:
+        return _Destination(folder / candidate.last, True)
     for revision in itertools.count(1):
-        path = folder / (draft.name if revision == 1 else f"{draft.name}.r{revision}")
+        path = folder / (candidate.name if revision == 1 else f"{candidate.name}.r{revision}")
         if not path.exists():
             return _Destination(path, False)
-        if sha256_file(path / "manifest.json") == draft.manifest_sha256:
+        if sha256_file(path / "manifest.json") == candidate.manifest_sha256:
             return _Destination(path, True)
     raise AssertionError
 
 
-def _move(draft: Path, final: Path) -> None:
+def _move(candidate: Path, final: Path) -> None:
     """Move a candidate to its place atomically, also from another file system."""
     try:
-        draft.rename(final)
+        candidate.rename(final)
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
         temporary = final.with_name(f".{final.name}.{os.getpid()}.tmp")
-        shutil.copytree(draft, temporary)
+        shutil.copytree(candidate, temporary)
         temporary.rename(final)
 
 
@@ -117,9 +118,9 @@ def _forget(placed: Candidate) -> None:
             shutil.rmtree(path.parent, ignore_errors=True)
 
 
-def _superseded(draft: Candidate, last: Path | None) -> str:
+def _superseded(candidate: Candidate, last: Path | None) -> str:
     return (
-        f"{draft.name} was compared with {draft.last or 'no snapshot'}, and now its predecessor is"
+        f"{candidate.name} was compared with {candidate.last or 'no snapshot'}, and now its predecessor is"
         f" {last.name if last else 'none'}: nothing was placed. Publish again:"
-        f" driftline publish --profile {draft.profile}"
+        f" driftline publish --profile {candidate.profile}"
     )

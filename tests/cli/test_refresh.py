@@ -117,6 +117,6 @@ def test_a_review_database_that_does_not_answer_is_a_line_and_nothing_is_publish
     result = driftline("refresh", "--libraries", "young")
     assert result.status == 1
     assert "nothing is published, since what people decided is not known" in result.err
-    assert "young, stage reviews: StoreError" in result.err
+    assert "young, stage decisions: StoreError" in result.err
     assert "secret" not in result.err
     assert not (data / "snapshots").exists()

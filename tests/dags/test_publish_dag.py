@@ -1,4 +1,4 @@
-"""The DAG `publish` in a real Airflow: started by the asset, held by a gate, approved and refused by people."""
+"""The DAG `publish` in a real Airflow: started by the asset, held by a release check, approved and refused by people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import requests
 from pipeline.cli.airflow import waits_for_person
 from pipeline.core.rules.load import RULES
 from pipeline.core.settings import PROJECT
-from pipeline.core.vocabularies.gates import PublicationState
+from pipeline.core.vocabularies.release_checks import PublicationState
 from pipeline.lake.runner import write_json
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.local_airflow.client import Client
@@ -33,7 +33,7 @@ from pipeline.snapshots.format.names import latest
 from pipeline.snapshots.publication import Publication
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.snapshots.lakes import fill, tables
-from tests.snapshots.test_publishing import limits, open_gates
+from tests.snapshots.test_publishing import limits, open_limits
 
 DRIFTLINE = str(Path(sys.executable).parent / "driftline")
 LAKE = "driftline_lake"
@@ -41,7 +41,7 @@ LAKE = "driftline_lake"
 
 @dataclass(frozen=True)
 class World:
-    """A running Airflow over a small lake, with gates that a test may change."""
+    """A running Airflow over a small lake, with release checks that a test may change."""
 
     client: Client
     lake: Lake
@@ -124,7 +124,7 @@ def publication(refresh: Refresh) -> Publication:
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("publish")
     shutil.copytree(RULES, folder / "rules")
-    open_gates(folder / "rules")
+    open_limits(folder / "rules")
     # Parsed once: who may answer, and for how long nobody else comes before them (longer than it takes to answer here).
     limits(folder / "rules", "users: [], gives_way_after_h: 24", "users: [ada], gives_way_after_h: 0.0125")
     own = {

@@ -17,7 +17,7 @@ from pipeline.core.settings import PROJECT
 from pipeline.orchestration.refresh import Refresh, begin
 from tests.families.completions_and_migrations.rows import LIBRARY
 from tests.snapshots.lakes import fill, tables
-from tests.snapshots.test_publishing import open_gates
+from tests.snapshots.test_publishing import open_limits
 
 RUNS = """
 import json, os
@@ -44,7 +44,7 @@ def run(name, **conf):
     }
 
 good = run("publish")
-(Path(os.environ["DRIFTLINE_RULES"]) / "gates.yaml").write_text("nonsense: 1")
+(Path(os.environ["DRIFTLINE_RULES"]) / "release_checks.yaml").write_text("nonsense: 1")
 failed = run("publish")  # of the same refresh, whose record says that it was published
 unplanned = run("refresh", since="2026-01-05", until="2026-01-04")
 print(json.dumps({"good": good, "failed": failed, "unplanned": unplanned}))
@@ -56,7 +56,7 @@ def test_a_failed_task_fails_the_run_and_alerts_once_and_a_good_run_skips_nothin
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(RULES, tmp_path / "rules")
-    open_gates(tmp_path / "rules")
+    open_limits(tmp_path / "rules")
     data = tmp_path / "data"
     monkeypatch.setenv("DRIFTLINE_DATA", str(data))
     monkeypatch.setenv("DRIFTLINE_RULES", str(tmp_path / "rules"))

@@ -23,14 +23,27 @@ from tests.errors import raises
 from tests.index_server import Index
 
 
-def test_each_family_needs_its_gate_and_what_that_is_made_of(data: Path) -> None:
+def test_each_family_needs_its_acceptance_and_what_that_is_made_of(data: Path) -> None:
     stages = stages_of(Resources(settings(), load_profile("starter"), Period()))
     of_all = [stages_for([family.table], stages) for family in Family]
     assert frozenset().union(*of_all) == set(stages)
     assert stages_for([], stages) == set(stages)
-    assert stages_for(["problems"], stages) >= {"crawl", "validation", "problems", "problems_gate", "gate", "review"}
-    assert not stages_for(["problems"], stages) & {"functions", "projects", "scenes", "controlled_gate", "contexts"}
-    assert stages_for(["scenes"], stages) >= {"projects", "scenes", "scenes_gate"}
+    assert stages_for(["problems"], stages) >= {
+        "crawl",
+        "validation",
+        "problems",
+        "problems_acceptance",
+        "acceptance",
+        "flags",
+    }
+    assert not stages_for(["problems"], stages) & {
+        "functions",
+        "projects",
+        "scenes",
+        "controlled_acceptance",
+        "contexts",
+    }
+    assert stages_for(["scenes"], stages) >= {"projects", "scenes", "scenes_acceptance"}
     assert not stages_for(["scenes"], stages) & {"surface", "validation", "problems", "repository_tasks"}
 
 

@@ -53,9 +53,9 @@ IN_DEMO = {
     "problems": "pipeline.families.problems.candidates.tasks_of",
     "functions": "pipeline.families.functions.choosing._core",
     "projects": "pipeline.families.repository_tasks.stage.trace_project",
-    "review": "pipeline.quality.flags.flags._findings",
-    "gate": "pipeline.quality.acceptance.completions_and_migrations._completion",
-    "controlled_gate": "pipeline.quality.acceptance.controlled._published",
+    "flags": "pipeline.quality.flags.flags._findings",
+    "acceptance": "pipeline.quality.acceptance.completions_and_migrations._completion",
+    "controlled_acceptance": "pipeline.quality.acceptance.controlled._published",
     "contexts": "pipeline.families.contexts.stage.expression_at",
 }
 """What works on a unit in each stage that has units in the demo library: it raises at the first."""
@@ -84,7 +84,7 @@ class AskedContext:
 
 
 WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
-    "compatibilities_gate": lambda: compatibilities_acceptance_stage(
+    "compatibilities_acceptance": lambda: compatibilities_acceptance_stage(
         {
             "compatibilities": [BARE],
             "snippets": [],
@@ -96,7 +96,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
         QUALITY,
         _rules("compatibilities", CompatibilityRules),
     ),
-    "problems_gate": lambda: problems_acceptance_stage(
+    "problems_acceptance": lambda: problems_acceptance_stage(
         {
             "problems": [BARE],
             "problem_runs": [],
@@ -110,7 +110,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
         _rules("problems", ProblemRules),
         MUTATION,
     ),
-    "functions_gate": lambda: functions_acceptance_stage(
+    "functions_acceptance": lambda: functions_acceptance_stage(
         {
             "functions": [BARE],
             "function_runs": [],
@@ -131,7 +131,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
         AskedContext(),  # type: ignore[arg-type]
         MUTATION,
     ),
-    "repository_gate": lambda: repository_acceptance_stage(
+    "repository_acceptance": lambda: repository_acceptance_stage(
         {"repository_tasks": [BARE], "projects": [PROJECT], "flags": [], "reviews": []}, QUALITY, MUTATION
     ),
     "scenes": lambda: scenes_stage(
@@ -141,7 +141,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
         lambda *_: (),
         lambda *_: (),
     ),
-    "scenes_gate": lambda: scenes_acceptance_stage(
+    "scenes_acceptance": lambda: scenes_acceptance_stage(
         {"scenes": [BARE], "projects": [PROJECT], "project_files": [FILE], "flags": [], "reviews": []},
         QUALITY,
         MUTATION,
@@ -151,7 +151,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
 
 ELSEWHERE = {
     "sites": ("tests.corpus.documentation.test_faults", "test_sites_that_raise_are_a_note"),
-    "migrated_code": ("tests.families.model_migrations.test_stage", "test_a_candidate_that_raises_is_a_reject"),
+    "model_migrations": ("tests.families.model_migrations.test_stage", "test_a_candidate_that_raises_is_a_reject"),
     "mutation_scores": (
         "tests.families.completions_and_migrations.test_mutation_scores",
         "test_a_target_that_raises_is_a_reject_and_the_others_are_run",
@@ -168,7 +168,7 @@ ELSEWHERE = {
     "own_tests": ("tests.corpus.own_tests.test_stage", "test_a_test_that_raises_is_a_reject_and_the_others_are_cut"),
     "witnesses": ("tests.corpus.own_tests.test_witnesses", "test_a_form_that_raises_is_a_reject"),
     "behaviour": ("tests.families.test_behaviours", "test_a_program_that_raises_is_a_reject"),
-    "reviews": ("tests.quality.annotation.test_filling", "test_a_sample_that_raises_is_a_reject"),
+    "decisions": ("tests.quality.annotation.test_filling", "test_a_sample_that_raises_is_a_reject"),
 }
 """Stages that need a site, a model, people or a rule that enables them: the tests that hold it of them."""
 

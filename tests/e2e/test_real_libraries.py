@@ -67,8 +67,10 @@ def refreshed(library: str, since: str, until: str) -> Refresh:
 def test_every_family_is_reached_and_nothing_is_raised(library: str) -> None:
     counts = {count.stage: count for count in counts_of(refreshed(library, *LIBRARIES[library]))}
     assert set(counts) == {name for names in GROUPS.values() for name in names}
-    of_all = {"crawl", "surface", "lifecycle", "review"}
-    for stage in of_all | ({"snippets", "usage", "instances", "validation", "gate"} if library in EXEMPLARY else set()):
+    of_all = {"crawl", "surface", "lifecycle", "flags"}
+    for stage in of_all | (
+        {"snippets", "usage", "instances", "validation", "acceptance"} if library in EXEMPLARY else set()
+    ):
         assert counts[stage].units_out, stage
 
 

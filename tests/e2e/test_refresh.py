@@ -116,7 +116,7 @@ def test_what_went_is_proven_in_its_last_release(refreshed: tuple[Path, Publishe
 def test_an_example_that_does_not_hold_is_not_published(refreshed: tuple[Path, Published]) -> None:
     _, published = refreshed
     assert "demo.wrong" not in {c["path"] for c in rows(published, "completions") if c["source"] == "docstring"}
-    assert {r["reason"] for r in rows(published, "rejects") if r["stage"] == "gate"} == {
+    assert {r["reason"] for r in rows(published, "rejects") if r["stage"] == "acceptance"} == {
         "duplicate",
         "near_duplicate",
         "not_proven",
@@ -200,7 +200,11 @@ def test_a_library_with_news_goes_on_after_its_crawl(
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path))
     first = Refresh(run="first", libraries=("demo",))
     begun: list[str] = []
+    lake = Lake(tmp_path / "lake")
+    lake.write("rejects", "demo", [], part="removed_stage")
     run_group(first, "crawl", "demo", begun.append)
+    lake.refresh()
+    assert lake.files("rejects", "demo").keys() == set(GROUPS["crawl"])
     assert tuple(begun) == tuple(GROUPS["crawl"])
     assert has_news(first, "demo")
     assert {count.stage for count in counts_of(first)} == set(GROUPS["crawl"])

@@ -119,9 +119,9 @@ def test_writers_of_two_libraries_and_of_two_stages_do_not_conflict(
     assert one.libraries("releases") == ["demo", "other"]
     assert one.files("releases", "other") == Lake(root).files("releases", "other")
     refused = Reject("1.0", RejectReason.YANKED, "")
-    for stage in ("crawl", "gate"):
+    for stage in ("crawl", "acceptance"):
         one.write("rejects", "demo", reject_rows(stage, "demo", [refused]), part=stage)
-    assert [row["stage"] for row in Lake(root).read("rejects", "demo")] == ["crawl", "gate"]
+    assert [row["stage"] for row in Lake(root).read("rejects", "demo")] == ["acceptance", "crawl"]
 
 
 def test_equal_rows_are_no_commit(root: Path) -> None:

@@ -22,21 +22,21 @@ def stage(ran: list[str]) -> Stage:
         ran.append(library)
         return Output({"flags": []}, 1, 1)
 
-    return Stage("review", 1, ("releases",), ("flags",), lambda: None, run)
+    return Stage("flags", 1, ("releases",), ("flags",), lambda: None, run)
 
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """The files of the old layout: what the stage `review` of today left, laid out as it was then."""
+    """The files of the old layout: what the stage `flags` of today left, laid out as it was then."""
     root, made = tmp_path / "data" / "lake", Lake(tmp_path / "made")
     made.write("releases", "demo", [release("demo", "1.0")])
     run_stage(stage([]), "demo", made, tmp_path / "counts")
-    for name, part in (("releases", "part"), ("flags", "part"), ("rejects", "review")):
+    for name, part in (("releases", "part"), ("flags", "part"), ("rejects", "flags")):
         path = root / name / "library=demo" / f"{part}.parquet"
         path.parent.mkdir(parents=True)
         path.write_bytes(made.path(name, "demo", part).read_bytes())
-    (root / "_state" / "review").mkdir(parents=True)
-    (root / "_state" / "review" / "demo.json").write_text(json.dumps(StageStates(made, "demo").get("review")))
+    (root / "_state" / "flags").mkdir(parents=True)
+    (root / "_state" / "flags" / "demo.json").write_text(json.dumps(StageStates(made, "demo").get("flags")))
     write_parquet(root / "later" / "releases" / "library=demo" / "part.parquet", "releases", [release("demo", "2.0")])
     return root
 

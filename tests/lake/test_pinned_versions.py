@@ -61,12 +61,12 @@ def test_damaged_pins_count_as_none(text: str, tmp_path: Path, caplog: pytest.Lo
 def test_what_is_written_beside_pinned_versions_leaves_the_lake_alone(tmp_path: Path) -> None:
     lake, folder = Lake(tmp_path / "lake"), tmp_path / "runs" / "one"
     lake.write("releases", "demo", rows("1.0"))
-    lake.write("rejects", "demo", reject_rows("gate", "demo", [REJECT]), part="gate")
+    lake.write("rejects", "demo", reject_rows("acceptance", "demo", [REJECT]), part="acceptance")
     lake.write("rejects", "demo", reject_rows("crawl", "demo", [REJECT]), part="crawl")
     pin(lake, ["demo"], folder, None)
     pinned = pinned_lake(folder, lake)
     pinned.write("releases", "demo", rows("1.0", "1.1"))
-    pinned.write("rejects", "demo", [], part="gate")
+    pinned.write("rejects", "demo", [], part="acceptance")
     for again in (pinned, pinned_lake(folder, lake)):
         assert len(again.read("releases", "demo")) == 2
         assert [row["stage"] for row in again.read("rejects", "demo")] == ["crawl"]

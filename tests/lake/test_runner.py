@@ -19,7 +19,16 @@ from pipeline.lake import schema
 from pipeline.lake.delta import DeltaPartitions
 from pipeline.lake.reads import Read
 from pipeline.lake.rows import FlagRow, RejectRow
-from pipeline.lake.runner import Count, Stage, StageStates, last_counts, read_counts, run_stage, write_json
+from pipeline.lake.runner import (
+    Count,
+    Stage,
+    StageStates,
+    drop_unknown_stages,
+    last_counts,
+    read_counts,
+    run_stage,
+    write_json,
+)
 from pipeline.lake.stage import Output, Reject
 from pipeline.lake.tables import Lake
 from tests.errors import raises
@@ -233,13 +242,32 @@ def test_a_stage_that_reads_other_columns_or_rows_runs_again(tmp_path: Path) -> 
 
 
 def test_counts_of_earlier_releases_are_read(tmp_path: Path) -> None:
-    earlier = {"stage": "gate", "library": "demo", "seen": 3, "made": 0, "made_before": 2, "rejected": {}}
-    write_json(tmp_path / "demo.gate.json", earlier | {"unchanged": 3})
-    assert read_counts(tmp_path) == [Count("gate", "demo", 3, 0, {}, 3, units_out_before=2)]
+    earlier = {"stage": "acceptance", "library": "demo", "seen": 3, "made": 0, "made_before": 2, "rejected": {}}
+    write_json(tmp_path / "demo.acceptance.json", earlier | {"unchanged": 3})
+    assert read_counts(tmp_path) == [Count("acceptance", "demo", 3, 0, {}, 3, units_out_before=2)]
 
 
 def test_states_of_earlier_releases_are_read(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
-    StageStates(lake, "demo").write("gate", {"fingerprint": "f", "outputs": {}, "seen": 3, "made": 2})
+    StageStates(lake, "demo").write("acceptance", {"fingerprint": "f", "outputs": {}, "seen": 3, "made": 2})
     (count,) = last_counts(lake, "demo")
     assert (count.units_in, count.unchanged, count.units_out_before) == (3, 3, 2)
+
+
+def test_rejects_and_states_of_removed_stages_are_dropped(tmp_path: Path) -> None:
+    made, lake = stage(lambda lake, library: flags(1, rejects=1)), Lake(tmp_path / "lake")
+    run(made, tmp_path)
+    run(replace(made, name="removed"), tmp_path)
+    drop_unknown_stages(lake, "demo", {"made"})
+    assert {row["stage"] for row in lake.read("rejects", "demo")} == {"made"}
+    assert [count.stage for count in last_counts(lake, "demo")] == ["made"]
+    before = lake.versions()
+    drop_unknown_stages(lake, "demo", {"made"})
+    assert lake.versions() == before
+    assert run(made, tmp_path).unchanged == 2
+
+
+def test_nothing_is_dropped_of_a_library_that_no_stage_wrote(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    drop_unknown_stages(lake, "demo", {"made"})
+    assert lake.versions() == {}

@@ -79,7 +79,7 @@ def test_functions_stand_by_their_texts_their_tests_and_the_examples_that_make_n
     waiting, refused = RejectReason.DRAFT_WAITING, RejectReason.DRAFT_REFUSED
     untold = ("untold", RejectReason.NO_TEXT), ("cut", waiting), ("bare tests", refused), (SNIPPET["id"], waiting)
     refuse(lake, "functions", *untold, library=LIBRARY)
-    refuse(lake, "functions_gate", ("same", RejectReason.NO_CHECK), library=LIBRARY)
+    refuse(lake, "functions_acceptance", ("same", RejectReason.NO_CHECK), library=LIBRARY)
     result = [(row.kind, row.subject_id, row.status) for row in draftable(lake, [LIBRARY], rules)]
     assert result == [
         (DraftKind.DESCRIPTION, "cut", DraftStatus.WAITING),

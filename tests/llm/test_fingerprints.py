@@ -14,7 +14,7 @@ from pipeline.orchestration.refresh import Refresh
 from pipeline.orchestration.stages.all_stages import stages_of
 
 DRAFTING = {"drafting": "description", "controlled": "description", "contexts": "instruction",
-            "repository_tasks": "requirement", "migrated_code": "migrated_code",
+            "repository_tasks": "requirement", "model_migrations": "migrated_code",
             "judgements": "rename_judgement", "problems": "problem"}  # fmt: skip
 
 

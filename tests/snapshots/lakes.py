@@ -105,7 +105,7 @@ def tables(known: World | None = None) -> Tables:
     quality = load(RULES / "quality.yaml", QualityRules)
     environments = [_environment(row["version"]) for row in known.releases]
     flags = [_flag(row["id"]) for row in known.completions[:1]]
-    gated = acceptance_stage(
+    accepted = acceptance_stage(
         {
             "completions": known.completions,
             "migrations": known.migrations,
@@ -132,7 +132,7 @@ def tables(known: World | None = None) -> Tables:
     symbols = [symbol("lib.fetch", "1.0", "1.1", parameters=[_parameter("number")]), symbol("lib.load", "2.0")]
     lives = [life("lib.fetch", "1.0", "1.1", removed_in="2.0"), life("lib.load", "2.0", "2.0")]
     uses = [use for row in (OLD, NEW) for use in usages(row, {"fetch": "lib.fetch", "load": "lib.load"})]
-    completions, changes = gated.tables["published_completions"], gated.tables["published_changes"]
+    completions, changes = accepted.tables["published_completions"], accepted.tables["published_changes"]
     every = retrievers(CONTEXTS.retrieval)
     of_documents = controlled_stage(
         {
@@ -148,7 +148,7 @@ def tables(known: World | None = None) -> Tables:
         ignore_case=True,
     ).tables["controlled_completions"]
     return {
-        **_rows(gated),
+        **_rows(accepted),
         **_rows(
             controlled_acceptance_stage(
                 {
@@ -225,7 +225,7 @@ def _problems(snippets: list[SnippetRow], releases: list[Any], quality: QualityR
     runs = [run(role, Outcome.PASSED) for role in (ProblemRun.VISIBLE, ProblemRun.HIDDEN)]
     runs.append(run(ProblemRun.REFERENCE_ELSEWHERE, Outcome.API_MISSING))
     least = load(RULES / "problems.yaml", ProblemRules)
-    gated = problems_acceptance_stage(
+    accepted = problems_acceptance_stage(
         {
             "problems": rows,
             "problem_runs": runs,
@@ -239,7 +239,7 @@ def _problems(snippets: list[SnippetRow], releases: list[Any], quality: QualityR
         least,
         MUTATION,
     )
-    return {**_rows(gated), "problem_environments": [_environment("1.1")]}
+    return {**_rows(accepted), "problem_environments": [_environment("1.1")]}
 
 
 def _functions(snippets: list[SnippetRow], quality: QualityRules) -> Tables:
@@ -250,7 +250,7 @@ def _functions(snippets: list[SnippetRow], quality: QualityRules) -> Tables:
         functions.run(FunctionRun.EMPTIED, Outcome.FAILED_ASSERTION),
     ]
     least, masking = load(RULES / "functions.yaml", FunctionRules), load(RULES / "masking.yaml", MaskingRules)
-    gated = functions_acceptance_stage(
+    accepted = functions_acceptance_stage(
         {
             "functions": rows,
             "function_runs": runs,
@@ -266,14 +266,14 @@ def _functions(snippets: list[SnippetRow], quality: QualityRules) -> Tables:
         masking,
         MUTATION,
     )
-    return {**_rows(gated), "function_environments": [_environment("1.1")]}
+    return {**_rows(accepted), "function_environments": [_environment("1.1")]}
 
 
 def _projects(quality: QualityRules) -> Tables:
     """A project whose tests were traced, the scenes of it, and a function of it as a task."""
     project, function = shop.project(), next(row for row in shop.functions() if row["name"] == "with_tax")
     made = task(project, function, shop.FILES[function["path"]], ["tests/test_shop.py::test_tax"])
-    # the gates read of a project what their stages declare
+    # acceptance reads of a project what their stages declare
     declared: Any = PartialRow({name: project.get(name) for name in PROJECTS.names})
     traced = {
         "projects": [project],
@@ -435,7 +435,7 @@ def fill(root: Path, content: Tables) -> Lake:
 
 def publish(
     lake: Lake,
-    drafts: Path,
+    candidates: Path,
     snapshots: Path,
     profile: str,
     libraries: Sequence[str],
@@ -443,12 +443,12 @@ def publish(
     rules: Mapping[str, str],
 ) -> Published:
     """Make a candidate of a profile and place it without release checks."""
-    return place(make_candidate(lake, drafts, snapshots, profile, libraries, period, rules), snapshots)
+    return place(make_candidate(lake, candidates, snapshots, profile, libraries, period, rules), snapshots)
 
 
 def publish_lake(lake: Lake, snapshots: Path, period: Period | None = None, rules: str = "rules") -> Published:
     """Publish the only library of a lake."""
-    return publish(lake, drafts(lake), snapshots, "mine", [LIBRARY], period or Period(), {"rules": rules})
+    return publish(lake, candidates(lake), snapshots, "mine", [LIBRARY], period or Period(), {"rules": rules})
 
 
 @cache
@@ -479,9 +479,9 @@ def demo_snapshot(data: Path) -> Path:
     return data / snapshot
 
 
-def drafts(lake: Lake) -> Path:
-    """Where a lake's snapshots are drafted."""
-    return lake.root.parent / "drafts"
+def candidates(lake: Lake) -> Path:
+    """Where a lake's candidates are made."""
+    return lake.root.parent / "candidates"
 
 
 def contents(folder: Path) -> dict[str, str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from pipeline.core.vocabularies.gates import CheckKind, CheckStatus, PublicationState
+from pipeline.core.vocabularies.release_checks import CheckKind, CheckStatus, PublicationState
+from pipeline.snapshots.candidate import Candidate
 from pipeline.snapshots.publication import Publication, Signature, read_publication, signature_of
 from pipeline.snapshots.release_checks.release_checks import CheckResult
 
@@ -24,9 +24,9 @@ from pipeline.snapshots.release_checks.release_checks import CheckResult
                 "params_input": {"note": "fine"},
                 "responded_at": datetime(2026, 11, 22, tzinfo=UTC),
                 "responded_by_user": {"id": "1", "name": "ada"},
-                "draft": "a" * 64,
+                "candidate": "a" * 64,
             },
-            Signature("ada", approved=True, when="2026-11-22 00:00:00+00:00", note="fine", draft="a" * 64),
+            Signature("ada", approved=True, when="2026-11-22 00:00:00+00:00", note="fine", candidate="a" * 64),
         ),
         (
             {"chosen_options": ["Reject"], "params_input": {}, "responded_at": "2026", "responded_by_user": None},
@@ -39,12 +39,16 @@ def test_what_airflow_says_of_an_answer(answer: dict[str, object] | None, signat
 
 
 def test_records_of_earlier_builds_are_read_by_the_new_names(tmp_path: Path) -> None:
-    gate = CheckResult(CheckKind.LOST, "scenes", 0.2, 120, "at most 10%", CheckStatus.APPROVAL)
-    stored = asdict(Publication("run", "mine", PublicationState.WAITING, gates=[gate]))
-    (earlier,) = stored["gates"]
+    result = CheckResult(CheckKind.LOST, "scenes", 0.2, 120, "at most 10%", CheckStatus.APPROVAL)
+    candidate = Candidate(tmp_path / "mine" / "mine-2026-11-22.a", "mine", "mine-2026-11-22", "a" * 64, None, {})
+    signature = Signature("ada", approved=False, when="2026-11-22", candidate="a" * 64)
+    state = PublicationState.WAITING
+    record = Publication("run", "mine", state, "why", candidate, [result], ["1 row came"], signature)
+    stored = record.as_json()
+    (earlier,) = stored["release_checks"]
     earlier |= {"what": earlier.pop("subject"), "standing": "sign_off"}
     del earlier["status"]
+    stored |= {"draft": stored.pop("candidate"), "gates": stored.pop("release_checks")}
+    stored["signature"]["draft"] = stored["signature"].pop("candidate")
     (tmp_path / "release.json").write_text(json.dumps(stored))
-    publication = read_publication(tmp_path, tmp_path)
-    assert publication is not None
-    assert publication.gates == [gate]
+    assert read_publication(tmp_path, tmp_path) == record

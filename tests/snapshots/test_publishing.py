@@ -1,4 +1,4 @@
-"""Publishing what a refresh left: a gate in the way leaves `latest`, and says why in the record, error and page."""
+"""Publishing of a refresh: a release check that holds leaves `latest`; record, error and page say why."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pipeline.core.rules.load import RULES
-from pipeline.core.vocabularies.gates import CheckKind, PublicationState
+from pipeline.core.vocabularies.release_checks import CheckKind, PublicationState
 from pipeline.lake.pinned_versions import unpin
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.publishing import publish_snapshot
@@ -20,10 +20,10 @@ from pipeline.orchestration.publishing.publish_snapshot import (
     AwaitsApproval,
     HeldBack,
     NoRefresh,
-    draft_refresh,
     end_unsigned,
     last_refresh,
     place_refresh,
+    prepare_candidate,
     publication_of,
     publish_last,
     published_of,
@@ -48,24 +48,24 @@ ADA = Signature("ada", approved=True, when="2026-11-22T10:00:00+00:00", note="lo
 
 @pytest.fixture
 def lake(data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Lake:
-    """A lake of one library, and gates of its own that measure few rows too."""
+    """A lake of one library, and release checks of its own that measure few rows too."""
     shutil.copytree(RULES, tmp_path / "rules")
     monkeypatch.setenv("DRIFTLINE_RULES", str(tmp_path / "rules"))
     monkeypatch.setenv("DRIFTLINE_INDEX_URL", "http://127.0.0.1:1/simple")
-    open_gates(tmp_path / "rules")
+    open_limits(tmp_path / "rules")
     return demo_lake(data / "lake")
 
 
 def limits(rules: Path, old: str, new: str) -> None:
-    path = rules / "gates.yaml"
+    path = rules / "release_checks.yaml"
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
 
 
-def open_gates(rules: Path) -> None:
-    """Let everything through; a test closes the gate that it is about."""
-    (rules / "gates.yaml").write_text(
+def open_limits(rules: Path) -> None:
+    """Let everything through; a test sets the limit that it is about."""
+    (rules / "release_checks.yaml").write_text(
         "least: 1\nrejected: []\nunproven: []\nagreement: {hold_below: -1, least: 30}\nlost_libraries: {hold_above: 1}\n"
         + "".join(["limits:\n", *(f"  {kind}: {{hold_above: 1}}\n" for kind in CheckKind if kind not in OWN_RULES)])
         + "approval: {users: [], gives_way_after_h: 24, within_days: 7}\n"
@@ -96,12 +96,12 @@ def test_what_nothing_is_in_the_way_of_is_placed(lake: Lake, rules: Path, data: 
     publication = publication_of(refresh)
     assert publication is not None
     assert (publication.state, publication.snapshot) == (PublicationState.PUBLISHED, published.path.name)
-    assert not list((data / "drafts" / "starter").glob("*/manifest.json"))
+    assert not list((data / "candidates" / "starter").glob("*/manifest.json"))
     assert str(data) not in (refresh.folder / "release.json").read_text()
     assert str(data) not in (refresh.folder / "published.json").read_text()
 
 
-def test_a_gate_that_holds_leaves_latest_and_says_why_everywhere(
+def test_a_check_that_holds_leaves_latest_and_says_why_everywhere(
     lake: Lake, rules: Path, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = publish_last(refreshed())
@@ -117,7 +117,7 @@ def test_a_gate_that_holds_leaves_latest_and_says_why_everywhere(
     publication = publication_of(refresh)
     assert publication is not None
     assert publication.state == PublicationState.HELD
-    assert [gate.kind for gate in publication.gates if gate.status == "hold"] == [CheckKind.LOST]
+    assert [result.kind for result in publication.release_checks if result.status == "hold"] == [CheckKind.LOST]
     write_report(refresh)
     page = (refresh.folder / PAGE).read_text()
     assert "migrations of starter-" in page
@@ -149,14 +149,14 @@ def test_who_has_to_sign_is_waited_for(
 def test_the_answer_of_a_person_is_kept_with_the_run(lake: Lake, rules: Path, data: Path) -> None:
     limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {approval_above: 0}")
     refresh = refreshed()
-    assert draft_refresh(refresh).asks
+    assert prepare_candidate(refresh).asks
     with pytest.raises(AwaitsApproval):
         place_refresh(refresh, replace(ADA, approved=False))
     waiting = publication_of(refresh)
     assert waiting is not None
-    assert waiting.draft is not None
-    signature = replace(ADA, draft=waiting.draft.manifest_sha256)
-    asked = waiting.draft.manifest_sha256
+    assert waiting.candidate is not None
+    signature = replace(ADA, candidate=waiting.candidate.manifest_sha256)
+    asked = waiting.candidate.manifest_sha256
     refused = end_unsigned(refresh, asked, replace(signature, approved=False))
     assert refused is not None
     assert (refused.state, refused.reason) == (
@@ -164,17 +164,17 @@ def test_the_answer_of_a_person_is_kept_with_the_run(lake: Lake, rules: Path, da
         "ada refused to sign it off: looked at it; `latest` stays as it was",
     )
     assert now_latest(data) is None
-    draft_refresh(refresh)
+    prepare_candidate(refresh)
     unanswered = end_unsigned(refresh, asked, None)
     assert unanswered is not None
     assert (unanswered.state, "within 7 days" in unanswered.reason) == (PublicationState.UNANSWERED, True)
-    draft_refresh(refresh)
+    prepare_candidate(refresh)
     superseded = end_unsigned(refresh, asked, None, newer="two")
     assert superseded is not None
     assert (superseded.state, "the run two left a newer lake" in superseded.reason) == ("superseded", True)
-    draft_refresh(refresh)
+    prepare_candidate(refresh)
     published = place_refresh(refresh, signature)
-    kept = read_publication(refresh.folder, data / "drafts")
+    kept = read_publication(refresh.folder, data / "candidates")
     assert kept is not None
     assert (kept.signature, kept.snapshot) == (signature, published.path.name)
     assert end_unsigned(refresh, asked, None) == kept
@@ -185,35 +185,35 @@ def test_no_other_refresh_moves_a_candidate_away_while_it_is_weighed(
 ) -> None:
     """Two refreshes of one lake come to the same candidate: one had placed it, and the other found no manifest."""
     first = refreshed()
-    draft = draft_refresh(first).draft
-    assert draft is not None
+    candidate = prepare_candidate(first).candidate
+    assert candidate is not None
     placing = threading.Thread(target=place_refresh, args=(first,))
 
     def weigh_slowly(*arguments: Any) -> Any:
         placing.start()
         placing.join(0.5)
-        assert draft.path.is_dir()
+        assert candidate.path.is_dir()
         return weigh(*arguments)
 
     monkeypatch.setattr(publish_snapshot, "weigh", weigh_slowly)
-    assert draft_refresh(refreshed("two")).state is PublicationState.READY
+    assert prepare_candidate(refreshed("two")).state is PublicationState.READY
     placing.join()
     assert now_latest(data) is not None
 
 
-def test_an_answer_is_to_the_draft_that_was_seen(
+def test_an_answer_is_to_the_candidate_that_was_seen(
     lake: Lake, rules: Path, data: Path, driftline: command.Driftline
 ) -> None:
-    """Whoever clears the task `candidate` alone has another draft made, and the old answer is still there."""
+    """Whoever clears the task `candidate` alone has another candidate made, and the old answer is still there."""
     limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {approval_above: 0}")
     refresh = refreshed()
-    seen = draft_refresh(refresh).draft
+    seen = prepare_candidate(refresh).candidate
     assert seen is not None
     unpin(refresh.folder)
     lake.write("usages", LIBRARY, [])
-    again = draft_refresh(refresh)
+    again = prepare_candidate(refresh)
     assert not again.is_about(seen.manifest_sha256)
-    signature = replace(ADA, draft=seen.manifest_sha256)
+    signature = replace(ADA, candidate=seen.manifest_sha256)
     with raises(AwaitsApproval, "approval", code="approval_of_other"):
         place_refresh(refresh, signature)
     # Nor does that end the question about the other one, whether it was answered or gave way.
@@ -221,7 +221,7 @@ def test_an_answer_is_to_the_draft_that_was_seen(
     assert end_unsigned(refresh, seen.manifest_sha256, None) == again
     assert end_unsigned(refresh, "", None) == again
     assert now_latest(data) is None
-    # On the command line too: what waits was seen, what is drafted now was not.
+    # On the command line too: what waits was seen, what is made now was not.
     unpin(refresh.folder)
     lake.write("documents", LIBRARY, [])
     refused = driftline("publish", "--signed-by", "bob")
@@ -230,37 +230,48 @@ def test_an_answer_is_to_the_draft_that_was_seen(
     assert now_latest(data) is not None
 
 
-def test_a_draft_waits_on_though_no_other_can_be_made(
+def test_a_candidate_waits_on_though_no_other_can_be_made(
     lake: Lake, rules: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody publishes while the review database does not answer: who was asked about the draft may answer."""
+    """Somebody publishes while the review database does not answer: who was asked about the candidate may answer."""
     limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {approval_above: 0}")
     refresh = refreshed()
-    waiting = draft_refresh(refresh)
-    assert waiting.draft is not None
+    waiting = prepare_candidate(refresh)
+    assert waiting.candidate is not None
     (data / "nowhere").touch()
     with monkeypatch.context() as patched:
         patched.setenv("DRIFTLINE_REVIEWS", f"sqlite:///{data}/nowhere/reviews.sqlite")
-        with raises(NotJudged, "stage reviews", "StoreError", code="decisions_not_applied"):
+        with raises(NotJudged, "stage decisions", "StoreError", code="decisions_not_applied"):
             publish_last(refresh)
     assert publication_of(refresh) == waiting
-    place_refresh(refresh, replace(ADA, draft=waiting.draft.manifest_sha256))
+    place_refresh(refresh, replace(ADA, candidate=waiting.candidate.manifest_sha256))
     assert now_latest(data) is not None
+
+
+def test_a_candidate_in_the_folder_of_earlier_builds_is_placed(lake: Lake, rules: Path, data: Path) -> None:
+    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {approval_above: 0}")
+    refresh = refreshed()
+    waiting = prepare_candidate(refresh).candidate
+    assert waiting is not None
+    (data / "candidates").rename(data / "drafts")
+    published = place_refresh(refresh, replace(ADA, candidate=waiting.manifest_sha256))
+    assert (now_latest(data), verify(published.path)) == (published.path, [])
+    assert not (data / "drafts").exists()
 
 
 def test_who_publishes_on_another_machine_has_what_others_left(
     rules: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One drafts, one makes the same draft again and places it, one finds it placed; a folder of its own has each."""
+    """One makes a candidate, one makes it again and places it, one finds it placed; each has a folder of its own."""
     monkeypatch.setenv("DRIFTLINE_LAKE", str(tmp_path / "shared"))
     limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {approval_above: 0}")
     demo_lake(tmp_path / "shared")
-    waiting = draft_refresh(refreshed()).draft
+    waiting = prepare_candidate(refreshed()).candidate
     assert waiting is not None
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path / "two"))
     refresh = last_refresh("starter")
     Lake(tmp_path / "shared").write("usages", LIBRARY, [])  # a later refresh
-    published = place_refresh(refresh, replace(ADA, draft=waiting.manifest_sha256))
+    published = place_refresh(refresh, replace(ADA, candidate=waiting.manifest_sha256))
     assert (published.manifest_sha256, published.written) == (waiting.manifest_sha256, True)
     assert published.path.parent.parent == tmp_path / "two" / "snapshots"
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path / "three"))
@@ -268,27 +279,27 @@ def test_who_publishes_on_another_machine_has_what_others_left(
     here = now_latest(tmp_path / "three")
     assert here is not None
     assert (verify(here), contents(here)) == ([], contents(published.path))
-    again = place_refresh(last_refresh("starter"), replace(ADA, draft=waiting.manifest_sha256))
+    again = place_refresh(last_refresh("starter"), replace(ADA, candidate=waiting.manifest_sha256))
     assert (again.path, again.written) == (here, False)
 
 
-def test_an_answer_is_wanted_as_long_as_its_draft_waits(lake: Lake, rules: Path, data: Path) -> None:
+def test_an_answer_is_wanted_as_long_as_its_candidate_waits(lake: Lake, rules: Path, data: Path) -> None:
     limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {approval_above: 0}")
     refresh = refreshed()
-    draft = draft_refresh(refresh).draft
-    assert draft is not None
-    assert waits("starter", refresh.run, draft.manifest_sha256)
+    candidate = prepare_candidate(refresh).candidate
+    assert candidate is not None
+    assert waits("starter", refresh.run, candidate.manifest_sha256)
     assert not waits("starter", refresh.run, "another")
     publish_last(refresh, signed_by="ada")
-    assert not waits("starter", refresh.run, draft.manifest_sha256)
+    assert not waits("starter", refresh.run, candidate.manifest_sha256)
 
 
-def test_a_draft_that_was_overtaken_is_not_placed(lake: Lake, rules: Path, data: Path) -> None:
-    """Two drafts of one period: one waits for a person while the other is placed."""
+def test_a_candidate_that_was_overtaken_is_not_placed(lake: Lake, rules: Path, data: Path) -> None:
+    """Two candidates of one period: one waits for a person while the other is placed."""
     publish_last(refreshed())
     lake.write("flags", LIBRARY, [])
     waiting, other = refreshed("waiting"), refreshed("other")
-    draft_refresh(waiting)
+    prepare_candidate(waiting)
     lake.write("rejects", LIBRARY, [], part="part")
     second = publish_last(other)
     with raises(NotPlaced, "driftline publish", code="candidate_superseded"):
@@ -300,9 +311,9 @@ def test_a_draft_that_was_overtaken_is_not_placed(lake: Lake, rules: Path, data:
 
 
 def test_placing_again_finds_it_placed(lake: Lake, rules: Path, data: Path) -> None:
-    """A task that is killed when the draft is in its place is tried again."""
+    """A task that is killed when the candidate is in its place is tried again."""
     refresh = refreshed()
-    draft_refresh(refresh)
+    prepare_candidate(refresh)
     first = place_refresh(refresh)
     again = place_refresh(refresh)
     assert (again.path, again.written, first.written) == (first.path, False, True)

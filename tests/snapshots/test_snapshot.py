@@ -31,7 +31,7 @@ from pipeline.snapshots.format.rows import TABLES, TAGGED, NothingToPublish, Out
 from pipeline.snapshots.verify import verify
 from tests.errors import raises
 from tests.families.completions_and_migrations.rows import LIBRARY, life
-from tests.snapshots.lakes import contents, demo_lake, drafts, fill, publish, publish_lake, reject, tables
+from tests.snapshots.lakes import candidates, contents, demo_lake, fill, publish, publish_lake, reject, tables
 
 
 @pytest.fixture
@@ -222,9 +222,9 @@ def test_a_table_without_rows_is_not_outdated(lake: Lake, tmp_path: Path) -> Non
 def test_nothing_leaves_no_folder(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     with raises(NothingToPublish, "nonesuch", code="nothing_to_publish"):
-        publish(lake, drafts(lake), tmp_path / "snapshots", "mine", ["nonesuch"], Period(), {})
+        publish(lake, candidates(lake), tmp_path / "snapshots", "mine", ["nonesuch"], Period(), {})
     assert not (tmp_path / "snapshots").exists()
-    assert not drafts(lake).exists()
+    assert not candidates(lake).exists()
 
 
 @pytest.mark.parametrize("family", INSTANCE_TABLES)
@@ -246,9 +246,9 @@ def test_no_snapshot_no_latest(tmp_path: Path) -> None:
 def test_what_a_killed_publish_left_is_removed_and_disturbs_nothing(lake: Lake, tmp_path: Path) -> None:
     first = publish_lake(lake, tmp_path)
     folder = tmp_path / "mine"
-    draft = folder / f".{first.path.name}.99999.tmp"
-    (draft / "data").mkdir(parents=True)
-    (draft / "data" / "changes.parquet").write_bytes(b"PAR1 half of a fi")
+    unfinished = folder / f".{first.path.name}.99999.tmp"
+    (unfinished / "data").mkdir(parents=True)
+    (unfinished / "data" / "changes.parquet").write_bytes(b"PAR1 half of a fi")
     (folder / ".latest.99999.tmp").write_text("mine-20")
     assert publish_lake(lake, tmp_path).path == first.path
     assert latest(tmp_path, "mine") == first.path

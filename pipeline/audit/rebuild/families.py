@@ -75,7 +75,7 @@ def completion(context: RebuildContext, row: PublishedCompletionRow) -> RebuiltR
         {snippet["id"]: WitnessChange(witnessed[0], next(iter(failing), None))} if witnessed else {},
     )
     instance = of_id(output.rows, row["id"], output.rejects)
-    return _gated(context, row, {"completions": [instance]}, _drafts(context, [instance], []))
+    return _accepted(context, row, {"completions": [instance]}, _drafts(context, [instance], []))
 
 
 def migration(context: RebuildContext, row: PublishedMigrationRow) -> RebuiltRow:
@@ -99,9 +99,9 @@ def migration(context: RebuildContext, row: PublishedMigrationRow) -> RebuiltRow
     )
     instance = of_id(output.rows, row["id"], output.rejects)
     drafts, scores = _drafts(context, [], [instance]), _scores(row)
-    gated = _gated(context, row, {"migrations": [instance]}, drafts, scores)
-    why = gated.why or "the mutation score comes from runs"
-    return replace(gated, excluded=gated.excluded | {*SCORED}, why=why) if scores else gated
+    accepted = _accepted(context, row, {"migrations": [instance]}, drafts, scores)
+    why = accepted.why or "the mutation score comes from runs"
+    return replace(accepted, excluded=accepted.excluded | {*SCORED}, why=why) if scores else accepted
 
 
 def _scores(row: PublishedMigrationRow) -> list[MutationScoreRow]:
@@ -125,7 +125,7 @@ def block_completion(context: RebuildContext, row: PublishedBlockCompletionRow) 
     """Mask a block of another language again."""
     snippet = context.snippets[row["snippet_id"]]
     output = make_blocks([snippet], context.resources.foreign_names(), context.rules.masking.block)
-    return _gated(context, row, {"block_completions": [of_id(output.rows, row["id"], output.rejects)]})
+    return _accepted(context, row, {"block_completions": [of_id(output.rows, row["id"], output.rejects)]})
 
 
 def controlled_completion(context: RebuildContext, row: PublishedControlledCompletionRow) -> RebuiltRow:
@@ -147,7 +147,7 @@ def controlled_completion(context: RebuildContext, row: PublishedControlledCompl
         ignore_case=rules.masking.ignore_case,
     )
     excluded = frozenset({"description", "left_context", "redacted", "id"}) if _by_model(row) else frozenset[str]()
-    gated = controlled_acceptance_stage(
+    accepted = controlled_acceptance_stage(
         {
             "controlled_completions": [of_id(output.tables["controlled_completions"], row["id"], output.rejects)],
             "releases": context.tables["releases"],
@@ -161,7 +161,7 @@ def controlled_completion(context: RebuildContext, row: PublishedControlledCompl
         },
         _quality(context, row),
     )
-    return _published(gated, "published_controlled_completions", row, excluded)
+    return _published(accepted, "published_controlled_completions", row, excluded)
 
 
 def context(context: RebuildContext, row: PublishedContextRow) -> RebuiltRow:
@@ -272,7 +272,7 @@ def _behaviours(changes: Iterable[PublishedChangeRow]) -> list[BehaviourRow]:
     return cast("list[BehaviourRow]", behaviours)
 
 
-def _gated(
+def _accepted(
     context: RebuildContext,
     row: AnyRow,
     families: Tables,
@@ -286,7 +286,7 @@ def _gated(
         "block_completions": families.get("block_completions", ()),
     }
     changes = [published for published in context.tables["changes"] if published["id"] == row.get("change_id")]
-    gated = acceptance_stage(
+    accepted = acceptance_stage(
         {
             **tables,
             "drafts": drafts,
@@ -308,12 +308,12 @@ def _gated(
         mutation=context.rules.mutation,
     )
     name = f"published_{first(families)}"
-    return _published(gated, name, row, _DESCRIBED if _by_model(row) else frozenset())
+    return _published(accepted, name, row, _DESCRIBED if _by_model(row) else frozenset())
 
 
-def _published(gated: Output, name: str, row: AnyRow, excluded: frozenset[str]) -> RebuiltRow:
+def _published(accepted: Output, name: str, row: AnyRow, excluded: frozenset[str]) -> RebuiltRow:
     """Return the accepted row; columns by a person or a model are excluded."""
-    instance = of_id(gated.by_table[name], row["id"], gated.rejects)
+    instance = of_id(accepted.by_table[name], row["id"], accepted.rejects)
     names = {column.name for column in table(name).columns}
     published = {column: value for column, value in instance.items() if column in names}
     if row["review_status"] == ReviewStatus.ACCEPTED:

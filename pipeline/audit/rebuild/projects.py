@@ -40,12 +40,12 @@ def repository_task(context: RebuildContext, row: PublishedRepositoryTaskRow) ->
     score = MutationScore(row["mutants"], row["mutants_killed"], row["mutants_equivalent"])
     task = task_row(project, task_candidate, tuple(row["tests"]), TestOutcome(row["emptied_outcome"]), score)
     rules = context.rules.quality.model_copy(update={"hold_back": frozenset()})
-    gated = repository_acceptance_stage(
+    accepted = repository_acceptance_stage(
         {"repository_tasks": [task], "projects": [project], "flags": context.flags, "reviews": []},
         rules,
         context.rules.mutation,
     )
-    published = of_id(gated.tables["published_repository_tasks"], row["id"], gated.rejects)
+    published = of_id(accepted.tables["published_repository_tasks"], row["id"], accepted.rejects)
     excluded = {"tests", "emptied_outcome", "reference_outcome", *SCORED, *_judged(row)}
     return RebuiltRow(published, frozenset(excluded), "the choice of its tests comes from runs")
 
@@ -64,12 +64,12 @@ def scene(context: RebuildContext, row: PublishedSceneRow) -> RebuiltRow:
         "text": text,
     }
     rules = context.rules.quality.model_copy(update={"hold_back": frozenset()})
-    gated = scenes_acceptance_stage(
+    accepted = scenes_acceptance_stage(
         {"scenes": [original], "projects": [project], "project_files": [file], "flags": context.flags, "reviews": []},
         rules,
         context.rules.mutation,
     )
-    published = of_id(gated.tables["published_scenes"], row["id"], gated.rejects)
+    published = of_id(accepted.tables["published_scenes"], row["id"], accepted.rejects)
     excluded = {"tests_reaching", "noticed_by", "discriminating", "wrong_answer", "related", "unit_test_ids", *SCORED}
     excluded |= _judged(row)
     return RebuiltRow(published, frozenset(excluded), "the results of tests come from runs")

@@ -15,7 +15,7 @@ def _compatibility(row: PublishedCompatibilityRow) -> Iterator[Proof]:
 
 COMPATIBILITIES = InstanceFamily(
     name=Family.COMPATIBILITY,
-    stages=("compatibilities", "compatibilities_gate"),
+    stages=("compatibilities", "compatibilities_acceptance"),
     needs=("changes",),
     advice=("no program shows a change of it", "see the limits in curation_rules/own_tests.yaml"),
     reference="compatible",

@@ -44,7 +44,7 @@ def _migration(row: PublishedMigrationRow) -> Iterator[Proof]:
 
 COMPLETIONS = InstanceFamily(
     name=Family.COMPLETION,
-    stages=("instances", "other_answers", "gate"),
+    stages=("instances", "other_answers", "acceptance"),
     needs=("usages",),
     advice=("no use could be masked", "see the limits in curation_rules/masking.yaml"),
     reference="answer",
@@ -65,7 +65,7 @@ COMPLETIONS = InstanceFamily(
 
 MIGRATIONS = InstanceFamily(
     name=Family.MIGRATION,
-    stages=("instances", "migrated_code", "mutation_scores", "gate"),
+    stages=("instances", "model_migrations", "mutation_scores", "acceptance"),
     needs=("usages", "changes"),
     advice=("no example uses an API that changed", CODE_OF_OTHERS),
     reference="target_code",
@@ -90,7 +90,7 @@ MIGRATIONS = InstanceFamily(
 
 BLOCK_COMPLETIONS = InstanceFamily(
     name=Family.BLOCK_COMPLETION,
-    stages=("instances", "gate"),
+    stages=("instances", "acceptance"),
     needs=(),
     advice=("no block of a post names it", "its imports and words in curation_rules/stack_overflow.yaml"),
     reference="answer",

@@ -40,7 +40,7 @@ CONTEXTS = InstanceFamily(
 
 CONTROLLED_COMPLETIONS = InstanceFamily(
     name=Family.CONTROLLED,
-    stages=("controlled", "controlled_gate"),
+    stages=("controlled", "controlled_acceptance"),
     needs=("api_documents",),
     advice=("no documented API could be asked for", "see curation_rules/contexts.yaml"),
     reference="reference_call",

@@ -28,7 +28,7 @@ def _function(row: PublishedFunctionRow) -> Iterator[Proof]:
 
 FUNCTIONS = InstanceFamily(
     name=Family.FUNCTION,
-    stages=("functions", "functions_gate"),
+    stages=("functions", "functions_acceptance"),
     needs=("usages",),
     advice=("no example with a stated output makes a task", "see curation_rules/functions.yaml; or " + CODE_OF_OTHERS),
     reference="answer",

@@ -1,4 +1,4 @@
-"""The rows of the stage `migrated_code`."""
+"""The rows of the stage `model_migrations`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stage `migrated_code`: a model writes the side of a migration that no codemod could, and it is run."""
+"""The stage `model_migrations`: a model writes the side of a migration that no codemod could, and it is run."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Migrating:
     drafter: ModelDrafter
 
 
-def drafted_migrations_stage(
+def model_migrations_stage(
     tables: Tables,
     migrating: Migrating,
 ) -> Output:

@@ -15,7 +15,7 @@ from pipeline.lake.stage import as_tables
 from pipeline.lake.tables import Lake
 
 TABLES = ("model_migrations", "drafted_rewrites", "drafted_verdicts", "drafted_descriptions")
-"""What the stage `migrated_code` writes; empty where no model drafts."""
+"""What the stage `model_migrations` writes; empty where no model drafts."""
 
 DRAFTED = ("model_migrations", "drafted_verdicts", "drafted_descriptions")
 """The tables that `with_drafted` puts beside those that rules made."""

@@ -28,7 +28,7 @@ def _problem(row: PublishedProblemRow) -> Iterator[Proof]:
 
 PROBLEMS = InstanceFamily(
     name=Family.PROBLEM,
-    stages=("problems", "problems_gate"),
+    stages=("problems", "problems_acceptance"),
     needs=("usages",),
     advice=("no example with a stated output makes a task", "see curation_rules/problems.yaml; or " + CODE_OF_OTHERS),
     reference="solution",

@@ -15,7 +15,7 @@ def _repository_task(row: PublishedRepositoryTaskRow) -> Iterator[Proof]:
 
 REPOSITORY_TASKS = InstanceFamily(
     name=Family.REPOSITORY_TASK,
-    stages=("repository_tasks", "repository_gate"),
+    stages=("repository_tasks", "repository_acceptance"),
     needs=("traced_functions",),
     advice=("no function that tests reach could be taken", "see curation_rules/repository.yaml"),
     reference="reference",

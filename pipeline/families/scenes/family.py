@@ -21,7 +21,7 @@ def is_unnoticed(row: PublishedSceneRow) -> bool:
 
 SCENES = InstanceFamily(
     name=Family.SCENE,
-    stages=("scenes", "scenes_gate"),
+    stages=("scenes", "scenes_acceptance"),
     needs=("traced_functions",),
     advice=("no function that tests reach could be taken", "see curation_rules/scenes.yaml"),
     reference="middle",

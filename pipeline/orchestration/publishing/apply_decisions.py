@@ -13,9 +13,9 @@ from pipeline.orchestration.failures import advice_on
 from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.all_stages import stages_of
 
-_REVIEWS = "reviews"
+_STAGE, _TABLE = "decisions", "reviews"
 _BEGUN = "rejudging"
-"""Folder of marks, one for each library whose gates do not all know its reviews yet."""
+"""Folder of marks, one for each library whose stages of acceptance have not all read its decisions yet."""
 
 
 class NotJudged(CodedError, RuntimeError):
@@ -27,16 +27,16 @@ class NotJudged(CodedError, RuntimeError):
 def judge_again(resources: Resources, lake: Lake, libraries: Iterable[str], folder: Path) -> list[str]:
     """Take in what people decided since a lake was kept, as the next refresh would; return who has to wait for that.
 
-    Only the gates run again, and whatever reads what they let through. Libraries whose gates have more to do than
-    that (a stage failed, rules were changed since) stay as they are; those that were not kept have nothing to judge.
+    Only stages that read decisions, and those after them, run again. Libraries for which these have more to do (a
+    stage failed, rules were changed since) stay as they are. Libraries without a pinned lake are left out.
     Broken off, it can be called again.
 
     Errors: NotJudged.
     """
     stages = stages_of(resources)
-    after = [stages[name] for name in stages_after(_REVIEWS, stages)]
+    after = [stages[name] for name in stages_after(_TABLE, stages)]
     crawled = [library for library in libraries if lake.files("releases", library)]
-    return [library for library in crawled if not _judged(stages[_REVIEWS], after, library, lake, folder)]
+    return [library for library in crawled if not _judged(stages[_STAGE], after, library, lake, folder)]
 
 
 def stages_after(table: str, stages: Mapping[str, Stage]) -> list[str]:
@@ -49,19 +49,19 @@ def stages_after(table: str, stages: Mapping[str, Stage]) -> list[str]:
     return affected
 
 
-def _judged(reviews: Stage, after: Iterable[Stage], library: str, lake: Lake, folder: Path) -> bool:
+def _judged(decisions: Stage, after: Iterable[Stage], library: str, lake: Lake, folder: Path) -> bool:
     """Say whether all that was decided of a library counts now."""
     begun = folder / _BEGUN / library
-    stage = reviews
+    stage = decisions
     try:
         if not begun.is_file():
-            decided = reviews.run(lake, library, None).by_table[_REVIEWS]
-            if decided == lake.read(_REVIEWS, library):
+            decided = decisions.run(lake, library, None).by_table[_TABLE]
+            if decided == lake.read(_TABLE, library):
                 return True
             if not all(is_done(stage, library, lake) for stage in after):
                 return False
             write_json(begun, {"at": now()})
-        for stage in (reviews, *after):
+        for stage in (decisions, *after):
             if not is_done(stage, library, lake):
                 run_stage(stage, library, lake, folder / "counts")
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Airflow's question whether to publish a draft: the answer is to that draft, and a newer lake ends the wait for it."""
+"""Approval of a candidate in Airflow: an answer holds for one candidate, and a newer lake ends the wait for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REQUEST, _ANSWER, _NEWER = "asked", "answer", "newer"
 
 
 class Approval(ApprovalOperator):
-    """A yes or no that is kept with the draft that it is about; after a no Airflow's own keeps none.
+    """A yes or no that is kept with the candidate that it is about; after a no Airflow's own keeps none.
 
     No process waits: the task is parked, and its timeout wakes it up to look whether an answer is still wanted.
     """
@@ -28,12 +28,12 @@ class Approval(ApprovalOperator):
         super().__init__(task_id=TASK, assigned_users=users, response_timeout=looks_every(), **kwargs)
 
     def execute(self, context: Any) -> Any:
-        """Ask where a gate wants it; else succeed at once, so that a good run skips nothing."""
-        draft = context["ti"].xcom_pull(task_ids="candidate")
-        if not draft["asks"]:
-            self.log.info("no gate asks for a person")
+        """Ask where a release check needs approval; else succeed at once, so that a good run skips nothing."""
+        candidate = context["ti"].xcom_pull(task_ids="candidate")
+        if not candidate["asks"]:
+            self.log.info("no release check needs approval")
             return None
-        request = {name: draft[name] for name in ("profile", "run", "draft")}
+        request = {name: candidate[name] for name in ("profile", "run", "candidate")}
         context["ti"].xcom_push(_REQUEST, request | {"at": datetime.now(UTC).isoformat()})
         return super().execute(context)
 
@@ -44,7 +44,7 @@ class Approval(ApprovalOperator):
             event = self._without_answer(context, request, event)
         elif "error" not in event:
             context["ti"].xcom_push(
-                _ANSWER, event | {"responded_at": str(event["responded_at"]), "draft": request["draft"]}
+                _ANSWER, event | {"responded_at": str(event["responded_at"]), "candidate": request["candidate"]}
             )
         return super().execute_complete(context, event)
 
@@ -58,12 +58,12 @@ class Approval(ApprovalOperator):
         waited = now - datetime.fromisoformat(request["at"])
         try:
             newer = newer_than(last_refresh(profile, run)) if waited >= approval_rule().gives_way_after else None
-            pending = not newer and waits(profile, run, request["draft"])
+            pending = not newer and waits(profile, run, request["candidate"])
         except Exception as error:  # noqa: BLE001 - clients of stores have errors of their own
             self.log.warning("whether an answer is still wanted is not known, it is waited for: %s", error)
             newer, pending = None, True
         if not pending:
-            self.log.info("no answer is wanted any more: %s", newer or "its draft is not the one that waits")
+            self.log.info("no answer is wanted any more: %s", newer or "its candidate is not the one that waits")
             context["ti"].xcom_push(_NEWER, newer)
             return {"chosen_options": [self.REJECT], "params_input": {}, "responded_at": now, "responded_by_user": None}
         if waited >= approval_rule().within:
@@ -84,9 +84,9 @@ def answer() -> Any:
 
 
 def requested_snapshot() -> str:
-    """Return the draft that a person was asked about (sha256 of its manifest), empty where nobody was asked."""
+    """Return the candidate that a person was asked about (sha256 of its manifest), empty where nobody was asked."""
     request = get_current_context()["ti"].xcom_pull(task_ids=TASK, key=_REQUEST)
-    return request["draft"] if request else ""
+    return request["candidate"] if request else ""
 
 
 def newer() -> str | None:

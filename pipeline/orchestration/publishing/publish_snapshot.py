@@ -1,4 +1,4 @@
-"""Publishing what a refresh left: draft, compare, weigh; then, if nothing is in the way or a person signed, place."""
+"""Publishing of a refresh: its candidate is compared and checked, and placed if checks pass or a person approved."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pipeline.core.errors import CodedError
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.annotation import QueueStatus
-from pipeline.core.vocabularies.gates import CheckStatus, PublicationState
+from pipeline.core.vocabularies.release_checks import CheckStatus, PublicationState
 from pipeline.lake.damage import read_state
 from pipeline.lake.ids import sha256_json
 from pipeline.lake.pinned_versions import is_pinned, pinned_lake, unpin
@@ -23,10 +23,10 @@ from pipeline.lake.runner import last_counts, write_json
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.publishing.apply_decisions import NotJudged, judge_again
 from pipeline.orchestration.publishing.finish_refresh import NotWhole, covered_libraries, finish, pin_lake
-from pipeline.orchestration.refresh import Refresh, gates
+from pipeline.orchestration.refresh import Refresh, release_check_rules
 from pipeline.orchestration.resources.resources import Resources
 from pipeline.snapshots.approval_text import describe_changes, describe_checks, describe_unapplied, request_text
-from pipeline.snapshots.candidate import Candidate, make_candidate
+from pipeline.snapshots.candidate import Candidate, candidates_folder, make_candidate
 from pipeline.snapshots.comparison.comparison import Comparison, compare_snapshots
 from pipeline.snapshots.format.reader import Snapshot
 from pipeline.snapshots.format.rows import NothingToPublish, OutdatedTables
@@ -38,13 +38,13 @@ from pipeline.snapshots.snapshot import NotPlaced, Published, is_placed, place, 
 
 
 class HeldBack(CodedError, ValueError):
-    """A gate holds the snapshot back; the message says which, what was measured, what is allowed and what to do."""
+    """A release check holds the snapshot back; the message names check, measurement, limit and what to do."""
 
     code = "snapshot_held"
 
 
 class AwaitsApproval(CodedError, ValueError):
-    """Gates ask for a person who signs the snapshot off; the message says which and how."""
+    """Release checks need approval; the message names them, and how to approve."""
 
 
 class NoRefresh(CodedError, ValueError):
@@ -58,7 +58,7 @@ NO_SNAPSHOT = (HeldBack, AwaitsApproval, NothingToPublish, OutdatedTables, NotPl
 
 
 def publish_refresh(refresh: Refresh, signed_by: str | None = None) -> Published:
-    """Finish a refresh and publish its snapshot in one go; `signed_by` signs it off where gates ask.
+    """Finish a refresh and publish its snapshot in one go; `signed_by` approves it where release checks need that.
 
     Errors: NO_SNAPSHOT; `latest` stays then.
     """
@@ -69,45 +69,44 @@ def publish_refresh(refresh: Refresh, signed_by: str | None = None) -> Published
 def publish_last(refresh: Refresh, signed_by: str | None = None) -> Published:
     """Publish what a finished refresh left, with what people decided since.
 
-    Where a draft of it waits already, that is the one that is signed: if by now it would be another one, nobody has
-    seen that yet.
+    If a candidate of it waits already, `signed_by` approves that one: another one by now would be unseen.
 
     Errors: as `publish_refresh`.
     """
     before = publication_of(refresh)
-    publication = draft_refresh(refresh)
+    publication = prepare_candidate(refresh)
     if not signed_by or not publication.asks:
         return place_refresh(refresh)
-    draft = before.draft if before and before.asks else publication.draft
-    digest = draft.manifest_sha256 if draft else ""
-    return place_refresh(refresh, Signature(signed_by, approved=True, when=now(), draft=digest))
+    candidate = before.candidate if before and before.asks else publication.candidate
+    digest = candidate.manifest_sha256 if candidate else ""
+    return place_refresh(refresh, Signature(signed_by, approved=True, when=now(), candidate=digest))
 
 
-def draft_refresh(refresh: Refresh) -> Publication:
-    """Make the draft of what a refresh left, compare it with the snapshot that it follows, and weigh it.
+def prepare_candidate(refresh: Refresh) -> Publication:
+    """Make the candidate of what a refresh left, compare it with the snapshot that it follows, and weigh it.
 
     What people decided since the refresh counts. The record in the folder of the run says what was found.
 
-    Errors: NothingToPublish, OutdatedTables, NotWhole, NotJudged; RuleError for gates that are wrong.
+    Errors: NothingToPublish, OutdatedTables, NotWhole, NotJudged; RuleError for rules of release checks that are wrong.
     """
     fetch_snapshots(refresh.profile)
     with _recording(refresh, Publication(refresh.run, refresh.profile, PublicationState.NOTHING)):
-        publication = _drafted(refresh, gates())
+        publication = _checked_candidate(refresh, release_check_rules())
     write_publication(refresh.folder, publication)
     return publication
 
 
 def request_of(publication: Publication, airflow: str) -> dict[str, Any]:
-    """Return whether a person is asked, about which draft, and what they see, with links into an Airflow."""
-    draft = publication.draft
-    assert draft is not None
+    """Return whether a person is asked, about which candidate, and what they see, with links into an Airflow."""
+    candidate = publication.candidate
+    assert candidate is not None
     links = [
         ("What is pending in the review queue", f"{airflow}/driftline-review/?status={QueueStatus.PENDING}"),
         ("Report", f"{airflow}/driftline-report/{quote(publication.run, safe='')}"),
     ]
-    body = request_text(draft, publication.gates, publication.changes, links)
-    request = {"profile": publication.profile, "run": publication.run, "draft": draft.manifest_sha256}
-    return request | {"asks": publication.asks, "subject": f"Publish {draft.name}?", "body": body}
+    body = request_text(candidate, publication.release_checks, publication.changes, links)
+    request = {"profile": publication.profile, "run": publication.run, "candidate": candidate.manifest_sha256}
+    return request | {"asks": publication.asks, "subject": f"Publish {candidate.name}?", "body": body}
 
 
 def place_refresh(refresh: Refresh, signature: Signature | None = None) -> Published:
@@ -118,16 +117,18 @@ def place_refresh(refresh: Refresh, signature: Signature | None = None) -> Publi
     """
     fetch_snapshots(refresh.profile)
     publication = publication_of(refresh)
-    if publication is None or publication.draft is None:
+    if publication is None or publication.candidate is None:
         raise NotPlaced(
-            f"the run {refresh.run} has no draft: driftline publish --profile {refresh.profile}", code="candidate_gone"
+            f"the run {refresh.run} has no candidate: driftline publish --profile {refresh.profile}",
+            code="candidate_gone",
         )
-    draft, publication = publication.draft, replace(publication, signature=signature or publication.signature)
+    candidate, publication = publication.candidate, replace(publication, signature=signature or publication.signature)
     _must_be_free(publication)
     with _recording(refresh, publication):
-        if settings().shared_snapshots and is_pinned(refresh.folder) and not draft.path.is_dir():
-            _drafted(refresh, gates())  # another machine made it: the same pinned versions give the same bytes
-        published = place(draft, settings().snapshots)
+        if settings().shared_snapshots and is_pinned(refresh.folder) and not candidate.path.is_dir():
+            # another machine made it: the same pinned versions give the same bytes
+            _checked_candidate(refresh, release_check_rules())
+        published = place(candidate, settings().snapshots)
         share_snapshot(published.path)
     _keep_published(refresh, published)
     done = replace(publication, state=PublicationState.PUBLISHED, reason="", snapshot=published.path.name)
@@ -141,8 +142,8 @@ def end_unsigned(
 ) -> Publication | None:
     """Note that a person refused to sign, or that nobody answered: in time, or before a `newer` run took its place.
 
-    Return how the publication stands then, None where it never began. Where the draft with `manifest_sha256` is not the
-    one that waits, nothing changes: another question is still open.
+    Return how the publication stands then, None where it never began. If another candidate than that with
+    `manifest_sha256` waits, nothing changes: another question is still open.
     """
     publication = publication_of(refresh)
     if publication is None or not publication.asks or not publication.is_about(manifest_sha256):
@@ -152,7 +153,7 @@ def end_unsigned(
     if newer:
         state, reason = PublicationState.SUPERSEDED, f"nobody had answered when the run {newer} left a newer lake"
     elif signature is None:
-        days = gates().approval.within_days
+        days = release_check_rules().approval.within_days
         state, reason = PublicationState.UNANSWERED, f"nobody answered within {days:g} days, or `approval` broke"
     else:
         note = f": {signature.note}" if signature.note else ""
@@ -164,7 +165,7 @@ def end_unsigned(
 
 def publication_of(refresh: Refresh) -> Publication | None:
     """Return how the publishing of a refresh stands, None where it was never begun."""
-    return read_publication(refresh.folder, settings().drafts)
+    return read_publication(refresh.folder, candidates_folder(settings().candidates))
 
 
 def published_of(refresh: Refresh) -> Published | None:
@@ -200,7 +201,7 @@ def _keep_published(refresh: Refresh, published: Published) -> None:
 
 @contextmanager
 def _recording(refresh: Refresh, publication: Publication) -> Iterator[None]:
-    """Keep with the run why it came to no snapshot, but not in the place of a draft that waits to be answered."""
+    """Keep with the run why it came to no snapshot, but not in the place of a candidate that waits to be answered."""
     try:
         yield
     except (NothingToPublish, OutdatedTables, NotPlaced, NotWhole, NotJudged) as error:
@@ -213,13 +214,13 @@ def _recording(refresh: Refresh, publication: Publication) -> Iterator[None]:
 
 
 def _must_be_free(publication: Publication) -> None:
-    """Raise an error where a gate holds a draft back, or asks for a person and none approved this one."""
+    """Raise an error where a release check holds a candidate back, or needs approval that this one lacks."""
     if publication.state == PublicationState.HELD:
         raise HeldBack(publication.reason)
     signature = publication.signature
     if publication.asks and (signature is None or not signature.approved):
         raise AwaitsApproval(publication.reason, code="approval_needed")
-    if publication.asks and signature and not publication.is_about(signature.draft):
+    if publication.asks and signature and not publication.is_about(signature.candidate):
         raise AwaitsApproval(
             f"{signature.signer} approved another candidate: this one was made since, and differs. What to do: look at"
             f" it, then run the same command again; in Airflow clear `approval` with all that follows it.\n"
@@ -228,7 +229,7 @@ def _must_be_free(publication: Publication) -> None:
         )
 
 
-def _drafted(refresh: Refresh, rules: ReleaseCheckRules) -> Publication:
+def _checked_candidate(refresh: Refresh, rules: ReleaseCheckRules) -> Publication:
     resources = refresh.resources()
     if not is_pinned(refresh.folder):
         # published before, or never: of the lake of now only what is of this refresh's time
@@ -238,25 +239,25 @@ def _drafted(refresh: Refresh, rules: ReleaseCheckRules) -> Publication:
     unjudged = judge_again(resources, lake, libraries, refresh.folder)
     left_out = describe_unapplied(refresh.profile, unjudged)
     hashes = {name: sha256_json(plain(rule)) for name, rule in vars(resources.rules).items()}
-    places = settings().drafts, settings().snapshots
+    places = candidates_folder(settings().candidates), settings().snapshots
     record = read_record(refresh.folder)
     began = datetime.fromisoformat(record.began) if record else None
     # A refresh beside this one may come to the same candidate, and move it away while it is read here.
     with placing_lock(places[1], refresh.profile):
-        draft = make_candidate(lake, *places, refresh.profile, libraries, refresh.period, hashes, began)
-        last = places[1] / refresh.profile / draft.last if draft.last else None
-        comparison = compare_snapshots(last, draft.path) if last else None
-        weighed = weigh(_publication(resources, lake, libraries, draft, last, comparison), rules)
-        placed = is_placed(draft, settings().snapshots)
+        candidate = make_candidate(lake, *places, refresh.profile, libraries, refresh.period, hashes, began)
+        last = places[1] / refresh.profile / candidate.last if candidate.last else None
+        comparison = compare_snapshots(last, candidate.path) if last else None
+        weighed = weigh(_publication(resources, lake, libraries, candidate, last, comparison), rules)
+        placed = is_placed(candidate, settings().snapshots)
     # What is published already was weighed before, and approved if need be.
     status = CheckStatus.PASSED if placed else overall_status(weighed)
     return Publication(
         run=refresh.run,
         profile=refresh.profile,
         state=_STATES[status],
-        reason="\n".join(filter(None, [describe_checks(draft, weighed, status), *left_out])),
-        draft=draft,
-        gates=weighed,
+        reason="\n".join(filter(None, [describe_checks(candidate, weighed, status), *left_out])),
+        candidate=candidate,
+        release_checks=weighed,
         changes=[*(describe_changes(comparison) if comparison else ()), *left_out],
     )
 
@@ -272,7 +273,7 @@ def _publication(
     resources: Resources,
     lake: Lake,
     libraries: Sequence[str],
-    draft: Candidate,
+    candidate: Candidate,
     last: Path | None,
     comparison: Comparison | None,
 ) -> CheckInputs:
@@ -281,10 +282,10 @@ def _publication(
     from pipeline.quality.annotation.store import open_store
     from pipeline.snapshots.format.survival_figures import FIGURE_COLUMNS, latest_figure
 
-    look = latest_figure(Snapshot(draft.path).rows("survivals", FIGURE_COLUMNS))
+    look = latest_figure(Snapshot(candidate.path).rows("survivals", FIGURE_COLUMNS))
     agreed = agreement(open_store(resources.settings.reviews_url, resources.rules.annotation))
     return CheckInputs(
-        draft=draft.path,
+        candidate=candidate.path,
         comparison=comparison,
         counts=[count for library in libraries for count in last_counts(lake, library)],
         libraries_before=len(Snapshot(last).manifest.libraries) if last else 0,

@@ -1,4 +1,4 @@
-"""Whether a draft still has to be answered for: another one may have taken its place while it waited."""
+"""Whether a candidate still has to be answered for: another one may have taken its place while it waited."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pipeline.orchestration.publishing.publish_snapshot import last_refresh, pub
 from pipeline.orchestration.refresh import Refresh
 
 
-def waits(profile: str, run: str, draft: str) -> bool:
-    """Say whether the run of a refresh still waits for a person about this draft (sha256 of its manifest)."""
+def waits(profile: str, run: str, candidate: str) -> bool:
+    """Say whether the run of a refresh still waits for a person about this candidate (sha256 of its manifest)."""
     refresh = last_refresh(profile, run)
     publication = publication_of(refresh)
-    return publication is not None and publication.asks and publication.is_about(draft)
+    return publication is not None and publication.asks and publication.is_about(candidate)
 
 
 def newer_than(refresh: Refresh) -> str | None:

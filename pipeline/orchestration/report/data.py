@@ -31,7 +31,7 @@ from pipeline.snapshots.publication import Publication
 class Ran:
     """What a run left: its record, the counts of its stages by library and in all, and the snapshot it published.
 
-    `failures` are those that stand, `publication` is how the gates found its draft, `spent` is in nano US dollars.
+    `failures` are those that stand, `publication` is its release record, `spent` is in nano US dollars.
     """
 
     record: RunRecord

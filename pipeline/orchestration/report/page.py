@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pipeline.core.vocabularies.drafts import DraftStatus
-from pipeline.core.vocabularies.gates import CheckStatus
+from pipeline.core.vocabularies.release_checks import CheckStatus
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.llm.client.tally import usd
 from pipeline.orchestration.report.data import Report

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 
 from pipeline.core.settings import settings
-from pipeline.core.vocabularies.gates import PublicationState
+from pipeline.core.vocabularies.release_checks import PublicationState
 from pipeline.core.vocabularies.runs import RunState, StageState
 from pipeline.lake.run_records import RunRecord, recorded_runs, run_before
 from pipeline.lake.runner import Count
@@ -26,7 +26,7 @@ from pipeline.snapshots.publication import Publication
 
 _AGAIN = "driftline publish --profile {profile} --run {run}"
 _TO_DO: Mapping[PublicationState, str] = {
-    PublicationState.HELD: f"correct the cause or curation_rules/gates.yaml, then `{_AGAIN}`",
+    PublicationState.HELD: f"correct the cause or curation_rules/release_checks.yaml, then `{_AGAIN}`",
     PublicationState.WAITING: f"`{_AGAIN} --signed-by NAME`, or answer `approval` of the DAG publish in Airflow",
     PublicationState.READY: f"`{_AGAIN}`",
     PublicationState.REFUSED: f"correct the cause, then `{_AGAIN}`",

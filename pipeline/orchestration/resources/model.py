@@ -67,10 +67,10 @@ def function_writers(resources: Resources, runner: Runner) -> FunctionWriters | 
 
 
 def draft_migrations(resources: Resources, tables: Tables) -> Output:
-    """Run the migrated_code stage in the sandbox of this machine; nothing is run where no model drafts."""
+    """Run the stage `model_migrations` in the sandbox of this machine; nothing is run where no model drafts."""
     if resources.drafter is None:
         return Output(as_tables({name: [] for name in model_migrations.TABLES}), units_in=0, units_out=0)
-    from pipeline.families.model_migrations.stage import Migrating, drafted_migrations_stage
+    from pipeline.families.model_migrations.stage import Migrating, model_migrations_stage
 
     rules = resources.rules
     migrating = Migrating(
@@ -83,7 +83,7 @@ def draft_migrations(resources: Resources, tables: Tables) -> Output:
         runner=resources.runner,
         drafter=resources.drafter,
     )
-    return drafted_migrations_stage(tables, migrating=migrating)
+    return model_migrations_stage(tables, migrating=migrating)
 
 
 def judge_renames(resources: Resources, tables: Tables) -> Output:

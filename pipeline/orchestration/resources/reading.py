@@ -100,8 +100,8 @@ def follow_lifecycles(resources: Resources, lake: Lake, library: str, progress: 
     )
 
 
-def read_reviews(resources: Resources, lake: Lake, library: str, progress: Any) -> Output:
-    """Run the reviews stage for a library: what people have settled, from the review database, if there is one.
+def read_decisions(resources: Resources, lake: Lake, library: str, progress: Any) -> Output:
+    """Run the stage `decisions` for a library: its settled decisions in the review database, if there is one.
 
     Errors: StoreError where it does not answer, and where it was there and is gone.
     """

@@ -1,4 +1,4 @@
-"""What the rules let go: runs, drafts, logs and old snapshots. It is found first, and removed in a step of its own."""
+"""Runs, candidates, logs and old snapshots that the rules let go, found first and removed in another step."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pipeline.core.settings import Settings
 from pipeline.lake.run_records import recorded_runs, unrecorded_runs
 from pipeline.orchestration.retention.rules import Age, AgeButNewest, RetentionRules
 from pipeline.orchestration.retention.snapshots import old_snapshots
+from pipeline.snapshots.candidate import candidates_folder
 from pipeline.snapshots.shared import remove_shared
 
 
@@ -31,8 +32,8 @@ def leftovers(settings: Settings, rules: RetentionRules, logs: Path, now: dateti
     """Yield what the rules let go of a data folder and a folder of Airflow's logs, by kind."""
     if rules.runs:
         yield from _runs(settings.runs, rules.runs, now)
-    if rules.drafts:
-        yield from _drafts(settings.drafts, rules.drafts, now)
+    if rules.candidates:
+        yield from _candidates(candidates_folder(settings.candidates), rules.candidates, now)
     if rules.logs:
         yield from _logs(logs, rules.logs, now)
     if rules.snapshots:
@@ -73,10 +74,10 @@ def _runs(runs: Path, rule: AgeButNewest, now: datetime) -> Iterator[Leftover]:
             yield _leftover("run", folder, f"of {time:%Y-%m-%d}, older than {rule.days:g} days")
 
 
-def _drafts(drafts: Path, rule: Age, now: datetime) -> Iterator[Leftover]:
-    for manifest in sorted(drafts.glob("*/*/manifest.json")):
+def _candidates(candidates: Path, rule: Age, now: datetime) -> Iterator[Leftover]:
+    for manifest in sorted(candidates.glob("*/*/manifest.json")):
         if now - _written(manifest) > rule.age:
-            yield _leftover("draft", manifest.parent, f"not placed within {rule.days:g} days")
+            yield _leftover("candidate", manifest.parent, f"not placed within {rule.days:g} days")
 
 
 def _logs(logs: Path, rule: Age, now: datetime) -> Iterator[Leftover]:

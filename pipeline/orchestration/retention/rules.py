@@ -32,7 +32,7 @@ class RetentionRules(Rule):
     """The rules of retention; null keeps all."""
 
     runs: AgeButNewest | None
-    drafts: Age | None
+    candidates: Age | None
     logs: Age | None
     metadata: Age | None
     snapshots: AgeButNewest | None

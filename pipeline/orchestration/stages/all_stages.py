@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pipeline.lake.runner import Stage
 from pipeline.orchestration.resources.resources import Resources
+from pipeline.orchestration.stages.acceptance import acceptance
 from pipeline.orchestration.stages.analysis import analysis, collection
 from pipeline.orchestration.stages.families import families
-from pipeline.orchestration.stages.gates import gates
 from pipeline.orchestration.stages.proof import proof
 
 
@@ -19,6 +19,6 @@ def stages_of(resources: Resources) -> dict[str, Stage]:
             *analysis(resources),
             *proof(resources),
             *families(resources),
-            *gates(resources),
+            *acceptance(resources),
         )
     }

@@ -43,7 +43,7 @@ WHY: Mapping[str, tuple[str, str]] = {
     "traced_functions": ("no test of its projects reached a function", "see curation_rules/repository.yaml"),
     **{family.published if family.view_of else family.table: family.advice for family in FAMILIES},
 }
-_REFUSED = ("every row was refused at the gate", "see curation_rules/quality.yaml")
+_REFUSED = ("acceptance refused every row", "see curation_rules/quality.yaml")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "crawl": ("crawl", "gather", "sites", "reviews"),
+    "crawl": ("crawl", "gather", "sites", "decisions"),
     "read": ("surface", "lifecycle"),
     "analyse": (
         "directives",
@@ -22,7 +22,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "prove": (
         "validation",
         "behaviour",
-        "migrated_code",
+        "model_migrations",
         "mutation_scores",
         "other_answers",
         "judgements",
@@ -34,15 +34,15 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "scenes",
     ),
     "assemble": (
-        "review",
-        "gate",
-        "problems_gate",
-        "functions_gate",
-        "controlled_gate",
-        "compatibilities_gate",
+        "flags",
+        "acceptance",
+        "problems_acceptance",
+        "functions_acceptance",
+        "controlled_acceptance",
+        "compatibilities_acceptance",
         "contexts",
-        "repository_gate",
-        "scenes_gate",
+        "repository_acceptance",
+        "scenes_acceptance",
     ),
 }
 """The stages that one Airflow task runs for a library, so that the grid shows which of them is slow or failed.

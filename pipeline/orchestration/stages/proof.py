@@ -67,7 +67,7 @@ def proof(resources: Resources) -> Iterator[Stage]:
         partly=[OF_REACH, EXAMPLES, Read("environments", ("outcome", "python", "lock"))],
     )
     yield declared(
-        "migrated_code",
+        "model_migrations",
         reads="releases snippets usages symbols changes lifecycles documents migrations environments verdicts",
         writes=" ".join(model_migrations.TABLES),
         depends=lambda: (

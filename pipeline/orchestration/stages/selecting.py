@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from pipeline.families.all_families import FAMILIES
 from pipeline.lake.runner import Stage
 
-_ALWAYS = ("crawl", "gather", "sites", "review", "reviews")
+_ALWAYS = ("crawl", "gather", "sites", "flags", "decisions")
 _OF_FLAGS = "judgements"
 """A stage whose rows only flags are made of: of the instances that a codemod or an example gave."""
 

@@ -13,7 +13,7 @@ from pipeline.core.vocabularies.running import Outcome
 
 
 class QualityRules(Rule):
-    """The rules of the gate."""
+    """The rules of acceptance."""
 
     licences: frozenset[str] = Field(min_length=1, description="SPDX identifiers")
     hold_back: frozenset[FlagKind]

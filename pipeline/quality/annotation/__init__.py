@@ -1,4 +1,4 @@
-"""What people do with what the review stage has flagged: the queue, their decisions, and what comes of them.
+"""What people do with flagged rows: the queue, their decisions, and what comes of them.
 
 Import from its modules: SQLAlchemy and Alembic take a second to load, and the rules alone are needed everywhere.
 """

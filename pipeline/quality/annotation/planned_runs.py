@@ -26,7 +26,7 @@ _TEXT = frozenset({"description", "problem", "functionality", "arguments"})
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One run of edited code; `subject` is the name under which the gate asks for it, `must_pass` whether it proves it.
+    """One run of edited code; `subject` is the name that acceptance looks up, `must_pass` whether it proves it.
 
     `code` is what runs in place of a problem's solution, None where it is the solution.
     """

@@ -1,4 +1,4 @@
-"""What people have settled, as rows of the table `reviews`, which the gates read."""
+"""Settled decisions, as rows of the table `reviews`, which acceptance reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The review stage: flags on instances of every family that a person should look at."""
+"""The stage `flags`: flags on instances of every family that a person should look at."""
 
 from __future__ import annotations
 

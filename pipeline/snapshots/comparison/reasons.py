@@ -14,7 +14,7 @@ from pipeline.lake.rows import AnyRow, RejectRow, ReviewRow, SnippetRow, Surviva
 
 _STAGES = {
     **{family.table: family.stages for family in INSTANCES},
-    "changes": ("lifecycle", "gate"),
+    "changes": ("lifecycle", "acceptance"),
 }
 """The stages whose rejects remove a row of the configuration; a refused context removes no instance."""
 
@@ -73,7 +73,7 @@ class Reasons:
             return None
         why = Objection(review["objection"]) if review["objection"] else None
         detail = f"{why}: {why.meaning}" if why else "rejected"
-        return Reason(ErratumReason.REVIEWED_OUT, detail, "gate", RejectReason.REVIEWED_OUT)
+        return Reason(ErratumReason.REVIEWED_OUT, detail, "acceptance", RejectReason.REVIEWED_OUT)
 
     def _rejects_of(self, row: AnyRow) -> Iterator[RejectRow]:
         """Yield the rejects that name a row by its id, or its function at its granularity."""

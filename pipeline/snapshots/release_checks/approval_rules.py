@@ -40,5 +40,5 @@ class _ApprovalPart(Rule):
 
 
 def approval_rule() -> ApprovalRule:
-    """Read the rules of approval from `curation_rules/gates.yaml`. Errors: RuleError with file and line."""
-    return load(settings().rules / "gates.yaml", _ApprovalPart).approval
+    """Read the rules of approval from `curation_rules/release_checks.yaml`. Errors: RuleError with file and line."""
+    return load(settings().rules / "release_checks.yaml", _ApprovalPart).approval

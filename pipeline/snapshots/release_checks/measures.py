@@ -36,16 +36,16 @@ class Shift:
     distance: float
 
 
-def families_of(draft: Path) -> dict[str, Family]:
+def families_of(candidate: Path) -> dict[str, Family]:
     """Count the rows of each family of a candidate."""
-    snapshot = Snapshot(draft)
+    snapshot = Snapshot(candidate)
     with duckdb.connect() as database:
         return {family.table: _family(database, snapshot, family) for family in INSTANCES}
 
 
-def _family(database: duckdb.DuckDBPyConnection, draft: Snapshot, family: InstanceFamily) -> Family:
-    names = draft.columns(family.table)
-    database.register("instances", draft.dataset(family.table))
+def _family(database: duckdb.DuckDBPyConnection, candidate: Snapshot, family: InstanceFamily) -> Family:
+    names = candidate.columns(family.table)
+    database.register("instances", candidate.dataset(family.table))
     question = ", ".join(f'"{column}"' for column in family.question)
     counted = [
         "count(*)",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.core.vocabularies.gates import CheckKind, CheckStatus
+from pipeline.core.vocabularies.release_checks import CheckKind, CheckStatus
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.lake.runner import Count
@@ -15,7 +15,7 @@ from pipeline.snapshots.comparison.comparison import Comparison
 from pipeline.snapshots.release_checks.measures import Family, added, families_of, shift
 from pipeline.snapshots.release_checks.rules import Least, Most, ReleaseCheckRules, percent
 
-_RULES_TOO = "; if this is intended, sign it off, or change curation_rules/gates.yaml"
+_RULES_TOO = "; if this is intended, sign it off, or change curation_rules/release_checks.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class CheckInputs:
     `counts` are the latest ones of every stage and library; `kappa` and `surviving` are None without data.
     """
 
-    draft: Path
+    candidate: Path
     comparison: Comparison | None
     counts: Sequence[Count]
     libraries_before: int = 0
@@ -82,18 +82,18 @@ class Check:
 
 def weigh(inputs: CheckInputs, rules: ReleaseCheckRules) -> list[CheckResult]:
     """Run every release check."""
-    draft = Measured(inputs, families_of(inputs.draft))
-    return [gate for kind in CheckKind for gate in CHECKS[kind].weigh(draft, rules)]
+    candidate = Measured(inputs, families_of(inputs.candidate))
+    return [result for kind in CheckKind for result in CHECKS[kind].weigh(candidate, rules)]
 
 
-def overall_status(gates: Sequence[CheckResult]) -> CheckStatus:
+def overall_status(results: Sequence[CheckResult]) -> CheckStatus:
     """Return the strictest status."""
-    statuses = {gate.status for gate in gates}
+    statuses = {result.status for result in results}
     strictest_first = (CheckStatus.HOLD, CheckStatus.APPROVAL)
     return next((status for status in strictest_first if status in statuses), CheckStatus.PASSED)
 
 
-def _gate(
+def _result(
     kind: CheckKind, subject: str, measured: float | None, of: int, rule: Most | Least, least: int
 ) -> CheckResult:
     if measured is None or of < least:
@@ -105,10 +105,10 @@ def _share(part: int, of: int) -> float | None:
     return part / of if of else None
 
 
-def _rejected(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+def _rejected(candidate: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
     units: Counter[str] = Counter()
     refused: Counter[tuple[str, str | None]] = Counter()
-    for count in draft.inputs.counts:
+    for count in candidate.inputs.counts:
         units[count.stage] += count.units_in
         for reason, number in (*count.rejected.items(), *count.rejected_before.items()):
             refused[count.stage, reason] += number
@@ -116,78 +116,78 @@ def _rejected(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult
     for rule in rules.rejected:
         of = units[rule.stage]
         subject = f"{rule.stage}: {rule.reason or 'any reason'}"
-        yield _gate(CheckKind.REJECTED, subject, _share(refused[rule.stage, rule.reason], of), of, rule, rules.least)
+        yield _result(CheckKind.REJECTED, subject, _share(refused[rule.stage, rule.reason], of), of, rule, rules.least)
 
 
-def _internal_errors(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+def _internal_errors(candidate: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
     """Check the internal errors of each stage that had any, in units and their parts, however few units it had."""
     limit = rules.limits[CheckKind.INTERNAL_ERRORS]
     units: Counter[str] = Counter()
     failed: Counter[str] = Counter()
-    for count in draft.inputs.counts:
+    for count in candidate.inputs.counts:
         units[count.stage] += count.units_in
         for reasons in (count.rejected, count.rejected_before, count.noted, count.noted_before):
             failed[count.stage] += reasons.get(RejectReason.INTERNAL_ERROR, 0)
     for stage, number in sorted((+failed).items()):
         share = min(1.0, number / max(1, units[stage]))
-        yield _gate(CheckKind.INTERNAL_ERRORS, stage, share, units[stage], limit, 0)
+        yield _result(CheckKind.INTERNAL_ERRORS, stage, share, units[stage], limit, 0)
     if not +failed:
         total = sum(units.values())
-        yield _gate(CheckKind.INTERNAL_ERRORS, "all stages", _share(0, total), total, limit, 0)
+        yield _result(CheckKind.INTERNAL_ERRORS, "all stages", _share(0, total), total, limit, 0)
 
 
-def _unproven(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+def _unproven(candidate: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
     for rule in rules.unproven:
-        family = draft.families[rule.family]
+        family = candidate.families[rule.family]
         share = _share(family.with_evidence - family.executed, family.with_evidence)
-        yield _gate(CheckKind.UNPROVEN, rule.family, share, family.with_evidence, rule, rules.least)
+        yield _result(CheckKind.UNPROVEN, rule.family, share, family.with_evidence, rule, rules.least)
 
 
-def _duplicates(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
-    for name, family in draft.families.items():
+def _duplicates(candidate: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+    for name, family in candidate.families.items():
         share = _share(family.repeated, family.rows)
-        yield _gate(CheckKind.DUPLICATES, name, share, family.rows, rules.limits[CheckKind.DUPLICATES], rules.least)
+        yield _result(CheckKind.DUPLICATES, name, share, family.rows, rules.limits[CheckKind.DUPLICATES], rules.least)
 
 
-def _agreement(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
-    inputs, rule = draft.inputs, rules.agreement
-    yield _gate(CheckKind.AGREEMENT, "two annotators", inputs.kappa, inputs.pairs, rule, rule.least)
+def _agreement(candidate: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+    inputs, rule = candidate.inputs, rules.agreement
+    yield _result(CheckKind.AGREEMENT, "two annotators", inputs.kappa, inputs.pairs, rule, rule.least)
 
 
-def _survival(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
-    inputs, rule = draft.inputs, rules.limits[CheckKind.SURVIVAL]
-    yield _gate(CheckKind.SURVIVAL, "the last period", inputs.surviving, inputs.survivals, rule, rules.least)
+def _survival(candidate: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+    inputs, rule = candidate.inputs, rules.limits[CheckKind.SURVIVAL]
+    yield _result(CheckKind.SURVIVAL, "the last period", inputs.surviving, inputs.survivals, rule, rules.least)
 
 
-def _unreviewed(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
-    family = added([*draft.families.values()])
+def _unreviewed(candidate: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+    family = added([*candidate.families.values()])
     share, rule = _share(family.pending, family.reviewable), rules.limits[CheckKind.UNREVIEWED]
-    yield _gate(CheckKind.UNREVIEWED, "all families", share, family.reviewable, rule, rules.least)
+    yield _result(CheckKind.UNREVIEWED, "all families", share, family.reviewable, rule, rules.least)
 
 
-def _lost(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+def _lost(candidate: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
     """Check the removed rows and libraries of the last snapshot."""
-    comparison = draft.inputs.comparison
+    comparison = candidate.inputs.comparison
     if comparison is None:
         return
     for family in INSTANCE_TABLES:
         rows = comparison.rows[family]
         lost, subject = _share(rows.removed, rows.old), f"{family} of {comparison.old}"
-        yield _gate(CheckKind.LOST, subject, lost, rows.old, rules.limits[CheckKind.LOST], rules.least)
-    gone, before = comparison.libraries.removed, draft.inputs.libraries_before
+        yield _result(CheckKind.LOST, subject, lost, rows.old, rules.limits[CheckKind.LOST], rules.least)
+    gone, before = comparison.libraries.removed, candidate.inputs.libraries_before
     subject = f"libraries of {comparison.old}" + (f": {', '.join(gone)}" if gone else "")
-    yield _gate(CheckKind.LOST, subject, _share(len(gone), before), before, rules.lost_libraries, 1)
+    yield _result(CheckKind.LOST, subject, _share(len(gone), before), before, rules.lost_libraries, 1)
 
 
-def _shifted(draft: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
+def _shifted(candidate: Measured, rules: ReleaseCheckRules) -> Iterator[CheckResult]:
     """Check the distances of columns from the last snapshot."""
-    comparison = draft.inputs.comparison
+    comparison = candidate.inputs.comparison
     for family in INSTANCE_TABLES if comparison else ():
         assert comparison is not None
         rows, moved = comparison.rows[family], shift(comparison, family)
         subject = f"{family}.{moved.column} since {comparison.old}" if moved else f"{family} since {comparison.old}"
         measured, of = moved.distance if moved else None, min(rows.old, rows.new)
-        yield _gate(CheckKind.SHIFTED, subject, measured, of, rules.limits[CheckKind.SHIFTED], rules.least)
+        yield _result(CheckKind.SHIFTED, subject, measured, of, rules.limits[CheckKind.SHIFTED], rules.least)
 
 
 CHECKS: Mapping[CheckKind, Check] = {

@@ -1,4 +1,4 @@
-"""Limits of release checks: `curation_rules/gates.yaml`."""
+"""Limits of release checks: `curation_rules/release_checks.yaml`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from pipeline.core.errors import InputError
 from pipeline.core.rules.load import Rule, RuleError, load
-from pipeline.core.vocabularies.gates import CheckKind, CheckStatus
+from pipeline.core.vocabularies.release_checks import CheckKind, CheckStatus
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.snapshots.release_checks.approval_rules import ApprovalRule
@@ -154,12 +154,12 @@ class ReleaseCheckRules(Rule):
         return self
 
 
-def gate_rules(folder: Path, stages: Collection[str]) -> ReleaseCheckRules:
+def read_release_check_rules(folder: Path, stages: Collection[str]) -> ReleaseCheckRules:
     """Read the rules of release checks for these stages. Errors: RuleError with file and line."""
-    rules = load(folder / "gates.yaml", ReleaseCheckRules)
+    rules = load(folder / "release_checks.yaml", ReleaseCheckRules)
     if unknown := sorted({rule.stage for rule in rules.rejected} - {*stages}):
         raise RuleError(
-            f"gates.yaml: rejected: no such stage: {', '.join(unknown)}; these are: {', '.join(stages)}",
+            f"release_checks.yaml: rejected: no such stage: {', '.join(unknown)}; these are: {', '.join(stages)}",
             code="release_check_stage_unknown",
         )
     return rules

@@ -323,6 +323,6 @@ def test_the_next_snapshot_holds_what_was_run_before_its_period_ended(
     lake.write("survivals", LIBRARY, [*lake.read("survivals", LIBRARY), *looked])
     assert len({row["day"] for row in lake.read("survivals", LIBRARY)}) == 2
     period = Period(None, datetime(2025, 1, 1, tzinfo=UTC))
-    drafted = make_candidate(lake, tmp_path / "drafts", tmp_path / "snapshots", "m", [LIBRARY], period, {})
-    assert [one["day"] for one in read_parquet(drafted.path / "data" / "survivals.parquet")] == ["2020-02-02"]
-    assert "What still passes" in (drafted.path / "README.md").read_text()
+    candidate = make_candidate(lake, tmp_path / "candidates", tmp_path / "snapshots", "m", [LIBRARY], period, {})
+    assert [one["day"] for one in read_parquet(candidate.path / "data" / "survivals.parquet")] == ["2020-02-02"]
+    assert "What still passes" in (candidate.path / "README.md").read_text()

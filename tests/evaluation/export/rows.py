@@ -248,4 +248,4 @@ def lake_tables(sha256: str = "0" * 64) -> Tables:
 def snapshot_of(content: Tables, folder: Path) -> Path:
     """Publish tables as a snapshot."""
     lake = fill(folder / "lake", content)
-    return publish(lake, folder / "drafts", folder / "snapshots", "mine", ["lib"], Period(), {}).path
+    return publish(lake, folder / "candidates", folder / "snapshots", "mine", ["lib"], Period(), {}).path

@@ -411,7 +411,7 @@ def test_an_id_is_a_folder_of_its_own_whatever_it_is(tmp_path: Path) -> None:
     ids = ["_x", "A", "a b", "é" * 99, "x" * 99, "[x]"]
     canary = "canary -->\n# canary\nof it, long enough"
     written(tables() | {"published_problems": [problem(id=of, canary=canary) for of in ids]}, tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"out", "lake", "drafts", "snapshots"}
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "lake", "candidates", "snapshots"}
     records = [json.loads(line) for line in (tmp_path / "out" / "tasks.jsonl").read_text().splitlines()]
     tasks = {one["id"]: tmp_path / "out" / one["task"] for one in records if one["family"] == Family.PROBLEM}
     assert tasks.keys() == set(ids)

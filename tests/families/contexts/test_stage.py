@@ -37,7 +37,7 @@ NAMES = {name: f"lib.{name}" for name in ("fetch", "sort", "drop", "lib")}
 
 
 def completions(snippets: Sequence[SnippetRow], uses: Sequence[UsageRow]) -> list[Any]:
-    """Completions as published: what the gate adds is not asked for here, but for these columns."""
+    """Completions as published: what acceptance adds is not asked for here, but for these columns."""
     history = History(RELEASES, [], [], Tags(LIVES, TAGGING).at)
     programs = [(row, parse_source(row["preamble"] + row["code"])) for row in snippets]
     of_snippet = {row["id"]: [use for use in uses if use["snippet_id"] == row["id"]] for row in snippets}

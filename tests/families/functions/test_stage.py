@@ -69,7 +69,7 @@ def made_by(store: EnvironmentStore, **changed: Any) -> Output:
 
 @pytest.fixture(scope="module")
 def published(output: Output) -> dict[tuple[str, str], Any]:
-    gated = functions_acceptance_stage(
+    accepted = functions_acceptance_stage(
         {
             "functions": output.tables["functions"],
             "function_runs": output.tables["function_runs"],
@@ -85,7 +85,7 @@ def published(output: Output) -> dict[tuple[str, str], Any]:
         least=LIMITS,
         masking=load(RULES / "masking.yaml", MaskingRules),
     )
-    return {(row["path"], row["granularity"]): row for row in gated.tables["published_functions"]}
+    return {(row["path"], row["granularity"]): row for row in accepted.tables["published_functions"]}
 
 
 def test_an_introduced_function_has_tests_of_each_kind_that_its_reference_passes(

@@ -18,7 +18,7 @@ from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.stage import Runner
-from pipeline.families.model_migrations.stage import Migrating, drafted_migrations_stage
+from pipeline.families.model_migrations.stage import Migrating, model_migrations_stage
 from pipeline.families.model_migrations.tables import TABLES, with_drafted
 from pipeline.lake.rows import SnippetRow
 from pipeline.lake.schema import table
@@ -99,7 +99,7 @@ def make(drafter: Any, store: Store) -> Make:  # noqa: F811
             runner=Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION),
             drafter=drafter(),
         )
-        made = drafted_migrations_stage(tables(store, docstring, *(snippets or (TOTAL,))), migrating=migrating)
+        made = model_migrations_stage(tables(store, docstring, *(snippets or (TOTAL,))), migrating=migrating)
         assert made.tables.keys() == set(TABLES)
         for name, rows in made.by_table.items():
             for row in rows:

@@ -79,7 +79,7 @@ def made_by(store: Store, model: ModelDrafter | None, changes: list[ChangeRow], 
 def published(output: Output) -> Sequence[Any]:
     problems, runs = output.tables["problems"], output.tables["problem_runs"]
     changes = TABLES["changes"]
-    gated = problems_acceptance_stage(
+    accepted = problems_acceptance_stage(
         {
             "problems": problems,
             "problem_runs": runs,
@@ -93,9 +93,9 @@ def published(output: Output) -> Sequence[Any]:
         RULES_OF_PROBLEMS,
         MUTATION,
     )
-    for row in gated.tables["published_problems"]:
+    for row in accepted.tables["published_problems"]:
         table("published_problems").check(row)
-    return gated.tables["published_problems"]
+    return accepted.tables["published_problems"]
 
 
 def test_what_a_model_writes_about_changes_is_proven_and_published(

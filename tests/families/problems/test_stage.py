@@ -78,7 +78,7 @@ def made_by(store: Store, **changed: Any) -> Output:
     return output
 
 
-def gated(output: Output) -> Output:
+def accepted(output: Output) -> Output:
     problems, runs = output.tables["problems"], output.tables["problem_runs"]
     known = {**TABLES, **output.by_table}
     flags = flags_stage(
@@ -107,7 +107,7 @@ def output(store: Store) -> Output:
 
 @pytest.fixture(scope="module")
 def published(output: Output) -> dict[str, Any]:
-    rows = gated(output).tables["published_problems"]
+    rows = accepted(output).tables["published_problems"]
     for row in rows:
         table("published_problems").check(row)
     return {row["path"]: row for row in rows}

@@ -335,19 +335,19 @@ def test_of_code_that_may_not_be_passed_on_no_text_is_kept(
     assert not any(output.tables[name] for name in ("project_files", "traced_functions", "line_coverage"))
 
 
-def test_the_gate_holds_back_by_licence_too(project_context: ProjectContext, traced: Output, tasks: Output) -> None:
+def test_acceptance_refuses_by_licence_too(project_context: ProjectContext, traced: Output, tasks: Output) -> None:
     projects = [row | {"licence": "GPL-3.0-only"} for row in traced.tables["projects"]]
-    gated = repository_acceptance_stage(
+    accepted = repository_acceptance_stage(
         {"repository_tasks": tasks.tables["repository_tasks"], "projects": projects, "flags": [], "reviews": []},
         QUALITY,
         MUTATION,
     )
-    assert gated.units_in == len(gated.rejects) > 0
-    assert {reject.reason for reject in gated.rejects} == {RejectReason.LICENCE}
+    assert accepted.units_in == len(accepted.rejects) > 0
+    assert {reject.reason for reject in accepted.rejects} == {RejectReason.LICENCE}
 
 
 def test_what_is_published_names_its_source(traced: Output, tasks: Output) -> None:
-    gated = repository_acceptance_stage(
+    accepted = repository_acceptance_stage(
         {
             "repository_tasks": tasks.tables["repository_tasks"],
             "projects": traced.tables["projects"],
@@ -357,7 +357,7 @@ def test_what_is_published_names_its_source(traced: Output, tasks: Output) -> No
         QUALITY,
         MUTATION,
     )
-    for row in gated.tables["published_repository_tasks"]:
+    for row in accepted.tables["published_repository_tasks"]:
         table("published_repository_tasks").check(row)
         assert (row["purl"], row["licence"], row["origin"]) == ("pkg:pypi/shop@1.0", "MIT", "pypi:shop")
 

@@ -37,7 +37,7 @@ def resources(tmp_path_factory: pytest.TempPathFactory) -> Resources:
 @pytest.fixture(scope="module")
 def scenes(resources: Resources, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     stages, counts = stages_of(resources), tmp_path_factory.mktemp("counts")
-    for name in ("crawl", "gather", "projects", "scenes", "scenes_gate"):
+    for name in ("crawl", "gather", "projects", "scenes", "scenes_acceptance"):
         run_stage(stages[name], LIBRARY, resources.lake, counts)
     return resources.lake.read("published_scenes", LIBRARY)
 

@@ -34,8 +34,8 @@ LATE = {
     "dag_run": {"dag_id": "refresh", "dag_run_id": "weekly", "queued_at": "2026-11-16T03:00:00Z"},
     "deadline": {"id": "1", "deadline_time": "2026-11-17T03:00:00Z"},
 }
-GATE = SimpleNamespace(subject="Approve starter-2026-11-16", body="rejects: 41% (limit 30%)")
-WAITING = {"dag": SimpleNamespace(dag_id="publish"), "run_id": "p", "ti": TASK, "task": GATE}
+APPROVAL = SimpleNamespace(subject="Approve starter-2026-11-16", body="rejects: 41% (limit 30%)")
+WAITING = {"dag": SimpleNamespace(dag_id="publish"), "run_id": "p", "ti": TASK, "task": APPROVAL}
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def test_what_was_never_asked_about_counts_as_the_mean_of_the_others() -> None:
 
 
 def test_of_runs_the_libraries_count_that_came_to_an_end(tmp_path: Path) -> None:
-    for library, stages in [("whole", ("crawl", "validation", "scenes_gate")), ("cut", ("crawl", "validation"))]:
+    for library, stages in [("whole", ("crawl", "validation", "scenes_acceptance")), ("cut", ("crawl", "validation"))]:
         for stage in stages:
             count = Count(stage, library, units_in=5, units_out=4, rejected={"yanked": 1}, unchanged=0, seconds=2.0)
             write_json(tmp_path / "counts" / f"{library}.{stage}.json", asdict(count))

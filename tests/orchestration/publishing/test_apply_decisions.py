@@ -1,4 +1,4 @@
-"""What people decide after a refresh counts when its snapshot is made, and only the gates run again for it."""
+"""What people decide after a refresh counts when its snapshot is made, and only acceptance and what reads it run again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REJECT = NewDecision(DecisionKind.REJECT, Objection.NOT_VERSION_SENSITIVE)
 
 @pytest.fixture
 def refresh(data: Path, monkeypatch: pytest.MonkeyPatch) -> Refresh:
-    """A refresh whose gates have run, that has filled the queue and pinned its lake."""
+    """A refresh whose acceptance has run, that has filled the queue and pinned its lake."""
     monkeypatch.setenv("DRIFTLINE_INDEX_URL", "http://127.0.0.1:1/simple")
     known = world()
     lake = fill(data / "lake", tables(known))
@@ -39,7 +39,7 @@ def refresh(data: Path, monkeypatch: pytest.MonkeyPatch) -> Refresh:
     begin(made)
     resources = made.resources()
     stages = stages_of(resources)
-    for name in ("reviews", *stages_after("reviews", stages)):
+    for name in ("decisions", *stages_after("reviews", stages)):
         run_stage(stages[name], LIBRARY, resources.lake, made.folder / "counts")
     fill_from(
         open_store(resources.settings.reviews_url, resources.rules.annotation),
@@ -94,13 +94,13 @@ def test_who_was_broken_off_goes_on(refresh: Refresh, monkeypatch: pytest.Monkey
     import pipeline.orchestration.publishing.apply_decisions as module
 
     def broken(stage: object, *rest: object) -> object:
-        if getattr(stage, "name", "") == "gate":
+        if getattr(stage, "name", "") == "acceptance":
             raise OSError(28, "No space left on device")
         return run_stage(stage, *rest)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:
         patched.setattr(module, "run_stage", broken)
-        with raises(NotJudged, LIBRARY, "stage gate", code="decisions_not_applied"):
+        with raises(NotJudged, LIBRARY, "stage acceptance", code="decisions_not_applied"):
             again(refresh)
     assert out in published(pinned(refresh))
     assert again(refresh) == []
@@ -108,7 +108,7 @@ def test_who_was_broken_off_goes_on(refresh: Refresh, monkeypatch: pytest.Monkey
 
 
 def test_a_library_with_more_to_do_than_that_waits_for_its_refresh(refresh: Refresh) -> None:
-    """A stage before the gates ended, and then one of them failed: what it would judge now is half of another time."""
+    """A stage before acceptance ended, and then one of them failed: what it would judge now is half of another time."""
     out = rejected(refresh)
     lake = pinned(refresh)
     lake.write("problems", LIBRARY, [])
@@ -129,13 +129,13 @@ def test_reviews_that_are_gone_are_told(refresh: Refresh, data: Path) -> None:
     assert again(refresh) == []
     for path in data.glob("reviews.sqlite*"):
         path.unlink()
-    with raises(NotJudged, "stage reviews", "StoreError", code="decisions_not_applied"):
+    with raises(NotJudged, "stage decisions", "StoreError", code="decisions_not_applied"):
         again(refresh)
 
 
 def test_the_stages_that_reviews_make_a_difference_to(refresh: Refresh) -> None:
     found = stages_after("reviews", stages_of(refresh.resources()))
-    assert {"gate", "contexts", "scenes_gate", "repository_gate"} <= {*found}
-    assert {"review", "crawl", "validation", "problems", "scenes"}.isdisjoint(found)
-    assert found.index("gate") < found.index("contexts")
+    assert {"acceptance", "contexts", "scenes_acceptance", "repository_acceptance"} <= {*found}
+    assert {"flags", "crawl", "validation", "problems", "scenes"}.isdisjoint(found)
+    assert found.index("acceptance") < found.index("contexts")
     shutil.rmtree(refresh.folder)

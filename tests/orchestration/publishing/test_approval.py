@@ -18,7 +18,7 @@ def test_a_store_that_is_away_for_an_hour_ends_no_question(tmp_path: Path, monke
     monkeypatch.setenv("DRIFTLINE_LAKE", "s3://away/lake")
     for name, value in environ("http://127.0.0.1:1").items():
         monkeypatch.setenv(name, value)
-    asked = {"profile": "starter", "run": "one", "draft": "0" * 64, "at": datetime.now(UTC).isoformat()}
+    asked = {"profile": "starter", "run": "one", "candidate": "0" * 64, "at": datetime.now(UTC).isoformat()}
     with pytest.raises(TaskAwaitingInput) as waits:
         Approval(subject="Publish?")._without_answer({}, asked, {"error_type": "timeout"})
     assert waits.value.timeout == looks_every()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from pipeline.core.vocabularies.gates import CheckKind, CheckStatus, PublicationState
+from pipeline.core.vocabularies.release_checks import CheckKind, CheckStatus, PublicationState
 from pipeline.orchestration.failures import Failure
 from pipeline.orchestration.report.data import report_of
 from pipeline.orchestration.report.figures import Bar, Figure
@@ -40,9 +40,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report with every part, and with names that nobody should have."""
     if kept := os.environ.get("DRIFTLINE_REPORT"):
         return Path(kept).resolve()
-    failure = Failure("a", "gate", "1.2", f"KeyError: {HOSTILE}", "report it", "2026-11-20T10:00:00+00:00", "")
-    gate = CheckResult(CheckKind.REJECTED, "crawl: any reason", 0.41, 120, "at most 30%", CheckStatus.APPROVAL)
-    record = Publication("now", "starter", PublicationState.WAITING, "crawl", None, [gate], ["3 rows came"])
+    failure = Failure("a", "acceptance", "1.2", f"KeyError: {HOSTILE}", "report it", "2026-11-20T10:00:00+00:00", "")
+    result = CheckResult(CheckKind.REJECTED, "crawl: any reason", 0.41, 120, "at most 30%", CheckStatus.APPROVAL)
+    record = Publication("now", "starter", PublicationState.WAITING, "crawl", None, [result], ["3 rows came"])
     now = replace(ran(RECORD, count("crawl", "a", 9)), failures=[failure], publication=record)
     parts = [f"part{number}" for number in range(8)]
     bars = [Bar("x" * 80, "meaning", dict.fromkeys(parts, 5)), Bar("short", "", {"part0": 1})]

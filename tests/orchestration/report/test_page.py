@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 
 from pipeline.core.vocabularies.drafts import DraftKind, DraftStatus
-from pipeline.core.vocabularies.gates import CheckKind, CheckStatus, PublicationState
+from pipeline.core.vocabularies.release_checks import CheckKind, CheckStatus, PublicationState
 from pipeline.lake.run_records import RunRecord
 from pipeline.lake.runner import Count
 from pipeline.llm.client.tally import Tally
@@ -23,7 +23,9 @@ from pipeline.snapshots.publication import Publication, Signature
 from pipeline.snapshots.release_checks.release_checks import CheckResult
 
 HOSTILE = "<script>alert(1)</script>\u202e\"'&{{ 7*7 }}"
-RECORD = RunRecord("now", "starter", ("a", HOSTILE), ("crawl", "gate"), None, "2026-11-16", "2026-11-20T10:00:00+00:00")
+RECORD = RunRecord(
+    "now", "starter", ("a", HOSTILE), ("crawl", "acceptance"), None, "2026-11-16", "2026-11-20T10:00:00+00:00"
+)
 DRAFTS = DraftsSummary(
     {DraftKind.DESCRIPTION: Tally(12, 1, 8, 2, 1, 4_000_000, "the month has cost 20")},
     Spent(5_000_000, 2_000_000_000, 7_000_000, 20_000_000_000),
@@ -38,15 +40,15 @@ def count(stage: str, library: str, made: int, seconds: float = 1.0, **more: obj
 
 def ran(record: RunRecord, *counts: Count, seconds: float = 3.0) -> Ran:
     crawl = count("crawl", "", 9, seconds=seconds, units_in=12, rejected={"yanked": 3}, noted={HOSTILE: 1})
-    gate = count(
-        "gate", "", 0, seconds=0.2, units_in=10, unchanged=10, units_out_before=7, rejected_before={"flagged": 2}
+    acceptance = count(
+        "acceptance", "", 0, seconds=0.2, units_in=10, unchanged=10, units_out_before=7, rejected_before={"flagged": 2}
     )
-    return Ran(record, counts, [crawl, gate], None)
+    return Ran(record, counts, [crawl, acceptance], None)
 
 
 @pytest.fixture
 def report() -> Report:
-    counts = [count("crawl", "a", 9), count("gate", "a", 7), count("crawl", HOSTILE, 0, rejected={"no_space": 1})]
+    counts = [count("crawl", "a", 9), count("acceptance", "a", 7), count("crawl", HOSTILE, 0, rejected={"no_space": 1})]
     now = ran(replace(RECORD, ended="2026-11-20T10:11:00+00:00"), *counts)
     before = ran(replace(RECORD, run="before"), seconds=5.5)
     return report_of(now, None, before, None, DRAFTS, {"github": "no token"})
@@ -63,18 +65,18 @@ def row(page: BeautifulSoup, name: str) -> list[str]:
 
 
 def test_the_funnel_counts_what_is_unchanged_as_it_came_out(page: BeautifulSoup) -> None:
-    crawl, gate = row(page, "crawl"), row(page, "gate")
+    crawl, acceptance = row(page, "crawl"), row(page, "acceptance")
     assert (crawl[1], crawl[3:6], crawl[6:10]) == ("12", ["9", "", "3"], ["12", "3", "-2.5", "100"])
     assert crawl[-1].startswith("yanked\xa03; parts: ")
-    assert (gate[1], gate[3:7]) == ("10", ["7", "", "2", "0"])
-    assert "flagged\xa02" in gate[-1]
-    assert "1 not told" in gate[-1]
+    assert (acceptance[1], acceptance[3:7]) == ("10", ["7", "", "2", "0"])
+    assert "flagged\xa02" in acceptance[-1]
+    assert "1 not told" in acceptance[-1]
 
 
 def test_what_is_left_undone_names_library_stage_and_what_to_do(report: Report, page: BeautifulSoup) -> None:
     assert [(trouble.libraries, trouble.stage) for trouble in report.troubles] == [
+        ([HOSTILE], "acceptance"),
         ([HOSTILE], "crawl"),
-        ([HOSTILE], "gate"),
     ]
     told = page.select_one(".troubles")
     assert isinstance(told, Tag)
@@ -83,14 +85,16 @@ def test_what_is_left_undone_names_library_stage_and_what_to_do(report: Report, 
 
 
 def test_a_failure_names_its_release_and_takes_the_place_of_what_only_broke_off() -> None:
-    failure = Failure("a", "gate", "1.2", f"KeyError: {HOSTILE}", "report it", "2026-11-20T10:00:00+00:00", "trace")
+    failure = Failure(
+        "a", "acceptance", "1.2", f"KeyError: {HOSTILE}", "report it", "2026-11-20T10:00:00+00:00", "trace"
+    )
     now = replace(ran(replace(RECORD, libraries=("a",)), count("crawl", "a", 9)), failures=[failure])
     report = report_of(now, None, None, None, None, {})
     assert [(t.libraries, t.stage, t.release, t.advice) for t in report.troubles] == [
-        (["a"], "gate", "1.2", "report it")
+        (["a"], "acceptance", "1.2", "report it")
     ]
     cells = row(BeautifulSoup(page_of(report), "lxml"), "a")
-    assert cells[:3] == ["a", "1.2", "gate"]
+    assert cells[:3] == ["a", "1.2", "acceptance"]
 
 
 def test_an_internal_error_stands_with_its_trace_and_what_to_do() -> None:
@@ -102,20 +106,20 @@ def test_an_internal_error_stands_with_its_trace_and_what_to_do() -> None:
     assert str(error).splitlines() == [f"a, stage usage, some key and 2 more: KeyError: {HOSTILE}"]
 
 
-def test_gates_that_are_not_passed_stand_with_what_to_do() -> None:
-    gates = [
+def test_release_checks_that_do_not_pass_have_advice() -> None:
+    results = [
         CheckResult(CheckKind.REJECTED, "crawl: any reason", 0.41, 120, "at most 30%", CheckStatus.APPROVAL),
         CheckResult(CheckKind.DUPLICATES, "problems", 0.0, 120, "at most 6%", CheckStatus.PASSED),
     ]
     signature = Signature(HOSTILE, approved=True, when="2026-11-20T12:00:00+00:00", note="seen")
-    record = Publication("now", "starter", PublicationState.PUBLISHED, "", None, gates, ["3 rows came"], signature)
+    record = Publication("now", "starter", PublicationState.PUBLISHED, "", None, results, ["3 rows came"], signature)
     page = BeautifulSoup(
         page_of(report_of(replace(ran(RECORD), publication=record), None, None, None, None, {})), "lxml"
     )
-    told = page.select_one("#gates")
+    told = page.select_one("#release-checks")
     assert isinstance(told, Tag)
-    assert [line.td.get_text() for line in told.select("table.gates tr") if line.td] == ["rejected"]
-    assert "All 2 gates" in told.get_text()
+    assert [line.td.get_text() for line in told.select("table.checks tr") if line.td] == ["rejected"]
+    assert "All 2 release checks" in told.get_text()
     assert "3 rows came" in told.get_text()
     assert "Signed by <script>" in told.get_text()
 
@@ -138,7 +142,7 @@ def test_time_stands_by_stage_and_library(page: BeautifulSoup) -> None:
 def test_a_run_that_has_not_ended_is_not_said_to_have_broken_off(ended: str | None, told: str) -> None:
     now = ran(replace(RECORD, libraries=("a",), ended=ended), count("crawl", "a", 9))
     report = report_of(now, None, None, None, None, {})
-    assert [(trouble.stage, trouble.why.startswith(told)) for trouble in report.troubles] == [("gate", True)]
+    assert [(trouble.stage, trouble.why.startswith(told)) for trouble in report.troubles] == [("acceptance", True)]
 
 
 def test_money_stands_by_kind_and_against_the_limits(page: BeautifulSoup) -> None:
@@ -197,4 +201,4 @@ def test_pieces_of_a_bar_follow_each_other_and_fit() -> None:
 def test_a_program_reads_the_same(report: Report) -> None:
     told = report.as_json()
     assert told["drafts"]["tallies"]["description"]["nano_usd_per_accepted"] == 500_000
-    assert [stage["stage"] for stage in told["stages"]] == ["crawl", "gate"]
+    assert [stage["stage"] for stage in told["stages"]] == ["crawl", "acceptance"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.core.vocabularies.gates import PublicationState
+from pipeline.core.vocabularies.release_checks import PublicationState
 from pipeline.core.vocabularies.runs import RunState, StageState
 from pipeline.lake.run_records import RunRecord, read_record
 from pipeline.lake.runner import Count, write_json

@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.annotation import DecisionKind
 from pipeline.core.vocabularies.families import Family
 from pipeline.index.release_selection import Period
 from pipeline.lake.tables import Lake
-from pipeline.orchestration.resources.reading import follow_lifecycles, read_reviews
+from pipeline.orchestration.resources.reading import follow_lifecycles, read_decisions
 from pipeline.orchestration.resources.resources import Resources
 from pipeline.quality.annotation.store import StoreError
 from tests.errors import raises
@@ -36,10 +36,10 @@ def test_lives_go_on_where_no_release_is_new(data: Path) -> None:
 
 def test_a_review_database_that_is_gone_makes_no_decision_void(data: Path) -> None:
     resources, lake = Resources(settings(), load_profile("starter"), Period()), Lake(settings().lake_root)
-    assert read_reviews(resources, lake, LIBRARY, None).tables == {"reviews": []}
+    assert read_decisions(resources, lake, LIBRARY, None).tables == {"reviews": []}
     decided: Any = {"instance_id": "a", "library": LIBRARY, "family": Family.COMPLETION, "content": "b", "flags": []}
     decided |= {"kind": DecisionKind.ACCEPT, "objection": None, "edits": [], "runs": [], "annotators": 1}
     lake.write("reviews", LIBRARY, [decided])
     with raises(StoreError, "reviews.sqlite", code="reviews_gone"):
-        read_reviews(resources, lake, LIBRARY, None)
+        read_decisions(resources, lake, LIBRARY, None)
     assert not settings().reviews_file.exists()

@@ -1,4 +1,4 @@
-"""What the rules let go, and above all what stays: runs, drafts, logs, snapshots and Airflow's database."""
+"""What the rules let go, and above all what stays: runs, candidates, logs, snapshots and Airflow's database."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOW = datetime(2026, 11, 22, tzinfo=UTC)
 SECOND = 1 / 86400
 TEN_DAYS = Age(days=10)
 RULES = RetentionRules(
-    runs=AgeButNewest(days=10, keep=1), drafts=TEN_DAYS, logs=TEN_DAYS, metadata=None, snapshots=None
+    runs=AgeButNewest(days=10, keep=1), candidates=TEN_DAYS, logs=TEN_DAYS, metadata=None, snapshots=None
 )
 
 
@@ -70,11 +70,11 @@ def test_old_runs_of_a_store_go_too(data: Path, monkeypatch: pytest.MonkeyPatch)
     assert [path.name for path in settings().runs.iterdir()] == ["newest"]
 
 
-def test_a_draft_goes_when_nobody_placed_it_in_time(data: Path) -> None:
-    aged(data / "drafts" / "starter" / "starter-2026-11-09.abc" / "manifest.json", 11)
-    aged(data / "drafts" / "starter" / "starter-2026-11-16.abc" / "manifest.json", 9)
-    aged(data / "drafts" / "starter" / ".lock", 99)
-    assert found(data) == {"drafts/starter/starter-2026-11-09.abc"}
+def test_a_candidate_goes_when_nobody_placed_it_in_time(data: Path) -> None:
+    aged(data / "candidates" / "starter" / "starter-2026-11-09.abc" / "manifest.json", 11)
+    aged(data / "candidates" / "starter" / "starter-2026-11-16.abc" / "manifest.json", 9)
+    aged(data / "candidates" / "starter" / ".lock", 99)
+    assert found(data) == {"candidates/starter/starter-2026-11-09.abc"}
 
 
 def test_logs_go_by_when_they_were_last_written(data: Path) -> None:
@@ -86,12 +86,12 @@ def test_logs_go_by_when_they_were_last_written(data: Path) -> None:
 def test_an_age_at_the_limit_stays_and_a_second_more_goes(data: Path) -> None:
     for name, days in (("at", 10), ("over", 10 + SECOND)):
         run(data, f"{name}-run", days)
-        aged(data / "drafts" / "starter" / name / "manifest.json", days)
+        aged(data / "candidates" / "starter" / name / "manifest.json", days)
         aged(data / "logs" / f"{name}.log", days)
         unrecorded = aged(data / "runs" / f"{name}-unrecorded" / "counts.json", days).parent
         os.utime(unrecorded, (unrecorded / "counts.json").stat()[7:9])
     run(data, "newest", 0)
-    assert found(data) == {"runs/over-run", "runs/over-unrecorded", "drafts/starter/over", "logs/over.log"}
+    assert found(data) == {"runs/over-run", "runs/over-unrecorded", "candidates/starter/over", "logs/over.log"}
 
 
 def test_a_snapshot_at_the_limit_stays_and_a_second_more_goes(data: Path) -> None:
@@ -144,7 +144,7 @@ def test_null_keeps_everything(data: Path) -> None:
     run(data, "a", 999)
     run(data, "b", 999)
     aged(data / "logs" / "a.log", 999)
-    nothing = RetentionRules(runs=None, drafts=None, logs=None, metadata=None, snapshots=None)
+    nothing = RetentionRules(runs=None, candidates=None, logs=None, metadata=None, snapshots=None)
     assert found(data, nothing) == set()
 
 
@@ -166,12 +166,12 @@ def test_a_snapshot_of_several_machines_goes_where_they_fetch_it_too(
     monkeypatch.setenv("DRIFTLINE_LAKE", "memory://retention_shared")
     snapshot(data, "2020-01-06", 2000)
     snapshot(data, "2026-11-16", 6)
-    aged(data / "drafts" / "starter" / "starter-2026-11-16" / "manifest.json", 11)
+    aged(data / "candidates" / "starter" / "starter-2026-11-16" / "manifest.json", 11)
     shared = place(str(settings().shared_snapshots)) / "starter"
     for day in ("2020-01-06", "2026-11-16"):
         (shared / f"starter-{day}" / "manifest.json").write_text("{}")
     rules = RULES.model_copy(update={"snapshots": AgeButNewest(days=30, keep=1)})
-    assert found(data, rules) == {"snapshots/starter/starter-2020-01-06", "drafts/starter/starter-2026-11-16"}
+    assert found(data, rules) == {"snapshots/starter/starter-2020-01-06", "candidates/starter/starter-2026-11-16"}
     remove(list(leftovers(settings(), rules, data / "logs", NOW)))
     assert [folder.name for folder in shared.iterdir()] == ["starter-2026-11-16"]
 

@@ -1,4 +1,4 @@
-"""What the gate lets through carries everything; what it refuses has its reason."""
+"""Accepted rows have all columns; refused ones have a reason."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def world() -> World:
     return replace(made, completions=rows, drafts=drafts)
 
 
-def gate(
+def accept(
     world: World,
     flags: list[FlagRow] | None = None,
     environments: list[Any] | None = None,
@@ -52,7 +52,7 @@ def gate(
     other_answers: list[OtherAnswerRow] | None = None,
     symbols: list[SymbolRow] | None = None,
 ) -> Output:
-    """Run the gate and check that what it publishes fits the declared tables."""
+    """Run acceptance and check that what it publishes fits the declared tables."""
     output = acceptance_stage(
         {
             "completions": world.completions,
@@ -98,7 +98,7 @@ def published(output: Output, table: str, version: str) -> Any:
 
 
 def test_a_published_completion_carries_proof_licence_and_source() -> None:
-    output = gate(world())
+    output = accept(world())
     row = published(output, "published_completions", "1.1")
     expected: dict[str, Any] = {
         "libevolutioneval_tag": "deprecated",
@@ -126,9 +126,9 @@ def test_a_published_completion_carries_proof_licence_and_source() -> None:
 def test_a_completion_of_an_unchanged_api_is_not_discriminating() -> None:
     """Its program fails in the other release because of something else in it, which the prompt shows."""
     known = world()
-    assert published(gate(known), "published_completions", "1.1")["discriminating"]
+    assert published(accept(known), "published_completions", "1.1")["discriminating"]
     known.completions[:] = [row | {"change_id": None} for row in known.completions]
-    row = published(gate(known), "published_completions", "1.1")
+    row = published(accept(known), "published_completions", "1.1")
     assert (row["neighbour_outcome"], row["discriminating"]) == ("api_missing", False)
 
 
@@ -161,7 +161,7 @@ def test_a_name_that_the_other_release_has_too_does_not_discriminate(
     known.completions[:] = [{**row, **columns} for row in known.completions]
     modules = [symbol(name, "1.1", kind=SymbolKind.MODULE) for name in ("lib", "lib.sub", "new")]
     there = [*modules, symbol("lib.Page", "1.1", kind=SymbolKind.CLASS), symbol(path, "2.0")]
-    row = published(gate(known, symbols=there), "published_completions", "1.1")
+    row = published(accept(known, symbols=there), "published_completions", "1.1")
     assert (row["neighbour_version"], row["discriminating"]) == ("2.0", discriminates)
 
 
@@ -177,19 +177,19 @@ def test_a_completion_with_which_another_name_passes_is_refused() -> None:
         "tried": 2,
         "passing": ["fetch"],
     }
-    output = gate(known, other_answers=[run])
+    output = accept(known, other_answers=[run])
     assert [(reject.key, reject.reason) for reject in output.rejects] == [
         (instance["id"], RejectReason.SEVERAL_ANSWERS)
     ]
-    assert gate(known, other_answers=[{**run, "passing": []}]).rejects == []
+    assert accept(known, other_answers=[{**run, "passing": []}]).rejects == []
     # nobody has run the code that a person wrote with other names
     edits_of_it = edits(masked_code=instance["masked_code"] + "# of it\n")
     edit = review(known, instance, [], DecisionKind.EDIT, edits=edits_of_it)
-    rows = gate(known, other_answers=[run], reviews=[edit]).tables["published_completions"]
+    rows = accept(known, other_answers=[run], reviews=[edit]).tables["published_completions"]
     assert instance["id"] in {row["id"] for row in rows}
     # a text that a person wrote tells the names apart
     described = review(known, instance, [], DecisionKind.EDIT, edits=edits(description="Get it once."))
-    rows = gate(known, other_answers=[run], reviews=[described]).tables["published_completions"]
+    rows = accept(known, other_answers=[run], reviews=[described]).tables["published_completions"]
     assert instance["id"] in {row["id"] for row in rows}
 
 
@@ -206,7 +206,7 @@ def test_of_completions_that_differ_in_the_code_around_the_one_that_shows_most_i
     known.drafts.append(
         {**next(row for row in known.drafts if row["subject_id"] == instance["id"]), "subject_id": "longer"}
     )
-    output = gate(known)
+    output = accept(known)
     assert [(reject.key, reject.reason) for reject in output.rejects] == [(instance["id"], RejectReason.NEAR_DUPLICATE)]
 
 
@@ -215,7 +215,7 @@ def test_of_migrations_with_the_same_names_the_one_whose_checks_notice_most_is_p
     instance = known.migrations[0]
     other: Any = {**instance, "id": "other", "target_outputs": instance["target_outputs"] + 1}
     known.migrations.append(other)
-    output = gate(known)
+    output = accept(known)
     assert [(reject.key, reject.reason) for reject in output.rejects] == [(instance["id"], RejectReason.NEAR_DUPLICATE)]
 
 
@@ -223,11 +223,11 @@ def test_migrations_of_two_changes_of_an_api_are_two() -> None:
     known = world()
     other: Any = {**known.migrations[0], "id": "other", "change_id": None}
     known.migrations.append(other)
-    assert gate(known).rejects == []
+    assert accept(known).rejects == []
 
 
 def test_evidence_by_tag() -> None:
-    output = gate(world())
+    output = accept(world())
     rows = {
         row["version"]: (row["libevolutioneval_tag"], row["evidence"]) for row in output.tables["published_completions"]
     }
@@ -258,21 +258,21 @@ def score_of_targets(migrations: list[MigrationRow], score: MutationScore) -> li
 def test_a_published_migration_has_its_mutation_score(score: MutationScore | None, expected: tuple[Any, ...]) -> None:
     known = world()
     row = published(
-        gate(known, scores=score_of_targets(known.migrations, score) if score else []), "published_migrations", "1.1"
+        accept(known, scores=score_of_targets(known.migrations, score) if score else []), "published_migrations", "1.1"
     )
     assert tuple(row[column] for column in SCORED) == expected
 
 
 def test_a_migration_whose_outputs_notice_too_few_mutants_is_refused() -> None:
     known = world()
-    output = gate(known, scores=score_of_targets(known.migrations, MutationScore(100, 74)))
+    output = accept(known, scores=score_of_targets(known.migrations, MutationScore(100, 74)))
     assert output.tables["published_migrations"] == []
     weak = {reject.key for reject in output.rejects if reject.reason is RejectReason.WEAK_TESTS}
     assert weak == {row["id"] for row in known.migrations}
 
 
 def test_a_published_migration_carries_the_runs_of_both_sides() -> None:
-    row = published(gate(world()), "published_migrations", "1.1")
+    row = published(accept(world()), "published_migrations", "1.1")
     expected = {
         "reference_outcome": "passed",
         "source_in_target": "api_missing",
@@ -305,25 +305,25 @@ def surviving(basis: MigrationBasis, outcome: Outcome | None) -> World:
 def test_migrations_are_refused_where_the_old_code_does_not_fail(
     basis: MigrationBasis, outcome: Outcome | None
 ) -> None:
-    output = gate(surviving(basis, outcome))
+    output = accept(surviving(basis, outcome))
     assert [row["version"] for row in output.by_table["published_migrations"]] == ["2.0"]
     assert output.reasons == {"not_proven": 1}
 
 
 def test_a_downgrade_to_code_that_need_not_be_older_is_refused() -> None:
     made = surviving(MigrationBasis.REPLACEMENT, Outcome.PASSED).with_run(NEW["id"], "1.1", Outcome.PASSED)
-    assert gate(made).by_table["published_migrations"] == []
+    assert accept(made).by_table["published_migrations"] == []
 
 
 def test_a_migration_is_refused_whose_answer_needs_no_name_of_the_library() -> None:
     made = world()
-    output = gate(made.but(migrations=[row | {"target_code": "print(1)\n"} for row in made.migrations]))
+    output = accept(made.but(migrations=[row | {"target_code": "print(1)\n"} for row in made.migrations]))
     assert output.by_table["published_migrations"] == []
     assert output.reasons["no_check"] == len(made.migrations)
 
 
 def test_a_block_of_another_language_carries_its_post() -> None:
-    row = published(gate(world()), "published_block_completions", "2.0")
+    row = published(accept(world()), "published_block_completions", "2.0")
     expected: dict[str, Any] = {
         "masked_code": "import org.lib.[token-mask];\n\n[block-mask]\n",
         "core_token": "Page",
@@ -342,14 +342,14 @@ def test_a_block_of_another_language_carries_its_post() -> None:
 def test_the_title_of_a_post_does_not_name_the_hidden_api() -> None:
     made = world()
     titled = [row | {"title": "Why is lib.Page empty? pages of lib"} for row in made.snippets]
-    row = published(gate(made.but(snippets=titled)), "published_block_completions", "2.0")
+    row = published(accept(made.but(snippets=titled)), "published_block_completions", "2.0")
     assert row["description"] == "Why is lib.[API] empty? [API] of lib"
 
 
 def test_a_post_without_a_title_has_no_description() -> None:
     made = world()
     untitled = [row | {"title": None} for row in made.snippets]
-    assert published(gate(made.but(snippets=untitled)), "published_block_completions", "2.0")["description"] is None
+    assert published(accept(made.but(snippets=untitled)), "published_block_completions", "2.0")["description"] is None
 
 
 def part(world: World) -> World:
@@ -359,7 +359,7 @@ def part(world: World) -> World:
 
 
 def test_project_code_is_published_if_a_probe_passes() -> None:
-    output = gate(part(world()))
+    output = accept(part(world()))
     assert output.reasons == {"no_environment": 2}, "both migrations, whose sides must run"
     row = published(output, "published_completions", "2.0")
     seen = [row[column] for column in ("reference_outcome", "evidence", "neighbour_outcome", "lock_id", "python")]
@@ -392,7 +392,7 @@ def test_a_mask_where_nothing_runs_is_not_executed(code: str, masked_code: str, 
     made = world()
     changed = {"code": code, "masked_code": masked_code, "granularity": level}
     rows = [row | changed if row["version"] == "2.0" else row for row in made.completions]
-    assert published(gate(made.but(completions=rows)), "published_completions", "2.0")["evidence"] == evidence
+    assert published(accept(made.but(completions=rows)), "published_completions", "2.0")["evidence"] == evidence
 
 
 @pytest.mark.parametrize(
@@ -403,7 +403,7 @@ def test_project_code_is_refused_if_no_probe_passes(outcome: Outcome | None, det
     made = part(world())
     kept = [row for row in made.verdicts if (row["subject_id"], row["version"]) != ("lib.load", "2.0")]
     made = made.but(verdicts=kept)
-    output = gate(made.with_run("lib.load", "2.0", outcome) if outcome else made)
+    output = accept(made.with_run("lib.load", "2.0", outcome) if outcome else made)
     (instance,) = (row["id"] for row in made.completions if row["version"] == "2.0")
     (refused,) = (reject for reject in output.rejects if reject.key == instance)
     assert (refused.reason, refused.detail) == ("not_proven", detail)
@@ -426,23 +426,23 @@ REFUSALS: dict[str, tuple[Callable[[World], World], dict[str, int]]] = {
 @pytest.mark.parametrize("case", REFUSALS)
 def test_refused(case: str) -> None:
     spoil, reasons = REFUSALS[case]
-    output = gate(spoil(world()))
+    output = accept(spoil(world()))
     assert output.reasons == reasons
     assert output.units_out == 7 - sum(reasons.values())
 
 
 def test_a_change_is_executed_where_probes_in_both_releases_agree_with_it() -> None:
-    [row] = gate(world()).tables["published_changes"]
+    [row] = accept(world()).tables["published_changes"]
     assert (row["evidence"], row["old_outcome"], row["new_outcome"]) == ("executed", "passed", "api_missing")
 
 
 def test_a_change_that_nobody_ran_keeps_its_evidence() -> None:
-    [row] = gate(world().but(verdicts=[])).tables["published_changes"]
+    [row] = accept(world().but(verdicts=[])).tables["published_changes"]
     assert (row["evidence"], row["old_outcome"], row["new_outcome"]) == ("static", None, None)
 
 
 def test_a_removal_that_still_runs_is_no_removal_and_nothing_refers_to_it() -> None:
-    output = gate(world().with_run("lib.fetch", "2.0", Outcome.PASSED))
+    output = accept(world().with_run("lib.fetch", "2.0", Outcome.PASSED))
     assert output.tables["published_changes"] == []
     assert {row["change_id"] for row in output.tables["published_completions"]} == {None}
     [reject] = [reject for reject in output.rejects if reject.key == RENAMED["id"]]
@@ -450,7 +450,7 @@ def test_a_removal_that_still_runs_is_no_removal_and_nothing_refers_to_it() -> N
 
 
 def test_the_detail_of_a_failing_reference_has_its_outcome() -> None:
-    output = gate(world().with_run(OLD["id"], "1.1", Outcome.FAILED_ASSERTION, "1 != 2"))
+    output = accept(world().with_run(OLD["id"], "1.1", Outcome.FAILED_ASSERTION, "1 != 2"))
     assert {reject.detail for reject in output.rejects} == {"1.1: failed_assertion: 1 != 2"}
 
 
@@ -458,7 +458,7 @@ def test_the_detail_of_a_missing_environment_has_the_cause() -> None:
     made = world()
     made = made.but(verdicts=[row for row in made.verdicts if row["version"] != "2.0"])
     environments = [{"version": "2.0", "outcome": EnvironmentOutcome.UNRESOLVABLE, "detail": "no wheel"}]
-    assert {reject.detail for reject in gate(made, environments=environments).rejects} == {
+    assert {reject.detail for reject in accept(made, environments=environments).rejects} == {
         "2.0: unresolvable: no wheel"
     }
 
@@ -468,7 +468,7 @@ def test_flags_hold_back_by_the_rules_and_others_are_columns() -> None:
     held, carried = made.one("completions", "1.0"), made.one("completions", "1.1")
     assert FlagKind.RENAME_UNSURE in QUALITY.hold_back
     assert FlagKind.AUDIT not in QUALITY.hold_back
-    output = gate(made, [flag(held, FlagKind.RENAME_UNSURE), flag(carried, FlagKind.AUDIT)])
+    output = accept(made, [flag(held, FlagKind.RENAME_UNSURE), flag(carried, FlagKind.AUDIT)])
     assert [(reject.key, reject.reason, reject.detail) for reject in output.rejects] == [
         (held["id"], "flagged", "rename_unsure")
     ]
@@ -516,7 +516,7 @@ def edit_run(subject: str, version: str, outcome: Outcome) -> Any:
 def test_a_rejected_instance_is_refused_with_the_reason() -> None:
     made = world()
     instance = made.one("completions", "2.0")
-    output = gate(made, reviews=[review(made, instance, [], DecisionKind.REJECT)])
+    output = accept(made, reviews=[review(made, instance, [], DecisionKind.REJECT)])
     (refused,) = [reject for reject in output.rejects if reject.key == instance["id"]]
     assert (refused.reason, refused.detail) == (
         RejectReason.REVIEWED_OUT,
@@ -528,9 +528,11 @@ def test_a_held_back_instance_is_published_once_accepted() -> None:
     made = world()
     instance = made.one("completions", "2.0")
     flags = [flag(instance, FlagKind.NO_DESCRIPTION)]
-    assert {reject.reason for reject in gate(made, flags).rejects} == {RejectReason.FLAGGED}
+    assert {reject.reason for reject in accept(made, flags).rejects} == {RejectReason.FLAGGED}
     row = published(
-        gate(made, flags, reviews=[review(made, instance, flags, DecisionKind.ACCEPT)]), "published_completions", "2.0"
+        accept(made, flags, reviews=[review(made, instance, flags, DecisionKind.ACCEPT)]),
+        "published_completions",
+        "2.0",
     )
     assert (row["review_status"], row["flags"]) == (ReviewStatus.ACCEPTED, [FlagKind.NO_DESCRIPTION])
 
@@ -551,7 +553,7 @@ def test_a_decision_on_earlier_content_reopens_a_sample(
     made = world()
     instance = made.one("completions", "2.0")
     flags = [flag(instance, FlagKind.AUDIT)]
-    output = gate(made, flags, reviews=[review(made, instance, flags, kind) | change])
+    output = accept(made, flags, reviews=[review(made, instance, flags, kind) | change])
     reason = next((reject.reason for reject in output.rejects if reject.key == instance["id"]), None)
     rows = [row for row in output.tables["published_completions"] if row["version"] == "2.0"]
     assert (reason, rows[0]["review_status"] if rows else None) == expected
@@ -561,7 +563,7 @@ def test_an_acceptance_does_not_publish_a_refuted_instance() -> None:
     made = world().with_run("lib.load", "1.1", Outcome.PASSED)
     instance = made.one("completions", "2.0")
     flags = [flag(instance, FlagKind.LABEL_CONTRADICTED)]
-    output = gate(made, flags, reviews=[review(made, instance, flags, DecisionKind.ACCEPT)])
+    output = accept(made, flags, reviews=[review(made, instance, flags, DecisionKind.ACCEPT)])
     assert {reject.reason for reject in output.rejects if reject.key == instance["id"]} == {RejectReason.LABEL_REFUTED}
 
 
@@ -573,13 +575,13 @@ def test_an_edited_completion_is_published_as_edited_by_the_runs_of_the_edit() -
     runs = [edit_run(NEW["id"], "2.0", Outcome.PASSED)]
     edit = review(made, instance, [], DecisionKind.EDIT, edits=changed, runs=runs)
     broken = made.with_run(NEW["id"], "2.0", Outcome.WRONG_EXCEPTION)
-    row = published(gate(broken, reviews=[edit]), "published_completions", "2.0")
+    row = published(accept(broken, reviews=[edit]), "published_completions", "2.0")
     assert row["code"] == instance["code"] + "# 2.0\nprint(2)\n"
     assert (row["id"], row["masked_code"], row["lock_id"]) == (instance["id"], masked, "lock")
     assert (row["review_status"], row["drafter"], row["model"]) == (ReviewStatus.EDITED, Drafter.ANNOTATOR, None)
     assert row["description"] == "Prints it twice."
     failed = edit | {"runs": [edit_run(NEW["id"], "2.0", Outcome.WRONG_EXCEPTION)]}
-    refused = gate(made, reviews=[failed]).rejects
+    refused = accept(made, reviews=[failed]).rejects
     assert {reject.reason for reject in refused if reject.key == instance["id"]} == {RejectReason.NOT_PROVEN}
 
 
@@ -589,7 +591,7 @@ def test_an_edited_version_brings_its_release_with_it() -> None:
     tags = edits(version="1.0", libevolutioneval_tag="unchanged")
     runs = [edit_run(OLD["id"], version, Outcome.PASSED) for version in ("0.9", "1.0")]
     edit = review(made, instance, [], DecisionKind.EDIT, edits=tags, runs=runs)
-    rows = gate(made, reviews=[edit]).tables["published_completions"]
+    rows = accept(made, reviews=[edit]).tables["published_completions"]
     (row,) = [row for row in rows if row["id"] == instance["id"]]
     release = next(release for release in made.releases if release["version"] == "1.0")
     assert (row["version"], row["previous_version"], row["release_time"]) == ("1.0", "0.9", release["release_time"])
@@ -608,7 +610,7 @@ def test_target_code_that_a_person_edited_has_no_score(column: str, mutants: int
     ]
     edit = review(made, instance, [], DecisionKind.EDIT, edits=changed, runs=runs)
     scores = score_of_targets(made.migrations, MutationScore(8, 7))
-    rows = gate(made, reviews=[edit], scores=scores).tables["published_migrations"]
+    rows = accept(made, reviews=[edit], scores=scores).tables["published_migrations"]
     (row,) = [row for row in rows if row["id"] == instance["id"]]
     assert (row["review_status"], row["mutants"]) == (ReviewStatus.EDITED, mutants)
 
@@ -625,7 +627,7 @@ def test_an_edited_migration_is_proven_by_its_own_runs() -> None:
         edit_run(target, "2.0", Outcome.PASSED),
     ]
     edit = review(made, instance, [], DecisionKind.EDIT, edits=edits(source_code=code), runs=runs)
-    output = gate(made, reviews=[edit])
+    output = accept(made, reviews=[edit])
     assert instance["id"] not in {row["id"] for row in output.tables["published_migrations"]}
     detail = next(reject.detail for reject in output.rejects if reject.key == instance["id"])
     assert detail == "replacement: what it replaces came out as passed in 2.0"

@@ -1,4 +1,4 @@
-"""The gate of controlled completions: licence, probes, and what they prove of the tag."""
+"""Acceptance of controlled completions: licence, probes, and what they prove of the tag."""
 
 from __future__ import annotations
 

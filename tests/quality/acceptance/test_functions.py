@@ -1,4 +1,4 @@
-"""What becomes of task functions at the gate: proof, kinds of tests, coverage, and a row for each level of masking."""
+"""Acceptance of task functions: proof, kinds of tests, coverage, and a row for each level of masking."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ELSEWHERE = (FunctionRun.REFERENCE_ELSEWHERE, FunctionRun.OTHER_THERE)
 PROVEN = {FunctionRun.TESTS: Outcome.PASSED, FunctionRun.EMPTIED: Outcome.FAILED_ASSERTION}
 
 
-def gated(
+def accept(
     outcomes: dict[FunctionRun, Outcome],
     executed: int | None = 3,
     snippet: SnippetRow | None = None,
@@ -46,7 +46,7 @@ def gated(
     symbols: Sequence[SymbolRow] = (),
     **columns: Any,
 ) -> Output:
-    """Run the gate; the other version is 1.2, which has the `symbols`."""
+    """Run acceptance; the other version is 1.2, which has the `symbols`."""
     runs = [run(role, outcome, executed) for role, outcome in outcomes.items()]
     runs = [row | {"version": "1.2"} if row["role"] in ELSEWHERE else row for row in runs]
     snippets = [SNIPPET | (snippet or {})]
@@ -70,7 +70,7 @@ def gated(
 
 def test_a_function_becomes_a_row_for_each_level_whose_masking_can_be_undone() -> None:
     code = f"{CODE.replace('return lib', 'data = lib')}    return data\n"
-    rows = gated(PROVEN, code=code).tables["published_functions"]
+    rows = accept(PROVEN, code=code).tables["published_functions"]
     assert {row["granularity"]: row["answer"] for row in rows} == {
         Granularity.TOKEN: "take",
         Granularity.LINE: "data = lib.take(items, number)",
@@ -97,7 +97,7 @@ def test_other_words_and_parameters_ask_for_the_same_name() -> None:
 
 @pytest.mark.parametrize("published", [["a"], []])
 def test_a_row_refers_to_its_change_only_where_that_is_published(published: list[str]) -> None:
-    rows = gated(PROVEN, published_changes=[{"id": each} for each in published], change_id="a")
+    rows = accept(PROVEN, published_changes=[{"id": each} for each in published], change_id="a")
     assert {row["change_id"] for row in rows.tables["published_functions"]} == {"a" if published else None}
 
 
@@ -130,7 +130,7 @@ REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_an_insufficient_function_is_refused_once(case: str) -> None:
     given, reason, detail = REFUSED[case]
-    output = gated(**given)
+    output = accept(**given)
     (reject,) = output.rejects
     assert (reject.key, reject.reason, output.units_out) == ("f", reason, 0)
     assert detail in reject.detail
@@ -169,7 +169,7 @@ DECIDED = {
 @pytest.mark.parametrize("case", DECIDED)
 def test_whether_the_version_decides(case: str) -> None:
     others, expected = DECIDED[case]
-    row = gated(PROVEN | others).tables["published_functions"][0]
+    row = accept(PROVEN | others).tables["published_functions"][0]
     assert (row["other_code"], row["evidence"], row["discriminating"]) == expected
 
 
@@ -181,7 +181,7 @@ def test_a_name_that_the_other_release_has_too_does_not_discriminate(place: str)
     """Its line may: that has the arguments."""
     modules = [symbol(path, "1.2", kind=SymbolKind.MODULE) for path in ("lib", "lib.sub")]
     there = [*modules, symbol(OF_THE_OTHER[place], "1.2")]
-    rows = gated(PROVEN | {FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING}, symbols=there).tables
+    rows = accept(PROVEN | {FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING}, symbols=there).tables
     assert {row["granularity"]: row["discriminating"] for row in rows["published_functions"]} == {
         Granularity.TOKEN: place == "a class",
         Granularity.LINE: True,
@@ -212,19 +212,19 @@ def test_where_nothing_was_measured_nothing_is_covered() -> None:
 
 def test_a_function_has_the_kinds_of_its_flags() -> None:
     flags = [{"instance_id": of, "kind": kind} for of, kind in (("f", FlagKind.FLAKY), ("g", FlagKind.TOO_LONG))]
-    rows = gated(PROVEN, flags=flags).tables["published_functions"]
+    rows = accept(PROVEN, flags=flags).tables["published_functions"]
     assert {tuple(row["flags"]) for row in rows} == {(FlagKind.FLAKY,)}
-    assert gated(PROVEN, redacted=True).tables["published_functions"][0]["flags"] == []
+    assert accept(PROVEN, redacted=True).tables["published_functions"][0]["flags"] == []
 
 
 def test_a_body_of_one_statement_is_no_block() -> None:
-    output = gated(PROVEN)
+    output = accept(PROVEN)
     assert {row["granularity"] for row in output.tables["published_functions"]} == {Granularity.TOKEN, Granularity.LINE}
     assert [(reject.key, reject.reason) for reject in output.rejects] == [("f block", RejectReason.NO_BLOCK)]
 
 
 def test_a_program_that_looks_masked_is_refused_at_each_level() -> None:
-    output = gated(PROVEN, code=f"{CODE}# [line-mask]\n")
+    output = accept(PROVEN, code=f"{CODE}# [line-mask]\n")
     assert {reject.key: reject.reason for reject in output.rejects} == {
         "f token": RejectReason.LEAKS_ANSWER,
         "f line": RejectReason.LEAKS_ANSWER,
@@ -246,9 +246,9 @@ def test_a_decision_on_a_function_holds_at_every_level() -> None:
         "annotators": 1,
     }
     reject = row | {"kind": DecisionKind.REJECT, "objection": Objection.BAD_TESTS}
-    assert gated(PROVEN, reviews=[reject]).reasons == {RejectReason.REVIEWED_OUT: 1}
+    assert accept(PROVEN, reviews=[reject]).reasons == {RejectReason.REVIEWED_OUT: 1}
     edit = row | {"kind": DecisionKind.EDIT, "edits": [{"name": "description", "value": "Do it well."}]}
-    rows = gated(PROVEN, reviews=[edit]).tables["published_functions"]
+    rows = accept(PROVEN, reviews=[edit]).tables["published_functions"]
     assert {(item["description"], item["drafter"], item["review_status"]) for item in rows} == {
         ("Do it well.", Drafter.ANNOTATOR, ReviewStatus.EDITED)
     }
@@ -271,7 +271,7 @@ def test_what_just_suffices_is_published(
     low = {"min_coverage": 0.0, "min_tests": 1, "min_kinds": 1}
     monkeypatch.setitem(globals(), "LEAST", LEAST.model_copy(update=low | {rule: limit}))
     kinds: Any = dict.fromkeys(TestKind, 0) | dict(zip(TestKind, (3, 2), strict=False))
-    output = gated(PROVEN, executed=2, **{str(kind): number for kind, number in kinds.items()})
+    output = accept(PROVEN, executed=2, **{str(kind): number for kind, number in kinds.items()})
     # this function has no block to be masked, whatever its tests are
     reasons = {reject.reason for reject in output.rejects} - {RejectReason.NO_BLOCK}
     assert reasons == ({reason} if reason else set())

@@ -1,4 +1,4 @@
-"""The gate of problems: licence, proof and coverage, and what shows that the version decides."""
+"""Acceptance of problems: licence, proof and coverage, and what shows that the version decides."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ V, H, E, C, M, T, R = (
 )  # fmt: skip
 
 
-def gate(
+def accept(
     runs: Mapping[ProblemRun, Outcome],
     licence: str | None = "MIT",
     executed: int | None = 4,
@@ -71,7 +71,7 @@ SHOWN = {
 @pytest.mark.parametrize("case", SHOWN)
 def test_the_run_that_discriminates_between_versions(case: str) -> None:
     runs, other, outcome = SHOWN[case]
-    (row,) = gate({V: PASSED, H: PASSED} | runs).tables["published_problems"]
+    (row,) = accept({V: PASSED, H: PASSED} | runs).tables["published_problems"]
     assert (row["other_code"], row["other_outcome"]) == (other, outcome)
     assert row["discriminating"]
     assert row["evidence"] == Evidence.EXECUTED
@@ -108,7 +108,7 @@ REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
 def test_refusals_have_their_reason(case: str) -> None:
     given, reason, detail = REFUSED[case]
     changed = dict(given)
-    (reject,) = gate({V: PASSED, H: PASSED, R: MISSING} | changed.pop("runs", {}), **changed).rejects
+    (reject,) = accept({V: PASSED, H: PASSED, R: MISSING} | changed.pop("runs", {}), **changed).rejects
     assert reject.reason == reason
     assert detail in reject.detail
 
@@ -152,7 +152,7 @@ def test_a_statement_that_two_apis_answer_has_no_answer(column: str, value: str,
 
 
 def test_a_published_row_has_its_source() -> None:
-    (row,) = gate({V: PASSED, H: PASSED, R: MISSING}, change_id="refuted").tables["published_problems"]
+    (row,) = accept({V: PASSED, H: PASSED, R: MISSING}, change_id="refuted").tables["published_problems"]
     assert (row["licence"], row["attribution"], row["origin"]) == ("MIT", "Ada", f"pypi:{LIBRARY}")
     assert (row["change_id"], row["canary"]) == (None, QUALITY.canary)
     assert (row["description"], row["coverage"]) == ("Take the first items.", 1.0)
@@ -163,7 +163,7 @@ def test_coverage_is_the_share_of_statements_and_whole_without_any(
     executed: int | None, statements: int | None, coverage: float
 ) -> None:
     runs = {V: PASSED, H: PASSED, R: MISSING}
-    (row,) = gate(runs, executed=executed, statements=statements).tables["published_problems"]
+    (row,) = accept(runs, executed=executed, statements=statements).tables["published_problems"]
     assert row["coverage"] == coverage
 
 
@@ -176,14 +176,14 @@ def test_a_drafted_problem_of_a_change_has_the_licence_and_origin_of_its_release
         "drafted_tests": 3,
         "drafter": "model",
     }
-    (row,) = gate(runs, **written).tables["published_problems"]
+    (row,) = accept(runs, **written).tables["published_problems"]
     assert (row["source"], row["origin"], row["licence"], row["url"]) == ("change", "pypi:lib", "MIT", None)
     assert (row["drafter"], row["purl"], row["created_time"]) == (
         "model",
         "pkg:pypi/lib@1.1",
         RELEASES[1]["release_time"],
     )
-    (reject,) = gate(runs, **written | {"drafted_tests": 1}).rejects
+    (reject,) = accept(runs, **written | {"drafted_tests": 1}).rejects
     assert reject.reason == RejectReason.NO_CHECK
 
 
@@ -201,6 +201,6 @@ def test_what_just_suffices_is_published(
 ) -> None:
     monkeypatch.setitem(globals(), "LEAST", LEAST.model_copy(update={"min_coverage": 0.0, "min_tests": 1, rule: limit}))
     two: Any = {"stated_tests": 1, "recorded_tests": 1, "drafted_tests": 0}
-    output = gate({V: PASSED, H: PASSED, R: MISSING}, executed=3, **two)
+    output = accept({V: PASSED, H: PASSED, R: MISSING}, executed=3, **two)
     assert [reject.reason for reject in output.rejects] == ([reason] if reason else [])
     assert [row["coverage"] for row in output.tables["published_problems"]] == ([] if reason else [0.75])

@@ -1,4 +1,4 @@
-"""The gate of editor scenes: what is shown is cut from the file, and licences decide."""
+"""Acceptance of editor scenes: what is shown is cut from the file, and licences decide."""
 
 from __future__ import annotations
 

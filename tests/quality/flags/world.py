@@ -1,4 +1,4 @@
-"""A small library with instances of both tables, made by the real stages, for the tests of flags and of the gate."""
+"""A small library with instances of both tables, made by the real stages, for the tests of flags and acceptance."""
 
 from __future__ import annotations
 

@@ -75,8 +75,8 @@ def test_a_row_that_is_made_no_more_is_named_and_kept(last: Path, config: str) -
 @pytest.mark.parametrize(
     ("config", "stage", "key", "reason", "expected"),
     [
-        ("completions", "gate", "{id}", RejectReason.NOT_PROVEN, ErratumReason.REFUSED),
-        ("completions", "gate", "{id}", RejectReason.REVIEWED_OUT, ErratumReason.REVIEWED_OUT),
+        ("completions", "acceptance", "{id}", RejectReason.NOT_PROVEN, ErratumReason.REFUSED),
+        ("completions", "acceptance", "{id}", RejectReason.REVIEWED_OUT, ErratumReason.REVIEWED_OUT),
         ("completions", "instances", "{id} {usage_id}", RejectReason.OVER_QUOTA, ErratumReason.REFUSED),
         ("completions", "instances", "x {usage_id}", RejectReason.OVER_QUOTA, ErratumReason.NOT_MADE),
         ("completions", "contexts", "{id}", RejectReason.OVER_QUOTA, ErratumReason.NOT_MADE),
@@ -93,12 +93,18 @@ def test_a_row_that_is_made_no_more_is_named_and_kept(last: Path, config: str) -
         ("controlled_completions", "controlled", "{path} {version}", RejectReason.OVER_QUOTA, ErratumReason.REFUSED),
         ("problems", "problems", "{snippet_id} 1 {version}", RejectReason.NOT_PROVEN, ErratumReason.REFUSED),
         ("problems", "problems", "{snippet_id} 1 0.9", RejectReason.NOT_PROVEN, ErratumReason.NOT_MADE),
-        ("functions", "functions_gate", "{function_id} {granularity}", RejectReason.NO_BLOCK, ErratumReason.REFUSED),
-        ("functions", "functions_gate", "{function_id} other", RejectReason.NO_BLOCK, ErratumReason.NOT_MADE),
+        (
+            "functions",
+            "functions_acceptance",
+            "{function_id} {granularity}",
+            RejectReason.NO_BLOCK,
+            ErratumReason.REFUSED,
+        ),
+        ("functions", "functions_acceptance", "{function_id} other", RejectReason.NO_BLOCK, ErratumReason.NOT_MADE),
         ("repository_tasks", "repository_tasks", "{function_id}", RejectReason.NO_TEXT, ErratumReason.REFUSED),
         ("compatibilities", "compatibilities", "{snippet_id} x", RejectReason.NOT_PROVEN, ErratumReason.REFUSED),
         ("compatibilities", "compatibilities", "y x", RejectReason.NOT_PROVEN, ErratumReason.NOT_MADE),
-        ("changes", "gate", "{id}", RejectReason.LABEL_REFUTED, ErratumReason.REFUSED),
+        ("changes", "acceptance", "{id}", RejectReason.LABEL_REFUTED, ErratumReason.REFUSED),
     ],
 )
 def test_what_refuses_it_now_is_the_reason(

@@ -1,4 +1,4 @@
-"""Gates: what is measured of a draft, against which limit, and what that means."""
+"""Release checks: what is measured of a candidate, against which limit, and what that means."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from pipeline.core.rules.load import RULES, RuleError
-from pipeline.core.vocabularies.gates import CheckKind, CheckStatus
+from pipeline.core.vocabularies.release_checks import CheckKind, CheckStatus
 from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.index.release_selection import Period
@@ -30,19 +30,19 @@ from pipeline.snapshots.release_checks.release_checks import (
     overall_status,
     weigh,
 )
-from pipeline.snapshots.release_checks.rules import Least, Most, ReleaseCheckRules, gate_rules
+from pipeline.snapshots.release_checks.rules import Least, Most, ReleaseCheckRules, read_release_check_rules
 from pipeline.snapshots.snapshot import place
 from tests.errors import raises
 from tests.families.completions_and_migrations.rows import LIBRARY
-from tests.snapshots.lakes import demo_lake, drafts, tables
+from tests.snapshots.lakes import candidates, demo_lake, tables
 
 STAGES = [name for names in GROUPS.values() for name in names]
-SHIPPED = gate_rules(RULES, STAGES)
+SHIPPED = read_release_check_rules(RULES, STAGES)
 SMALL = SHIPPED.model_copy(update={"least": 1})
 
 
-def drafted(lake: Lake, snapshots: Path) -> Candidate:
-    return make_candidate(lake, drafts(lake), snapshots, "mine", [LIBRARY], Period(), {})
+def candidate_in(lake: Lake, snapshots: Path) -> Candidate:
+    return make_candidate(lake, candidates(lake), snapshots, "mine", [LIBRARY], Period(), {})
 
 
 @pytest.fixture
@@ -51,14 +51,14 @@ def lake(tmp_path: Path) -> Lake:
 
 
 @pytest.fixture(scope="module")
-def draft(tmp_path_factory: pytest.TempPathFactory) -> Candidate:
-    """A draft that tests measure and do not change."""
-    place = tmp_path_factory.mktemp("draft")
-    return drafted(demo_lake(place / "lake"), place / "snapshots")
+def candidate(tmp_path_factory: pytest.TempPathFactory) -> Candidate:
+    """A candidate that tests measure and do not change."""
+    place = tmp_path_factory.mktemp("candidate")
+    return candidate_in(demo_lake(place / "lake"), place / "snapshots")
 
 
-def of(gates: list[CheckResult], kind: CheckKind, what: str) -> CheckResult:
-    (found,) = [gate for gate in gates if gate.kind == kind and gate.subject.startswith(what)]
+def of(results: list[CheckResult], kind: CheckKind, what: str) -> CheckResult:
+    (found,) = [result for result in results if result.kind == kind and result.subject.startswith(what)]
     return found
 
 
@@ -109,11 +109,11 @@ def test_limits_that_meet_are_in_order(rule: type[Most | Least], limits: dict[st
     [(10, 1, 0.1), (10, 10, 1.0), (10, 25, 1.0), (0, 1, 1.0), (10, 0, 0.0), (0, 0, None)],
 )
 def test_internal_errors_are_a_share_of_the_units_and_never_more_than_all(
-    draft: Candidate, seen: int, errors: int, measured: float | None
+    candidate: Candidate, seen: int, errors: int, measured: float | None
 ) -> None:
     count = counts(seen)[0]
     failed = replace(count, units_in=seen, rejected={RejectReason.INTERNAL_ERROR: errors} if errors else {})
-    result = of(weigh(CheckInputs(draft.path, None, [failed]), SHIPPED), CheckKind.INTERNAL_ERRORS, "")
+    result = of(weigh(CheckInputs(candidate.path, None, [failed]), SHIPPED), CheckKind.INTERNAL_ERRORS, "")
     assert (result.measured, result.of) == (measured, seen)
 
 
@@ -130,17 +130,17 @@ def test_internal_errors_are_a_share_of_the_units_and_never_more_than_all(
         ("within_days: 7", "within_days: 0", "rule_invalid"),
     ],
 )
-def test_a_gate_that_cannot_work_is_an_error_with_its_line(tmp_path: Path, old: str, new: str, code: str) -> None:
-    text = (RULES / "gates.yaml").read_text()
+def test_a_check_that_cannot_work_is_an_error_with_its_line(tmp_path: Path, old: str, new: str, code: str) -> None:
+    text = (RULES / "release_checks.yaml").read_text()
     assert old in text
-    (tmp_path / "gates.yaml").write_text(text.replace(old, new))
-    with raises(RuleError, "gates.yaml", code=code):
-        gate_rules(tmp_path, STAGES)
+    (tmp_path / "release_checks.yaml").write_text(text.replace(old, new))
+    with raises(RuleError, "release_checks.yaml", code=code):
+        read_release_check_rules(tmp_path, STAGES)
 
 
-def test_a_draft_is_counted_as_its_rows_are(draft: Candidate) -> None:
+def test_a_candidate_is_counted_as_its_rows_are(candidate: Candidate) -> None:
     published = {name: tables()[f"published_{name}"] for name in INSTANCE_TABLES}
-    counted = families_of(draft.path)
+    counted = families_of(candidate.path)
     assert {name: family.rows for name, family in counted.items()} == {
         name: len(rows) for name, rows in published.items()
     }
@@ -156,28 +156,30 @@ def test_the_same_task_twice_is_a_duplicate_and_another_answer_is_none(lake: Lak
     lake.write("published_completions", LIBRARY, [*rows, twin, other])
     for table in ("published_contexts", "published_retrievals"):
         lake.write(table, LIBRARY, [])
-    counted = families_of(drafted(lake, tmp_path).path)["completions"]
+    counted = families_of(candidate_in(lake, tmp_path).path)["completions"]
     assert (counted.rows, counted.repeated) == (len(rows) + 2, 1)
 
 
-def test_every_kind_has_a_check_that_measures_it_and_says_what_to_do(draft: Candidate) -> None:
+def test_every_kind_has_a_check_that_measures_it_and_says_what_to_do(candidate: Candidate) -> None:
     assert CHECKS.keys() == set(CheckKind)
     assert all(check.advice for check in CHECKS.values())
     for kind, check in CHECKS.items():
-        drafted = Measured(CheckInputs(draft.path, None, counts(10)), families_of(draft.path))
-        assert {gate.kind for gate in check.weigh(drafted, SHIPPED)} <= {kind}
+        measured = Measured(CheckInputs(candidate.path, None, counts(10)), families_of(candidate.path))
+        assert {result.kind for result in check.weigh(measured, SHIPPED)} <= {kind}
 
 
-def test_few_units_are_not_measured(draft: Candidate) -> None:
-    gates = weigh(CheckInputs(draft.path, None, []), SHIPPED)
-    assert {gate.status for gate in gates} == {CheckStatus.NOT_MEASURED}
-    assert overall_status(gates) == CheckStatus.PASSED
+def test_few_units_are_not_measured(candidate: Candidate) -> None:
+    results = weigh(CheckInputs(candidate.path, None, []), SHIPPED)
+    assert {result.status for result in results} == {CheckStatus.NOT_MEASURED}
+    assert overall_status(results) == CheckStatus.PASSED
 
 
 def counts(refused: int) -> list[Count]:
     """What two runs left: a library that was looked at now, and one that is as it was."""
-    new = Count("gate", "a", 100, 100 - refused, {"not_proven": refused}, 0)
-    old = Count("gate", "b", 100, 0, {}, 100, units_out_before=80, rejected_before={"not_proven": 10, "licence": 10})
+    new = Count("acceptance", "a", 100, 100 - refused, {"not_proven": refused}, 0)
+    old = Count(
+        "acceptance", "b", 100, 0, {}, 100, units_out_before=80, rejected_before={"not_proven": 10, "licence": 10}
+    )
     return [new, old, Count("crawl", "a", 10, 10, {}, 0)]
 
 
@@ -186,14 +188,14 @@ def counts(refused: int) -> list[Count]:
     [(10, 0.1, CheckStatus.PASSED), (50, 0.3, CheckStatus.APPROVAL), (100, 0.55, CheckStatus.HOLD)],
 )
 def test_refusals_count_against_what_the_stage_looked_at(
-    draft: Candidate, refused: int, measured: float, standing: CheckStatus
+    candidate: Candidate, refused: int, measured: float, standing: CheckStatus
 ) -> None:
-    gates = weigh(CheckInputs(draft.path, None, counts(refused)), SHIPPED)
-    found = of(gates, CheckKind.REJECTED, "gate: not_proven")
+    results = weigh(CheckInputs(candidate.path, None, counts(refused)), SHIPPED)
+    found = of(results, CheckKind.REJECTED, "acceptance: not_proven")
     assert (found.measured, found.of, found.status) == (measured, 200, standing)
-    assert of(gates, CheckKind.REJECTED, "gate: licence").measured == 0.05
-    assert of(gates, CheckKind.REJECTED, "crawl").status == CheckStatus.NOT_MEASURED
-    assert overall_status(gates) == standing
+    assert of(results, CheckKind.REJECTED, "acceptance: licence").measured == 0.05
+    assert of(results, CheckKind.REJECTED, "crawl").status == CheckStatus.NOT_MEASURED
+    assert overall_status(results) == standing
 
 
 @pytest.mark.parametrize(
@@ -206,19 +208,21 @@ def test_refusals_count_against_what_the_stage_looked_at(
     ],
 )
 def test_internal_errors_of_units_and_parts_are_weighed_by_stage(
-    draft: Candidate, failed: int, noted: int, standing: CheckStatus
+    candidate: Candidate, failed: int, noted: int, standing: CheckStatus
 ) -> None:
-    one = Count("gate", "a", 100, 100 - failed, {"internal_error": failed} if failed else {}, 0)
-    other = Count("gate", "b", 200, 0, {}, 200, noted_before={"internal_error": noted} if noted else {})
-    gates = weigh(CheckInputs(draft.path, None, [one, other, Count("crawl", "a", 9, 9, {}, 0)]), SHIPPED)
-    found = of(gates, CheckKind.INTERNAL_ERRORS, "gate" if failed else "all stages")
+    one = Count("acceptance", "a", 100, 100 - failed, {"internal_error": failed} if failed else {}, 0)
+    other = Count("acceptance", "b", 200, 0, {}, 200, noted_before={"internal_error": noted} if noted else {})
+    results = weigh(CheckInputs(candidate.path, None, [one, other, Count("crawl", "a", 9, 9, {}, 0)]), SHIPPED)
+    found = of(results, CheckKind.INTERNAL_ERRORS, "acceptance" if failed else "all stages")
     assert (found.status, found.of) == (standing, 300 if failed else 309)
     assert found.measured == round((failed + noted) / found.of, 6)
 
 
-def test_of_a_stage_of_few_units_an_internal_error_counts_all_the_same(draft: Candidate) -> None:
-    gates = weigh(CheckInputs(draft.path, None, [Count("environments", "a", 3, 2, {"internal_error": 1}, 0)]), SHIPPED)
-    assert of(gates, CheckKind.INTERNAL_ERRORS, "environments").status == CheckStatus.HOLD
+def test_of_a_stage_of_few_units_an_internal_error_counts_all_the_same(candidate: Candidate) -> None:
+    results = weigh(
+        CheckInputs(candidate.path, None, [Count("environments", "a", 3, 2, {"internal_error": 1}, 0)]), SHIPPED
+    )
+    assert of(results, CheckKind.INTERNAL_ERRORS, "environments").status == CheckStatus.HOLD
 
 
 @pytest.mark.parametrize(
@@ -235,44 +239,47 @@ def test_of_a_stage_of_few_units_an_internal_error_counts_all_the_same(draft: Ca
     ],
 )
 def test_what_people_and_later_runs_say(
-    draft: Candidate, known: dict[str, float], kind: CheckKind, standing: CheckStatus
+    candidate: Candidate, known: dict[str, float], kind: CheckKind, standing: CheckStatus
 ) -> None:
-    gates = weigh(replace(CheckInputs(draft.path, None, []), **known), SHIPPED)  # type: ignore[arg-type]
-    assert of(gates, kind, "").status == standing
+    results = weigh(replace(CheckInputs(candidate.path, None, []), **known), SHIPPED)  # type: ignore[arg-type]
+    assert of(results, kind, "").status == standing
 
 
-def test_flagged_rows_that_nobody_has_decided_on_ask_for_a_person(draft: Candidate) -> None:
+def test_flagged_rows_that_nobody_has_decided_on_ask_for_a_person(candidate: Candidate) -> None:
     # One completion of the small lake is flagged.
-    found = of(weigh(CheckInputs(draft.path, None, []), SMALL), CheckKind.UNREVIEWED, "all families")
-    reviewable = sum(family.reviewable for family in families_of(draft.path).values())
+    found = of(weigh(CheckInputs(candidate.path, None, []), SMALL), CheckKind.UNREVIEWED, "all families")
+    reviewable = sum(family.reviewable for family in families_of(candidate.path).values())
     assert (found.measured, found.of) == (round(1 / reviewable, 6), reviewable)
     strict = SMALL.model_copy(update={"limits": SMALL.limits | {CheckKind.UNREVIEWED: Most(approval_above=0)}})
-    assert of(weigh(CheckInputs(draft.path, None, []), strict), CheckKind.UNREVIEWED, "").status == CheckStatus.APPROVAL
+    assert (
+        of(weigh(CheckInputs(candidate.path, None, []), strict), CheckKind.UNREVIEWED, "").status
+        == CheckStatus.APPROVAL
+    )
 
 
 def after(
     lake: Lake, snapshots: Path, rules: ReleaseCheckRules, change: Callable[[], object]
 ) -> tuple[Candidate, list[CheckResult], list[str]]:
     """Publish a lake, change it, and weigh what it is then against that."""
-    last = place(drafted(lake, snapshots), snapshots)
+    last = place(candidate_in(lake, snapshots), snapshots)
     change()
-    draft = drafted(lake, snapshots)
-    comparison = compare_snapshots(last.path, draft.path)
+    candidate = candidate_in(lake, snapshots)
+    comparison = compare_snapshots(last.path, candidate.path)
     return (
-        draft,
-        weigh(CheckInputs(draft.path, comparison, [], libraries_before=1), rules),
+        candidate,
+        weigh(CheckInputs(candidate.path, comparison, [], libraries_before=1), rules),
         describe_changes(comparison),
     )
 
 
 def test_rows_that_are_gone_are_a_loss(lake: Lake, tmp_path: Path) -> None:
-    draft, gates, changes = after(lake, tmp_path, SMALL, lambda: lake.write("published_migrations", LIBRARY, []))
+    candidate, results, changes = after(lake, tmp_path, SMALL, lambda: lake.write("published_migrations", LIBRARY, []))
     rows = len(tables()["published_migrations"])
-    lost = of(gates, CheckKind.LOST, "migrations")
+    lost = of(results, CheckKind.LOST, "migrations")
     assert (lost.measured, lost.of, lost.status) == (1.0, rows, CheckStatus.HOLD)
-    assert of(gates, CheckKind.LOST, "completions").measured == 0
+    assert of(results, CheckKind.LOST, "completions").measured == 0
     assert f"migrations: {rows} rows became 0: {rows} removed" in changes
-    told = describe_checks(draft, gates, CheckStatus.HOLD)
+    told = describe_checks(candidate, results, CheckStatus.HOLD)
     assert "is held back, `latest` stays as it was" in told
     assert "lost (migrations of mine-" in told
     assert "100%" in told
@@ -281,27 +288,27 @@ def test_rows_that_are_gone_are_a_loss(lake: Lake, tmp_path: Path) -> None:
 
 def test_a_column_that_is_another_than_it_was_asks_for_a_person(lake: Lake, tmp_path: Path) -> None:
     flagged = [row | {"review_status": ReviewStatus.ACCEPTED} for row in tables()["published_completions"]]
-    _, gates, _ = after(lake, tmp_path, SMALL, lambda: lake.write("published_completions", LIBRARY, flagged))
-    shifted = of(gates, CheckKind.SHIFTED, "completions.review_status since mine-")
+    _, results, _ = after(lake, tmp_path, SMALL, lambda: lake.write("published_completions", LIBRARY, flagged))
+    shifted = of(results, CheckKind.SHIFTED, "completions.review_status since mine-")
     assert (shifted.measured, shifted.status) == (1.0, CheckStatus.APPROVAL)
 
 
 def test_nothing_differs_from_the_same(lake: Lake, tmp_path: Path) -> None:
-    _, gates, changes = after(lake, tmp_path, SMALL, lambda: None)
-    assert {gate.measured for gate in gates if gate.kind in {CheckKind.LOST, CheckKind.SHIFTED}} == {0.0}
+    _, results, changes = after(lake, tmp_path, SMALL, lambda: None)
+    assert {result.measured for result in results if result.kind in {CheckKind.LOST, CheckKind.SHIFTED}} == {0.0}
     assert [change.partition(" from ")[0] for change in changes] == ["nothing differs"]
 
 
-def test_the_person_who_is_asked_sees_what_asks_and_what_changed(draft: Candidate) -> None:
-    gates = weigh(CheckInputs(draft.path, None, counts(50)), SHIPPED)
-    text = request_text(draft, gates, ["migrations: 2 | <b> removed"], [("Queue", "http://x/?status=pending")])
-    assert "rejected (gate: not\\_proven): 30% of 200; above 25% a person must approve it" in text
+def test_the_person_who_is_asked_sees_what_asks_and_what_changed(candidate: Candidate) -> None:
+    results = weigh(CheckInputs(candidate.path, None, counts(50)), SHIPPED)
+    text = request_text(candidate, results, ["migrations: 2 | <b> removed"], [("Queue", "http://x/?status=pending")])
+    assert "rejected (acceptance: not\\_proven): 30% of 200; above 25% a person must approve it" in text
     assert "[Queue](http://x/?status=pending)" in text
     assert "- migrations: 2 \\| &lt;b&gt; removed" in text
-    assert "gate: licence" not in text
+    assert "acceptance: licence" not in text
 
 
-def test_the_shipped_gates_let_the_starter_profile_pass() -> None:
+def test_the_shipped_release_checks_let_the_starter_profile_pass() -> None:
     """The figures of a first refresh of it, from which nobody may have to wait for a person."""
     shares = {CheckKind.UNREVIEWED: 0.14, CheckKind.DUPLICATES: 0.03}
     measured = {"completions": 0.15, "controlled_completions": 0.16, "repository_tasks": 0.0, "scenes": 0.23}

@@ -1,4 +1,4 @@
-"""What a codemod wrote counts after it ran: planned with both sides, run in real environments, judged by the gate."""
+"""What a codemod wrote counts after it ran: planned with both sides, run in real environments, judged by acceptance."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CODE = "import lib\nlib.fetch('a', 'b')\n"
 
 
 def tables_of(old: Files, new: Files, *snippets: SnippetRow) -> Tables:
-    """What validation and the gate read, as far as it concerns migrations."""
+    """What validation and acceptance read, as far as it concerns migrations."""
     read, made = stages(old, new, *snippets)
     names = ("migrations", "rewrites", "completions")
     return read | {name: list(made.by_table[name]) for name in names}

@@ -1,4 +1,4 @@
-"""The stages that flag what a person should see, read what people decided, and let through what is proven."""
+"""The stages of flags, decisions and acceptance, and the contexts of accepted completions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pipeline.families.model_migrations.tables import DRAFTED, with_drafted
 from pipeline.lake.reads import Read
 from pipeline.lake.runner import Stage
 from pipeline.orchestration.resources.model import writer
-from pipeline.orchestration.resources.reading import read_reviews
+from pipeline.orchestration.resources.reading import read_decisions
 from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.declaring import declared
 from pipeline.quality.acceptance.compatibilities import compatibilities_acceptance_stage
@@ -30,11 +30,11 @@ from pipeline.quality.flags.flags import flags_stage
 from pipeline.quality.flags.subjects import READS
 
 
-def gates(resources: Resources) -> Iterator[Stage]:
-    """Yield the stages of review, and the gate of every family."""
+def acceptance(resources: Resources) -> Iterator[Stage]:
+    """Yield the stages that flag rows, read decisions, and accept the rows of each family."""
     rules = resources.rules
     yield declared(
-        "review",
+        "flags",
         reads=" ".join((*READS, *DRAFTED)),
         writes="flags",
         depends=lambda: [rules.flags, rules.quality.fails_in_target, rules.drafting],
@@ -46,9 +46,11 @@ def gates(resources: Resources) -> Iterator[Stage]:
             Read("projects", ("project", "version", "licence")),
         ],
     )
-    yield Stage("reviews", stage_version("reviews"), (), ("reviews",), lambda: None, partial(read_reviews, resources))
+    yield Stage(
+        "decisions", stage_version("decisions"), (), ("reviews",), lambda: None, partial(read_decisions, resources)
+    )
     yield declared(
-        "gate",
+        "acceptance",
         reads="completions migrations block_completions drafts flags snippets releases symbols verdicts environments"
         " changes behaviours directives model_migrations drafted_verdicts drafted_descriptions reviews"
         " mutation_scores other_answers usages own_tests",
@@ -84,7 +86,7 @@ def gates(resources: Resources) -> Iterator[Stage]:
         ],
     )
     yield declared(
-        "problems_gate",
+        "problems_acceptance",
         reads="problems problem_runs snippets releases published_changes flags reviews",
         writes="published_problems",
         depends=lambda: [rules.quality, rules.problems, rules.mutation],
@@ -94,7 +96,7 @@ def gates(resources: Resources) -> Iterator[Stage]:
         partly=[Read("snippets", SOURCE_COLUMNS)],
     )
     yield declared(
-        "functions_gate",
+        "functions_acceptance",
         reads="functions function_runs snippets symbols releases published_changes flags reviews",
         writes="published_functions",
         depends=lambda: [rules.quality, rules.functions, rules.masking, rules.mutation],
@@ -104,7 +106,7 @@ def gates(resources: Resources) -> Iterator[Stage]:
         partly=[Read("snippets", SOURCE_COLUMNS), OF_PLACES],
     )
     yield declared(
-        "controlled_gate",
+        "controlled_acceptance",
         reads="controlled_completions releases symbols changes behaviours published_changes verdicts flags reviews",
         writes="published_controlled_completions",
         depends=lambda: rules.quality,
@@ -112,7 +114,7 @@ def gates(resources: Resources) -> Iterator[Stage]:
         partly=[OF_PLACES],
     )
     yield declared(
-        "compatibilities_gate",
+        "compatibilities_acceptance",
         reads="compatibilities snippets releases published_changes flags reviews",
         writes="published_compatibilities",
         depends=lambda: [rules.quality, rules.compatibilities],
@@ -138,7 +140,7 @@ def gates(resources: Resources) -> Iterator[Stage]:
         ),
     )
     yield declared(
-        "repository_gate",
+        "repository_acceptance",
         reads="repository_tasks projects flags reviews",
         writes="published_repository_tasks",
         depends=lambda: [rules.quality, rules.mutation],
@@ -146,7 +148,7 @@ def gates(resources: Resources) -> Iterator[Stage]:
         partly=[PROJECTS],
     )
     yield declared(
-        "scenes_gate",
+        "scenes_acceptance",
         reads="scenes projects project_files flags reviews",
         writes="published_scenes",
         depends=lambda: [rules.quality, rules.mutation],

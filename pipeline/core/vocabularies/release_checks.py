@@ -1,4 +1,4 @@
-"""The gates of a snapshot, and how publishing stands: closed vocabularies."""
+"""Release checks, and states of a release: closed vocabularies."""
 
 from pipeline.core.vocabularies.term import Term
 
@@ -23,12 +23,12 @@ class CheckStatus(Term):
 
 
 class PublicationState(Term):
-    HELD = "held", "a gate holds the snapshot back"
+    HELD = "held", "a release check holds the snapshot back"
     WAITING = "waiting", "a person has to approve it"
     READY = "ready", "nothing is in its way"
     REFUSED = "refused", "a person has refused to approve it"
     UNANSWERED = "unanswered", "nobody has answered in time"
     SUPERSEDED = "superseded", "a newer lake took its place before anybody answered"
-    NOTHING = "nothing", "no instance passed every gate"
-    FAILED = "failed", "it could not be drafted or placed"
+    NOTHING = "nothing", "no instance was accepted"
+    FAILED = "failed", "no candidate could be made, or it could not be placed"
     PUBLISHED = "published", "the snapshot is in its place"
