@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.corpus.own_tests.candidates import text_of
 from pipeline.corpus.own_tests.changed_uses import UsingProgram
 from pipeline.corpus.own_tests.script_runs import ScriptRuns, failing_place, outcome_of, outputs
-from pipeline.corpus.own_tests.scripts import Line
+from pipeline.corpus.own_tests.scripts import Line, line_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +38,24 @@ class _Part:
         return text_of(self.program.lines)
 
 
+_Cut = tuple[int, int | None]
+"""A line to leave out, by its place, or, by its number among them, a piece of it."""
+
+
 def reduce_programs(shown: Iterable[Shown], runs: ScriptRuns) -> list[Shown]:
     """Return the programs, each without all lines that it does without one by one, where the rest still holds.
 
-    A line stays that prints, that fails in the other release, or that has the use for which the program was cut out.
-    An import, or a line that binds a name, goes with the last line that needs it. Delta debugging (Zeller and
-    Hildebrandt 2002, doi:10.1109/32.988498) would try more; one round at home costs no process for each failure.
+    Of other lines go arguments by name, and statements in classes. A line stays as it is that prints, that fails in the
+    other release, or that has the use for which the program was cut out. An import, or a line that binds a name, goes
+    with the last line that needs it. Delta debugging (Zeller and Hildebrandt 2002, doi:10.1109/32.988498) would try
+    more; one round at home costs no process for each failure.
     """
     programs = list(shown)
-    singles = [{place: part for place in _removable(each) if (part := _without(each, {place}))} for each in programs]
+    singles = [{cut: part for cut in _cuts(each) if (part := _without(each, {cut}))} for each in programs]
     _run(runs, [(each.home, part) for each, parts in zip(programs, singles, strict=True) for part in parts.values()])
     reduced: list[_Part | None] = []
     for each, parts in zip(programs, singles, strict=True):
-        needless = {place for place, part in parts.items() if _prints_the_same(part, each.home, runs)}
+        needless = {cut for cut, part in parts.items() if _prints_the_same(part, each.home, runs)}
         reduced.append(_without(each, needless) if needless else None)
     wanted = [(each, part) for each, part in zip(programs, reduced, strict=True) if part is not None]
     _run(runs, [(version, part) for each, part in wanted for version in (each.home, each.other)])
@@ -61,23 +67,50 @@ def reduce_programs(shown: Iterable[Shown], runs: ScriptRuns) -> list[Shown]:
     ]
 
 
-def _removable(each: Shown) -> list[int]:
-    return [
-        place
-        for place, line in enumerate(each.program.lines)
-        if line.expectation is None
-        and place != each.place
-        and not each.printed[place]
-        and not isinstance(line.node, ast.Import | ast.ImportFrom)
-        and each.program.core not in each.program.uses[place]
-    ]
+def _cuts(each: Shown) -> Iterator[_Cut]:
+    for place, line in enumerate(each.program.lines):
+        stays = place == each.place or bool(each.printed[place]) or each.program.core in each.program.uses[place]
+        if not stays and line.expectation is None and not isinstance(line.node, ast.Import | ast.ImportFrom):
+            yield place, None
+            yield from ((place, number) for number in range(len(list(_pieces(line.node)))))
 
 
-def _without(each: Shown, places: Collection[int]) -> _Part | None:
-    """Return a program without lines, and without those that only they needed; None where others need them too."""
-    lines = each.program.lines
-    kept = [place for place in range(len(lines)) if place not in places]
-    dropped = {name for place in places for name in lines[place].needs}
+def _pieces(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """Yield what a line may do without, each with the node that holds it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield from ((node, keyword) for keyword in node.keywords if keyword.arg is not None)
+        elif isinstance(node, ast.ClassDef):
+            yield from ((node, statement) for statement in node.body if not isinstance(statement, ast.Pass))
+
+
+def _cut_down(line: Line, numbers: Collection[int]) -> Line:
+    """Return a line without some of its pieces."""
+    tree = copy.deepcopy(line.node)
+    for number, (holder, piece) in enumerate(list(_pieces(tree))):
+        if number not in numbers:
+            continue
+        if isinstance(holder, ast.Call):
+            holder.keywords = [keyword for keyword in holder.keywords if keyword is not piece]
+        elif isinstance(holder, ast.ClassDef):
+            holder.body = [each for each in holder.body if each is not piece] or [ast.Pass()]
+    return line_of(tree)
+
+
+def _without(each: Shown, cuts: Collection[_Cut]) -> _Part | None:
+    """Return a program without lines and pieces, and without the lines that only they needed.
+
+    None where other lines need them too.
+    """
+    pieces: dict[int, set[int]] = defaultdict(set)
+    for place, number in cuts:
+        if number is not None:
+            pieces[place].add(number)
+    whole = {place for place, number in cuts if number is None}
+    before = each.program.lines
+    lines = [_cut_down(line, pieces[place]) if place in pieces else line for place, line in enumerate(before)]
+    kept = [place for place in range(len(lines)) if place not in whole]
+    dropped = {name for place in {*whole, *pieces} for name in before[place].needs}
     while True:
         needed = {name for place in kept for name in lines[place].needs}
         idle = {
@@ -89,16 +122,12 @@ def _without(each: Shown, places: Collection[int]) -> _Part | None:
             break
         dropped |= {name for place in idle for name in lines[place].needs}
         kept = [place for place in kept if place not in idle]
-    bound = {name for place in kept for name in lines[place].binds}
-    if any(lines[place].needs & (_bound_by(lines) - bound) for place in kept):
+    lost = {name for line in before for name in line.binds} - {name for place in kept for name in lines[place].binds}
+    if any(lines[place].needs & lost for place in kept):
         return None
     uses = tuple(each.program.uses[place] for place in kept)
     program = replace(each.program, lines=tuple(lines[place] for place in kept), uses=uses)
     return _Part(program, [each.printed[place] for place in kept], kept.index(each.place))
-
-
-def _bound_by(lines: Iterable[Line]) -> set[str]:
-    return {name for line in lines for name in line.binds}
 
 
 def _run(runs: ScriptRuns, parts: Iterable[tuple[str, _Part]]) -> None:

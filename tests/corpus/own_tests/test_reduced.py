@@ -63,6 +63,21 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ScriptRuns:
             id="no line on which the output hangs",
         ),
         pytest.param(
+            "class Own(lib.App):\n    idle = os.sep\n    calls = []\n\napp = Own()\napp.first(str)\nprint(app.run())",
+            "class Own(lib.App):\n    pass\n\napp = Own()\napp.first(str)\nprint(app.run())",
+            id="statements of a class that nothing needs",
+        ),
+        pytest.param(
+            "app = lib.App()\napp.first(dict(a=os.sep).keys)\nprint(app.run())",
+            None,
+            id="no argument of the line that fails",
+        ),
+        pytest.param(
+            "app = lib.App()\nname = dict(a=str(1), b=os.sep)['a']\napp.first(name.upper)\nprint(app.run())",
+            "app = lib.App()\nname = dict(a=str(1))['a']\napp.first(name.upper)\nprint(app.run())",
+            id="an argument by name",
+        ),
+        pytest.param(
             "app = lib.App()\nname = os.sep\napp.calls += []\napp.first(name.upper)\nprint(app.run())",
             "app = lib.App()\nname = os.sep\napp.first(name.upper)\nprint(app.run())",
             id="a line that changes nothing, though others need its name",
