@@ -15,7 +15,7 @@ from pipeline.corpus.own_tests.scripts import Line, line_of
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ProvenProgram:
     """A program that shows a change: what its lines print at home, and the place at which it fails in `other`."""
 
     program: UsingProgram
@@ -42,7 +42,7 @@ _Cut = tuple[int, int | None]
 """A line to leave out, by its place, or, by its number among them, a piece of it."""
 
 
-def reduce_programs(shown: Iterable[Shown], runs: ScriptRuns) -> list[Shown]:
+def reduce_programs(proven: Iterable[ProvenProgram], runs: ScriptRuns) -> list[ProvenProgram]:
     """Return the programs, each without all lines that it does without one by one, where the rest still holds.
 
     Of other lines go arguments by name, and statements in classes. A line stays as it is that prints, that fails in the
@@ -50,15 +50,15 @@ def reduce_programs(shown: Iterable[Shown], runs: ScriptRuns) -> list[Shown]:
     with the last line that needs it. Delta debugging (Zeller and Hildebrandt 2002, doi:10.1109/32.988498) would try
     more; one round at home costs no process for each failure.
     """
-    programs = list(shown)
+    programs = list(proven)
     singles = [{cut: part for cut in _cuts(each) if (part := _without(each, {cut}))} for each in programs]
     _run(runs, [(each.home, part) for each, parts in zip(programs, singles, strict=True) for part in parts.values()])
     reduced: list[_Part | None] = []
     for each, parts in zip(programs, singles, strict=True):
         needless = {cut for cut, part in parts.items() if _prints_the_same(part, each.home, runs)}
         reduced.append(_without(each, needless) if needless else None)
-    wanted = [(each, part) for each, part in zip(programs, reduced, strict=True) if part is not None]
-    _run(runs, [(version, part) for each, part in wanted for version in (each.home, each.other)])
+    reductions = [(each, part) for each, part in zip(programs, reduced, strict=True) if part is not None]
+    _run(runs, [(version, part) for each, part in reductions for version in (each.home, each.other)])
     return [
         replace(each, program=part.program, printed=part.printed, place=part.place)
         if part is not None and _prints_the_same(part, each.home, runs) and _fails_the_same(each, part, runs)
@@ -67,7 +67,7 @@ def reduce_programs(shown: Iterable[Shown], runs: ScriptRuns) -> list[Shown]:
     ]
 
 
-def _cuts(each: Shown) -> Iterator[_Cut]:
+def _cuts(each: ProvenProgram) -> Iterator[_Cut]:
     for place, line in enumerate(each.program.lines):
         stays = place == each.place or bool(each.printed[place]) or each.program.core in each.program.uses[place]
         if not stays and line.expectation is None and not isinstance(line.node, ast.Import | ast.ImportFrom):
@@ -97,7 +97,7 @@ def _cut_down(line: Line, numbers: Collection[int]) -> Line:
     return line_of(tree)
 
 
-def _without(each: Shown, cuts: Collection[_Cut]) -> _Part | None:
+def _without(each: ProvenProgram, cuts: Collection[_Cut]) -> _Part | None:
     """Return a program without lines and pieces, and without the lines that only they needed.
 
     None where other lines need them too.
@@ -109,25 +109,27 @@ def _without(each: Shown, cuts: Collection[_Cut]) -> _Part | None:
     whole = {place for place, number in cuts if number is None}
     before = each.program.lines
     lines = [_cut_down(line, pieces[place]) if place in pieces else line for place, line in enumerate(before)]
-    kept = [place for place in range(len(lines)) if place not in whole]
+    remaining = [place for place in range(len(lines)) if place not in whole]
     dropped = {name for place in {*whole, *pieces} for name in before[place].needs}
     while True:
-        needed = {name for place in kept for name in lines[place].needs}
+        needed = {name for place in remaining for name in lines[place].needs}
         idle = {
             place
-            for place in kept
+            for place in remaining
             if place != each.place and lines[place].binds & dropped and not lines[place].binds & needed
-        } - {place for place in kept if each.printed[place] or each.program.core in each.program.uses[place]}
+        } - {place for place in remaining if each.printed[place] or each.program.core in each.program.uses[place]}
         if not idle:
             break
         dropped |= {name for place in idle for name in lines[place].needs}
-        kept = [place for place in kept if place not in idle]
-    lost = {name for line in before for name in line.binds} - {name for place in kept for name in lines[place].binds}
-    if any(lines[place].needs & lost for place in kept):
+        remaining = [place for place in remaining if place not in idle]
+    lost = {name for line in before for name in line.binds} - {
+        name for place in remaining for name in lines[place].binds
+    }
+    if any(lines[place].needs & lost for place in remaining):
         return None
-    uses = tuple(each.program.uses[place] for place in kept)
-    program = replace(each.program, lines=tuple(lines[place] for place in kept), uses=uses)
-    return _Part(program, [each.printed[place] for place in kept], kept.index(each.place))
+    uses = tuple(each.program.uses[place] for place in remaining)
+    program = replace(each.program, lines=tuple(lines[place] for place in remaining), uses=uses)
+    return _Part(program, [each.printed[place] for place in remaining], remaining.index(each.place))
 
 
 def _run(runs: ScriptRuns, parts: Iterable[tuple[str, _Part]]) -> None:
@@ -141,7 +143,7 @@ def _prints_the_same(part: _Part, home: str, runs: ScriptRuns) -> bool:
     return outputs(part.program.lines, runs.results.get((part.text, home))) == part.printed
 
 
-def _fails_the_same(each: Shown, part: _Part, runs: ScriptRuns) -> bool:
+def _fails_the_same(each: ProvenProgram, part: _Part, runs: ScriptRuns) -> bool:
     before = runs.results[text_of(each.program.lines), each.other]
     after = runs.results.get((part.text, each.other))
     return (

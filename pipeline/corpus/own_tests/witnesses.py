@@ -28,7 +28,7 @@ from pipeline.corpus.own_tests.distinctive import (
     script_of_variants,
     variants,
 )
-from pipeline.corpus.own_tests.reduced import Shown, reduce_programs
+from pipeline.corpus.own_tests.reduced import ProvenProgram, reduce_programs
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.rules import OwnTestRules, WitnessRules
 from pipeline.corpus.own_tests.script_runs import ScriptRuns, as_asserted, described, failing_place, outcome_of, outputs
@@ -269,10 +269,11 @@ class _Search:
         other program shows the change, and one of a test before one that is written, or that only names the API.
         """
         tested, reached = self._proven(changes, self._of_tests)
-        shown = {row["change_id"] for row in tested if row["distinctive"]}
-        written, rejects = self._proven([change for change in changes if change["id"] not in shown], self._written)
-        shown = {row["change_id"] for row in (*tested, *written)}
-        gone = [change for change in changes if change["kind"] in GONE and change["id"] not in shown]
+        distinctive = {row["change_id"] for row in tested if row["distinctive"]}
+        others = [change for change in changes if change["id"] not in distinctive]
+        written, rejects = self._proven(others, self._written)
+        witnessed = {row["change_id"] for row in (*tested, *written)}
+        gone = [change for change in others if change["kind"] in GONE and change["id"] not in witnessed]
         naming, _ = self._proven(gone[: self.writer.rules.naming], self._naming)
         rows: list[WitnessRow] = []
         for programs in ([row for row in (*tested, *written) if row["distinctive"]], tested, written, naming):
@@ -344,15 +345,15 @@ class _Search:
                 judged[id(each)] = smaller
         return judged
 
-    def _reduced(self, proven: Sequence[_Candidate], printed: Mapping[int, Sequence[str]]) -> list[Shown]:
+    def _reduced(self, proven: Sequence[_Candidate], printed: Mapping[int, Sequence[str]]) -> list[ProvenProgram]:
         """Return the programs that show a change, without the lines that they do without."""
-        shown: list[Shown] = []
+        programs: list[ProvenProgram] = []
         for each in proven:
             texts, there = printed[id(each)], self.runs.results[each.text, each.side.other]
             place = failing_place(each.program.lines, texts, there)
             assert place is not None
-            shown.append(Shown(each.program, each.side.home, each.side.other, texts, place))
-        return reduce_programs(shown, self.runs)
+            programs.append(ProvenProgram(each.program, each.side.home, each.side.other, texts, place))
+        return reduce_programs(programs, self.runs)
 
     def _written(self, change: ChangeRow) -> _Programs:
         programs = [(side, program) for side in sides_of(change) for program in self.writer.programs(side)]
@@ -682,7 +683,7 @@ def _checks(lines: Sequence[Line], printed: Sequence[str]) -> list[SnippetCheck]
     ]
 
 
-def _says_little(row: WitnessRow) -> bool:
+def _is_uninformative(row: WitnessRow) -> bool:
     """Say whether a witness prints nothing that tells its API from others: an empty list, an exception, an object."""
     checks = row["old_checks"] or row["new_checks"]
     outputs_of_use = {(check["expected"] or "").strip() for check in checks if OF_RAISED not in check["statement"]}
@@ -700,7 +701,7 @@ def _one_of_each(
     by_meaning: dict[tuple[str, ...], WitnessRow] = {}
     rejects: list[Reject] = []
     size = {row["id"]: sum(len(row[side] or "") for side in ("old_code", "new_code")) for row in rows}
-    for row in sorted(rows, key=lambda row: (_says_little(row), size[row["id"]], row["id"], row["test_id"] or "")):
+    for row in sorted(rows, key=lambda row: (_is_uninformative(row), size[row["id"]], row["id"], row["test_id"] or "")):
         key = f"{row['test'] or 'written'} {row['old_version']} {row['new_version']}"
         most = rules.witness.per_change if row["source"] == SnippetSource.OWN_TEST else rules.written.per_change
         change = f"{row['change_id']} {bool(row['old_code'])} {bool(row['new_code'])}"

@@ -51,12 +51,12 @@ def compatibilities_stage(tables: Tables, rules: CompatibilityRules, fails: Coll
     runs: dict[str, dict[str, VerdictRow]] = defaultdict(dict)
     for row in sorted(tables["verdicts"], key=lambda row: Version(row["version"])):
         runs[row["subject_id"]][row["version"]] = row
-    came_or_went = {(row["path"], row["new_version"]) for row in tables["changes"] if row["kind"] in WHOLE}
+    place_changes = {(row["path"], row["new_version"]) for row in tables["changes"] if row["kind"] in WHOLE}
     rows, unproven = parted(
         guarded(
             programs,
             lambda program: program.key,
-            lambda program: [_row(program, runs[program.snippet["id"]], fails, releases, rules, came_or_went)],
+            lambda program: [_row(program, runs[program.snippet["id"]], fails, releases, rules, place_changes)],
         )
     )
     rejects = sorted([*rejects, *unproven], key=lambda reject: reject.key)
@@ -98,7 +98,7 @@ def _row(
     fails: Collection[Outcome],
     releases: Mapping[str, ReleaseRow],
     rules: CompatibilityRules,
-    came_or_went: Collection[tuple[str, str]],
+    place_changes: Collection[tuple[str, str]],
 ) -> CompatibilityRow | Reject:
     outcomes = {version: Outcome(run["outcome"]) for version, run in runs.items()}
     if unstable := [version for version, outcome in outcomes.items() if outcome == Outcome.FLAKY]:
@@ -110,7 +110,7 @@ def _row(
         return Reject(program.key, RejectReason.NOT_PROVEN, detail)
     first, last = (list(decided).index(compatible[at]) for at in (0, -1))
     switches = [new for old, new in pairwise(decided) if (old in compatible) != (new in compatible)]
-    if last - first >= len(compatible) and any((program.path, each) not in came_or_went for each in switches):
+    if last - first >= len(compatible) and any((program.path, each) not in place_changes for each in switches):
         return Reject(program.key, RejectReason.OTHER_CAUSE, "it fails in a release between two in which it passes")
     others = [version for version, outcome in decided.items() if outcome in OTHER_RESULTS]
     if program.change["kind"] in WHOLE and others:

@@ -15,7 +15,7 @@ import pytest
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.corpus.own_tests.candidates import text_of
 from pipeline.corpus.own_tests.changed_uses import UsingProgram
-from pipeline.corpus.own_tests.reduced import Shown, reduce_programs
+from pipeline.corpus.own_tests.reduced import ProvenProgram, reduce_programs
 from pipeline.corpus.own_tests.script_runs import ScriptRuns, failing_place, marked, outputs
 from pipeline.corpus.own_tests.scripts import Line, line_of
 from pipeline.execution.validation.cases import Result
@@ -104,7 +104,7 @@ def test_lines_that_change_no_output_go(runs: ScriptRuns, body: str, expected: s
     assert place is not None
     core: Any = "use"
     uses: Any = tuple((core,) if number == place else () for number in range(len(lines)))
-    (reduced,) = reduce_programs([Shown(UsingProgram(None, lines, uses, core), "1", "2", printed, place)], runs)
+    (reduced,) = reduce_programs([ProvenProgram(UsingProgram(None, lines, uses, core), "1", "2", printed, place)], runs)
     imports = "import lib\n" if expected and "os." not in expected else "import lib\nimport os\n"
     assert text_of(reduced.program.lines) == text_of(tuple(map(line_of, ast.parse(imports + (expected or body)).body)))
     assert reduced.program.lines[reduced.place] is lines[place]
