@@ -52,6 +52,37 @@ def is_informative(text: str) -> bool:
     return text.strip() not in _LITTLE and "\n" not in text and len(text) <= LONGEST_OUTPUT
 
 
+def emptiness(code: str, path: str, printed: Iterable[str]) -> int:
+    """Return how little a program shows of an API: 0 for a value, 1 for yes or no, 2 for less than that, 3 for blanks.
+
+    Less is nothing, an object without a text, a value that the call was given, and what comes of empty values alone.
+    """
+    tree = parse_python(code)
+    variables = {
+        target.id: node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == path.rpartition(".")[2]]
+    arguments = [each for call in calls for each in (*call.args, *(keyword.value for keyword in call.keywords))]
+    values = {
+        str(_literal(ast.unparse(variables.get(each.id, each) if isinstance(each, ast.Name) else each)))
+        for each in arguments
+    }
+    texts = {text.strip() for text in printed}
+    if texts == {""}:
+        return 3
+    if (
+        all(text in EMPTY or text.startswith("<") for text in texts)
+        or texts <= values - _LITTLE
+        or (values and values <= EMPTY)
+    ):
+        return 2
+    return int(texts <= _LITTLE)
+
+
 def is_presentable(program: UsingProgram, printed: Sequence[str]) -> bool:
     """Say whether what a program prints can stand in a row: of a written one a short value, no type, no descriptor."""
     text = "".join(printed).strip()

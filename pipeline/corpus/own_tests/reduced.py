@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.corpus.own_tests.candidates import text_of
 from pipeline.corpus.own_tests.changed_uses import UsingProgram
 from pipeline.corpus.own_tests.script_runs import ScriptRuns, failing_place, outcome_of, outputs
@@ -41,6 +42,9 @@ class _Part:
 _Cut = tuple[int, int | None]
 """A line to leave out, by its place, or, by its number among them, a piece of it."""
 
+_LIMIT = -1
+"""The number of a limit to how much is printed of an iterator, which ended before it."""
+
 
 def reduce_programs(proven: Iterable[ProvenProgram], runs: ScriptRuns) -> list[ProvenProgram]:
     """Return the programs, each without all lines that it does without one by one, where the rest still holds.
@@ -69,6 +73,8 @@ def reduce_programs(proven: Iterable[ProvenProgram], runs: ScriptRuns) -> list[P
 
 def _cuts(each: ProvenProgram) -> Iterator[_Cut]:
     for place, line in enumerate(each.program.lines):
+        if each.printed[place] and _limited(line.node, each.printed[place]) is not None:
+            yield place, _LIMIT
         stays = place == each.place or bool(each.printed[place]) or each.program.core in each.program.uses[place]
         if not stays and line.expectation is None and not isinstance(line.node, ast.Import | ast.ImportFrom):
             yield place, None
@@ -84,9 +90,25 @@ def _pieces(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
             yield from ((node, statement) for statement in node.body if not isinstance(statement, ast.Pass))
 
 
+def _limited(node: ast.stmt, printed: str = "[]") -> ast.Call | None:
+    """Return the call of `list` in `print(list(islice(ITERATOR, LIMIT)))`, if fewer things were printed than that."""
+    match node:
+        case ast.Expr(ast.Call(args=[ast.Call(func=ast.Name("list"), args=[ast.Call() as inner]) as outer])):
+            try:
+                things = parse_python(printed.strip(), mode="eval").body
+            except SyntaxError:
+                return None
+            match inner, things:
+                case ast.Call(func=ast.Name("islice"), args=[_, ast.Constant(int(limit))]), ast.List(elts=elements):
+                    return outer if len(elements) < limit else None
+    return None
+
+
 def _cut_down(line: Line, numbers: Collection[int]) -> Line:
     """Return a line without some of its pieces."""
     tree = copy.deepcopy(line.node)
+    if _LIMIT in numbers and (outer := _limited(tree)) is not None:
+        outer.args = outer.args[0].args[:1]  # type: ignore[attr-defined]
     for number, (holder, piece) in enumerate(list(_pieces(tree))):
         if number not in numbers:
             continue
@@ -94,7 +116,7 @@ def _cut_down(line: Line, numbers: Collection[int]) -> Line:
             holder.keywords = [keyword for keyword in holder.keywords if keyword is not piece]
         elif isinstance(holder, ast.ClassDef):
             holder.body = [each for each in holder.body if each is not piece] or [ast.Pass()]
-    return line_of(tree)
+    return line_of(tree, line.expectation, line.compares)
 
 
 def _without(each: ProvenProgram, cuts: Collection[_Cut]) -> _Part | None:

@@ -19,8 +19,8 @@ from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.corpus.own_tests.candidates import Candidate, Catalogue, Cause, Failure, candidates, text_of
 from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, blamed, is_symptom, sides_of
 from pipeline.corpus.own_tests.distinctive import (
-    EMPTY,
     LONGEST_OUTPUT,
+    emptiness,
     is_distinctive,
     is_informative,
     is_presentable,
@@ -244,6 +244,13 @@ class _Candidate:
     def text(self) -> str:
         return text_of(self.program.lines)
 
+    def rank(self, printed: Sequence[str]) -> tuple[bool, int, int]:
+        """Those come first that give the parameter in question, then as `_rank` says."""
+        lines = zip(self.program.lines, printed, strict=True)
+        texts = [text for line, text in lines if text and not line.is_of_raised]
+        without = self.side.keyword is not None and self.side.keyword not in self.program.core.keywords
+        return without, *_rank(self.text, self.program.core.path, texts)
+
 
 _Reached = tuple[int, RejectReason, str]
 """How far a program came, and why no further."""
@@ -322,10 +329,8 @@ class _Search:
         printed = {key: texts for key, texts in at_home.items() if not isinstance(texts, Reject)}
         passing = [each for each in every if id(each) in printed]
         doubts = self._doubts(passing, printed)
-        # Those that are distinctive come first, then those that print something, then the shortest.
-        passing.sort(
-            key=lambda each: (id(each) in doubts, id(each) in doubts and "".join(printed[id(each)]).strip() in EMPTY)
-        )
+        # Those that are distinctive come first, then those that show more of the API, then the shortest.
+        passing.sort(key=lambda each: (id(each) in doubts, *each.rank(printed[id(each)])))
         # A failure costs a process of its own, so only so many programs are run where they may fail.
         counts: Counter[tuple[str, str]] = Counter()
         beside: list[_Candidate] = []
@@ -339,10 +344,15 @@ class _Search:
             for each in every
         }
         proven = [each for each in every if not isinstance(judged[id(each)], Reject)]
-        for each, part in zip(proven, self._reduced(proven, printed), strict=True):
-            smaller = self._judged(replace(each, program=part.program), part.printed, id(each) not in doubts)
-            if not isinstance(smaller, Reject):
-                judged[id(each)] = smaller
+        parts = self._reduced(proven, printed)
+        reduced = [replace(each, program=part.program) for each, part in zip(proven, parts, strict=True)]
+        new_doubts = self._doubts(reduced, {id(each): part.printed for each, part in zip(reduced, parts, strict=True)})
+        for each, smaller, part in zip(proven, reduced, parts, strict=True):
+            row = self._judged(smaller, part.printed, id(each) not in doubts)
+            # A line may be needless for the output, and still tell the API from others.
+            is_as_distinctive = id(each) in doubts or id(smaller) not in new_doubts
+            if is_as_distinctive and not isinstance(row, Reject):
+                judged[id(each)] = row
         return judged
 
     def _reduced(self, proven: Sequence[_Candidate], printed: Mapping[int, Sequence[str]]) -> list[ProvenProgram]:
@@ -683,17 +693,26 @@ def _checks(lines: Sequence[Line], printed: Sequence[str]) -> list[SnippetCheck]
     ]
 
 
-def _is_uninformative(row: WitnessRow) -> bool:
-    """Say whether a witness prints nothing that tells its API from others: an empty list, an exception, an object."""
+def _rank(code: str, path: str, printed: Sequence[str]) -> tuple[int, int]:
+    """Order programs by their length in dozens of lines, then by how little they show of the API."""
+    return code.count("\n") // 12, emptiness(code, path, printed)
+
+
+def _rank_of(row: WitnessRow) -> tuple[int, int]:
+    """Order witnesses as programs; what they raise counts as nothing."""
+    code, path = row["old_code"] or row["new_code"] or "", row["old_path"] or row["new_path"] or ""
     checks = row["old_checks"] or row["new_checks"]
-    outputs_of_use = {(check["expected"] or "").strip() for check in checks if OF_RAISED not in check["statement"]}
-    return all(text in EMPTY or text.startswith("<") for text in outputs_of_use)
+    return _rank(
+        code,
+        path,
+        [check["expected"] for check in checks if check["expected"] and OF_RAISED not in check["statement"]],
+    )
 
 
 def _one_of_each(
     rows: Sequence[WitnessRow], apis: Mapping[str, Api], rules: OwnTestRules
 ) -> tuple[list[WitnessRow], list[Reject]]:
-    """Keep so many programs and pairs for a side of a change: those that print something, then the shortest.
+    """Keep so many programs and pairs for a side of a change: those that show more of the API, then the shortest.
 
     Of programs that are written differently and mean the same one is kept.
     """
@@ -701,7 +720,7 @@ def _one_of_each(
     by_meaning: dict[tuple[str, ...], WitnessRow] = {}
     rejects: list[Reject] = []
     size = {row["id"]: sum(len(row[side] or "") for side in ("old_code", "new_code")) for row in rows}
-    for row in sorted(rows, key=lambda row: (_is_uninformative(row), size[row["id"]], row["id"], row["test_id"] or "")):
+    for row in sorted(rows, key=lambda row: (_rank_of(row), size[row["id"]], row["id"], row["test_id"] or "")):
         key = f"{row['test'] or 'written'} {row['old_version']} {row['new_version']}"
         most = rules.witness.per_change if row["source"] == SnippetSource.OWN_TEST else rules.written.per_change
         change = f"{row['change_id']} {bool(row['old_code'])} {bool(row['new_code'])}"

@@ -17,7 +17,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.core.vocabularies.surface import ParameterKind
 from pipeline.corpus.own_tests.changed_uses import ChangeSide, UsingProgram
-from pipeline.corpus.own_tests.distinctive import is_distinctive, is_presentable, plain_code, variants
+from pipeline.corpus.own_tests.distinctive import emptiness, is_distinctive, is_presentable, plain_code, variants
 from pipeline.corpus.own_tests.script_runs import ScriptRuns, marked
 from pipeline.corpus.own_tests.scripts import Line, line_of
 from pipeline.corpus.own_tests.witnesses import witnesses_stage
@@ -232,6 +232,28 @@ def test_prefixes_of_texts_and_arguments_that_are_defaults_mean_nothing(code: st
     api = Api({"demo.f": symbol("demo.f", "function", "1.0", None) | {"parameters": [quote]}}, ["demo"], {})
     plain = "from demo import f\nprint(f('a'))" if "import" in code else "print(f('a'))"
     assert (plain_code(code, "demo.f", api) == plain) is same
+
+
+@pytest.mark.parametrize(
+    ("code", "printed", "expected"),
+    [
+        ("print(demo.f('a'))", "A", 0),
+        ("print(demo.f('a', size=[]))", "[1]", 0),
+        ("print(demo.f('a'))", "True", 1),
+        ("print(demo.f('a', strict=True))", "True", 1),
+        ("print(demo.f('a'))", "", 3),
+        ("print(demo.f('a'))", "[]", 2),
+        ("print(demo.f('a'))", "<class 'demo.A'>", 2),
+        ("print(demo.f('a'))", "a", 2),
+        ("text = 'a'\nprint(demo.f(text))", "a", 2),
+        ("items = []\nprint(demo.f(items, size=''))", "3", 2),
+        ("items = make()\nprint(demo.f(items))", "3", 0),
+        ("print(demo.LIMIT)", "7", 0),
+        ("print(demo.f())", "7", 0),
+    ],
+)
+def test_how_little_a_program_shows_of_its_api(code: str, printed: str, expected: int) -> None:
+    assert emptiness(f"import demo\n{code}\n", "demo.f", [f"{printed}\n"]) == expected
 
 
 def test_the_base_object_means_nothing() -> None:

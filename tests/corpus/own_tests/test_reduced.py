@@ -68,6 +68,16 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ScriptRuns:
             id="statements of a class that nothing needs",
         ),
         pytest.param(
+            "from itertools import islice\napp = lib.App()\napp.first(os.getpgid and str)\nprint(list(islice(app.run(), 2)))",
+            "app = lib.App()\napp.first(os.getpgid and str)\nprint(list(app.run()))",
+            id="a limit that an iterator does not reach",
+        ),
+        pytest.param(
+            "from itertools import islice\napp = lib.App()\napp.first(os.getpgid and str)\nprint(list(islice(app.run(), 1)))",
+            None,
+            id="no limit that an iterator may have reached",
+        ),
+        pytest.param(
             "app = lib.App()\napp.first(dict(a=os.sep).keys)\nprint(app.run())",
             None,
             id="no argument of the line that fails",
