@@ -26,7 +26,7 @@ def accepted(*rows: Any, rules: QualityRules = QUALITY, **tables: Any) -> Output
         "compatibilities": rows,
         "snippets": [SNIPPET],
         "releases": releases("1.0", "1.1"),
-        "published_changes": [{"id": "change"}],
+        "published_changes": [{"id": "change", "parameter": None}, {"id": "keyword", "parameter": "size"}],
         "flags": [],
         "reviews": [],
     }
@@ -59,10 +59,11 @@ def test_a_change_that_is_not_published_is_not_named() -> None:
         # code for the other side of the change
         ({"code": "import lib\nnumber = 1\nprint(lib.load(number))  # 1\n", "compatible": ["1.0"]}, []),
         ({"code": "import lib\nnumber = 1\nprint(lib.fetch(number))  # 1\n", "path": "lib.other"}, []),
+        ({"code": "import lib\nprint(lib.fetch(1, size=2))  # 1\n", "change_id": "keyword"}, []),
         # the same program asks for the same, whatever it is about
         ({"path": "lib.other"}, ["b"]),
     ],
-    ids=["a longer program", "another answer", "another API", "the same program"],
+    ids=["a longer program", "another answer", "another API", "a parameter of it", "the same program"],
 )
 def test_one_program_asks_for_one_api(columns: Any, refused: list[str]) -> None:
     output = accepted(row("b", **columns), row("a"))
