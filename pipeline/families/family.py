@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal
 
 from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
-from pipeline.core.vocabularies.scores import Facet
+from pipeline.core.vocabularies.scores import Facet, Metric
 from pipeline.execution.validation.cases import Case
 from pipeline.lake.rows import AnyRow, R
 from pipeline.lake.schema import table
@@ -127,6 +127,8 @@ class InstanceFamily:
     """The published column with the beginning of the reference, where the prompt shows it."""
     setting: str
     """The setting of prompts where none is named."""
+    metric: Metric = Metric.PASS
+    """The main metric of its scores."""
     scoring: tuple[str, ...]
     """The published columns that scoring reads."""
     running: tuple[str, ...] = ()

@@ -13,8 +13,8 @@ from pipeline.evaluation.scores.result import Machine, Measured, Result
 from pipeline.families.all_families import BY_NAME
 from pipeline.lake.rows import AnyRow
 
-_MAIN = (Metric.PASS, Metric.EM, Metric.API_F1, Metric.RECALL)
-"""The metric that is broken down: the first of these that a family has."""
+_OTHERS = (Metric.EM, Metric.RECALL)
+"""The metrics that are broken down where a family has no score by its main one: the first of these that it has."""
 _MOST_GROUPS = 20
 
 
@@ -69,7 +69,8 @@ def _figures(family: Family, rows: Sequence[AnyRow]) -> Iterator[str]:
         for row in rows
         if row["facet"] == apart and row["mean"] is not None
     ]
-    main = next((metric for metric in _MAIN if any(row["metric"] == metric for row in rows)), None)
+    metrics = (BY_NAME[family].metric, *_OTHERS)
+    main = next((metric for metric in metrics if any(row["metric"] == metric for row in rows)), None)
     heads = [
         f"**{'' if apart is Facet.FAMILY else row['value'] + ': '}{_label(row)} {row['mean']:.3f}**"
         f" ({row['low']:.3f} to {row['high']:.3f}), {row['tasks']} tasks"

@@ -34,15 +34,6 @@ from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.names import latest
 from pipeline.snapshots.format.reader import Snapshot
 
-MAIN: Mapping[Family, Metric] = {
-    Family.CONTEXT: Metric.API_F1,
-    Family.CONTROLLED: Metric.API_F1,
-    Family.COMPATIBILITY: Metric.RELEASES,
-    # its EM asks for the core token alone
-    Family.BLOCK_COMPLETION: Metric.ISM,
-}
-"""The main metric of families whose answers are not run; that of the others is `pass`."""
-
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -78,7 +69,7 @@ class Judge:
 
     def __init__(self, snapshot: str, family: Family, view: View, setting: str | None = None) -> None:
         self.family, self.setting = family, setting or BY_NAME[family].setting
-        self.main = MAIN.get(family, Metric.PASS)
+        self.main = BY_NAME[family].metric
         self.folder = _find(snapshot)
         reader, rules = Snapshot(self.folder), settings().rules
         self._rules = load(rules / "scores.yaml", ScoreRules)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scores import Metric
 from pipeline.families.family import Example, InstanceFamily, Pane, Proof, Proofs
 from pipeline.lake.rows import PublishedCompatibilityRow
 
@@ -20,6 +21,7 @@ COMPATIBILITIES = InstanceFamily(
     advice=("no program shows a change of it", "see the limits in curation_rules/own_tests.yaml"),
     reference="compatible",
     setting="driftline-compatibility",
+    metric=Metric.RELEASES,
     scoring=("releases", "compatible"),
     place=("library", "path", "version", "code"),
     question=("library", "code", "output", "releases", "compatible"),

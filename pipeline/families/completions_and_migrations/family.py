@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipeline.core.vocabularies.families import Family
-from pipeline.core.vocabularies.scores import Facet
+from pipeline.core.vocabularies.scores import Facet, Metric
 from pipeline.families.family import (
     CODE_OF_OTHERS,
     DESCRIPTION,
@@ -95,6 +95,7 @@ BLOCK_COMPLETIONS = InstanceFamily(
     advice=("no block of a post names it", "its imports and words in curation_rules/stack_overflow.yaml"),
     reference="answer",
     setting="versicode-block",
+    metric=Metric.ISM,  # its EM asks for the core token alone
     scoring=("answer", "core_token"),
     place=("library", "source", "origin", "url", "version", "language"),
     cluster=("library", "origin", "url"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scores import Metric
 from pipeline.families.family import (
     DESCRIPTION,
     TAGS,
@@ -31,6 +32,7 @@ CONTEXTS = InstanceFamily(
     reference="reference_call",
     hint="hint",
     setting="libevolutioneval-version-aware-instruction",
+    metric=Metric.API_F1,
     scoring=("hint", "reference_call", "right_context_few_lines"),
     view_of=Family.COMPLETION,
     key="completion_id",
@@ -46,6 +48,7 @@ CONTROLLED_COMPLETIONS = InstanceFamily(
     reference="reference_call",
     hint="hint",
     setting="libevolutioneval-controlled-version-aware",
+    metric=Metric.API_F1,
     scoring=("hint", "reference_call", "document_id"),
     place=("library", "path", "version"),
     question=("library", "version", "description", "left_context", "hint", "reference_call"),
