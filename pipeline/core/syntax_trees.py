@@ -17,9 +17,10 @@ import os
 import threading
 from typing import Any, Literal, overload
 
-_LOCK = threading.RLock()
+PARSING = threading.RLock()
+"""Held while a thread parses; whoever switches the collector on for all takes it too."""
 # A process that is forked meanwhile would have a lock that nobody releases, and no collector.
-os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+os.register_at_fork(before=PARSING.acquire, after_in_parent=PARSING.release, after_in_child=PARSING.release)
 
 
 @overload
@@ -30,7 +31,7 @@ def parse_python(source: str | bytes, mode: Literal["eval"]) -> ast.Expression: 
 def parse_python(source: str | bytes, mode: Literal["func_type"]) -> ast.FunctionType: ...
 def parse_python(source: str | bytes, mode: str = "exec") -> ast.AST:
     """Return the tree of a program, or of what else `mode` names. Errors: those of `ast.parse`."""
-    with _LOCK:
+    with PARSING:
         enabled = gc.isenabled()
         try:
             if enabled:  # else it might be switched on between the two, and would stay off

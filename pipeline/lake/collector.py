@@ -6,6 +6,8 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pipeline.core.syntax_trees import PARSING
+
 
 @contextmanager
 def without_collector() -> Iterator[None]:
@@ -21,6 +23,8 @@ def without_collector() -> Iterator[None]:
         yield
     finally:
         if enabled:
-            gc.freeze()
-            gc.unfreeze()
-            gc.enable()
+            # Another thread may parse, which no collection may disturb.
+            with PARSING:
+                gc.freeze()
+                gc.unfreeze()
+                gc.enable()

@@ -25,7 +25,7 @@ from pipeline.lake.ids import sha256_json
 from pipeline.lake.reads import Read
 from pipeline.lake.rows import RejectRow, StageStateRow
 from pipeline.lake.schema import table
-from pipeline.lake.stage import Output, Reject
+from pipeline.lake.stage import Output, Reject, stage_of
 from pipeline.lake.tables import Lake, replacing
 
 log = logging.getLogger(__name__)
@@ -208,8 +208,10 @@ def drop_unknown_stages(lake: Lake, library: str, stages: Collection[str]) -> No
 
 
 def last_counts(lake: Lake, library: str) -> list[Count]:
-    """Return the counts of a library in the stages that succeeded, as of the last run of each."""
-    return [_unchanged(stage, library, state) for stage, state in sorted(StageStates(lake, library).all().items())]
+    """Return the counts of a library in the stages that succeeded, as of the last run of each, by today's names."""
+    states = StageStates(lake, library).all()
+    by_name = {stage_of(name): states[name] for name in sorted(states, key=lambda name: stage_of(name) == name)}
+    return [_unchanged(stage, library, state) for stage, state in sorted(by_name.items())]
 
 
 def is_done(stage: Stage, library: str, lake: Lake) -> bool:

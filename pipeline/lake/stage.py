@@ -18,6 +18,15 @@ def as_tables(rows: Mapping[str, Sequence[AnyRow]]) -> Tables:
     return cast("Tables", rows)
 
 
+_EARLIER_STAGES = {"gate": "acceptance", "review": "flags", "reviews": "decisions", "migrated_code": "model_migrations"}
+"""The stages whose names were others before 2026-12-01: a refresh that ended before may be published after."""
+
+
+def stage_of(name: str) -> str:
+    """Return today's name of a stage, of which a state or a reject may have an earlier one."""
+    return _EARLIER_STAGES.get(name, f"{name.removesuffix('_gate')}_acceptance" if name.endswith("_gate") else name)
+
+
 @dataclass(frozen=True, slots=True)
 class Reject:
     """One thing that a stage refused: its key, why, and what was found where."""

@@ -61,18 +61,9 @@ _EARLIER_FOLDER = "drafts"
 
 
 def candidates_folder(folder: Path) -> Path:
-    """Return the folder of candidates; one of an earlier release beside it becomes it, with all that is in it.
-
-    Errors: OSError where that folder cannot be renamed.
-    """
+    """Return the folder of candidates; where there is none yet, one of an earlier driftline beside it goes on."""
     earlier = folder.with_name(_EARLIER_FOLDER)
-    if earlier.is_dir() and not folder.exists():
-        try:
-            earlier.rename(folder)
-        except OSError:
-            if not folder.exists():  # else another process was faster
-                raise
-    return folder
+    return earlier if earlier.is_dir() and not folder.exists() else folder
 
 
 def make_candidate(

@@ -254,6 +254,18 @@ def test_states_of_earlier_releases_are_read(tmp_path: Path) -> None:
     assert (count.units_in, count.unchanged, count.units_out_before) == (3, 3, 2)
 
 
+def test_states_of_stages_that_had_another_name_are_counted_by_today_s(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    for name, number in (("gate", 3), ("problems_gate", 4), ("flags", 5), ("review", 6), ("migrated_code", 7)):
+        StageStates(lake, "demo").write(name, {"fingerprint": "f", "outputs": {}, "seen": number, "made": 2})
+    assert [(count.stage, count.units_in) for count in last_counts(lake, "demo")] == [
+        ("acceptance", 3),
+        ("flags", 5),
+        ("model_migrations", 7),
+        ("problems_acceptance", 4),
+    ]
+
+
 def test_rejects_and_states_of_removed_stages_are_dropped(tmp_path: Path) -> None:
     made, lake = stage(lambda lake, library: flags(1, rejects=1)), Lake(tmp_path / "lake")
     run(made, tmp_path)

@@ -256,7 +256,7 @@ def test_a_candidate_in_the_folder_of_earlier_builds_is_placed(lake: Lake, rules
     (data / "candidates").rename(data / "drafts")
     published = place_refresh(refresh, replace(ADA, candidate=waiting.manifest_sha256))
     assert (now_latest(data), verify(published.path)) == (published.path, [])
-    assert not (data / "drafts").exists()
+    assert not (data / "candidates").exists()
 
 
 def test_who_publishes_on_another_machine_has_what_others_left(

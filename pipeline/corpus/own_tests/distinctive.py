@@ -67,10 +67,7 @@ def emptiness(code: str, path: str, printed: Iterable[str]) -> int:
     }
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == path.rpartition(".")[2]]
     arguments = [each for call in calls for each in (*call.args, *(keyword.value for keyword in call.keywords))]
-    values = {
-        str(_literal(ast.unparse(variables.get(each.id, each) if isinstance(each, ast.Name) else each)))
-        for each in arguments
-    }
+    values = {_text_of(variables.get(each.id, each) if isinstance(each, ast.Name) else each) for each in arguments}
     texts = {text.strip() for text in printed}
     if texts == {""}:
         return 3
@@ -124,6 +121,14 @@ def _hands_back(program: UsingProgram, keyword: str, text: str) -> bool:
             ):
                 return True
     return False
+
+
+def _text_of(node: ast.expr) -> str:
+    """Return how the value of a literal is printed, else the source."""
+    try:
+        return str(literal_eval(node))
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return ast.unparse(node)
 
 
 def _literal(text: str) -> object:
@@ -218,15 +223,17 @@ def _with(other: str, names: frozenset[str], program: UsingProgram) -> str:
     return ast.unparse(tree)
 
 
-def script_of_variants(texts: Iterable[str], seconds: float) -> tuple[Line, ...]:
+def script_of_variants(imports: Iterable[Line], texts: Iterable[str], seconds: float) -> tuple[Line, ...]:
     """Return a script that runs programs in turn, each in one statement, for so many seconds at most.
+
+    `imports` come first: how long a library takes to be imported says nothing of a program.
 
     Of one that fails, or is ended, what it printed until then counts.
     """
     statements = parse_python(_BEFORE).body
     for text in texts:
         statements += parse_python(_VARIANT.format(seconds=seconds, text=text)).body
-    return tuple(map(line_of, statements))
+    return (*imports, *map(line_of, statements))
 
 
 def _called(call: ast.Call) -> str:

@@ -96,7 +96,7 @@ def _limited(node: ast.stmt, printed: str = "[]") -> ast.Call | None:
         case ast.Expr(ast.Call(args=[ast.Call(func=ast.Name("list"), args=[ast.Call() as inner]) as outer])):
             try:
                 things = parse_python(printed.strip(), mode="eval").body
-            except SyntaxError:
+            except (SyntaxError, ValueError, MemoryError, RecursionError):
                 return None
             match inner, things:
                 case ast.Call(func=ast.Name("islice"), args=[_, ast.Constant(int(limit))]), ast.List(elts=elements):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import itertools
 import re
@@ -281,13 +282,13 @@ class _Search:
         written, rejects = self._proven(others, self._written)
         witnessed = {row["change_id"] for row in (*tested, *written)}
         gone = [change for change in others if change["kind"] in GONE and change["id"] not in witnessed]
-        naming, _ = self._proven(gone[: self.writer.rules.naming], self._naming)
+        naming, refused = self._proven(gone[: self.writer.rules.naming], self._naming)
         rows: list[WitnessRow] = []
         for programs in ([row for row in (*tested, *written) if row["distinctive"]], tested, written, naming):
             witnessed = {row["change_id"] for row in rows}
             rows += [row for row in programs if row["change_id"] not in witnessed]
         furthest: dict[str, Reject] = {}
-        for reject in sorted([*rejects, *reached], key=lambda each: _ORDER.get(RejectReason(each.reason), 0)):
+        for reject in sorted([*refused, *rejects, *reached], key=lambda each: _ORDER.get(RejectReason(each.reason), 0)):
             furthest[reject.key] = reject
         witnessed = {row["change_id"] for row in rows}
         return rows, [reject for key, reject in furthest.items() if key not in witnessed]
@@ -339,10 +340,15 @@ class _Search:
             if counts[each.side.change["id"], each.side.home] <= self.rules.candidates:
                 beside.append(each)
         self._run([(each.side.other, each) for each in beside])
+        ran = set(map(id, beside))
         judged = {
             id(each): attempt(each.side.change["id"], self._judged, each, at_home[id(each)], id(each) not in doubts)
             for each in every
+            if id(each) in ran or id(each) not in printed
         }
+        for each in passing:
+            detail = f"{each.program.name}: not run in {each.side.other}"
+            judged.setdefault(id(each), Reject(each.side.change["id"], RejectReason.OVER_QUOTA, detail))
         proven = [each for each in every if not isinstance(judged[id(each)], Reject)]
         parts = self._reduced(proven, printed)
         reduced = [replace(each, program=part.program) for each, part in zip(proven, parts, strict=True)]
@@ -480,7 +486,8 @@ class _Search:
             if not is_distinctive(each.side, each.program, printed):
                 doubts.add(id(each))
             elif others := variants(each.side, each.program, self.apis[home], printed, rules.neighbours):
-                script = script_of_variants(others.values(), rules.neighbour_s)
+                imports = [line for line in each.program.lines if isinstance(line.node, ast.Import | ast.ImportFrom)]
+                script = script_of_variants(imports, others.values(), rules.neighbour_s)
                 groups[each.side.change["id"], home].append((each, list(others), script))
                 scripts[home][text_of(script)] = script
         self.runs.run(scripts)
@@ -488,10 +495,13 @@ class _Search:
             same: dict[int, set[str]] = {}
             for each, names, script in group:
                 printed_by = outputs(script, self.runs.results.get((text_of(script), home)))
-                if printed_by is not None:
-                    own = "".join(texts[id(each)])
-                    pairs = zip(names, printed_by[-len(names) :], strict=True)
-                    same[id(each)] = {name for name, text in pairs if text == own}
+                if printed_by is None:
+                    # Nothing tells what others print.
+                    doubts.add(id(each))
+                    continue
+                own = "".join(texts[id(each)])
+                pairs = zip(names, printed_by[-len(names) :], strict=True)
+                same[id(each)] = {name for name, text in pairs if text == own}
             is_varied = len({"".join(texts[id(each)]) for each, *_ in group if id(each) in same}) > 1
             aliases = set.intersection(*same.values()) if is_varied and not group[0][0].side.keyword else set()
             doubts |= {number for number, alike in same.items() if alike - aliases}
@@ -712,7 +722,7 @@ def _rank_of(row: WitnessRow) -> tuple[int, int]:
 def _one_of_each(
     rows: Sequence[WitnessRow], apis: Mapping[str, Api], rules: OwnTestRules
 ) -> tuple[list[WitnessRow], list[Reject]]:
-    """Keep so many programs and pairs for a side of a change: those that show more of the API, then the shortest.
+    """Keep so many programs and pairs for a side of a change: distinctive ones, that show more of the API, then short.
 
     Of programs that are written differently and mean the same one is kept.
     """
@@ -720,7 +730,11 @@ def _one_of_each(
     by_meaning: dict[tuple[str, ...], WitnessRow] = {}
     rejects: list[Reject] = []
     size = {row["id"]: sum(len(row[side] or "") for side in ("old_code", "new_code")) for row in rows}
-    for row in sorted(rows, key=lambda row: (_rank_of(row), size[row["id"]], row["id"], row["test_id"] or "")):
+
+    def order(row: WitnessRow) -> tuple[object, ...]:
+        return not row["distinctive"], _rank_of(row), size[row["id"]], row["id"], row["test_id"] or ""
+
+    for row in sorted(rows, key=order):
         key = f"{row['test'] or 'written'} {row['old_version']} {row['new_version']}"
         most = rules.witness.per_change if row["source"] == SnippetSource.OWN_TEST else rules.written.per_change
         change = f"{row['change_id']} {bool(row['old_code'])} {bool(row['new_code'])}"

@@ -49,7 +49,7 @@ def _record(number, function, given):
     except Exception:
         return
     try:
-        again = literal_eval(told["shown"])
+        again = ast.literal_eval(told["shown"])
         told["is_literal"] = type(again) is type(value) and bool(again == value)
     except Exception:
         pass

@@ -46,7 +46,7 @@ def witnessed_tasks(
     API has its replacement too, UNFIT_NAME where the API is not called by its own name,
     DUPLICATE for a program whose case another one has taken in.
     """
-    rows_of_witnesses = list(witnesses)
+    rows_of_witnesses = [row for row in witnesses if row["distinctive"]]
     changes, paths = witnessed_changes(rows_of_witnesses, library.changes.values()), _paths(rows_of_witnesses)
     rows = sorted((row for row in snippets if row["id"] in changes), key=_id)
     by_program: dict[tuple[object, ...], ExampleTask] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,6 +101,7 @@ class Subjects:
         self._snippets = {row["id"]: row for row in tables["snippets"]}
         self._projects = {row["id"]: row for row in tables["projects"]}
         self._releases = {row["version"]: row for row in tables["releases"]}
+        self._around = {row["id"]: (row["old_version"], row["new_version"]) for row in tables["changes"]}
         self._texts = {row["subject_id"]: row["text"] for row in tables["drafts"]}
         self._runs: dict[str, list[VerdictRow]] = defaultdict(list)
         for row in tables["verdicts"]:
@@ -126,7 +127,10 @@ class Subjects:
             codes=(row["code"],),
             visible=(row["masked_code"], self._texts.get(row["id"], "")),
             names=(row["core_token"],),
-            runs=self._of_run(row["snippet_id"]),
+            runs=self._of_run(
+                {row["version"], row["previous_version"], *self._around.get(row["change_id"] or "", ())},
+                row["snippet_id"],
+            ),
             drafted=not self._shows_outputs(row),
         )
 
@@ -151,7 +155,7 @@ class Subjects:
             Family.MIGRATION,
             (row["snippet_id"], row["target_snippet_id"]),
             codes=(row["source_code"], row["target_code"]),
-            runs=self._of_run(*subjects),
+            runs=self._of_run({row["version"], row["target_version"]}, *subjects),
             undecided=f"the code for {row['version']} passes in {row['target_version']}" if passes else None,
         )
 
@@ -240,8 +244,11 @@ class Subjects:
         origin = snippets[0]["origin"] if snippets else f"pypi:{row['library']}"
         return Subject(row, family, origin, codes, licences, visible, names, snippets, runs, drafted, undecided)
 
-    def _of_run(self, *subjects: str) -> tuple[_Run, ...]:
-        return tuple(run for subject in dict.fromkeys(subjects) for run in self._runs[subject])
+    def _of_run(self, versions: Collection[str | None], *subjects: str) -> tuple[_Run, ...]:
+        """Return the runs of code in the releases that a row is about; it may have been run in others too."""
+        return tuple(
+            run for subject in dict.fromkeys(subjects) for run in self._runs[subject] if run["version"] in versions
+        )
 
 
 MAKERS: Mapping[str, Callable[[Subjects, Any], Subject]] = {

@@ -11,6 +11,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.snapshots import ErratumReason
 from pipeline.families.all_families import INSTANCES
 from pipeline.lake.rows import AnyRow, RejectRow, ReviewRow, SnippetRow, SurvivalRow, Tables
+from pipeline.lake.stage import stage_of
 
 _STAGES = {
     **{family.table: family.stages for family in INSTANCES},
@@ -59,7 +60,7 @@ class Reasons:
     def of(self, config: str, row: AnyRow, successor: str | None) -> Reason:
         """Return why a row of a configuration was removed."""
         refused = [*self._rejects_of(row), *self._rejects_of_candidate(config, row)]
-        named = [reject for reject in refused if reject["stage"] in _STAGES[config]]
+        named = [reject for reject in refused if stage_of(reject["stage"]) in _STAGES[config]]
         reason = self._reviewed(row) or (_reason(named[0]) if named else None) or self._survival(row)
         if reason is not None:
             return reason

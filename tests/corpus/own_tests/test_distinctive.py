@@ -17,7 +17,14 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.core.vocabularies.surface import ParameterKind
 from pipeline.corpus.own_tests.changed_uses import ChangeSide, UsingProgram
-from pipeline.corpus.own_tests.distinctive import emptiness, is_distinctive, is_presentable, plain_code, variants
+from pipeline.corpus.own_tests.distinctive import (
+    emptiness,
+    is_distinctive,
+    is_presentable,
+    plain_code,
+    script_of_variants,
+    variants,
+)
 from pipeline.corpus.own_tests.script_runs import ScriptRuns, marked
 from pipeline.corpus.own_tests.scripts import Line, line_of
 from pipeline.corpus.own_tests.witnesses import witnesses_stage
@@ -145,6 +152,14 @@ def test_a_test_that_only_says_yes_or_no_is_distinctive_where_no_neighbour_says_
         test = own_test("1.0", "is_number") | {"id": text, "code": code.format(text, expected)}
         codes, _ = stage("is_number", [test], distinctive=expected)
         assert codes == [f"import demo\n\nprint(demo.is_number('{text}'))  # {expected}\n"]
+
+
+def test_how_long_a_library_takes_to_be_imported_says_nothing_of_a_variant(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(0.4)\n")
+    imports = [line_of(node) for node in ast.parse("import slow").body]
+    script = marked(script_of_variants(imports, ["import slow\nprint('variant')"], 0.2))
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "variant" in done.stdout
 
 
 def test_a_place_on_the_machine_is_no_output(stage: Any) -> None:

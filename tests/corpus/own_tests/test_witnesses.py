@@ -184,6 +184,7 @@ def test_of_the_programs_of_a_change_those_go_first_that_print_something() -> No
         "old_version": "1",
         "new_version": "2",
         "source": SnippetSource.OWN_TEST,
+        "distinctive": True,
     }
     rows = [
         row | {"id": name, "test_id": name, "old_code": code, "old_checks": [{"statement": code, "expected": expected}]}
@@ -194,3 +195,8 @@ def test_of_the_programs_of_a_change_those_go_first_that_print_something() -> No
     )
     assert [each["id"] for each in chosen] == ["long", "short"]
     assert [reject.reason for reject in rejects] == [RejectReason.OVER_QUOTA]
+    # The same program for another change, of which it is distinctive, is not taken for its duplicate.
+    doubtful = rows[2] | {"id": "a", "distinctive": False}
+    chosen, rejects = witnesses._one_of_each([doubtful, rows[2] | {"change_id": "d"}], {}, RULE)
+    assert [(each["change_id"], each["distinctive"]) for each in chosen] == [("d", True)]
+    assert [reject.reason for reject in rejects] == [RejectReason.DUPLICATE]

@@ -67,6 +67,7 @@ def witness(shown: ChangeRow, version: str, path: str, *checks: tuple[str, str |
     return row, {
         "id": row["id"],
         "change_id": shown["id"],
+        "distinctive": True,
         **forms,
         f"{side}_snippet_id": row["id"],
         f"{side}_path": path,
@@ -88,6 +89,12 @@ def candidate_of(*pairs: tuple[SnippetRow, Any], **changed: Any) -> Candidate:
         c for each in tasks for c in Candidates(tasks, [], library_of(**changed), RULES_OF_PROBLEMS).of(each)
     )
     return candidate
+
+
+def test_programs_that_are_not_distinctive_make_no_task() -> None:
+    row, of_witness = NEW
+    assert len(tasks_of_witnesses(NEW)) == 1
+    assert tasks_of_witnesses((row, of_witness | {"distinctive": False})) == []
 
 
 NEW = witness(CAME, "1.1", "lib.windowed", ("import lib", None), ("print(lib.windowed([1, 2], 2))", "[(1, 2)]\n"))

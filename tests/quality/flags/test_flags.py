@@ -88,6 +88,10 @@ CAUSES: dict[FlagKind, Callable[[World], World]] = {
 }
 
 
+def test_a_flaky_run_in_a_release_that_a_row_is_not_about_raises_none() -> None:
+    assert flagged(clear().with_run(OLD["id"], "7.0", Outcome.FLAKY, "passed, then failed_assertion")) == set()
+
+
 @pytest.mark.parametrize("kind", CAUSES)
 def test_each_cause_raises_its_flag_alone(kind: FlagKind) -> None:
     assert flagged(CAUSES[kind](clear())) == {kind}
