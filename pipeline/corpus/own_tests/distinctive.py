@@ -80,6 +80,11 @@ def emptiness(code: str, path: str, printed: Iterable[str]) -> int:
     return int(texts <= _LITTLE)
 
 
+def rank(code: str, path: str, printed: Sequence[str]) -> tuple[int, int]:
+    """Order programs by their length in dozens of lines, then by how little they show of the API."""
+    return code.count("\n") // 12, emptiness(code, path, printed)
+
+
 def is_presentable(program: UsingProgram, printed: Sequence[str]) -> bool:
     """Say whether what a program prints can stand in a row: of a written one a short value, no type, no descriptor."""
     text = "".join(printed).strip()

@@ -13,9 +13,10 @@ from pipeline.core.vocabularies.changes import ChangeKind, Reach
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.corpus.own_tests import script_runs, witnesses
+from pipeline.corpus.own_tests import script_runs, two_forms, witnesses
 from pipeline.corpus.own_tests.script_runs import ScriptRuns
-from pipeline.corpus.own_tests.witnesses import changed_forms, witnesses_stage
+from pipeline.corpus.own_tests.two_forms import changed_forms
+from pipeline.corpus.own_tests.witnesses import witnesses_stage
 from pipeline.corpus.snippets.stage import of_witnesses
 from pipeline.execution.validation.cases import Result
 from tests.corpus.own_tests.suites import RULE
@@ -166,7 +167,7 @@ def test_a_form_that_raises_is_a_reject(monkeypatch: pytest.MonkeyPatch) -> None
     def raising(*_: Any, **__: Any) -> Any:
         raise ZeroDivisionError("planted")
 
-    monkeypatch.setattr(witnesses, "candidates", raising)
+    monkeypatch.setattr(two_forms, "candidates", raising)
     output = stage({}, [CHANGE], monkeypatch)
     assert [(each.reason, "planted" in each.detail) for each in output.rejects if each.key != "c"] == [
         (RejectReason.INTERNAL_ERROR, True)
