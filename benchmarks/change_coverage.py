@@ -29,7 +29,7 @@ from pipeline.core.vocabularies.changes import WHOLE, ChangeKind
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
-from pipeline.corpus.own_tests.changed_uses import sides_of
+from pipeline.corpus.witnesses.changed_uses import sides_of
 from pipeline.lake.rows import ChangeRow
 from pipeline.lake.tables import Lake
 from pipeline.quality.acceptance.quality import QualityRules

@@ -166,7 +166,7 @@ ELSEWHERE = {
     ),
     "judgements": ("tests.families.rename_judgements.test_stage", "test_a_pair_that_raises_is_a_reject"),
     "own_tests": ("tests.corpus.own_tests.test_stage", "test_a_test_that_raises_is_a_reject_and_the_others_are_cut"),
-    "witnesses": ("tests.corpus.own_tests.test_witnesses", "test_a_form_that_raises_is_a_reject"),
+    "witnesses": ("tests.corpus.witnesses.test_stage", "test_a_form_that_raises_is_a_reject"),
     "behaviour": ("tests.families.test_behaviours", "test_a_program_that_raises_is_a_reject"),
     "decisions": ("tests.quality.annotation.test_filling", "test_a_sample_that_raises_is_a_reject"),
 }

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from pipeline.core.vocabularies.changes import OF_PARAMETERS, WHOLE, ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Granularity
-from pipeline.corpus.own_tests.changed_uses import NOT_BY_NAME
+from pipeline.corpus.witnesses.changed_uses import NOT_BY_NAME
 from pipeline.families.completions_and_migrations.guessing import refuse_unknowable
 from pipeline.families.completions_and_migrations.head import Candidates, head, tags_of, within_quota
 from pipeline.families.completions_and_migrations.history import PLAIN, History

@@ -11,8 +11,8 @@ from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.changes import GONE, OF_PARAMETERS, WHOLE, ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import UsageForm
-from pipeline.corpus.own_tests.changed_uses import CALLED
 from pipeline.corpus.usages.uses import Use
+from pipeline.corpus.witnesses.changed_uses import CALLED
 from pipeline.families.completions_and_migrations.completions import witnessed_changes
 from pipeline.families.problems.candidates import ExampleTask, WitnessedChange, refusal
 from pipeline.families.problems.library import Library

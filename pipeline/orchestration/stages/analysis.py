@@ -10,10 +10,10 @@ from pipeline.core.rules.fingerprint import plain
 from pipeline.core.versions import stage_version
 from pipeline.corpus.documentation.stage import STATES, api_documents_stage
 from pipeline.corpus.own_tests.stage import own_tests_stage
-from pipeline.corpus.own_tests.witnesses import witnesses_stage
 from pipeline.corpus.snippets.stage import snippets_stage
 from pipeline.corpus.usages import api
 from pipeline.corpus.usages.stage import usage_stage
+from pipeline.corpus.witnesses.stage import witnesses_stage
 from pipeline.execution.environments.resolution.interpreters import discover
 from pipeline.execution.validation.runs import EXAMPLES
 from pipeline.families.completions_and_migrations import history

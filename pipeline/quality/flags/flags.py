@@ -13,7 +13,7 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Direction, Granularity, MigrationBasis, SnippetSource
-from pipeline.corpus.own_tests.scripts import OUTPUT
+from pipeline.corpus.witnesses.scripts import OUTPUT
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.behaviours import by_place, retagged
 from pipeline.families.completions_and_migrations.masks import MASKS

@@ -11,7 +11,7 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.corpus.own_tests.scripts import OUTPUT
+from pipeline.corpus.witnesses.scripts import OUTPUT
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.lake.guard import attempt

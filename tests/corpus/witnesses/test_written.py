@@ -8,15 +8,15 @@ import pytest
 
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
-from pipeline.corpus.own_tests.candidates import text_of
-from pipeline.corpus.own_tests.changed_uses import TestScripts, sides_of
 from pipeline.corpus.own_tests.rules import WrittenRules
-from pipeline.corpus.own_tests.values_of_tests import ValuesOfTests
-from pipeline.corpus.own_tests.written import ProgramWriter, type_names
 from pipeline.corpus.usages.api import Api
+from pipeline.corpus.witnesses.candidates import text_of
+from pipeline.corpus.witnesses.changed_uses import TestScripts, sides_of
+from pipeline.corpus.witnesses.values_of_tests import ValuesOfTests
+from pipeline.corpus.witnesses.written import ProgramWriter, type_names
 from tests.corpus.own_tests.suites import RULE
-from tests.corpus.own_tests.test_changed_uses import own_test
-from tests.corpus.own_tests.test_scripts import change
+from tests.corpus.witnesses.test_changed_uses import own_test
+from tests.corpus.witnesses.test_scripts import change
 
 BY_NAME_ONLY = ParameterKind.KEYWORD_ONLY
 EITHER = ParameterKind.POSITIONAL_OR_KEYWORD

@@ -11,14 +11,14 @@ from packaging.version import Version
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.corpus.own_tests.candidates import Candidate, Catalogue, Cause, Failure, candidates, text_of
-from pipeline.corpus.own_tests.changed_uses import sides_of
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.rules import WitnessRules
-from pipeline.corpus.own_tests.script_runs import ScriptRuns, described, failing_place, outcome_of, outputs
-from pipeline.corpus.own_tests.scripts import Line, loose_script_of
-from pipeline.corpus.own_tests.witness_rows import ADDRESS, ProgramForm, fits, witness_row
 from pipeline.corpus.usages.api import Api
+from pipeline.corpus.witnesses.candidates import Candidate, Catalogue, Cause, Failure, candidates, text_of
+from pipeline.corpus.witnesses.changed_uses import sides_of
+from pipeline.corpus.witnesses.rows import ADDRESS, ProgramForm, fits, witness_row
+from pipeline.corpus.witnesses.script_runs import ScriptRuns, described, failing_place, outcome_of, outputs
+from pipeline.corpus.witnesses.scripts import Line, loose_script_of
 from pipeline.execution.validation.cases import Result
 from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import chains

@@ -14,12 +14,12 @@ from keyword import iskeyword
 
 from pipeline.core.syntax_trees import literal_eval, parse_python
 from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
-from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, uses_by_line
 from pipeline.corpus.own_tests.rules import WrittenRules
-from pipeline.corpus.own_tests.scripts import Line, line_of
 from pipeline.corpus.own_tests.suite import dotted_name
-from pipeline.corpus.own_tests.values_of_tests import BY_POSITION, ValuesOfTests
 from pipeline.corpus.usages.api import Api
+from pipeline.corpus.witnesses.changed_uses import ChangeSide, TestScripts, UsingProgram, uses_by_line
+from pipeline.corpus.witnesses.scripts import Line, line_of
+from pipeline.corpus.witnesses.values_of_tests import BY_POSITION, ValuesOfTests
 from pipeline.lake.rows import SymbolParameter, SymbolState
 
 _COLLECTING = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})

@@ -9,10 +9,10 @@ import pytest
 from pipeline.core.vocabularies.changes import ChangeKind, Reach
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.corpus.own_tests.candidates import Catalogue, Cause, Failure, candidates, matched, text_of
 from pipeline.corpus.own_tests.refusal import Refused
-from pipeline.corpus.own_tests.scripts import Line, loose_script_of, slice_to
 from pipeline.corpus.usages.api import Api
+from pipeline.corpus.witnesses.candidates import Catalogue, Cause, Failure, candidates, matched, text_of
+from pipeline.corpus.witnesses.scripts import Line, loose_script_of, slice_to
 
 
 def lines_of(body: str, preamble: str = "") -> list[Line]:

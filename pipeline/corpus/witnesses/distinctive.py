@@ -11,9 +11,9 @@ from more_itertools import first
 from pipeline.core.syntax_trees import literal_eval, parse_python
 from pipeline.core.vocabularies.changes import WHOLE
 from pipeline.core.vocabularies.samples import UsageForm
-from pipeline.corpus.own_tests.changed_uses import ChangeSide, UsingProgram
-from pipeline.corpus.own_tests.scripts import Line, line_of
 from pipeline.corpus.usages.api import Api
+from pipeline.corpus.witnesses.changed_uses import ChangeSide, UsingProgram
+from pipeline.corpus.witnesses.scripts import Line, line_of
 from pipeline.lake.rows import SymbolParameter
 
 EMPTY = frozenset({"", "[]", "()", "{}", "set()", "None", "((),)", "[[]]"})

@@ -12,10 +12,10 @@ from packaging.version import Version
 
 from pipeline.core.vocabularies.changes import RELOCATED, WHOLE
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.corpus.own_tests.changed_uses import imported, is_symptom, sides_of, uses_by_line
-from pipeline.corpus.own_tests.scripts import Line, slice_to
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.find import scan
+from pipeline.corpus.witnesses.changed_uses import imported, is_symptom, sides_of, uses_by_line
+from pipeline.corpus.witnesses.scripts import Line, slice_to
 from pipeline.lake.rows import ChangeRow
 
 

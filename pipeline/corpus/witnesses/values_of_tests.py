@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.surface import ParameterKind
-from pipeline.corpus.own_tests.changed_uses import entered
 from pipeline.corpus.own_tests.rules import WrittenRules
+from pipeline.corpus.witnesses.changed_uses import entered
 from pipeline.lake.rows import OwnTestRow, SymbolState
 
 BY_POSITION = frozenset({ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD})

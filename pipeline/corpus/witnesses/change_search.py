@@ -12,9 +12,13 @@ from more_itertools import unique_everseen
 
 from pipeline.core.vocabularies.changes import GONE, OF_PARAMETERS, WHOLE
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.corpus.own_tests.candidates import Catalogue, text_of
-from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, UsingProgram, blamed, is_symptom, sides_of
-from pipeline.corpus.own_tests.distinctive import (
+from pipeline.corpus.own_tests.refusal import Refused
+from pipeline.corpus.own_tests.rules import WitnessRules
+from pipeline.corpus.usages.api import Api
+from pipeline.corpus.usages.uses import Use
+from pipeline.corpus.witnesses.candidates import Catalogue, text_of
+from pipeline.corpus.witnesses.changed_uses import ChangeSide, TestScripts, UsingProgram, blamed, is_symptom, sides_of
+from pipeline.corpus.witnesses.distinctive import (
     LONGEST_OUTPUT,
     is_distinctive,
     is_informative,
@@ -23,15 +27,11 @@ from pipeline.corpus.own_tests.distinctive import (
     script_of_variants,
     variants,
 )
-from pipeline.corpus.own_tests.reduced import ProvenProgram, reduce_programs
-from pipeline.corpus.own_tests.refusal import Refused
-from pipeline.corpus.own_tests.rules import WitnessRules
-from pipeline.corpus.own_tests.script_runs import ScriptRuns, as_asserted, described, failing_place, outcome_of, outputs
-from pipeline.corpus.own_tests.scripts import Line
-from pipeline.corpus.own_tests.witness_rows import ADDRESS, ProgramForm, fits, witness_row
-from pipeline.corpus.own_tests.written import ProgramWriter
-from pipeline.corpus.usages.api import Api
-from pipeline.corpus.usages.uses import Use
+from pipeline.corpus.witnesses.reduced import ProvenProgram, reduce_programs
+from pipeline.corpus.witnesses.rows import ADDRESS, ProgramForm, fits, witness_row
+from pipeline.corpus.witnesses.script_runs import ScriptRuns, as_asserted, described, failing_place, outcome_of, outputs
+from pipeline.corpus.witnesses.scripts import Line
+from pipeline.corpus.witnesses.written import ProgramWriter
 from pipeline.lake.guard import attempt, parted
 from pipeline.lake.rows import ChangeRow, WitnessRow
 from pipeline.lake.stage import Reject

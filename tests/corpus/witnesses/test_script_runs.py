@@ -6,8 +6,8 @@ import ast
 from pathlib import Path
 
 from pipeline.core.rules.load import RULES, load
-from pipeline.corpus.own_tests.script_runs import MARK, marked
-from pipeline.corpus.own_tests.scripts import Line
+from pipeline.corpus.witnesses.script_runs import MARK, marked
+from pipeline.corpus.witnesses.scripts import Line
 from pipeline.execution.validation.cases import Case, specifications
 from pipeline.execution.validation.leading_imports import leading_imports
 from pipeline.execution.validation.rules import ValidationRules

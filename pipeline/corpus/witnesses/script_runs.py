@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pipeline.core.syntax_trees import literal_eval
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
-from pipeline.corpus.own_tests.scripts import Line
+from pipeline.corpus.witnesses.scripts import Line
 from pipeline.execution.environments.resolution.failures import IndexUnreachable
 from pipeline.execution.environments.resolution.request import request_of
 from pipeline.execution.sandbox.environment import Environment

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.corpus.own_tests.candidates import text_of
-from pipeline.corpus.own_tests.changed_uses import UsingProgram
-from pipeline.corpus.own_tests.reduced import ProvenProgram, reduce_programs
-from pipeline.corpus.own_tests.script_runs import ScriptRuns, failing_place, marked, outputs
-from pipeline.corpus.own_tests.scripts import Line, line_of
+from pipeline.corpus.witnesses.candidates import text_of
+from pipeline.corpus.witnesses.changed_uses import UsingProgram
+from pipeline.corpus.witnesses.reduced import ProvenProgram, reduce_programs
+from pipeline.corpus.witnesses.script_runs import ScriptRuns, failing_place, marked, outputs
+from pipeline.corpus.witnesses.scripts import Line, line_of
 from pipeline.execution.validation.cases import Result
 
 OLD = """

@@ -16,8 +16,9 @@ from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.core.vocabularies.surface import ParameterKind
-from pipeline.corpus.own_tests.changed_uses import ChangeSide, UsingProgram
-from pipeline.corpus.own_tests.distinctive import (
+from pipeline.corpus.usages.api import Api
+from pipeline.corpus.witnesses.changed_uses import ChangeSide, UsingProgram
+from pipeline.corpus.witnesses.distinctive import (
     emptiness,
     is_distinctive,
     is_presentable,
@@ -25,14 +26,13 @@ from pipeline.corpus.own_tests.distinctive import (
     script_of_variants,
     variants,
 )
-from pipeline.corpus.own_tests.script_runs import ScriptRuns, marked
-from pipeline.corpus.own_tests.scripts import Line, line_of
-from pipeline.corpus.own_tests.witnesses import witnesses_stage
-from pipeline.corpus.usages.api import Api
+from pipeline.corpus.witnesses.script_runs import ScriptRuns, marked
+from pipeline.corpus.witnesses.scripts import Line, line_of
+from pipeline.corpus.witnesses.stage import witnesses_stage
 from pipeline.execution.validation.cases import Result
 from tests.corpus.own_tests.suites import RULE
 from tests.corpus.own_tests.test_stage import USAGE
-from tests.corpus.own_tests.test_witnesses import CHANGE, RELEASES, own_test, symbol
+from tests.corpus.witnesses.test_stage import CHANGE, RELEASES, own_test, symbol
 
 LIBRARY = {
     "echo": "text",

@@ -13,11 +13,12 @@ from pipeline.core.vocabularies.changes import ChangeKind, Reach
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.corpus.own_tests import script_runs, two_forms, witnesses
-from pipeline.corpus.own_tests.script_runs import ScriptRuns
-from pipeline.corpus.own_tests.two_forms import changed_forms
-from pipeline.corpus.own_tests.witnesses import witnesses_stage
 from pipeline.corpus.snippets.stage import of_witnesses
+from pipeline.corpus.witnesses import script_runs, two_forms
+from pipeline.corpus.witnesses import stage as witnesses
+from pipeline.corpus.witnesses.script_runs import ScriptRuns
+from pipeline.corpus.witnesses.stage import witnesses_stage
+from pipeline.corpus.witnesses.two_forms import changed_forms
 from pipeline.execution.validation.cases import Result
 from tests.corpus.own_tests.suites import RULE
 from tests.corpus.own_tests.test_stage import USAGE

@@ -9,13 +9,13 @@ import pytest
 from pipeline.core.vocabularies.changes import ChangeKind, Reach
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.corpus.own_tests.candidates import text_of
-from pipeline.corpus.own_tests.changed_uses import ChangeSide, TestScripts, blamed, is_symptom, sides_of
 from pipeline.corpus.own_tests.refusal import Refused
-from pipeline.corpus.own_tests.script_runs import as_asserted
 from pipeline.corpus.usages.api import Api
+from pipeline.corpus.witnesses.candidates import text_of
+from pipeline.corpus.witnesses.changed_uses import ChangeSide, TestScripts, blamed, is_symptom, sides_of
+from pipeline.corpus.witnesses.script_runs import as_asserted
 from pipeline.lake.rows import OwnTestRow
-from tests.corpus.own_tests.test_scripts import api, change, lines_of, symbol
+from tests.corpus.witnesses.test_scripts import api, change, lines_of, symbol
 
 API = api("total", "other")
 for _parameter in API.symbols["demo.total"]["parameters"]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.corpus.own_tests.candidates import text_of
-from pipeline.corpus.own_tests.distinctive import LONGEST_OUTPUT
 from pipeline.corpus.own_tests.rules import WitnessRules
-from pipeline.corpus.own_tests.scripts import OUTPUT, Line
+from pipeline.corpus.witnesses.candidates import text_of
+from pipeline.corpus.witnesses.distinctive import LONGEST_OUTPUT
+from pipeline.corpus.witnesses.scripts import OUTPUT, Line
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ChangeRow, OwnTestRow, SnippetCheck, WitnessRow
 

@@ -9,18 +9,18 @@ from packaging.version import Version
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.corpus.own_tests.candidates import Catalogue
-from pipeline.corpus.own_tests.change_search import ChangeSearch
-from pipeline.corpus.own_tests.changed_uses import TestScripts, sides_of
-from pipeline.corpus.own_tests.distinctive import plain_code, rank
 from pipeline.corpus.own_tests.rules import OwnTestRules
-from pipeline.corpus.own_tests.script_runs import ScriptRuns
-from pipeline.corpus.own_tests.scripts import OF_RAISED
-from pipeline.corpus.own_tests.two_forms import changed_forms, forms_of, run_forms, within_quota, witness_of
-from pipeline.corpus.own_tests.values_of_tests import ValuesOfTests
-from pipeline.corpus.own_tests.written import ProgramWriter
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.rules import UsageRules
+from pipeline.corpus.witnesses.candidates import Catalogue
+from pipeline.corpus.witnesses.change_search import ChangeSearch
+from pipeline.corpus.witnesses.changed_uses import TestScripts, sides_of
+from pipeline.corpus.witnesses.distinctive import plain_code, rank
+from pipeline.corpus.witnesses.script_runs import ScriptRuns
+from pipeline.corpus.witnesses.scripts import OF_RAISED
+from pipeline.corpus.witnesses.two_forms import changed_forms, forms_of, run_forms, within_quota, witness_of
+from pipeline.corpus.witnesses.values_of_tests import ValuesOfTests
+from pipeline.corpus.witnesses.written import ProgramWriter
 from pipeline.execution.validation.stage import Runner
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.intervals import holding_at

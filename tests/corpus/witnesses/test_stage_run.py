@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.corpus.own_tests.witnesses import witnesses_stage
+from pipeline.corpus.witnesses.stage import witnesses_stage
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.probe import find_sandbox

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.corpus.own_tests.values_of_tests import ValuesOfTests
+from pipeline.corpus.witnesses.values_of_tests import ValuesOfTests
 from tests.corpus.own_tests.suites import RULE
-from tests.corpus.own_tests.test_changed_uses import own_test
-from tests.corpus.own_tests.test_written import SYMBOLS
+from tests.corpus.witnesses.test_changed_uses import own_test
+from tests.corpus.witnesses.test_written import SYMBOLS
 
 VALUES: dict[str, tuple[str, list[str]]] = {
     "a literal, by name and by position": ("f(x=9)\ndemo.total(4)", ["4", "9"]),

@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.core.syntax_trees import parse_python
-from pipeline.corpus.own_tests.candidates import text_of
-from pipeline.corpus.own_tests.changed_uses import UsingProgram
-from pipeline.corpus.own_tests.script_runs import ScriptRuns, failing_place, outcome_of, outputs
-from pipeline.corpus.own_tests.scripts import Line, line_of
+from pipeline.corpus.witnesses.candidates import text_of
+from pipeline.corpus.witnesses.changed_uses import UsingProgram
+from pipeline.corpus.witnesses.script_runs import ScriptRuns, failing_place, outcome_of, outputs
+from pipeline.corpus.witnesses.scripts import Line, line_of
 
 
 @dataclass(frozen=True, slots=True)

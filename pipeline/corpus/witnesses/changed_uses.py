@@ -21,7 +21,11 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.core.vocabularies.surface import ParameterKind
 from pipeline.corpus.own_tests.refusal import Refused
-from pipeline.corpus.own_tests.scripts import (
+from pipeline.corpus.own_tests.suite import root_name
+from pipeline.corpus.usages.api import Api
+from pipeline.corpus.usages.find import scan
+from pipeline.corpus.usages.uses import Use
+from pipeline.corpus.witnesses.scripts import (
     Line,
     line_of,
     loose_script_of,
@@ -30,10 +34,6 @@ from pipeline.corpus.own_tests.scripts import (
     silent_line,
     slice_to,
 )
-from pipeline.corpus.own_tests.suite import root_name
-from pipeline.corpus.usages.api import Api
-from pipeline.corpus.usages.find import scan
-from pipeline.corpus.usages.uses import Use
 from pipeline.lake.rows import ChangeRow, OwnTestRow, SymbolParameter
 
 _WORKS_BEFORE = frozenset({ChangeKind.REMOVED, ChangeKind.PARAMETER_REMOVED})
