@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
+from more_itertools import first
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -185,7 +186,7 @@ def run_group(
 
 def _run(name: str, stages: Mapping[str, Stage], library: str, lake: Lake, counts: Path) -> Count:
     """Run a stage for a library; the first one also clears what stages of earlier releases left."""
-    if name == next(iter(stages)):
+    if name == first(stages):
         drop_unknown_stages(lake, library, stages)
     return run_stage(stages[name], library, lake, counts)
 
