@@ -191,7 +191,7 @@ class StageStates:
         self._lake.write("stage_states", self._library, rows)
 
 
-def drop_unknown_stages(lake: Lake, library: str, stages: Collection[str]) -> None:
+def drop_former_stages(lake: Lake, library: str, stages: Collection[str]) -> None:
     """Remove the rejects and states of all stages but these: of those that were removed or renamed.
 
     Otherwise snapshots would publish the rejects of such a stage, beside those of its new name, for ever.

@@ -24,7 +24,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.index.rates import rate_rules
 from pipeline.index.release_selection import Period
 from pipeline.lake.run_records import RunRecord, now, record_beginning
-from pipeline.lake.runner import Count, Stage, drop_unknown_stages, is_done, read_counts, run_stage
+from pipeline.lake.runner import Count, Stage, drop_former_stages, is_done, read_counts, run_stage
 from pipeline.lake.tables import Lake
 from pipeline.llm.client.tally import Tally
 from pipeline.llm.summary import Spent, keep_tallies, spent_by, tallies_of
@@ -187,7 +187,7 @@ def run_group(
 def _run(name: str, stages: Mapping[str, Stage], library: str, lake: Lake, counts: Path) -> Count:
     """Run a stage for a library; the first one also clears what stages of earlier releases left."""
     if name == first(stages):
-        drop_unknown_stages(lake, library, stages)
+        drop_former_stages(lake, library, stages)
     return run_stage(stages[name], library, lake, counts)
 
 

@@ -23,7 +23,7 @@ from pipeline.lake.runner import (
     Count,
     Stage,
     StageStates,
-    drop_unknown_stages,
+    drop_former_stages,
     last_counts,
     read_counts,
     run_stage,
@@ -270,16 +270,16 @@ def test_rejects_and_states_of_removed_stages_are_dropped(tmp_path: Path) -> Non
     made, lake = stage(lambda lake, library: flags(1, rejects=1)), Lake(tmp_path / "lake")
     run(made, tmp_path)
     run(replace(made, name="removed"), tmp_path)
-    drop_unknown_stages(lake, "demo", {"made"})
+    drop_former_stages(lake, "demo", {"made"})
     assert {row["stage"] for row in lake.read("rejects", "demo")} == {"made"}
     assert [count.stage for count in last_counts(lake, "demo")] == ["made"]
     before = lake.versions()
-    drop_unknown_stages(lake, "demo", {"made"})
+    drop_former_stages(lake, "demo", {"made"})
     assert lake.versions() == before
     assert run(made, tmp_path).unchanged == 2
 
 
 def test_nothing_is_dropped_of_a_library_that_no_stage_wrote(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
-    drop_unknown_stages(lake, "demo", {"made"})
+    drop_former_stages(lake, "demo", {"made"})
     assert lake.versions() == {}

@@ -201,7 +201,7 @@ def test_no_other_refresh_moves_a_candidate_away_while_it_is_weighed(
     assert now_latest(data) is not None
 
 
-def test_an_answer_is_to_the_candidate_that_was_seen(
+def test_an_approval_holds_for_its_own_candidate_alone(
     lake: Lake, rules: Path, data: Path, driftline: command.Driftline
 ) -> None:
     """Whoever clears the task `candidate` alone has another candidate made, and the old answer is still there."""
@@ -283,7 +283,7 @@ def test_who_publishes_on_another_machine_has_what_others_left(
     assert (again.path, again.written) == (here, False)
 
 
-def test_an_answer_is_wanted_as_long_as_its_candidate_waits(lake: Lake, rules: Path, data: Path) -> None:
+def test_an_approval_is_open_as_long_as_its_candidate_waits(lake: Lake, rules: Path, data: Path) -> None:
     limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {approval_above: 0}")
     refresh = refreshed()
     candidate = prepare_candidate(refresh).candidate
@@ -294,7 +294,7 @@ def test_an_answer_is_wanted_as_long_as_its_candidate_waits(lake: Lake, rules: P
     assert not waits("starter", refresh.run, candidate.manifest_sha256)
 
 
-def test_a_candidate_that_was_overtaken_is_not_placed(lake: Lake, rules: Path, data: Path) -> None:
+def test_a_superseded_candidate_is_not_placed(lake: Lake, rules: Path, data: Path) -> None:
     """Two candidates of one period: one waits for a person while the other is placed."""
     publish_last(refreshed())
     lake.write("flags", LIBRARY, [])

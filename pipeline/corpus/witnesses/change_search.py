@@ -68,7 +68,7 @@ class _Candidate:
         return text_of(self.program.lines)
 
     def rank(self, printed: Sequence[str]) -> tuple[bool, int, int]:
-        """Those come first that give the parameter in question, then as `rank` says."""
+        """Order programs: first those that give the parameter in question, then by `rank`."""
         lines = zip(self.program.lines, printed, strict=True)
         texts = [text for line, text in lines if text and not line.is_of_raised]
         without = self.side.keyword is not None and self.side.keyword not in self.program.core.keywords
@@ -146,7 +146,7 @@ class ChangeSearch:
         return rows, rejects
 
     def _run_and_judged(self, every: Sequence[_Candidate]) -> dict[int, WitnessRow | Reject]:
-        """Return, by identity, the witness that each program is, without needless lines, or why it is none."""
+        """Return the witness of each program, without its needless parts, or why there is none, by identity."""
         self._run([(each.side.home, each) for each in every])
         at_home = {id(each): self._outputs(each) for each in every}
         printed = {key: texts for key, texts in at_home.items() if not isinstance(texts, Reject)}
@@ -184,7 +184,7 @@ class ChangeSearch:
         return judged
 
     def _reduced(self, proven: Sequence[_Candidate], printed: Mapping[int, Sequence[str]]) -> list[ProvenProgram]:
-        """Return the programs that show a change, without the lines that they do without."""
+        """Return the programs that show a change, without their needless parts."""
         programs: list[ProvenProgram] = []
         for each in proven:
             texts, there = printed[id(each)], self.runs.results[each.text, each.side.other]

@@ -1,4 +1,4 @@
-"""Programs without the lines that they do without: the rest prints at home, and fails elsewhere, as before."""
+"""Programs without their needless parts: the rest prints the same at home, and fails in the same way elsewhere."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ _LIMIT = -1
 
 
 def reduce_programs(proven: Iterable[ProvenProgram], runs: ScriptRuns) -> list[ProvenProgram]:
-    """Return the programs, each without all lines that it does without one by one, where the rest still holds.
+    """Return the programs without the parts that are needless one by one, if the rest still shows the change.
 
-    Of other lines go arguments by name, and statements in classes. A line stays as it is that prints, that fails in the
-    other release, or that has the use for which the program was cut out. An import, or a line that binds a name, goes
+    Parts are lines, arguments by name, and statements in classes. A line stays whole if it prints, if it fails in the
+    other release, or if the program was cut out for its use of the API. An import, or a line that binds a name, goes
     with the last line that needs it. Delta debugging (Zeller and Hildebrandt 2002, doi:10.1109/32.988498) would try
     more; one round at home costs no process for each failure.
     """

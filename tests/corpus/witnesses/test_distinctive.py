@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,12 +26,12 @@ from pipeline.corpus.witnesses.distinctive import (
     script_of_variants,
     variants,
 )
-from pipeline.corpus.witnesses.script_runs import ScriptRuns, marked
-from pipeline.corpus.witnesses.scripts import Line, line_of
+from pipeline.corpus.witnesses.script_runs import marked
+from pipeline.corpus.witnesses.scripts import line_of
 from pipeline.corpus.witnesses.stage import witnesses_stage
-from pipeline.execution.validation.cases import Result
 from tests.corpus.own_tests.suites import RULE
 from tests.corpus.own_tests.test_stage import USAGE
+from tests.corpus.witnesses.libraries import run_in_folders
 from tests.corpus.witnesses.test_stage import CHANGE, RELEASES, own_test, symbol
 
 LIBRARY = {
@@ -77,21 +77,8 @@ def function(name: str) -> Any:
 @pytest.fixture
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Runs the stage on a library of which the second release has nothing left."""
-    for version, functions in (("1.0", LIBRARY), ("2.0", {})):
-        (tmp_path / version).mkdir()
-        code = "".join(f"def {name}(text):\n    return {body}\n" for name, body in functions.items())
-        (tmp_path / version / "demo.py").write_text(code + (DESK if functions else ""))
-
-    def run(self: ScriptRuns, scripts: Mapping[str, Mapping[str, Sequence[Line]]]) -> None:
-        for version, by_text in scripts.items():
-            for text, lines in by_text.items():
-                command = [sys.executable, "-c", marked(lines)]
-                done = subprocess.run(command, cwd=tmp_path / version, capture_output=True, text=True, check=False)
-                outcome = Outcome.IMPORT_ERROR if done.returncode else Outcome.PASSED
-                detail = done.stderr.splitlines()[-1] if done.stderr else None
-                self.results[text, version] = Result("", outcome, detail, 0.1, None, output=done.stdout)
-
-    monkeypatch.setattr(ScriptRuns, "run", run)
+    code = "".join(f"def {name}(text):\n    return {body}\n" for name, body in LIBRARY.items())
+    run_in_folders(monkeypatch, tmp_path, "demo", {"1.0": code + DESK, "2.0": ""}, Outcome.IMPORT_ERROR)
 
     def staged(name: str, tests: Sequence[Any] = (), *, distinctive: bool = True) -> Any:
         path = f"demo.{name}"
@@ -131,7 +118,9 @@ def test_the_next_value_is_tried_where_others_print_the_same(stage: Any, name: s
         pytest.param("is_number", "is_number('some text'))  # False", id="is_empty in its place prints the same"),
     ],
 )
-def test_a_program_that_prints_what_others_print_too_is_kept_with_a_mark(stage: Any, name: str, printing: str) -> None:
+def test_a_program_with_the_output_of_a_neighbour_is_a_row_that_is_not_distinctive(
+    stage: Any, name: str, printing: str
+) -> None:
     assert stage(name, distinctive=False) == ([f"from demo import {name}\n\nprint({printing}\n"], [])
 
 

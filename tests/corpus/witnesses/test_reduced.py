@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,9 +13,9 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.corpus.witnesses.candidates import text_of
 from pipeline.corpus.witnesses.changed_uses import UsingProgram
 from pipeline.corpus.witnesses.reduced import ProvenProgram, reduce_programs
-from pipeline.corpus.witnesses.script_runs import ScriptRuns, failing_place, marked, outputs
-from pipeline.corpus.witnesses.scripts import Line, line_of
-from pipeline.execution.validation.cases import Result
+from pipeline.corpus.witnesses.script_runs import ScriptRuns, failing_place, outputs
+from pipeline.corpus.witnesses.scripts import line_of
+from tests.corpus.witnesses.libraries import run_in_folders
 
 OLD = """
 class App:
@@ -31,20 +28,7 @@ NEW = "class App:\n    settings, calls = {}, []\n    def run(self): return []\n"
 
 @pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ScriptRuns:
-    for version, code in (("1", OLD), ("2", NEW)):
-        (tmp_path / version).mkdir()
-        (tmp_path / version / "lib.py").write_text(code)
-
-    def run(self: ScriptRuns, scripts: Mapping[str, Mapping[str, Sequence[Line]]]) -> None:
-        for version, by_text in scripts.items():
-            for text, lines in by_text.items():
-                command = [sys.executable, "-c", marked(lines)]
-                done = subprocess.run(command, cwd=tmp_path / version, capture_output=True, text=True, check=False)
-                outcome = Outcome.API_MISSING if done.returncode else Outcome.PASSED
-                detail = done.stderr.splitlines()[-1] if done.stderr else None
-                self.results[text, version] = Result("", outcome, detail, 0.1, None, output=done.stdout)
-
-    monkeypatch.setattr(ScriptRuns, "run", run)
+    run_in_folders(monkeypatch, tmp_path, "lib", {"1": OLD, "2": NEW}, Outcome.API_MISSING)
     runner: Any = SimpleNamespace()
     return ScriptRuns({}, runner)
 

@@ -130,7 +130,7 @@ def test_what_is_refused(store: Store, code: str, reason: RejectReason) -> None:
     assert [reject.reason for reject in output.rejects] == [reason]
 
 
-def test_what_went_and_came_back_is_asked_of_where_changes_list_it(store: Store) -> None:
+def test_an_api_that_was_removed_and_restored_makes_a_row_if_changes_list_both(store: Store) -> None:
     code = ">>> import lib\n>>> sorted(dir(lib))[-1] == 'load' and lib.load(2, again=1) == 2\nFalse\n"
     went = CHANGE | {"id": "went", "kind": ChangeKind.REMOVED, "new_version": "1.1"}
     back = CHANGE | {"id": "back", "kind": ChangeKind.INTRODUCED, "new_version": "1.10"}

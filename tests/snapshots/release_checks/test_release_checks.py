@@ -299,7 +299,7 @@ def test_nothing_differs_from_the_same(lake: Lake, tmp_path: Path) -> None:
     assert [change.partition(" from ")[0] for change in changes] == ["nothing differs"]
 
 
-def test_the_person_who_is_asked_sees_what_asks_and_what_changed(candidate: Candidate) -> None:
+def test_the_approval_text_names_the_failed_checks_and_the_changes(candidate: Candidate) -> None:
     results = weigh(CheckInputs(candidate.path, None, counts(50)), SHIPPED)
     text = request_text(candidate, results, ["migrations: 2 | <b> removed"], [("Queue", "http://x/?status=pending")])
     assert "rejected (acceptance: not\\_proven): 30% of 200; above 25% a person must approve it" in text
