@@ -165,6 +165,10 @@ STAYS_BEHIND = {
         "import os, time\nif not os.fork():\n    os.setsid()\n    if not os.fork(): time.sleep(60)\n    os._exit(0)",
         COUNT_PROCESSES,
     ),
+    "chain": (
+        "import os\nif not os.fork():\n    os.setsid()\n    while True:\n        if os.fork(): os._exit(0)",
+        COUNT_PROCESSES,
+    ),
     "writer": (
         "import os, time\nif not os.fork():\n    os.setsid()\n    while True: open('/tmp/again', 'w')",
         "import os, time\ntime.sleep(0.2)\nassert not os.path.exists('/tmp/again')",

@@ -40,7 +40,10 @@ def become(uid: "int | None") -> None:
 
 
 def processes_of(uid: int) -> "list[dict[str, str]]":
-    """Return what the kernel says of each process of a user."""
+    """Return what the kernel says of each process of a user, also of those that ended and nobody has collected.
+
+    One that ended while they were listed may have begun another that the list misses.
+    """
     processes = []
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -49,7 +52,7 @@ def processes_of(uid: int) -> "list[dict[str, str]]":
                     status = dict(line.split(":", 1) for line in file if ":" in line)
             except OSError:  # it ended meanwhile
                 continue
-            if status["Uid"].split()[0] == str(uid) and "Z" not in status["State"]:
+            if status["Uid"].split()[0] == str(uid):
                 processes.append(status)
     return processes
 
@@ -70,6 +73,7 @@ def end_orphans(case_uid: "int | None", deadline: float) -> None:
 
     Errors: RuntimeError if they cannot be ended in time: then nothing more may be believed here.
     """
+    collect()
     while has_children() if not case_uid else processes_of(case_uid):
         if time.monotonic() > deadline:
             raise RuntimeError("processes of the case do not end")
