@@ -18,6 +18,7 @@ from pipeline.execution.mutation.score import SCORED, MutationScore
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.completions_and_migrations.blocks import make_blocks
 from pipeline.families.completions_and_migrations.completions import WitnessChange, make_completions
+from pipeline.families.completions_and_migrations.dependent_pairs import changed_dependents
 from pipeline.families.completions_and_migrations.migrations import make_migrations
 from pipeline.families.completions_and_migrations.source import parse_source
 from pipeline.families.contexts.controlled import controlled_stage
@@ -94,8 +95,10 @@ def migration(context: RebuildContext, row: PublishedMigrationRow) -> RebuiltRow
     rewritten = rewritten_examples(snippets, usages, changes, lifecycles, context.history, rules.codemods)
     documenting = [snippet for snippet in snippets if snippet["source"] == SnippetSource.DOCSTRING]
     most = rules.codemods.max_per_paths_and_versions
+    of_dependents = changed_dependents(snippets, usages, changes, context.history, rules.masking.migration)
     output, _ = make_migrations(
-        documenting, usages, changes, lifecycles, context.history, rules.masking.migration, rewritten, most
+        *(documenting, usages, changes, lifecycles, context.history, rules.masking.migration),
+        *(rewritten, most, of_dependents),
     )
     instance = of_id(output.rows, row["id"], output.rejects)
     drafts, scores = _drafts(context, [], [instance]), _scores(row)

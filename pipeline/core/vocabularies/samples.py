@@ -157,6 +157,10 @@ class MigrationBasis(Term):
     REPLACEMENT = "replacement", "the library states what replaces the old API or its parameter"
     PARAMETERS = "parameters", "the parameters of the API changed, so that it is called otherwise"
     TEST_CHANGED = "test_changed", "a test of the library says the same in both releases, by other code"
+    DEPENDENT_CHANGED = (
+        "dependent_changed",
+        "a package that depends on the library has the same function in releases for either side, by other code",
+    )
     MODEL = "model", "a language model wrote one side, where no rule could; it gives the outputs that the other states"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from packaging.version import InvalidVersion, Version
@@ -15,7 +15,8 @@ from pipeline.corpus.python_files import PythonFileRules
 from pipeline.corpus.snippets.blocks import Blocks, style_of, with_plain_line_ends
 from pipeline.corpus.snippets.code_sample_rules import Placeholders
 from pipeline.corpus.snippets.comments import without_comments
-from pipeline.corpus.snippets.demonstrated_apis import demonstrated_paths
+from pipeline.corpus.snippets.demonstrated_apis import demonstrated_uses
+from pipeline.corpus.snippets.dependent_changes import ApiUse, Uses, changed_functions
 from pipeline.corpus.snippets.duplicates import IndexedSnippet, Library
 from pipeline.corpus.snippets.names import free_names
 from pipeline.corpus.snippets.pieces import Piece, pieces_of_file
@@ -30,6 +31,14 @@ from pipeline.lake.rows import CodeSampleRow, SnippetCheck, SnippetRow
 from pipeline.lake.stage import Reject
 
 _EVIDENCE = list(VersionEvidence)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unneeded:
+    """A piece of a dependent that is refused since others show the same, unless its other releases use it otherwise."""
+
+    snippet: SnippetRow
+    reject: Reject
 
 
 class CodeSamples:
@@ -52,17 +61,36 @@ class CodeSamples:
         self._rules = rules
         self._files = files
         self._licences = licences
+        self._uses: dict[str, Uses] = {}
 
     def snippets(self, samples: Iterable[CodeSampleRow]) -> Iterator[SnippetRow | Reject]:
         """Yield the snippets of found code, or why a row, or a piece of it, is none.
 
         Of pieces that are alike, and of examples of one API by one origin, the first is kept: the one whose version
         is known by the strongest evidence, then the newest version, the accepted answer, the most votes, the newest
-        code, and the first place.
+        code, and the first place. Both forms of a function are kept where releases of a dependent use the library
+        differently in it; one that others show already is an example of nothing.
         """
         rows = sorted(samples, key=_preference)
         blocks = Blocks((row for row in rows if row["source"] not in FILES and _is_python(row)), self._rules)
-        yield from guarded(rows, lambda row: _place(row, 0), lambda row: self._of_row(self._clean(row), blocks))
+        kept: dict[str, SnippetRow] = {}
+        unneeded: list[_Unneeded] = []
+        for result in guarded(rows, lambda row: _place(row, 0), lambda row: self._of_row(self._clean(row), blocks)):
+            if isinstance(result, _Unneeded):
+                unneeded.append(result)
+                continue
+            if not isinstance(result, Reject):
+                kept[result["id"]] = result
+            yield result
+        forms = [*kept.values(), *(each.snippet for each in unneeded)]
+        changed = changed_functions(forms, lambda row: self._uses[row["id"]])
+        sides = {row["id"] for pair in changed for row in pair} - kept.keys()
+        for each in unneeded:
+            if each.snippet["id"] in sides:
+                sides.remove(each.snippet["id"])
+                yield each.snippet
+            else:
+                yield each.reject
 
     def _clean(self, row: CodeSampleRow) -> CodeSampleRow:
         """Return a row with the words about it without secrets: a requirement may be an address with a password."""
@@ -72,7 +100,7 @@ class CodeSamples:
         )
         return {**row, "version_statement": evidence or "", "title": title}
 
-    def _of_row(self, row: CodeSampleRow, blocks: Blocks) -> Iterator[SnippetRow | Reject]:
+    def _of_row(self, row: CodeSampleRow, blocks: Blocks) -> Iterator[SnippetRow | _Unneeded | Reject]:
         if refusal := refusal_of(row, self._licences, self._files, self._rules.samples):
             yield _reject(row, 0, refusal)
         elif not _is_python(row):
@@ -84,10 +112,10 @@ class CodeSamples:
         else:
             yield from self._of_block(row, api, blocks)
 
-    def _of_file(self, row: CodeSampleRow, api: Api) -> Iterator[SnippetRow | Reject]:
+    def _of_file(self, row: CodeSampleRow, api: Api) -> Iterator[SnippetRow | _Unneeded | Reject]:
         """Cut a file; parts that use nothing are no candidates, and a file without candidates is a reject."""
         text = with_plain_line_ends(row["text"])
-        results: list[SnippetRow | Reject] = []
+        results: list[SnippetRow | _Unneeded | Reject] = []
         if any(root in text for root in api.roots):
             tree = read_python(text)
             if not isinstance(tree, ast.Module):
@@ -98,7 +126,7 @@ class CodeSamples:
                 results += [result] if result is not None else []
         yield from results or [_reject(row, 0, (RejectReason.NO_USE, f"nothing in the file uses {row['library']}"))]
 
-    def _of_part(self, row: CodeSampleRow, piece: Piece, api: Api) -> SnippetRow | Reject | None:
+    def _of_part(self, row: CodeSampleRow, piece: Piece, api: Api) -> SnippetRow | _Unneeded | Reject | None:
         """Return the snippet that a part of a file becomes, why it becomes none, or None where it uses nothing."""
         rules = self._rules.samples
         if refusal := size_problem(piece.code, rules):
@@ -111,7 +139,7 @@ class CodeSamples:
         clean = replace(piece, preamble=preamble.text, code=code.text)
         return self._of_piece(row, clean, api, preamble.count + code.count)
 
-    def _of_block(self, row: CodeSampleRow, api: Api, blocks: Blocks) -> Iterator[SnippetRow | Reject]:
+    def _of_block(self, row: CodeSampleRow, api: Api, blocks: Blocks) -> Iterator[SnippetRow | _Unneeded | Reject]:
         block = blocks.read(row)
         if block.unredacted:
             yield _reject(row, 0, (RejectReason.SECRET, block.unredacted))
@@ -138,14 +166,17 @@ class CodeSamples:
         names = free_names(before + piece.code)
         return preamble_of(names, lambda name: name if name in api.roots else None, self._rules, library) + before
 
-    def _of_piece(self, row: CodeSampleRow, piece: Piece, api: Api, redacted: int) -> SnippetRow | Reject | None:
-        paths = demonstrated_paths({"preamble": piece.preamble, "code": piece.code}, api)
-        if not paths:
+    def _of_piece(
+        self, row: CodeSampleRow, piece: Piece, api: Api, redacted: int
+    ) -> SnippetRow | _Unneeded | Reject | None:
+        found = demonstrated_uses({"preamble": piece.preamble, "code": piece.code}, api)
+        uses = frozenset(ApiUse(use.path, use.keywords) for use in found)
+        if not uses:
             return None
-        bare, removed = _without_comments(piece, {path.rpartition(".")[2].lower() for path in paths})
-        return self._snippet_row(row, bare, paths, redacted, removed)
+        bare, removed = _without_comments(piece, {use.path.rpartition(".")[2].lower() for use in uses})
+        return self._snippet_row(row, bare, uses, redacted, removed)
 
-    def _of_other_language(self, row: CodeSampleRow) -> SnippetRow | Reject:
+    def _of_other_language(self, row: CodeSampleRow) -> SnippetRow | _Unneeded | Reject:
         """Keep a block in another language whole: there is no surface to find uses in."""
         rules = self._rules.samples
         cleaned = redact(with_plain_line_ends(row["text"]), rules.redactions, is_python=False)
@@ -161,13 +192,11 @@ class CodeSamples:
         return self._snippet_row(row, piece, frozenset(), cleaned.count, 0)
 
     def _snippet_row(
-        self, row: CodeSampleRow, piece: Piece, paths: frozenset[str], redacted: int, removed: int
-    ) -> SnippetRow | Reject:
-        candidate = IndexedSnippet(piece.code, paths, _place(row, piece.line))
+        self, row: CodeSampleRow, piece: Piece, uses: Uses, redacted: int, removed: int
+    ) -> SnippetRow | _Unneeded | Reject:
+        candidate = IndexedSnippet(piece.code, frozenset(use.path for use in uses), _place(row, piece.line))
         example_of = self._there.offer(candidate, row["origin"])
-        if isinstance(example_of, tuple):
-            return _reject(row, piece.line, example_of)
-        return {
+        snippet: SnippetRow = {
             "id": content_id(row["library"], row["version"], None, piece.preamble, piece.code),
             "library": row["library"],
             "version": row["version"],
@@ -191,12 +220,17 @@ class CodeSamples:
             "preamble": piece.preamble,
             "code": piece.code,
             "checks": list(piece.checks),
-            "example_of": sorted(example_of),
+            "example_of": [] if isinstance(example_of, tuple) else sorted(example_of),
             "redacted": redacted,
             "comments_removed": removed,
             "line": row["line"] + piece.line,
             "purl": _purl(row),
         }
+        self._uses[snippet["id"]] = uses
+        if not isinstance(example_of, tuple):
+            return snippet
+        refused = _reject(row, piece.line, example_of)
+        return _Unneeded(snippet, refused) if row["source"] == SnippetSource.DOWNSTREAM else refused
 
 
 def _preference(row: CodeSampleRow) -> tuple[Any, ...]:

@@ -30,20 +30,20 @@ def make_migrations(
     rules: MigrationRules,
     rewritten: Iterable[Pair | Reject] = (),
     max_rewritten: int = 0,
-    tested: Iterable[Pair | Reject] = (),
+    paired: Iterable[Pair | Reject] = (),
 ) -> tuple[Candidates[MigrationRow], list[RewriteRow]]:
     """Make the migration instances of a library, and the rows of `rewrites` that they need.
 
     `usages` are keyed by snippet id; `rewritten` are pairs of which a codemod wrote one side. They have a quota of
-    their own, `max_rewritten`, and give way to pairs of examples that are the same code. `tested` are pairs of which
-    runs show that they discriminate. A candidate is a pair of snippets in one direction; a snippet or a change that
-    finds no pair is one candidate.
+    their own, `max_rewritten`, and give way to pairs of examples that are the same code. `paired` are the two forms of
+    tests, of which runs show that they discriminate, and of functions of dependents. A candidate is a pair of snippets
+    in one direction; a snippet or a change that finds no pair is one candidate.
     """
     candidates: Candidates[MigrationRow] = Candidates()
     changes = list(changes)
     corpus = Corpus(snippets, usages, changes, history)
     examples = (*connected_examples(corpus, changes, lifecycles, rules), *changed_examples(corpus, rules))
-    pairs = [*tested, *examples, *rewritten]
+    pairs = [*paired, *examples, *rewritten]
     ranks: dict[str, tuple[int, bool, float]] = {}
     for pair in pairs:
         if isinstance(pair, Reject):

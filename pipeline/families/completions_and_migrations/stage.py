@@ -13,6 +13,7 @@ from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.blocks import make_blocks
 from pipeline.families.completions_and_migrations.codemods.rules import CodemodRules
 from pipeline.families.completions_and_migrations.completions import make_completions, witnessed_changes
+from pipeline.families.completions_and_migrations.dependent_pairs import changed_dependents
 from pipeline.families.completions_and_migrations.expected_outputs import TRACEBACK
 from pipeline.families.completions_and_migrations.foreign import LibraryNames
 from pipeline.families.completions_and_migrations.history import History
@@ -38,9 +39,9 @@ def instances_stage(
     The unit is a candidate of either table: an API of a snippet, in a version, at a level; or two snippets in one
     direction (a snippet or change that finds no partner is one); or a snippet in another language than Python, in which
     `foreign` tells what is the library's. Uses under another name are notes. `tagging` says which tag a version gets
-    where several fit. Only docstrings are paired for migration: both sides of a pair must run and be about one API.
-    Codemods rewrite all snippets of `executable_sources`. Refused as a whole are snippets that do not parse, and
-    sessions that go on after an exception. A row of `rewrites` is no unit: its migrations are.
+    where several fit. For migration docstrings are paired, the forms of tests, and functions of dependents in their
+    releases. Codemods rewrite all snippets of `executable_sources`. Refused as a whole are snippets that do not parse,
+    and sessions that go on after an exception. A row of `rewrites` is no unit: its migrations are.
     """
     # slow to import
     from pipeline.families.completions_and_migrations.rewritten_examples import rewritten_examples
@@ -55,8 +56,12 @@ def instances_stage(
     rewritten = rewritten_examples(alone, uses, tables["changes"], tables["lifecycles"], history, codemods)
     most = codemods.max_per_paths_and_versions
     tested = changed_tests(tables.get("witnesses", ()), {snippet["id"]: snippet for snippet, _ in programs}, history)
+    of_dependents = changed_dependents(
+        [snippet for snippet, _ in programs], uses, tables["changes"], history, rules.migration
+    )
     migrations, rewrites = make_migrations(
-        documenting, uses, tables["changes"], tables["lifecycles"], history, rules.migration, rewritten, most, tested
+        *(documenting, uses, tables["changes"], tables["lifecycles"], history, rules.migration),
+        *(rewritten, most, [*tested, *of_dependents]),
     )
     blocks = make_blocks(tables["snippets"], foreign, rules.block)
     rejects = [*broken, *completions.rejects, *migrations.rejects, *blocks.rejects]
