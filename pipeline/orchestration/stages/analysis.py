@@ -144,7 +144,7 @@ def analysis(resources: Resources) -> Iterator[Stage]:
         ),
         partly=[
             Read("symbols", (*history.COLUMNS, "parameters", "labels")),
-            Read("snippets", (*EXAMPLES.columns, "example_of")),
+            Read("snippets", (*EXAMPLES.columns, "example_of", "origin", "place", "file", "created_time")),
         ],
     )
     yield declared(
