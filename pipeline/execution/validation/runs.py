@@ -79,14 +79,14 @@ def plan_runs(
     A snippet runs in its own version, and in those of the completions made from it, the release before each, and both
     releases of the change behind each; both sides of a migration run in both versions; a path that changed in a way
     that can be seen by importing it is probed in both releases of the change, and so is the path that it has
-    afterwards. A snippet whose source is none of `executable_sources` is run for migrations alone: the path that a
-    completion hides in it is probed where the snippet would have run; so is that of a controlled completion, which has
-    no snippet. Other languages than Python are not run. Code of a codemod runs as its migrations ask.
+    afterwards. Of a snippet whose source is none of `executable_sources`, the path that a completion hides is probed
+    where the snippet would have run; so is that of a controlled completion, which has no snippet. Other languages than
+    Python are not run. Code of a codemod runs as its migrations ask.
     """
     index = _Symbols(symbols)
-    migrations = list(migrations)
-    in_python = {row["id"]: row for row in snippets if row["language"] == Language.PYTHON}
-    by_id = {key: row for key, row in in_python.items() if row["source"] in executable_sources}
+    by_id = {
+        row["id"]: row for row in snippets if row["source"] in executable_sources and row["language"] == Language.PYTHON
+    }
     subjects = [(row["id"], row["version"]) for row in by_id.values()]
     span = {subject: (row["version"], row["last_version"]) for subject, row in by_id.items()}
     span |= {row["id"]: (row["version"], row["version"]) for row in rewrites}
@@ -105,12 +105,6 @@ def plan_runs(
         if index.reachable(controlled["path"], controlled["version"]):
             versions = [version for version in (controlled["version"], controlled["previous_version"]) if version]
             probes += [Run(controlled["path"], version, VerdictRole.PROBE) for version in versions]
-    span |= {
-        key: (in_python[key]["version"], in_python[key]["last_version"])
-        for migration in migrations
-        for key in subjects_of(migration)
-        if key in in_python
-    }
     for migration in migrations:
         both = (migration["version"], migration["target_version"])
         subjects += [(subject, version) for subject in subjects_of(migration) for version in both]

@@ -17,6 +17,7 @@ from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.completions_and_migrations.pairs import Pair, Side, core_paths, similarity
 from pipeline.families.completions_and_migrations.rules import MigrationRules
+from pipeline.families.completions_and_migrations.stand_ins import with_stand_ins
 from pipeline.lake.guard import guarded
 from pipeline.lake.rows import ChangeRow, SnippetRow, UsageRow
 from pipeline.lake.stage import Reject
@@ -32,8 +33,10 @@ def changed_dependents(
     """Yield the pair, or a reject, of each function of a dependent whose uses of the library differ between releases.
 
     A change of the library lies behind, and each line that differs has to do with it: with what is used otherwise, or
-    with what is imported otherwise. Whether the old form fails in the new release is for runs to say.
+    with what is imported otherwise. Whether the old form fails in the new release is for runs to say: of programs in
+    which other packages have stand-ins.
     """
+    roots = {name for release in history.releases.values() for name in release["import_names"]}
     of_code = [row for row in changes if row["kind"] not in OF_TYPES]
     of_code.sort(key=lambda row: (not row["breaking"], row["id"]))
 
@@ -56,8 +59,11 @@ def changed_dependents(
         elif line := _unrelated_line(forms, gone | arrived):
             yield Reject(key, RejectReason.UNCHANGED, f"no API that is used otherwise stands in: {line}")
         else:
-            sides = Side(old, old["version"], cores[0]), Side(new, new["version"], cores[1])
-            yield Pair(*sides, MigrationBasis.DEPENDENT_CHANGED, alike, change["id"])
+            sides = [
+                Side(row, row["version"], path, with_stand_ins(row, path, change["id"], roots))
+                for row, path in zip(forms, cores, strict=True)
+            ]
+            yield Pair(sides[0], sides[1], MigrationBasis.DEPENDENT_CHANGED, alike, change["id"])
 
     pairs = changed_functions(snippets, uses_of)
     yield from guarded(pairs, lambda forms: f"{forms[0]['id']} {forms[1]['id']}", pair)

@@ -72,7 +72,8 @@ def _candidate(pair: Pair) -> str:
 
 def _rank(pair: Pair) -> tuple[int, bool, float]:
     """Say which pair is taken first: what runs showed, connected examples, changed ones, what a codemod made."""
-    of_codemod = pair.old.rewrite is not None or pair.new.rewrite is not None
+    is_written = pair.old.rewrite is not None or pair.new.rewrite is not None
+    of_codemod = is_written and pair.basis is not MigrationBasis.DEPENDENT_CHANGED
     of_basis = {MigrationBasis.TEST_CHANGED: -1, MigrationBasis.EXAMPLE_CHANGED: 1}
     kind = 2 if of_codemod else of_basis.get(pair.basis, 0)
     own = pair.old.snippet["path"] in (pair.old.path, pair.new.path)
@@ -80,7 +81,9 @@ def _rank(pair: Pair) -> tuple[int, bool, float]:
 
 
 def _is_rewritten(row: MigrationRow) -> bool:
-    return bool(row["source_rewrite_id"] or row["target_rewrite_id"])
+    """Say whether a codemod wrote one side; where somebody wrote both, they are programs with stand-ins at most."""
+    is_written = bool(row["source_rewrite_id"] or row["target_rewrite_id"])
+    return is_written and row["basis"] != MigrationBasis.DEPENDENT_CHANGED
 
 
 def _rewrites(pairs: Iterable[Pair | Reject], instances: Iterable[MigrationRow]) -> list[RewriteRow]:

@@ -101,11 +101,7 @@ def acceptance_stage(
         scores={(row["subject_id"], row["version"]): row for row in tables["mutation_scores"]},
         other_answers={row["completion_id"]: row["passing"] for row in tables["other_answers"]},
     )
-    # A part of something larger is run for migrations alone: of what a completion hides in it, probes tell.
-    alone = {row["id"] for row in tables["snippets"] if row["source"] in executable_sources}
-    parts = facts.snippets.keys() - alone
-    whole = Runs(row for row in tables["verdicts"] if row["subject_id"] not in parts)
-    completions, refused_completions = _accept_completions(tables["completions"], replace(facts, runs=whole))
+    completions, refused_completions = _accept_completions(tables["completions"], facts)
     migrations, refused_migrations = _accept_migrations(tables["migrations"], facts)
     blocks, refused_blocks = _accept_block_completions(tables["block_completions"], facts)
     rejects = [*refused_changes, *refused_completions, *refused_migrations, *refused_blocks]

@@ -1,0 +1,81 @@
+"""Code of a project as a program that runs without the rest of it: what is not installed has a stand-in."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import sys
+from collections.abc import Collection, Iterator
+
+from pipeline.core.syntax_trees import parse_python
+from pipeline.core.vocabularies.samples import Codemod
+from pipeline.corpus.usages.text import source_of
+from pipeline.lake.ids import content_id
+from pipeline.lake.rows import RewriteRow, SnippetRow
+
+_HEAD = """\
+import sys
+from importlib.util import find_spec
+from unittest.mock import MagicMock
+
+# Stand-ins for the modules of other packages that are not installed here.
+{package}sys.modules.update(
+    {{
+        name: MagicMock()
+        for name in ({names},)
+        if find_spec(name.partition(".")[0]) is None
+    }}
+)
+"""
+
+
+def with_stand_ins(snippet: SnippetRow, path: str, change_id: str, roots: Collection[str]) -> RewriteRow:
+    """Return a piece of a project as a program in which other packages that are not installed have stand-ins.
+
+    A stand-in is a `MagicMock`: every name can be imported from it and used in any way (as Sphinx's
+    `autodoc_mock_imports` does, to import modules without what they need). `roots` are the top-level names of the
+    library, which has none. A relative import is one from the package in whose file the piece stands.
+    """
+    tree = parse_python(source_of(snippet))
+    folder = snippet["file"].removeprefix("src/").split("/")[:-1]
+    modules = {name for module in _imported_modules(tree, folder) for name in _with_parents(module)}
+    needed = sorted(name for name in modules if name.partition(".")[0] not in (*roots, *sys.stdlib_module_names))
+    is_relative = any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree))
+    package = f'__package__ = "{".".join(folder)}"\n' if is_relative else ""
+    head = _HEAD.format(package=package, names=", ".join(f'"{name}"' for name in needed)) if needed else ""
+    preamble = _behind_future_imports(snippet["preamble"], head)
+    return {
+        "id": content_id("rewrite", snippet["library"], snippet["version"], preamble, snippet["code"]),
+        "library": snippet["library"],
+        "version": snippet["version"],
+        "snippet_id": snippet["id"],
+        "snippet_version": snippet["version"],
+        "changes": [change_id],
+        "preamble": preamble,
+        "code": snippet["code"],
+        "checks": [],
+        "edits": [
+            {"codemod": Codemod.STAND_IN, "line": 1, "path": path, "parameter": None, "old": None, "new": name}
+            for name in needed
+        ],
+    }
+
+
+def _imported_modules(tree: ast.Module, folder: list[str]) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            package = folder[: len(folder) - node.level + 1] if node.level else []
+            yield ".".join([*package, *([node.module] if node.module else [])])
+
+
+def _with_parents(module: str) -> Iterator[str]:
+    return itertools.accumulate(module.split("."), "{}.{}".format)
+
+
+def _behind_future_imports(preamble: str, head: str) -> str:
+    """Return a preamble with lines put in where they may stand first."""
+    lines = preamble.splitlines(keepends=True)
+    count = next((number for number, line in enumerate(lines) if not line.startswith("from __future__ ")), len(lines))
+    return "".join([*lines[:count], head, *lines[count:]])
