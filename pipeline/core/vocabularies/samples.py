@@ -174,7 +174,7 @@ class Codemod(Term):
     BY_POSITION = "by_position", "an argument that was given by name is given by position"
     LEFT_OUT = "left_out", "an argument is left out whose value both releases take anyway"
     ADDED = "added", "an argument is given whose value the other release took by default"
-    STAND_IN = "stand_in", "a module of another package has a stand-in where that is not installed"
+    MOCK = "mock", "a module of another package is mocked where that is not installed"
 
 
 class Direction(Term):

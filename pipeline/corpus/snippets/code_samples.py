@@ -73,18 +73,18 @@ class CodeSamples:
         """
         rows = sorted(samples, key=_preference)
         blocks = Blocks((row for row in rows if row["source"] not in FILES and _is_python(row)), self._rules)
-        kept: dict[str, SnippetRow] = {}
+        snippets: dict[str, SnippetRow] = {}
         unneeded: list[_Unneeded] = []
         for result in guarded(rows, lambda row: _place(row, 0), lambda row: self._of_row(self._clean(row), blocks)):
             if isinstance(result, _Unneeded):
                 unneeded.append(result)
                 continue
             if not isinstance(result, Reject):
-                kept[result["id"]] = result
+                snippets[result["id"]] = result
             yield result
-        forms = [*kept.values(), *(each.snippet for each in unneeded)]
+        forms = [*snippets.values(), *(each.snippet for each in unneeded)]
         changed = changed_functions(forms, lambda row: self._uses[row["id"]])
-        sides = {row["id"] for pair in changed for row in pair} - kept.keys()
+        sides = {row["id"] for pair in changed for row in pair} - snippets.keys()
         for each in unneeded:
             if each.snippet["id"] in sides:
                 sides.remove(each.snippet["id"])
@@ -169,8 +169,8 @@ class CodeSamples:
     def _of_piece(
         self, row: CodeSampleRow, piece: Piece, api: Api, redacted: int
     ) -> SnippetRow | _Unneeded | Reject | None:
-        found = demonstrated_uses({"preamble": piece.preamble, "code": piece.code}, api)
-        uses = frozenset(ApiUse(use.path, use.keywords) for use in found)
+        demonstrated = demonstrated_uses({"preamble": piece.preamble, "code": piece.code}, api)
+        uses = frozenset(ApiUse(use.path, use.keywords) for use in demonstrated)
         if not uses:
             return None
         bare, removed = _without_comments(piece, {use.path.rpartition(".")[2].lower() for use in uses})

@@ -15,9 +15,9 @@ from pipeline.core.vocabularies.samples import MigrationBasis
 from pipeline.corpus.snippets.dependent_changes import ApiUse, Uses, changed_functions
 from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.history import History
+from pipeline.families.completions_and_migrations.mocks import with_mocks
 from pipeline.families.completions_and_migrations.pairs import Pair, Side, core_paths, similarity
 from pipeline.families.completions_and_migrations.rules import MigrationRules
-from pipeline.families.completions_and_migrations.stand_ins import with_stand_ins
 from pipeline.lake.guard import guarded
 from pipeline.lake.rows import ChangeRow, SnippetRow, UsageRow
 from pipeline.lake.stage import Reject
@@ -34,7 +34,7 @@ def changed_dependents(
 
     A change of the library lies behind, and each line that differs has to do with it: with what is used otherwise, or
     with what is imported otherwise. Whether the old form fails in the new release is for runs to say: of programs in
-    which other packages have stand-ins.
+    which other packages are mocked.
     """
     roots = {name for release in history.releases.values() for name in release["import_names"]}
     of_code = [row for row in changes if row["kind"] not in OF_TYPES]
@@ -60,7 +60,7 @@ def changed_dependents(
             yield Reject(key, RejectReason.UNCHANGED, f"no API that is used otherwise stands in: {line}")
         else:
             sides = [
-                Side(row, row["version"], path, with_stand_ins(row, path, change["id"], roots))
+                Side(row, row["version"], path, with_mocks(row, path, change["id"], roots))
                 for row, path in zip(forms, cores, strict=True)
             ]
             yield Pair(sides[0], sides[1], MigrationBasis.DEPENDENT_CHANGED, alike, change["id"])

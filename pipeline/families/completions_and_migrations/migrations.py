@@ -81,7 +81,7 @@ def _rank(pair: Pair) -> tuple[int, bool, float]:
 
 
 def _is_rewritten(row: MigrationRow) -> bool:
-    """Say whether a codemod wrote one side; where somebody wrote both, they are programs with stand-ins at most."""
+    """Say whether a codemod wrote one side; where somebody wrote both, other packages are mocked at most."""
     is_written = bool(row["source_rewrite_id"] or row["target_rewrite_id"])
     return is_written and row["basis"] != MigrationBasis.DEPENDENT_CHANGED
 

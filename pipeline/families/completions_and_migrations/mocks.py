@@ -1,4 +1,4 @@
-"""Code of a project as a program that runs without the rest of it: what is not installed has a stand-in."""
+"""Code of a project as a program that runs without the rest of it: what is not installed is mocked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import sys
 from importlib.util import find_spec
 from unittest.mock import MagicMock
 
-# Stand-ins for the modules of other packages that are not installed here.
+# Other packages that are not installed are mocked.
 {package}sys.modules.update(
     {{
         name: MagicMock()
@@ -29,12 +29,12 @@ from unittest.mock import MagicMock
 """
 
 
-def with_stand_ins(snippet: SnippetRow, path: str, change_id: str, roots: Collection[str]) -> RewriteRow:
-    """Return a piece of a project as a program in which other packages that are not installed have stand-ins.
+def with_mocks(snippet: SnippetRow, path: str, change_id: str, roots: Collection[str]) -> RewriteRow:
+    """Return a piece of a project as a program in which other packages that are not installed are mocked.
 
-    A stand-in is a `MagicMock`: every name can be imported from it and used in any way (as Sphinx's
-    `autodoc_mock_imports` does, to import modules without what they need). `roots` are the top-level names of the
-    library, which has none. A relative import is one from the package in whose file the piece stands.
+    Every name can be imported from a `MagicMock` and used in any way (as with Sphinx's `autodoc_mock_imports`, which
+    imports modules without what they need). `roots` are the top-level names of the library, which is never mocked. A
+    relative import is one from the package in whose file the piece is.
     """
     tree = parse_python(source_of(snippet))
     folder = snippet["file"].removeprefix("src/").split("/")[:-1]
@@ -43,19 +43,20 @@ def with_stand_ins(snippet: SnippetRow, path: str, change_id: str, roots: Collec
     is_relative = any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree))
     package = f'__package__ = "{".".join(folder)}"\n' if is_relative else ""
     head = _HEAD.format(package=package, names=", ".join(f'"{name}"' for name in needed)) if needed else ""
-    preamble = _behind_future_imports(snippet["preamble"], head)
+    # A preamble that ends in the head of a class is no program of its own.
+    code = _behind_future_imports(source_of(snippet), head)
     return {
-        "id": content_id("rewrite", snippet["library"], snippet["version"], preamble, snippet["code"]),
+        "id": content_id("rewrite", snippet["library"], snippet["version"], code),
         "library": snippet["library"],
         "version": snippet["version"],
         "snippet_id": snippet["id"],
         "snippet_version": snippet["version"],
         "changes": [change_id],
-        "preamble": preamble,
-        "code": snippet["code"],
+        "preamble": "",
+        "code": code,
         "checks": [],
         "edits": [
-            {"codemod": Codemod.STAND_IN, "line": 1, "path": path, "parameter": None, "old": None, "new": name}
+            {"codemod": Codemod.MOCK, "line": 1, "path": path, "parameter": None, "old": None, "new": name}
             for name in needed
         ],
     }
@@ -74,8 +75,8 @@ def _with_parents(module: str) -> Iterator[str]:
     return itertools.accumulate(module.split("."), "{}.{}".format)
 
 
-def _behind_future_imports(preamble: str, head: str) -> str:
-    """Return a preamble with lines put in where they may stand first."""
-    lines = preamble.splitlines(keepends=True)
+def _behind_future_imports(code: str, head: str) -> str:
+    """Return a program with lines put in where others than imports from `__future__` begin."""
+    lines = code.splitlines(keepends=True)
     count = next((number for number, line in enumerate(lines) if not line.startswith("from __future__ ")), len(lines))
     return "".join([*lines[:count], head, *lines[count:]])
