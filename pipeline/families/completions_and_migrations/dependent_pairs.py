@@ -14,13 +14,16 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import MigrationBasis
 from pipeline.corpus.snippets.dependent_changes import ApiUse, Uses, changed_functions
 from pipeline.corpus.usages.text import source_of
+from pipeline.families.completions_and_migrations.codemods.mocks import with_mocks
 from pipeline.families.completions_and_migrations.history import History
-from pipeline.families.completions_and_migrations.mocks import with_mocks
 from pipeline.families.completions_and_migrations.pairs import Pair, Side, core_paths, similarity
 from pipeline.families.completions_and_migrations.rules import MigrationRules
 from pipeline.lake.guard import guarded
 from pipeline.lake.rows import ChangeRow, SnippetRow, UsageRow
 from pipeline.lake.stage import Reject
+
+_OF_IMPORTS = re.compile(r"(import|from) |try:$|except (ImportError|ModuleNotFoundError)\b")
+"""What a line of imports begins with, also where another import takes the place of one that fails."""
 
 
 def changed_dependents(
@@ -32,13 +35,14 @@ def changed_dependents(
 ) -> Iterator[Pair | Reject]:
     """Yield the pair, or a reject, of each function of a dependent whose uses of the library differ between releases.
 
-    A change of the library lies behind, and each line that differs has to do with it: with what is used otherwise, or
-    with what is imported otherwise. Whether the old form fails in the new release is for runs to say: of programs in
+    A change of the library is behind it, and each line that differs has to do with what is used or imported otherwise.
+    Authors often move before an API breaks: then the new form is that of the release in which it does. Whether the old
+    form fails there is for runs to say: of programs in
     which other packages are mocked.
     """
     roots = {name for release in history.releases.values() for name in release["import_names"]}
     of_code = [row for row in changes if row["kind"] not in OF_TYPES]
-    of_code.sort(key=lambda row: (not row["breaking"], row["id"]))
+    of_code.sort(key=lambda row: (not row["breaking"], history.rank(row["new_version"]), row["id"]))
 
     def uses_of(row: SnippetRow) -> Uses:
         return frozenset(ApiUse(use["path"], tuple(use["keywords"])) for use in usages.get(row["id"], ()))
@@ -49,7 +53,7 @@ def changed_dependents(
         gone, arrived = before - after, after - before
         change = next((row for row in of_code if _is_behind(row, gone | arrived, forms, history)), None)
         if change is None:
-            detail = f"what it uses otherwise did not change from {old['version']} to {new['version']}"
+            detail = f"what it uses otherwise did not change from {old['version']} to {new['version']}, nor broke later"
             yield Reject(key, RejectReason.UNCHANGED, detail)
         elif (cores := core_paths("", _paths(gone or before), _paths(arrived))) is None:
             used = ", ".join(sorted(_paths(gone)))
@@ -59,9 +63,10 @@ def changed_dependents(
         elif line := _unrelated_line(forms, gone | arrived):
             yield Reject(key, RejectReason.UNCHANGED, f"no API that is used otherwise stands in: {line}")
         else:
+            versions = old["version"], max(new["version"], change["new_version"], key=history.rank)
             sides = [
-                Side(row, row["version"], path, with_mocks(row, path, change["id"], roots))
-                for row, path in zip(forms, cores, strict=True)
+                Side(row, version, path, with_mocks(row, version, path, change["id"], roots))
+                for row, version, path in zip(forms, versions, cores, strict=True)
             ]
             yield Pair(sides[0], sides[1], MigrationBasis.DEPENDENT_CHANGED, alike, change["id"])
 
@@ -74,9 +79,10 @@ def _paths(uses: Uses) -> frozenset[str]:
 
 
 def _is_behind(change: ChangeRow, uses: Uses, forms: tuple[SnippetRow, SnippetRow], history: History) -> bool:
-    """Say whether a change came between two forms and is about one of these uses."""
+    """Say whether a change came between two forms, or broke something later, and is about one of these uses."""
     first, last = (history.rank(row["version"]) for row in forms)
-    if not first < history.rank(change["new_version"]) <= last:
+    came = history.rank(change["new_version"])
+    if came <= first or (came > last and not change["breaking"]):
         return False
     changed = {change["path"], change["canonical_path"]}
     for use in uses:
@@ -101,8 +107,7 @@ def _unrelated_line(forms: tuple[SnippetRow, SnippetRow], uses: Uses) -> str | N
     for kind, old_first, old_last, new_first, new_last in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
         differing = [*old[old_first:old_last], *new[new_first:new_last]] if kind != "equal" else []
         for line in filter(str.strip, differing):
-            is_import = line.split()[0] in ("import", "from")
-            if not is_import and names.isdisjoint(re.findall(r"\w+", line)):
+            if not _OF_IMPORTS.match(line.strip()) and names.isdisjoint(re.findall(r"\w+", line)):
                 return line.strip()
     return None
 

@@ -40,6 +40,12 @@ def test_both_forms_are_a_migration_in_both_directions() -> None:
     assert (down["source_code"], down["change_id"]) == (up["target_code"], REMOVED["id"])
 
 
+def test_who_moved_early_is_asked_for_the_release_that_breaks() -> None:
+    output = run([form("1.0.0", OLD), form("1.1.0", NEW)], [REMOVED])
+    rows = [row for row in output.tables["migrations"] if row["direction"] == "old_to_new"]
+    assert [(row["version"], row["target_version"]) for row in rows] == [("1.0.0", "2.0.0")]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "changes", "reason"),
     [
@@ -70,13 +76,16 @@ def test_what_leaves_the_library_has_no_partner() -> None:
     ]
 
 
+QUOTE = "try:\n    from urllib.parse import quote\nexcept ImportError:\n    from urllib import quote\n"
+
+
 def test_lines_with_what_is_imported_otherwise_belong_to_the_change() -> None:
     old = OLD.replace("return rows", "return quote(rows)")
     new = NEW.replace("return rows", "return quote(rows, '')")
     output = run(
         [
             form("1.0.0", old, preamble="from lib import fetch\nfrom werk import quote\n"),
-            form("2.0.0", new, preamble="from lib import load\nfrom urllib.parse import quote\n"),
+            form("2.0.0", new, preamble=f"from lib import load\n{QUOTE}"),
         ],
         [REMOVED],
     )

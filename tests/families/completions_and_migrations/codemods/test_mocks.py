@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from pipeline.corpus.usages.text import source_of
-from pipeline.families.completions_and_migrations.mocks import with_mocks
+from pipeline.families.completions_and_migrations.codemods.mocks import with_mocks
 from pipeline.lake.rows import RewriteRow
 from tests.families.completions_and_migrations.test_dependent_pairs import form
 
 
 def program(preamble: str, code: str, file: str = "user/web/core.py") -> RewriteRow:
-    return with_mocks(form("1.0.0", code, preamble=preamble, file=file), "lib.fetch", "a change", ["lib"])
+    return with_mocks(form("1.0.0", code, preamble=preamble, file=file), "1.0.0", "lib.fetch", "a change", ["lib"])
 
 
 def run(row: RewriteRow, tmp_path: Path) -> subprocess.CompletedProcess[str]:

@@ -29,8 +29,8 @@ from unittest.mock import MagicMock
 """
 
 
-def with_mocks(snippet: SnippetRow, path: str, change_id: str, roots: Collection[str]) -> RewriteRow:
-    """Return a piece of a project as a program in which other packages that are not installed are mocked.
+def with_mocks(snippet: SnippetRow, version: str, path: str, change_id: str, roots: Collection[str]) -> RewriteRow:
+    """Return a piece of a project as a program for a release in which other packages that are not installed are mocked.
 
     Every name can be imported from a `MagicMock` and used in any way (as with Sphinx's `autodoc_mock_imports`, which
     imports modules without what they need). `roots` are the top-level names of the library, which is never mocked. A
@@ -46,9 +46,9 @@ def with_mocks(snippet: SnippetRow, path: str, change_id: str, roots: Collection
     # A preamble that ends in the head of a class is no program of its own.
     code = _behind_future_imports(source_of(snippet), head)
     return {
-        "id": content_id("rewrite", snippet["library"], snippet["version"], code),
+        "id": content_id("rewrite", snippet["library"], version, code),
         "library": snippet["library"],
-        "version": snippet["version"],
+        "version": version,
         "snippet_id": snippet["id"],
         "snippet_version": snippet["version"],
         "changes": [change_id],
