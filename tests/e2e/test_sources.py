@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
+from pipeline.audit.rebuild.sample import Draw, rebuild_sample
 from pipeline.core.settings import PROJECT
+from pipeline.core.vocabularies.snapshots import Rebuilding
 from pipeline.lake.tables import read_parquet
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
 from pipeline.orchestration.refresh import Refresh, counts_of, left_out, plan, run_group
@@ -42,6 +44,15 @@ from user.lines import join
 def welcome(people):
     lines = [demo.greet(person) for person in people]
     return join(lines)
+"""
+BANNER = """\
+from demo import make_loud
+
+from user.lines import join
+
+
+def banner(name, title=make_loud("welcome")):
+    return join([title, name])
 """
 APPLICATION = """\
 from demo import total
@@ -113,8 +124,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     with ExitStack() as stack:
         index = stack.enter_context(serve(Index()))
         publish_demo(index)
-        files = {"user/__init__.py": DEPENDENT, "setup.py": "setup(name='user', install_requires=['demo>=1.0'])"}
-        index.add("user", "1.0", sdist("user", "1.0", files), "2021-02-10T00:00:00Z")
+        setup = {"setup.py": "setup(name='user', install_requires=['demo>=1.0'])"}
+        early = setup | {"user/__init__.py": DEPENDENT, "user/banner.py": BANNER}
+        index.add("user", "1.0", sdist("user", "1.0", early), "2021-02-10T00:00:00Z")
+        late = setup | {"user/banner.py": BANNER.replace("make_loud", "make_louder")}
+        index.add("user", "1.1", sdist("user", "1.1", late), "2021-04-10T00:00:00Z")
         pages = stack.enter_context(serve_pages())
         documentation(pages)
         root = tmp_path_factory.mktemp("world")
@@ -183,6 +197,24 @@ def test_what_can_run_alone_has_run_and_of_the_rest_the_api_was_probed(published
         ("downstream", None),
         ("github", None),
     }
+
+
+def test_a_dependent_that_moved_is_a_migration_which_can_be_made_again(
+    published: Published, world: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = {row["id"]: row for row in rows(published, "rewrites")}
+    moved = {row["direction"]: row for row in rows(published, "migrations") if row["basis"] == "dependent_changed"}
+    sides = [(row["version"], row["target_version"], row["source_in_target"]) for row in moved.values()]
+    assert sorted(sides) == [("1.1", "2.0", "api_missing"), ("2.0", "1.1", "api_missing")]
+    up = moved["old_to_new"]
+    assert up["target_code"] == up["source_code"].replace("make_loud", "make_louder")
+    assert [edit["new"] for edit in written[up["source_rewrite_id"]]["edits"]] == ["user", "user.lines"]
+    for name, value in world.items():
+        monkeypatch.setenv(name, value)
+    again = {
+        each.row_id: each for each in rebuild_sample(published.path, Draw(1000)).results if each.config == "migrations"
+    }
+    assert {again[row["id"]].outcome for row in moved.values()} == {Rebuilding.SAME}
 
 
 def test_code_of_another_language_is_a_block_completion(published: Published) -> None:
