@@ -81,8 +81,8 @@ def _paths(uses: Uses) -> frozenset[str]:
 def _is_behind(change: ChangeRow, uses: Uses, forms: tuple[SnippetRow, SnippetRow], history: History) -> bool:
     """Say whether a change came between two forms, or broke something later, and is about one of these uses."""
     first, last = (history.rank(row["version"]) for row in forms)
-    came = history.rank(change["new_version"])
-    if came <= first or (came > last and not change["breaking"]):
+    introduced = history.rank(change["new_version"])
+    if introduced <= first or (introduced > last and not change["breaking"]):
         return False
     changed = {change["path"], change["canonical_path"]}
     for use in uses:
