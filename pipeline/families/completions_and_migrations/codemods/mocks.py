@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import json
 import sys
 from collections.abc import Collection, Iterator
 
@@ -41,8 +42,8 @@ def with_mocks(snippet: SnippetRow, version: str, path: str, change_id: str, roo
     modules = {name for module in _imported_modules(tree, folder) for name in _with_parents(module)}
     needed = sorted(name for name in modules if name.partition(".")[0] not in (*roots, *sys.stdlib_module_names))
     is_relative = any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree))
-    package = f'__package__ = "{".".join(folder)}"\n' if is_relative else ""
-    head = _HEAD.format(package=package, names=", ".join(f'"{name}"' for name in needed)) if needed else ""
+    package = f"__package__ = {json.dumps('.'.join(folder))}\n" if is_relative else ""
+    head = _HEAD.format(package=package, names=", ".join(map(json.dumps, needed))) if needed else ""
     # A preamble that ends in the head of a class is no program of its own.
     code = _behind_future_imports(source_of(snippet), head)
     return {
@@ -67,8 +68,8 @@ def _imported_modules(tree: ast.Module, folder: list[str]) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            package = folder[: len(folder) - node.level + 1] if node.level else []
-            yield ".".join([*package, *([node.module] if node.module else [])])
+            package = folder[: max(0, len(folder) - node.level + 1)] if node.level else []
+            yield from filter(None, [".".join([*package, *([node.module] if node.module else [])])])
 
 
 def _with_parents(module: str) -> Iterator[str]:

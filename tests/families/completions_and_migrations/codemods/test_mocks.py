@@ -60,6 +60,12 @@ def test_the_edits_name_the_modules() -> None:
     assert (alone["code"], alone["edits"]) == ("import os\nfrom lib import fetch\nx = fetch(c)\n", [])
 
 
+def test_an_import_from_beyond_the_package_is_left_to_fail(tmp_path: Path) -> None:
+    row = program("from ....b import c\nfrom other import d\nfrom lib import fetch\n", "x = fetch(c)\n")
+    assert [edit["new"] for edit in row["edits"]] == ["b", "other"]
+    assert "ImportError" in run(row, tmp_path).stderr
+
+
 def test_a_folder_of_sources_is_no_package() -> None:
     row = program("from .b import c\nfrom lib import fetch\n", "x = fetch(c)\n", file="src/user/core.py")
     assert '__package__ = "user"\n' in row["code"]
