@@ -70,6 +70,8 @@ def snippet(context: RebuildContext, row: SnippetRow) -> RebuiltRow:
     """Extract an example again from its docstring, or a piece from its source distribution."""
     if row["source"] == SnippetSource.DOCSTRING:
         return RebuiltRow(_extracted(context, row, _in_docstrings(context, row)))
+    if row["source"] == SnippetSource.DOWNSTREAM and row["example_of"] == []:
+        raise NotRebuilt("another release of its package has another form of it", code="rebuild_form")
     if row["source"] == SnippetSource.DOWNSTREAM:
         piece = _extracted(context, row, _in_dependent(context, row))
         return RebuiltRow(piece, frozenset({"example_of"}), "example_of depends on what else its author shows")

@@ -24,6 +24,9 @@ class ApiUse(NamedTuple):
 
 Uses = frozenset[ApiUse]
 
+_PARTS = frozenset({"register", "setter", "getter", "deleter", "overload"})
+"""Decorators of definitions that share a name."""
+
 
 def changed_functions(
     snippets: Iterable[SnippetRow], uses_of: Callable[[SnippetRow], Uses]
@@ -53,9 +56,13 @@ def _qualified_name(snippet: SnippetRow) -> tuple[str, ...] | None:
     while body and isinstance(body[-1], ast.ClassDef):
         names.append(body[-1].name)
         body = body[-1].body
-    if body and isinstance(body[-1], ast.FunctionDef | ast.AsyncFunctionDef):
-        names.append(body[-1].name)
-    elif names and body and isinstance(body[-1], ast.Assign | ast.AnnAssign):
-        # attributes of a class: their last one tells them from others of the class
-        names.append(ast.unparse(body[-1].targets[0] if isinstance(body[-1], ast.Assign) else body[-1].target))
+    last = body[-1] if body else None
+    if isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef):
+        nodes = [node for decorator in last.decorator_list for node in ast.walk(decorator)]
+        decorators = {getattr(node, "attr", getattr(node, "id", None)) for node in nodes}
+        return None if decorators & _PARTS or last.name == "_" else (*names, last.name)
+    # Of attributes of a class the last one tells them from others of the class.
+    targets = last.targets if isinstance(last, ast.Assign) else [last.target] if isinstance(last, ast.AnnAssign) else []
+    if names and targets and isinstance(targets[0], ast.Name):
+        names.append(targets[0].id)
     return tuple(names) or None

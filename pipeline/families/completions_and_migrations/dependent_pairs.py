@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pipeline.core.syntax_trees import parse_python
-from pipeline.core.vocabularies.changes import OF_TYPES, WITH_MEMBERS
+from pipeline.core.vocabularies.changes import OF_TYPES, WITH_MEMBERS, ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import MigrationBasis
 from pipeline.corpus.snippets.dependent_changes import ApiUse, Uses, changed_functions
 from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.codemods.mocks import with_mocks
 from pipeline.families.completions_and_migrations.history import History
-from pipeline.families.completions_and_migrations.pairs import Pair, Side, core_paths, similarity
+from pipeline.families.completions_and_migrations.pairs import Pair, Side, core_paths, imported_elsewhere, similarity
 from pipeline.families.completions_and_migrations.rules import MigrationRules
 from pipeline.lake.guard import guarded
 from pipeline.lake.rows import ChangeRow, SnippetRow, UsageRow
@@ -35,74 +35,81 @@ def changed_dependents(
 ) -> Iterator[Pair | Reject]:
     """Yield the pair, or a reject, of each function of a dependent whose uses of the library differ between releases.
 
-    A change of the library is behind it, and each line that differs has to do with what is used or imported otherwise.
-    Authors often move before an API breaks: then the new form is that of the release in which it does. Whether the old
-    form fails there is for runs to say: of programs in
-    which other packages are mocked.
+    A change of what the old form alone uses is behind it, and each line that differs has to do with what is used
+    otherwise. Authors often move before an API breaks: then the new form is that of the release in which it does.
+    Whether the old form fails there is for runs to say: of programs in which other packages are mocked.
     """
     roots = {name for release in history.releases.values() for name in release["import_names"]}
-    of_code = [row for row in changes if row["kind"] not in OF_TYPES]
+    of_code = [row for row in changes if row["kind"] not in (*OF_TYPES, ChangeKind.BEHAVIOUR)]
     of_code.sort(key=lambda row: (not row["breaking"], history.rank(row["new_version"]), row["id"]))
 
     def uses_of(row: SnippetRow) -> Uses:
         return frozenset(ApiUse(use["path"], tuple(use["keywords"])) for use in usages.get(row["id"], ()))
 
-    def pair(forms: tuple[SnippetRow, SnippetRow]) -> Iterator[Pair | Reject]:
+    def pair(forms: tuple[SnippetRow, SnippetRow]) -> Pair | Reject:
         old, new = forms
         key, before, after = f"{old['id']} {new['id']}", uses_of(old), uses_of(new)
         gone, arrived = before - after, after - before
-        change = next((row for row in of_code if _is_behind(row, gone | arrived, forms, history)), None)
-        if change is None:
-            detail = f"what it uses otherwise did not change from {old['version']} to {new['version']}, nor broke later"
-            yield Reject(key, RejectReason.UNCHANGED, detail)
-        elif (cores := core_paths("", _paths(gone or before), _paths(arrived))) is None:
-            used = ", ".join(sorted(_paths(gone)))
-            yield Reject(key, RejectReason.NO_PARTNER, f"nothing of the library takes the place of {used}")
-        elif (alike := similarity(source_of(old), source_of(new))) < rules.min_similarity:
-            yield Reject(key, RejectReason.NO_PARTNER, f"the forms are alike by {alike:.2f}")
-        elif line := _unrelated_line(forms, gone | arrived):
-            yield Reject(key, RejectReason.UNCHANGED, f"no API that is used otherwise stands in: {line}")
-        else:
-            versions = old["version"], max(new["version"], change["new_version"], key=history.rank)
-            sides = [
-                Side(row, version, path, with_mocks(row, version, path, change["id"], roots))
-                for row, version, path in zip(forms, versions, cores, strict=True)
-            ]
-            yield Pair(sides[0], sides[1], MigrationBasis.DEPENDENT_CHANGED, alike, change["id"])
+        behind = [(row, paths) for row in of_code if (paths := _paths_of(row, gone, forms, history))]
+        if not behind:
+            detail = f"what it uses no more did not change from {old['version']} to {new['version']}, nor broke later"
+            return Reject(key, RejectReason.UNCHANGED, detail)
+        change, changed = behind[0]
+        cores = core_paths("", changed, frozenset(use.path for use in arrived))
+        versions = old["version"], max(new["version"], change["new_version"], key=history.rank)
+        if cores is None:
+            return Reject(key, RejectReason.NO_PARTNER, f"nothing of the library takes the place of {min(changed)}")
+        if lost := sorted(use.path for use in after if history.definition(use.path, versions[1]) is None):
+            return Reject(key, RejectReason.NO_PARTNER, f"{versions[1]} has no {lost[0]}, which the new form uses")
+        alike = similarity(source_of(old), source_of(new))
+        if alike < rules.min_similarity:
+            return Reject(key, RejectReason.NO_PARTNER, f"the forms are alike by {alike:.2f}")
+        imported = [imported_elsewhere(source_of(row), history) for row in forms]
+        if others := imported[0] ^ imported[1]:
+            return Reject(key, RejectReason.OTHER_CAUSE, f"only one of the two forms uses {', '.join(sorted(others))}")
+        if line := _unrelated_line(forms, gone, arrived):
+            return Reject(key, RejectReason.UNCHANGED, f"no API that is used otherwise is in: {line}")
+        sides = [
+            Side(row, version, path, with_mocks(row, version, roots))
+            for row, version, path in zip(forms, versions, cores, strict=True)
+        ]
+        return Pair(sides[0], sides[1], MigrationBasis.DEPENDENT_CHANGED, alike, change["id"])
 
     pairs = changed_functions(snippets, uses_of)
-    yield from guarded(pairs, lambda forms: f"{forms[0]['id']} {forms[1]['id']}", pair)
+    yield from guarded(pairs, lambda forms: f"{forms[0]['id']} {forms[1]['id']}", lambda forms: [pair(forms)])
 
 
-def _paths(uses: Uses) -> frozenset[str]:
-    return frozenset(use.path for use in uses)
-
-
-def _is_behind(change: ChangeRow, uses: Uses, forms: tuple[SnippetRow, SnippetRow], history: History) -> bool:
-    """Say whether a change came between two forms, or broke something later, and is about one of these uses."""
+def _paths_of(change: ChangeRow, uses: Uses, forms: tuple[SnippetRow, SnippetRow], history: History) -> frozenset[str]:
+    """Return the paths of uses that a change is about if it came between two forms, or broke something later."""
     first, last = (history.rank(row["version"]) for row in forms)
     introduced = history.rank(change["new_version"])
     if introduced <= first or (introduced > last and not change["breaking"]):
-        return False
-    changed = {change["path"], change["canonical_path"]}
-    for use in uses:
-        states = (history.definition(use.path, row["version"]) for row in forms)
-        names = {use.path, *(state["canonical_path"] for state in states if state)}
-        if change["kind"] in WITH_MEMBERS:
-            names = {part for name in names for part in itertools.accumulate(name.split("."), "{}.{}".format)}
-        if names & changed and (
-            change["parameter"] is None or {change["parameter"], change["new"]} & set(use.keywords)
-        ):
-            return True
-    return False
+        return frozenset()
+    return frozenset(use.path for use in uses if _concerns(change, use, forms[0]["version"], history))
 
 
-def _unrelated_line(forms: tuple[SnippetRow, SnippetRow], uses: Uses) -> str | None:
-    """Return the first line in which two forms differ that names nothing of what is used or imported otherwise."""
+def _concerns(change: ChangeRow, use: ApiUse, version: str, history: History) -> bool:
+    state = history.definition(use.path, version)
+    names = {use.path, *([state["canonical_path"]] if state else [])}
+    if change["kind"] in WITH_MEMBERS:
+        names = {part for name in names for part in itertools.accumulate(name.split("."), "{}.{}".format)}
+    is_given = not {change["parameter"], change["new"]}.isdisjoint(use.keywords)
+    return not names.isdisjoint((change["path"], change["canonical_path"])) and (
+        change["parameter"] is None or is_given
+    )
+
+
+def _unrelated_line(forms: tuple[SnippetRow, SnippetRow], gone: Uses, arrived: Uses) -> str | None:
+    """Return the first line in which two forms differ that names nothing of what is used or imported otherwise.
+
+    Of a call that both have, with other arguments, the arguments count that only one of them gives.
+    """
     trees = [parse_python(source_of(row)) for row in forms]
-    imported = [set(_imported(tree)) for tree in trees]
-    names = {name for name, _ in imported[0] ^ imported[1]}
-    names |= {part for use in uses for part in (use.path.rpartition(".")[2], *use.keywords)}
+    bound = [set(_imported(tree)) for tree in trees]
+    names = {name for name, _ in bound[0] ^ bound[1]}
+    keywords = [{(use.path, keyword) for use in uses for keyword in use.keywords} for uses in (gone, arrived)]
+    names |= {keyword for _, keyword in keywords[0] ^ keywords[1]} if _same_paths(gone, arrived) else set()
+    names |= {use.path.rpartition(".")[2] for use in (*gone, *arrived)}
     old, new = (ast.unparse(tree).splitlines() for tree in trees)
     for kind, old_first, old_last, new_first, new_last in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
         differing = [*old[old_first:old_last], *new[new_first:new_last]] if kind != "equal" else []
@@ -110,6 +117,10 @@ def _unrelated_line(forms: tuple[SnippetRow, SnippetRow], uses: Uses) -> str | N
             if not _OF_IMPORTS.match(line.strip()) and names.isdisjoint(re.findall(r"\w+", line)):
                 return line.strip()
     return None
+
+
+def _same_paths(gone: Uses, arrived: Uses) -> bool:
+    return {use.path for use in gone} == {use.path for use in arrived}
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:

@@ -57,6 +57,7 @@ def make_migrations(
         candidates.rows,
         kind_of=lambda row: (
             _is_rewritten(row),
+            row["basis"] == MigrationBasis.DEPENDENT_CHANGED,
             *(row["path"], row["target_path"], row["version"], row["target_version"]),
         ),
         rank_of=lambda row: (*ranks[row["id"]], row["id"], _BASES.index(MigrationBasis(row["basis"]))),

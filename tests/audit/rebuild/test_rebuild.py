@@ -127,6 +127,7 @@ def test_the_score_of_a_migration_is_not_made_again(context: RebuildContext) -> 
         ("snippets", {"source": "documentation"}, "rebuild_source_not_read"),
         ("snippets", {"source": "github"}, "rebuild_source_not_read"),
         ("snippets", {"source": "downstream", "place": "pkg:pypi/other@1.0"}, "rebuild_offline"),
+        ("snippets", {"source": "downstream", "example_of": []}, "rebuild_form"),
         ("documents", {}, "rebuild_offline"),
         ("api_documents", {"source": "site"}, "rebuild_source_can_change"),
     ],

@@ -83,6 +83,9 @@ IN_CLASSES = [
     ("x = lib.make()\n", "x = lib.find(1)\n", 0),
     ("@lib.shared\ndef f(): pass\n", "@lib.make\ndef f(): pass\n", 1),
     ("async def f(): lib.make()\n", "async def f(): lib.find(1)\n", 1),
+    ("class A:\n    T[" + "1+" * 2000 + "1] = lib.make()\n", "class A:\n    x = lib.find(1)\n", 0),
+    ("@show.register\ndef f(a): lib.make()\n", "@show.register\ndef f(a): lib.find(1)\n", 0),
+    ("def _(a): lib.make()\n", "def _(a): lib.find(1)\n", 0),
     ("def f(:", "def f(): lib.find(1)\n", 0),
 ]  # fmt: skip
 
@@ -90,7 +93,9 @@ IN_CLASSES = [
 @pytest.mark.parametrize(("old", "new", "count"), IN_CLASSES)
 def test_what_a_form_is_called(old: str, new: str, count: int) -> None:
     first: Any = {"source": "downstream", "origin": "a", "file": "a.py", "preamble": HEAD, "created_time": TIME}
-    rows = [{**first, "id": v, "version": v, "place": v, "code": code} for v, code in (("1", old), ("2", new))]
+    rows: list[Any] = [
+        {**first, "id": v, "version": v, "place": v, "code": code} for v, code in (("1", old), ("2", new))
+    ]
     uses = {"1": frozenset({ApiUse("lib.make", ())}), "2": frozenset({ApiUse("lib.find", ())})}
     pairs = list(changed_functions(rows, lambda row: uses[row["id"]]))
     assert [(one["id"], other["id"]) for one, other in pairs] == [("1", "2")] * count

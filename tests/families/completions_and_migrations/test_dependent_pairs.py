@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -11,11 +12,14 @@ from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.lake.stage import Output
 from tests.families.completions_and_migrations.rows import change
 from tests.families.completions_and_migrations.rows import snippet as unchecked
-from tests.families.completions_and_migrations.test_migrations import run
+from tests.families.completions_and_migrations.test_migrations import run, snippet
 
 HEAD = "from lib import fetch\n"
 OLD = "def read(name):\n    rows = fetch(name)\n    return rows\n"
 NEW = OLD.replace("fetch", "load")
+OLD_EXAMPLE = snippet("x = fetch(1)\n", "lib.fetch", "1.0.0", "1.1.0")
+NEW_EXAMPLE = snippet("x = load(1)\n", "lib.load", "2.0.0")
+REMOVED_FOR_LOAD = change(ChangeKind.REMOVED, "lib.fetch", "1.1.0", "2.0.0", replacement=":func:`load` instead")
 REMOVED = change(ChangeKind.REMOVED, "lib.fetch", "1.1.0", "2.0.0")
 
 
@@ -76,17 +80,52 @@ def test_what_leaves_the_library_has_no_partner() -> None:
     ]
 
 
-QUOTE = "try:\n    from urllib.parse import quote\nexcept ImportError:\n    from urllib import quote\n"
-
-
-def test_lines_with_what_is_imported_otherwise_belong_to_the_change() -> None:
-    old = OLD.replace("return rows", "return quote(rows)")
-    new = NEW.replace("return rows", "return quote(rows, '')")
-    output = run(
-        [
-            form("1.0.0", old, preamble="from lib import fetch\nfrom werk import quote\n"),
-            form("2.0.0", new, preamble=f"from lib import load\n{QUOTE}"),
-        ],
-        [REMOVED],
-    )
+def test_a_fallback_for_the_other_release_belongs_to_the_change() -> None:
+    preamble = "try:\n    from lib import load\nexcept ImportError:\n    from lib import fetch as load\n"
+    output = run([form("1.0.0", OLD), form("2.0.0", NEW, preamble=preamble)], [REMOVED])
     assert {row["basis"] for row in output.tables["migrations"]} == {"dependent_changed"}
+
+
+TO_SEND = OLD.replace("rows = fetch(name)", "rows = send(fetch(name))")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes", "preamble", "refusal"),
+    [
+        # what came is not why the old form was left
+        (OLD, OLD.replace("fetch(name)", "load(fetch(name))"), [change(ChangeKind.INTRODUCED, "lib.load", "1.1.0", "2.0.0")], "", "unchanged"),
+        # an API that goes later than the old one takes no place in the last release
+        (OLD, NEW, [change(ChangeKind.REMOVED, "lib.load", "2.0.0", "2.0.0")], "", "unchanged"),
+        (OLD, NEW.replace("load(name)", "load(quote(name))"), [REMOVED], "from urllib.parse import quote\n", "other_cause"),
+    ],
+)  # fmt: skip
+def test_what_is_no_migration(old: str, new: str, changes: Any, preamble: str, refusal: str) -> None:
+    imported = preamble + "from lib import fetch, load\n"
+    output = run(
+        [form("1.0.0", old, preamble="from lib import fetch, load\n"), form("2.0.0", new, preamble=imported)], changes
+    )
+    assert [row for row in output.tables["migrations"] if row["basis"] == "dependent_changed"] == []
+    reasons = [str(each.reason) for each in output.rejects if len(each.key.split()) == 2]
+    assert reasons == [refusal]
+
+
+def test_the_core_is_what_the_change_is_about() -> None:
+    old, new = TO_SEND, OLD.replace("rows = fetch(name)", "rows = _load(load(name))")
+    names = {"preamble": "from lib import _load, fetch, load, send\n"}
+    output = run(
+        [form("1.0.0", old, **names), form("2.0.0", new, **names)],
+        [change(ChangeKind.REMOVED, "lib.send", "1.1.0", "2.0.0")],
+    )
+    (up,) = (row for row in output.tables["migrations"] if row["direction"] == "old_to_new")
+    assert up["path"] == "lib.send"
+
+
+def test_examples_have_their_own_quota() -> None:
+    forms = [
+        form(version, code, origin=f"pypi:user{number}", preamble=f"from lib import fetch, load\nX = {number}\n")
+        for number in range(4)
+        for version, code in (("1.0.0", OLD), ("2.0.0", NEW))
+    ]
+    output = run([*forms, OLD_EXAMPLE, NEW_EXAMPLE], [REMOVED_FOR_LOAD])
+    counted = Counter(row["basis"] for row in output.tables["migrations"] if row["direction"] == "old_to_new")
+    assert counted == {"dependent_changed": 3, "replacement": 1}

@@ -310,6 +310,12 @@ def test_migrations_are_refused_where_the_old_code_does_not_fail(
     assert output.reasons == {"not_proven": 1}
 
 
+@pytest.mark.parametrize(("basis", "count"), [(MigrationBasis.REPLACEMENT, 2), (MigrationBasis.DEPENDENT_CHANGED, 1)])
+def test_where_others_are_mocked_only_the_api_itself_proves_a_migration(basis: MigrationBasis, count: int) -> None:
+    output = accept(surviving(basis, Outcome.WRONG_EXCEPTION))
+    assert len(output.by_table["published_migrations"]) == count
+
+
 def test_a_downgrade_to_code_that_need_not_be_older_is_refused() -> None:
     made = surviving(MigrationBasis.REPLACEMENT, Outcome.PASSED).with_run(NEW["id"], "1.1", Outcome.PASSED)
     assert accept(made).by_table["published_migrations"] == []

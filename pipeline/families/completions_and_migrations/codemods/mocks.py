@@ -14,6 +14,8 @@ from pipeline.corpus.usages.text import source_of
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import RewriteRow, SnippetRow
 
+_FUTURE = "from __future__ import annotations\n"
+
 _HEAD = """\
 import sys
 from importlib.util import find_spec
@@ -30,12 +32,13 @@ from unittest.mock import MagicMock
 """
 
 
-def with_mocks(snippet: SnippetRow, version: str, path: str, change_id: str, roots: Collection[str]) -> RewriteRow:
+def with_mocks(snippet: SnippetRow, version: str, roots: Collection[str]) -> RewriteRow:
     """Return a piece of a project as a program for a release in which other packages that are not installed are mocked.
 
     Every name can be imported from a `MagicMock` and used in any way (as with Sphinx's `autodoc_mock_imports`, which
     imports modules without what they need). `roots` are the top-level names of the library, which is never mocked. A
-    relative import is one from the package in whose file the piece is.
+    relative import is one from the package in whose file the piece is. Annotations are not evaluated, as in the file
+    they may not be.
     """
     tree = parse_python(source_of(snippet))
     folder = snippet["file"].removeprefix("src/").split("/")[:-1]
@@ -45,19 +48,22 @@ def with_mocks(snippet: SnippetRow, version: str, path: str, change_id: str, roo
     package = f"__package__ = {json.dumps('.'.join(folder))}\n" if is_relative else ""
     head = _HEAD.format(package=package, names=", ".join(map(json.dumps, needed))) if needed else ""
     # A preamble that ends in the head of a class is no program of its own.
-    code = _behind_future_imports(source_of(snippet), head)
+    source = source_of(snippet)
+    if _has_annotations(tree) and not source.startswith(_FUTURE):
+        source = _FUTURE + source
+    code = _behind_future_imports(source, head)
     return {
         "id": content_id("rewrite", snippet["library"], version, code),
         "library": snippet["library"],
         "version": version,
         "snippet_id": snippet["id"],
         "snippet_version": snippet["version"],
-        "changes": [change_id],
+        "changes": [],
         "preamble": "",
         "code": code,
         "checks": [],
         "edits": [
-            {"codemod": Codemod.MOCK, "line": 1, "path": path, "parameter": None, "old": None, "new": name}
+            {"codemod": Codemod.MOCK, "line": 1, "path": name, "parameter": None, "old": None, "new": name}
             for name in needed
         ],
     }
@@ -81,3 +87,12 @@ def _behind_future_imports(code: str, head: str) -> str:
     lines = code.splitlines(keepends=True)
     count = next((number for number, line in enumerate(lines) if not line.startswith("from __future__ ")), len(lines))
     return "".join([*lines[:count], head, *lines[count:]])
+
+
+def _has_annotations(tree: ast.Module) -> bool:
+    return any(
+        isinstance(node, ast.AnnAssign)
+        or getattr(node, "annotation", None) is not None
+        or getattr(node, "returns", None) is not None
+        for node in ast.walk(tree)
+    )

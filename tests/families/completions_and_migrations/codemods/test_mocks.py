@@ -15,7 +15,7 @@ from tests.families.completions_and_migrations.test_dependent_pairs import form
 
 
 def program(preamble: str, code: str, file: str = "user/web/core.py") -> RewriteRow:
-    return with_mocks(form("1.0.0", code, preamble=preamble, file=file), "1.0.0", "lib.fetch", "a change", ["lib"])
+    return with_mocks(form("1.0.0", code, preamble=preamble, file=file), "1.0.0", ["lib"])
 
 
 def run(row: RewriteRow, tmp_path: Path) -> subprocess.CompletedProcess[str]:
