@@ -93,9 +93,9 @@ def _concerns(change: ChangeRow, use: ApiUse, version: str, history: History) ->
     names = {use.path, *([state["canonical_path"]] if state else [])}
     if change["kind"] in WITH_MEMBERS:
         names = {part for name in names for part in itertools.accumulate(name.split("."), "{}.{}".format)}
-    is_given = not {change["parameter"], change["new"]}.isdisjoint(use.keywords)
+    is_passed = not {change["parameter"], change["new"]}.isdisjoint(use.keywords)
     return not names.isdisjoint((change["path"], change["canonical_path"])) and (
-        change["parameter"] is None or is_given
+        change["parameter"] is None or is_passed
     )
 
 
