@@ -788,7 +788,7 @@ class RewriteEdit(TypedDict):
     new: str | None
 
 class RewriteRow(TypedDict):
-    """A snippet as codemods, or in a snapshot a model too, wrote it for another release of its library; or a piece of a project for its own release, in which other packages are mocked. It counts only in a migration whose runs prove it."""
+    """A snippet as codemods, or in a snapshot a model too, wrote it for another release of its library; or a piece of a project in which other packages are mocked. It counts only in a migration whose runs prove it."""
 
     id: str
     library: str

@@ -108,7 +108,8 @@ def _unrelated_line(forms: tuple[SnippetRow, SnippetRow], gone: Uses, arrived: U
     bound = [set(_imported(tree)) for tree in trees]
     names = {name for name, _ in bound[0] ^ bound[1]}
     keywords = [{(use.path, keyword) for use in uses for keyword in use.keywords} for uses in (gone, arrived)]
-    names |= {keyword for _, keyword in keywords[0] ^ keywords[1]} if _same_paths(gone, arrived) else set()
+    if {use.path for use in gone} == {use.path for use in arrived}:
+        names |= {keyword for _, keyword in keywords[0] ^ keywords[1]}
     names |= {use.path.rpartition(".")[2] for use in (*gone, *arrived)}
     old, new = (ast.unparse(tree).splitlines() for tree in trees)
     for kind, old_first, old_last, new_first, new_last in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
@@ -117,10 +118,6 @@ def _unrelated_line(forms: tuple[SnippetRow, SnippetRow], gone: Uses, arrived: U
             if not _OF_IMPORTS.match(line.strip()) and names.isdisjoint(re.findall(r"\w+", line)):
                 return line.strip()
     return None
-
-
-def _same_paths(gone: Uses, arrived: Uses) -> bool:
-    return {use.path for use in gone} == {use.path for use in arrived}
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:

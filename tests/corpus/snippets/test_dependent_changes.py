@@ -44,7 +44,7 @@ def forms(*rows: Any) -> list[tuple[str, str]]:
     ],
     ids=["other API", "other argument", "other code", "the same", "twice in a release", "another function"],
 )
-def test_forms_are_kept_where_uses_differ(old: str, new: str, expected: list[str]) -> None:
+def test_both_forms_are_snippets_where_uses_differ(old: str, new: str, expected: list[str]) -> None:
     # What the other function shows leaves nothing for which one form alone would be kept.
     assert [line for _, line in forms(release("1", OTHER + old), release("2", OTHER + new, 2))] == expected
 
