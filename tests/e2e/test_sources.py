@@ -205,7 +205,7 @@ def test_a_dependent_that_moved_is_a_migration_which_can_be_made_again(
     written = {row["id"]: row for row in rows(published, "rewrites")}
     moved = {row["direction"]: row for row in rows(published, "migrations") if row["basis"] == "dependent_changed"}
     sides = [(row["version"], row["target_version"], row["source_in_target"]) for row in moved.values()]
-    assert sorted(sides) == [("1.1", "2.0", "api_missing"), ("2.0", "1.1", "api_missing")]
+    assert sides == [("1.1", "2.0", "api_missing")]
     up = moved["old_to_new"]
     assert up["target_code"] == up["source_code"].replace("make_loud", "make_louder")
     assert [edit["new"] for edit in written[up["source_rewrite_id"]]["edits"]] == ["user", "user.lines"]

@@ -13,6 +13,7 @@ from pipeline.core.vocabularies.changes import OF_TYPES, WITH_MEMBERS, ChangeKin
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import MigrationBasis
 from pipeline.corpus.snippets.dependent_changes import ApiUse, Uses, changed_functions
+from pipeline.corpus.snippets.names import free_names
 from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.codemods.mocks import with_mocks
 from pipeline.families.completions_and_migrations.history import History
@@ -21,9 +22,6 @@ from pipeline.families.completions_and_migrations.rules import MigrationRules
 from pipeline.lake.guard import guarded
 from pipeline.lake.rows import ChangeRow, SnippetRow, UsageRow
 from pipeline.lake.stage import Reject
-
-_OF_IMPORTS = re.compile(r"(import|from) |try:$|except (ImportError|ModuleNotFoundError)\b")
-"""What a line of imports begins with, also where another import takes the place of one that fails."""
 
 
 def changed_dependents(
@@ -36,7 +34,8 @@ def changed_dependents(
     """Yield the pair, or a reject, of each function of a dependent whose uses of the library differ between releases.
 
     A change of what the old form alone uses is behind it, and each line that differs has to do with what is used
-    otherwise. Authors often move before an API breaks: then the new form is that of the release in which it does.
+    otherwise. One that takes either API, whichever there is, is no answer for one release. Nobody moves downwards.
+    Authors often move before an API breaks: then the new form is that of the release in which it does.
     Whether the old form fails there is for runs to say: of programs in which other packages are mocked.
     """
     roots = {name for release in history.releases.values() for name in release["import_names"]}
@@ -67,13 +66,16 @@ def changed_dependents(
         imported = [imported_elsewhere(source_of(row), history) for row in forms]
         if others := imported[0] ^ imported[1]:
             return Reject(key, RejectReason.OTHER_CAUSE, f"only one of the two forms uses {', '.join(sorted(others))}")
+        if unknown := [name for row in forms for name in free_names(source_of(row))]:
+            return Reject(key, RejectReason.BROKEN_EXAMPLE, f"nothing defines {', '.join(unknown)}")
         if line := _unrelated_line(forms, gone, arrived):
             return Reject(key, RejectReason.UNCHANGED, f"no API that is used otherwise is in: {line}")
-        sides = [
-            Side(row, version, path, with_mocks(row, version, roots))
-            for row, version, path in zip(forms, versions, cores, strict=True)
-        ]
-        return Pair(sides[0], sides[1], MigrationBasis.DEPENDENT_CHANGED, alike, change["id"])
+        programs = [with_mocks(row, version, roots) for row, version in zip(forms, versions, strict=True)]
+        sides = (
+            Side(old, versions[0], cores[0], programs[0]),
+            Side(new, versions[1], cores[1], programs[1]),
+        )
+        return Pair(*sides, MigrationBasis.DEPENDENT_CHANGED, alike, change["id"], upwards_only=True)
 
     pairs = changed_functions(snippets, uses_of)
     yield from guarded(pairs, lambda forms: f"{forms[0]['id']} {forms[1]['id']}", lambda forms: [pair(forms)])
@@ -115,7 +117,8 @@ def _unrelated_line(forms: tuple[SnippetRow, SnippetRow], gone: Uses, arrived: U
     for kind, old_first, old_last, new_first, new_last in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
         differing = [*old[old_first:old_last], *new[new_first:new_last]] if kind != "equal" else []
         for line in filter(str.strip, differing):
-            if not _OF_IMPORTS.match(line.strip()) and names.isdisjoint(re.findall(r"\w+", line)):
+            is_import = line.split()[0] in ("import", "from")
+            if not is_import and names.isdisjoint(re.findall(r"\w+", line)):
                 return line.strip()
     return None
 

@@ -12,7 +12,7 @@ from packaging.version import Version
 from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
 from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.samples import Evidence
+from pipeline.core.vocabularies.samples import Evidence, MigrationBasis
 from pipeline.families.proof import Runs
 from pipeline.lake.rows import AnyRow, PublishedCompletionRow, PublishedMigrationRow, R
 from pipeline.lake.stage import Reject
@@ -63,8 +63,11 @@ def migration_task(row: PublishedMigrationRow) -> tuple[object, ...]:
     of_classes = all(owner.rpartition(".")[2][:1].isupper() for owner in classes)
     if of_classes and classes[0] != classes[1] and row["source_name"] == row["target_name"]:
         paths = classes
+    # Dependents move by one change from any release to any other.
+    of_dependents = row["basis"] == MigrationBasis.DEPENDENT_CHANGED
+    versions = () if of_dependents else (row["version"], row["target_version"])
     # Two parameters of an API are two changes.
-    return *paths, row["version"], row["target_version"], row["basis"], row["change_id"]
+    return *paths, *versions, row["basis"], row["change_id"]
 
 
 def surest_first(row: PublishedCompletionRow) -> tuple[Any, ...]:

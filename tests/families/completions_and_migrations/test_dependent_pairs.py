@@ -38,13 +38,12 @@ def pairs(old: str, new: str, changes: Any = (REMOVED,), **columns: Any) -> Outp
     return run([form("1.0.0", old), form("2.0.0", new, **columns)], changes)
 
 
-def test_both_forms_are_a_migration_in_both_directions() -> None:
-    rows = {row["direction"]: row for row in pairs(OLD, NEW).tables["migrations"]}
-    up, down = rows["old_to_new"], rows["new_to_old"]
+def test_both_forms_are_a_migration_upwards() -> None:
+    (up,) = pairs(OLD, NEW).tables["migrations"]
     assert (up["source_code"], up["target_code"]) == (HEAD + OLD, HEAD.replace("fetch", "load") + NEW)
     assert (up["source_name"], up["target_name"], up["basis"]) == ("fetch", "load", "dependent_changed")
     assert (up["version"], up["target_version"], up["change_id"]) == ("1.0.0", "2.0.0", REMOVED["id"])
-    assert (down["source_code"], down["change_id"]) == (up["target_code"], REMOVED["id"])
+    assert up["direction"] == "old_to_new"
 
 
 def test_the_target_of_an_early_move_is_the_release_that_breaks() -> None:
@@ -61,6 +60,7 @@ def test_the_target_of_an_early_move_is_the_release_that_breaks() -> None:
         (OLD, NEW, [change(ChangeKind.REMOVED, "lib.fetch", "0.9", "1.0.0")], "unchanged"),
         (OLD, NEW, [change(ChangeKind.PARAMETER_REMOVED, "lib.fetch", "1.1.0", "2.0.0", parameter="a")], "unchanged"),
         (OLD, NEW.replace("return rows", "return list(rows)"), [REMOVED], "unchanged"),
+        (OLD + "    textwidth(rows)\n", NEW + "    textwidth(rows)\n", [REMOVED], "broken_example"),
         (OLD, NEW.replace("    return", "    print(rows)\n    return"), [REMOVED], "unchanged"),
         (OLD, "def read(name):\n    load(1)\n" + "    load(load(name), load(name), load(name))\n" * 9, [REMOVED], "no_partner"),
     ],
@@ -92,10 +92,10 @@ def test_the_new_form_uses_nothing_that_the_target_lacks() -> None:
     assert (refused.reason, refused.detail) == ("no_partner", "2.0.0 has no lib.load, which the new form uses")
 
 
-def test_a_fallback_for_the_other_release_belongs_to_the_change() -> None:
+def test_a_fallback_for_the_other_release_is_no_answer_for_one() -> None:
     preamble = "try:\n    from lib import load\nexcept ImportError:\n    from lib import fetch as load\n"
     output = run([form("1.0.0", OLD), form("2.0.0", NEW, preamble=preamble)], [REMOVED])
-    assert {row["basis"] for row in output.tables["migrations"]} == {"dependent_changed"}
+    assert [row for row in output.tables["migrations"] if row["basis"] == "dependent_changed"] == []
 
 
 TO_SEND = OLD.replace("rows = fetch(name)", "rows = send(fetch(name))")

@@ -113,3 +113,11 @@ def test_of_completions_that_are_alike_a_run_counts_more_than_a_review_and_that_
         row("longest", code="longest()", evidence=Evidence.EXECUTED, review_status=unflagged),
     ]
     assert [each["id"] for each in sorted(rows, key=surest_first)] == ["longest", "first", "later", "pending", "static"]
+
+
+@pytest.mark.parametrize(("basis", "alike"), [("dependent_changed", True), ("test_changed", False)])
+def test_dependents_that_moved_by_one_change_ask_for_the_same(basis: str, alike: bool) -> None:
+    one = migration("lib.old", "lib.new") | {"basis": basis, "change_id": "a"}
+    other = one | {"version": "1.1", "target_version": "2.1"}
+    assert (migration_task(one) == migration_task(other)) == alike
+    assert migration_task(one) != migration_task(one | {"change_id": "b"})
