@@ -101,6 +101,6 @@ def test_what_a_form_is_called(old: str, new: str, count: int) -> None:
     assert [(one["id"], other["id"]) for one, other in pairs] == [("1", "2")] * count
 
 
-def test_secrets_and_licences_are_looked_at_as_in_all_code() -> None:
+def test_code_without_a_licence_is_refused_here_too() -> None:
     rows = release("1", OTHER + MAKES, licence=None), release("2", OTHER + FINDS, 2)
     assert ("licence", "1") in {(reason, detail.split()[2].rstrip(":")) for reason, detail in refused(run(*rows))}
