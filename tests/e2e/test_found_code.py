@@ -120,7 +120,9 @@ def test_a_completion_holds_what_the_file_gave_with_it(tables: dict[str, list[An
 
 def test_only_what_stands_alone_is_planned_to_run(tables: dict[str, list[Any]]) -> None:
     sources = {row["id"]: row["source"] for row in tables["snippets"]}
-    planned = {name: tables[name] for name in ("snippets", "completions", "migrations", "changes", "symbols")}
+    planned = {
+        name: tables[name] for name in ("releases", "snippets", "completions", "migrations", "changes", "symbols")
+    }
     runs = plan_runs(**planned, executable_sources=RULES.validation.executable_sources)
     assert {str(sources[run.subject_id]) for run in runs if run.subject_id in sources} == {
         "stack_overflow",

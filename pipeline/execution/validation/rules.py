@@ -23,7 +23,6 @@ class ValidationRules(Rule):
     clock_shift_days: int = Field(ge=1)
     options: tuple[str, ...]
     executable_sources: frozenset[SnippetSource]
-    everywhere: frozenset[SnippetSource]
     time_s: float = Field(gt=0)
     probe_time_s: float = Field(gt=0)
     sample_time_s: float = Field(gt=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from packaging.version import Version
 
@@ -65,6 +66,7 @@ class Run:
 
 
 def plan_runs(
+    releases: Collection[ReleaseRow],
     snippets: Iterable[SnippetRow],
     completions: Iterable[CompletionRow],
     migrations: Iterable[MigrationRow],
@@ -76,31 +78,30 @@ def plan_runs(
 ) -> tuple[Run, ...]:
     """Return every run that a library's instances need, each once, in a fixed order.
 
-    A snippet runs in its own version, and in those of the completions made from it, the release before each, and both
-    releases of the change behind each; both sides of a migration run in both versions; a path that changed in a way
-    that can be seen by importing it is probed in both releases of the change, and so is the path that it has
-    afterwards. Of a snippet whose source is none of `executable_sources`, the path that a completion hides is probed
-    where the snippet would have run; so is that of a controlled completion, which has no snippet. Other languages than
+    A program runs in every release of the library: the rows made from it say where it is right. Both sides of a
+    migration run in both versions; a path that changed in a way that can be seen by importing it is probed in both
+    releases of the change, and so is the path that it has afterwards. Of a snippet whose source is none of
+    `executable_sources`, the path that a completion hides is probed in its version, the release before, and both
+    releases of the change behind it; so is that of a controlled completion, which has no snippet. Other languages than
     Python are not run. Code of a codemod runs as its migrations ask.
     """
     index = _Symbols(symbols)
     by_id = {
         row["id"]: row for row in snippets if row["source"] in executable_sources and row["language"] == Language.PYTHON
     }
-    subjects = [(row["id"], row["version"]) for row in by_id.values()]
+    subjects = [(subject, release["version"]) for subject in by_id for release in releases]
     span = {subject: (row["version"], row["last_version"]) for subject, row in by_id.items()}
     span |= {row["id"]: (row["version"], row["version"]) for row in rewrites}
     changes = list(changes)
     around = {change["id"]: (change["old_version"], change["new_version"]) for change in changes}
     probes = list(_probes(changes, index))
     for row in completions:
+        if row["snippet_id"] in by_id or not index.reachable(row["path"], row["version"]):
+            continue
         versions = [version for version in (row["version"], row["previous_version"]) if version]
         if row["version"] in (sides := around.get(row["change_id"] or "", ())):
             versions += [version for version in sides if version not in versions]
-        if row["snippet_id"] in span:
-            subjects += [(row["snippet_id"], version) for version in versions]
-        elif index.reachable(row["path"], row["version"]):
-            probes += [Run(row["path"], version, VerdictRole.PROBE) for version in versions]
+        probes += [Run(row["path"], version, VerdictRole.PROBE) for version in versions]
     for controlled in controlled_completions:
         if index.reachable(controlled["path"], controlled["version"]):
             versions = [version for version in (controlled["version"], controlled["previous_version"]) if version]
@@ -112,38 +113,15 @@ def plan_runs(
     return tuple(sorted({*runs, *probes}, key=lambda run: run.order))
 
 
-def runs_everywhere(
-    snippets: Iterable[SnippetRow], versions: Collection[str], sources: Collection[SnippetSource]
-) -> Iterator[Run]:
-    """Yield the runs in all of these versions of each program that has one of the sources."""
-    for row in snippets:
-        if row["source"] in sources and row["language"] == Language.PYTHON:
-            for version in versions:
-                yield Run(row["id"], version, _role(row["version"], row["last_version"], version))
-
-
 def subjects_of(migration: MigrationRow) -> tuple[str, str]:
     """Return what is run for the sides of a migration: ids of snippets, or of what a codemod made of them."""
     source, target = migration["source_rewrite_id"], migration["target_rewrite_id"]
     return source or migration["snippet_id"], target or migration["target_snippet_id"]
 
 
-def required_versions(
-    releases: Iterable[ReleaseRow],
-    snippets: Iterable[SnippetRow],
-    completions: Iterable[CompletionRow],
-    migrations: Iterable[MigrationRow],
-    changes: Iterable[ChangeRow],
-    symbols: Iterable[SymbolRow],
-    executable_sources: Collection[SnippetSource],
-    controlled_completions: Iterable[ControlledCompletionRow] = (),
-    rewrites: Iterable[RewriteRow] = (),
-) -> tuple[str, ...]:
-    """Return the versions among the releases that need an environment, in PEP 440 order."""
-    runs = plan_runs(
-        snippets, completions, migrations, changes, symbols, executable_sources, controlled_completions, rewrites
-    )
-    needed = {run.version for run in runs}
+def required_versions(releases: Sequence[ReleaseRow], **planned: Any) -> tuple[str, ...]:
+    """Return the versions among the releases that need an environment, in PEP 440 order; the rest is of `plan_runs`."""
+    needed = {run.version for run in plan_runs(releases, **planned)}
     return tuple(sorted(needed & {release["version"] for release in releases}, key=Version))
 
 

@@ -17,7 +17,7 @@ from pipeline.execution.validation.probes import probe, without_value
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.run_cache import RunCache, case_key, probe_key, remembered
 from pipeline.execution.validation.running import run_cases
-from pipeline.execution.validation.runs import Run, plan_runs, runs_everywhere
+from pipeline.execution.validation.runs import Run, plan_runs
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.place import at_release
@@ -73,10 +73,9 @@ def validation_stage(
 ) -> Output:
     """Run what a library's instances need and say how each run came out; the unit is a run.
 
-    Programs of the sources that the rules name run in every release that has an environment.
-
-    A run in a version without an environment is a reject NO_ENVIRONMENT under the key "subject version". The value of
-    an attribute is told only where a change is about it, whose sources then show that it is always the same.
+    A reference or probe in a version without an environment is a reject NO_ENVIRONMENT under the key "subject version";
+    of a program from another release nothing is missing there. The value of an attribute is told only where a change is
+    about it, whose sources then show that it is always the same.
 
     Errors: those of `EnvironmentStore.open`.
     """
@@ -86,6 +85,7 @@ def validation_stage(
     alone = runner.rules.executable_sources
     versions = built.keys() & by_version.keys()
     planned = plan_runs(
+        tables["releases"],
         tables["snippets"],
         tables["completions"],
         tables["migrations"],
@@ -96,8 +96,7 @@ def validation_stage(
         tables["rewrites"],
     )
     by_id |= {row["id"]: row for row in tables["rewrites"]}
-    everywhere = runs_everywhere(tables["snippets"], versions, runner.rules.everywhere)
-    runs = sorted({*planned, *everywhere}, key=lambda run: run.order)
+    runs = [run for run in planned if run.version in versions or run.role is not VerdictRole.OTHER_VERSION]
     ready = [run for run in runs if run.version in versions]
     valued = {change["path"] for change in tables["changes"] if change["kind"] == ChangeKind.ATTRIBUTE_VALUE}
     verdicts: list[VerdictRow] = []

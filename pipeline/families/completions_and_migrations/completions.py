@@ -23,6 +23,10 @@ from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ChangeRow, CompletionRow, SnippetRow, UsageRow, WitnessRow
 from pipeline.lake.stage import Reject
 
+_TAKES_BY_NAME = frozenset(
+    {ChangeKind.PARAMETER_ADDED_OPTIONAL, ChangeKind.PARAMETER_ADDED_REQUIRED, ChangeKind.PARAMETER_RENAMED}
+)
+
 
 def make_completions(
     programs: Iterable[tuple[SnippetRow, Source]],
@@ -89,7 +93,7 @@ def witnessed_changes(witnesses: Iterable[WitnessRow], changes: Iterable[ChangeR
     return by_snippet
 
 
-def _keywords(change: ChangeRow) -> Collection[str]:
+def keywords_of(change: ChangeRow) -> Collection[str]:
     """Return the names by which the parameter that a change is about is given on either side of it."""
     if change["kind"] not in OF_PARAMETERS or change["parameter"] is None:
         return ()
@@ -97,7 +101,7 @@ def _keywords(change: ChangeRow) -> Collection[str]:
 
 
 def _bears(change: ChangeRow, usage: UsageRow) -> bool:
-    return not frozenset(_keywords(change)).isdisjoint(usage["keywords"])
+    return not frozenset(keywords_of(change)).isdisjoint(usage["keywords"])
 
 
 def core_usages(usages: Iterable[UsageRow], rules: MaskingRules) -> tuple[list[UsageRow], list[Reject]]:
@@ -132,38 +136,71 @@ def _of_usage(
     rules: MaskingRules,
     witness: WitnessChange | None,
 ) -> Iterator[CompletionRow | Reject]:
-    spans = [_name_span(use) for use in uses]
-    versions = _versions(snippet, usage["path"], history)
-    span = _name_span(usage)
-    if source.text_of(span) != usage["name"]:
+    if source.text_of(_name_span(usage)) != usage["name"]:
+        span = _name_span(usage)
         raise ValueError(f"usage {usage['id']}: {usage['name']!r} does not stand at bytes {span} of its snippet")
-    levels = list(rules.granularities)
-    change = witness.change if witness else None
-    if witness is not None:
-        differing = _differing(source, usage, uses, witness)
-        if isinstance(differing, Reject):
-            yield replace(differing, key=f"{snippet['id']} {usage['path']}")
-            return
-        span, differing_level = differing
-        levels = [level for level in levels if level == differing_level]
-
-    def masked_at(use: UsageRow, level: Granularity) -> Masked | Reject:
-        at = span if use is usage else _name_span(use)
-        masked = mask(source, at, spans, level, rules)
-        if isinstance(masked, Reject):
-            return masked
-        return refuse_unknowable(source, masked, source.text_of(at), level, rules.guessing) or masked
-
-    # An example often begins with values that nobody can know, and goes on with the same API on what is there.
-    alike = [usage]
-    if change is None:
-        alike += [use for use in uses if (use["path"], use["name"]) == (usage["path"], usage["name"])]
-    fit = [use for use in alike if isinstance(masked_at(use, Granularity.LINE), Masked)]
-    for level in levels:
-        masks = [(use, masked_at(use, level)) for use in (*fit, *alike)]
-        use, masked = next((each for each in masks if isinstance(each[1], Masked)), masks[0])
+    versions = _versions(snippet, usage["path"], history)
+    if witness is None:
         for version in versions:
-            yield _instance(snippet, use, version, level, source, span, masked, history, change)
+            yield from _of_example(snippet, source, usage, uses, version, history, rules)
+        return
+    differing = _differing(source, usage, uses, witness)
+    if isinstance(differing, Reject):
+        yield replace(differing, key=f"{snippet['id']} {usage['path']}")
+        return
+    span, level = differing
+    for version in versions if level in rules.granularities else ():
+        masked = _masked(source, span, uses, level, rules)
+        yield _instance(snippet, usage, version, level, source, span, masked, history, witness.change)
+
+
+def _of_example(
+    snippet: SnippetRow,
+    source: Source,
+    usage: UsageRow,
+    uses: Sequence[UsageRow],
+    version: str,
+    history: History,
+    rules: MaskingRules,
+) -> Iterator[CompletionRow | Reject]:
+    """Yield the instances of an API in an example: the token is the argument that is new in a release, if it has one."""
+    # An example often begins with values that nobody can know, and goes on with the same API on what is there.
+    alike = [use for use in uses if (use["path"], use["name"]) == (usage["path"], usage["name"])]
+    fit = [use for use in alike if isinstance(_masked(source, _name_span(use), uses, Granularity.LINE, rules), Masked)]
+    change, argument = _given(source, usage, uses, history.modifications(usage["path"], version))
+    for level in rules.granularities:
+        spans = [(use, _name_span(use)) for use in (*fit, *alike)]
+        if argument is not None and level == Granularity.TOKEN:
+            spans.insert(0, (usage, argument))
+        masks = [(use, span, _masked(source, span, uses, level, rules)) for use, span in spans]
+        use, span, masked = next((each for each in masks if isinstance(each[2], Masked)), masks[0])
+        yield _instance(snippet, use, version, level, source, span, masked, history, change)
+
+
+def _masked(
+    source: Source, span: Span, uses: Sequence[UsageRow], level: Granularity, rules: MaskingRules
+) -> Masked | Reject:
+    masked = mask(source, span, [_name_span(use) for use in uses], level, rules)
+    if isinstance(masked, Reject):
+        return masked
+    return refuse_unknowable(source, masked, source.text_of(span), level, rules.guessing) or masked
+
+
+def _given(
+    source: Source, usage: UsageRow, uses: Sequence[UsageRow], changes: Iterable[ChangeRow]
+) -> tuple[ChangeRow, Span] | tuple[None, None]:
+    """Return the change by which a release takes an argument that an example gives by name, and where it gives it.
+
+    The name of the API is the same in the release before: what differs is the argument.
+    """
+    for change in changes:
+        if change["kind"] in _TAKES_BY_NAME and any(
+            _bears(change, use) for use in uses if use["path"] == usage["path"]
+        ):
+            differing = _differing(source, usage, uses, WitnessChange(change))
+            if not isinstance(differing, Reject) and differing[1] == Granularity.TOKEN:
+                return change, differing[0]
+    return None, None
 
 
 def _differing(
@@ -177,7 +214,7 @@ def _differing(
     if change["kind"] in WHOLE:
         return span, Granularity.TOKEN
     # The name of the API is the same in the other release: what differs is the argument, or the call.
-    keywords = _keywords(change)
+    keywords = keywords_of(change)
     if change["kind"] == ChangeKind.PARAMETER_KIND and NOT_BY_NAME.isdisjoint((change["old"], change["new"])):
         keywords = ()  # the name is right in either release
     arguments = _arguments_of(source, [use for use in uses if use["path"] == usage["path"]], keywords)

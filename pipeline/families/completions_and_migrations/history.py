@@ -172,6 +172,11 @@ class History:
         changes = (change for name in names for change in table.get((name, version), ()))
         return next(changes, None)
 
+    def modifications(self, path: str, version: str) -> list[ChangeRow]:
+        """Return all changes by which a release modified an API, the most specific first."""
+        names = self._names(path, version, with_parents=False)
+        return [change for name in names for change in self._changing.get((name, version), ())]
+
     def _names(self, path: str, version: str, *, with_parents: bool) -> Iterator[str]:
         while path:
             yield path

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any, TypedDict, cast
 
 from pipeline.core.errors import present
+from pipeline.core.vocabularies.changes import WHOLE
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
@@ -19,6 +20,7 @@ from pipeline.execution.mutation.score import too_weak
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.behaviours import by_place, retagged
 from pipeline.families.completions_and_migrations.codemods.reached import unreached_lines
+from pipeline.families.completions_and_migrations.completions import keywords_of
 from pipeline.families.completions_and_migrations.masks import MASKS
 from pipeline.families.completions_and_migrations.required_names import required_names
 from pipeline.families.proof import Proof, Runs, followers, prove, prove_witness
@@ -119,6 +121,9 @@ def acceptance_stage(
     )
 
 
+_WITNESSES = frozenset({SnippetSource.OWN_TEST, SnippetSource.CHANGE})
+"""Sources of programs that were found to show a change."""
+_IMPORT = re.compile(r"\s*(from|import)\b")
 _SAME_COMPLETION = ("path", "granularity", "answer", "description", "discriminating")
 
 
@@ -196,7 +201,7 @@ class _AcceptanceInputs:
         change = self.changes.get(instance["change_id"] or "")
         following = self.following.get(instance["version"])
         rules, source = self.reviews.rules, self.snippets[instance["snippet_id"]]["source"]
-        if change is not None and source in (SnippetSource.OWN_TEST, SnippetSource.CHANGE):
+        if change is not None and source in _WITNESSES:
             return prove_witness(instance, change, self.runs, rules.fails_in_target)
         return prove(instance, change, following, self.runs, rules.modified_proven_by)
 
@@ -230,8 +235,8 @@ def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedC
         "neighbour_outcome": proof.neighbour_outcome,
         "versions": passing_versions(facts.runs, subject, facts.versions),
         # Where what is asked for did not change, the program fails elsewhere because of something that it shows.
-        "discriminating": instance["change_id"] is not None
-        and proof.neighbour_outcome in facts.reviews.rules.same_code_fails
+        "discriminating": proof.neighbour_outcome in facts.reviews.rules.same_code_fails
+        and _hides_change(instance, facts)
         and not _has_same_answer(instance, proof.neighbour_version, facts.names),
     }
 
@@ -243,6 +248,20 @@ def _is_reached(instance: CompletionRow) -> bool:
     lines = {masked_code.count("\n", 0, match.start()) + 1 for match in re.finditer(re.escape(mask), masked_code)}
     tree = parse_program(instance["code"])
     return tree is None or not lines <= unreached_lines(tree)
+
+
+def _hides_change(instance: CompletionRow, facts: _AcceptanceInputs) -> bool:
+    """Return whether what a row is about is in its answer: an example may use an API several times, old and new."""
+    change = facts.changes.get(instance["change_id"] or "")
+    if change is None or instance["granularity"] == Granularity.TOKEN:
+        return change is not None
+    if change["kind"] in WHOLE or facts.snippets[instance["snippet_id"]]["source"] in _WITNESSES:
+        return True
+    if any(re.search(rf"\b{re.escape(keyword)}\s*=(?!=)", instance["answer"]) for keyword in keywords_of(change)):
+        return True
+    # Which of several uses comes out otherwise is not known.
+    statements = [line for line in instance["masked_code"].splitlines() if not _IMPORT.match(line)]
+    return MASKS[Granularity.TOKEN] not in "\n".join(statements)
 
 
 def _has_same_answer(instance: CompletionRow, neighbour: str | None, names: PublicNames) -> bool:

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from pipeline.core.vocabularies.running import VerdictRole as Role
-from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.execution.validation.runs import Run, plan_runs, required_versions, runs_everywhere
+from pipeline.execution.validation.runs import Run, plan_runs, required_versions
 from pipeline.lake.rows import ChangeRow, CompletionRow, SnippetRow, SymbolRow
 from tests.quality.flags.world import EXECUTABLE_SOURCES
 
@@ -32,15 +31,13 @@ def change(kind: str, path: str, new: str | None = None, parameter: str | None =
 SNIPPETS = [snippet("s", "1.0", "2.0"), snippet("t", "3.0", "3.0")]
 
 
-def test_each_snippet_runs_where_it_is_used_and_once() -> None:
-    pairs = (("1.0", None), ("2.0", "1.0"), ("2.0", "1.0"))
-    completions: list[Any] = [
-        {"snippet_id": "s", "version": v, "previous_version": before, "change_id": None} for v, before in pairs
-    ]
-    written: Any = {"source_rewrite_id": None, "target_rewrite_id": None}
-    migration = written | {"snippet_id": "s", "version": "2.0", "target_snippet_id": "t", "target_version": "3.0"}
-    back = written | {"snippet_id": "t", "version": "3.0", "target_snippet_id": "s", "target_version": "2.0"}
-    assert plan_runs(SNIPPETS, completions, [migration, back], [], [], EXECUTABLE_SOURCES) == (
+def releases(*versions: str) -> list[Any]:
+    return [{"version": version} for version in versions]
+
+
+def test_each_program_runs_once_in_every_release() -> None:
+    assert plan_runs(releases("1.0", "2.0", "3.0"), SNIPPETS, [], [], [], [], EXECUTABLE_SOURCES) == (
+        Run("t", "1.0", Role.OTHER_VERSION),
         Run("s", "1.0", Role.REFERENCE),
         Run("t", "2.0", Role.OTHER_VERSION),
         Run("s", "2.0", Role.REFERENCE),
@@ -49,11 +46,17 @@ def test_each_snippet_runs_where_it_is_used_and_once() -> None:
     )
 
 
-def test_a_snippet_runs_in_the_release_of_the_change_behind_its_completion() -> None:
-    completion: CompletionRow = {"snippet_id": "s", "version": "1.0", "previous_version": None, "change_id": "c"}
-    changes = [change("parameter_removed", "lib.f", parameter="a") | {"id": "c"}]
-    runs = plan_runs([snippet("s", "1.0", "1.0")], [completion], [], changes, [], EXECUTABLE_SOURCES)
-    assert runs == (Run("s", "1.0", Role.REFERENCE), Run("s", "2.0", Role.OTHER_VERSION))
+def test_code_of_a_codemod_runs_in_both_releases_of_its_migration() -> None:
+    written: Any = {"source_rewrite_id": None, "target_rewrite_id": "r"}
+    migration = written | {"snippet_id": "s", "version": "2.0", "target_snippet_id": "s", "target_version": "3.0"}
+    rewrites: list[Any] = [{"id": "r", "version": "3.0"}]
+    planned = plan_runs(releases("1.0"), SNIPPETS, [], [migration], [], [], EXECUTABLE_SOURCES, rewrites=rewrites)
+    assert [run for run in planned if run.version != "1.0"] == [
+        Run("r", "2.0", Role.OTHER_VERSION),
+        Run("s", "2.0", Role.REFERENCE),
+        Run("s", "3.0", Role.OTHER_VERSION),
+        Run("r", "3.0", Role.REFERENCE),
+    ]
 
 
 def test_what_is_part_of_a_project_is_not_run_and_what_it_uses_is_probed() -> None:
@@ -63,7 +66,7 @@ def test_what_is_part_of_a_project_is_not_run_and_what_it_uses_is_probed() -> No
         {"snippet_id": "s", "version": "2.0", "previous_version": "1.0", "path": "lib.Box.size", "change_id": None},
     ]
     symbols = [symbol("lib.f", "function"), symbol("lib.Box.size", "attribute"), symbol("lib.Box", "class")]
-    runs = plan_runs([snippet("s", "1.0", "2.0", "github")], completions, [], [], symbols, EXECUTABLE_SOURCES)
+    runs = plan_runs([], [snippet("s", "1.0", "2.0", "github")], completions, [], [], symbols, EXECUTABLE_SOURCES)
     assert runs == (Run("lib.f", "1.0", Role.PROBE), Run("lib.f", "2.0", Role.PROBE))
 
 
@@ -74,21 +77,14 @@ def test_what_is_made_from_documentation_is_probed_where_it_is_asked_for_and_in_
         {"version": "3.0", "previous_version": "2.0", "path": "lib.Box.size"},
     ]
     symbols = [symbol("lib.f", "function"), symbol("lib.Box.size", "attribute"), symbol("lib.Box", "class")]
-    runs = plan_runs([], [], [], [], symbols, EXECUTABLE_SOURCES, controlled_completions=controlled)
+    runs = plan_runs([], [], [], [], [], symbols, EXECUTABLE_SOURCES, controlled_completions=controlled)
     assert runs == tuple(Run("lib.f", version, Role.PROBE) for version in ("1.0", "2.0", "3.0"))
-
-
-def test_programs_of_named_sources_run_in_every_release() -> None:
-    snippets = [snippet("s", "1.1", "1.2", "own_test"), snippet("t", "1.1", "1.1")]
-    roles = {"1.0": Role.OTHER_VERSION, "1.1": Role.REFERENCE, "1.2": Role.REFERENCE}
-    runs = runs_everywhere(snippets, list(roles), {SnippetSource.OWN_TEST})
-    assert list(runs) == [Run("s", version, role) for version, role in roles.items()]
 
 
 def test_other_languages_are_not_run() -> None:
     """Their versions need not even be versions in the sense of PEP 440."""
     java = snippet("j", "31.1-jre", "31.1-jre", "stack_overflow", "java")
-    assert plan_runs([java], [], [], [], [], EXECUTABLE_SOURCES) == ()
+    assert plan_runs(releases("1.0"), [java], [], [], [], [], EXECUTABLE_SOURCES) == ()
 
 
 BOX = symbol("lib.Box", "class")
@@ -151,11 +147,14 @@ def test_probes_are_made_in_both_releases(
     changes: list[ChangeRow], symbols: list[SymbolRow], probed: list[str]
 ) -> None:
     expected = tuple(Run(path, version, Role.PROBE) for version in ("1.0", "2.0") for path in probed)
-    assert plan_runs([], [], [], changes, symbols, EXECUTABLE_SOURCES) == expected
+    assert plan_runs([], [], [], [], changes, symbols, EXECUTABLE_SOURCES) == expected
 
 
-def test_versions_are_wanted_in_their_order() -> None:
-    snippets = [snippet("a", "2.10", "2.10"), snippet("b", "2.9", "2.9"), snippet("c", "9.0", "9.0")]
-    releases: list[Any] = [{"version": version} for version in ("2.8", "2.9", "2.10")]
-    wanted = required_versions(releases, snippets, [], [], [], [], EXECUTABLE_SOURCES)
-    assert wanted == ("2.9", "2.10")
+def test_every_release_is_wanted_in_its_order_where_there_is_a_program() -> None:
+    held, found = releases("2.8", "2.9", "2.10"), [snippet("f", "2.9", "2.9", "github")]
+    tables: dict[str, Any] = dict.fromkeys(("completions", "migrations", "changes", "symbols"), ())
+    wanted = [
+        required_versions(held, snippets=snippets, executable_sources=EXECUTABLE_SOURCES, **tables)
+        for snippets in ([snippet("a", "2.10", "2.10")], found)
+    ]
+    assert wanted == [("2.8", "2.9", "2.10"), ()]

@@ -105,12 +105,12 @@ def snippet(
 
 
 def usages(snippet: SnippetRow, paths: Mapping[str, str]) -> list[UsageRow]:
-    """Every `name(` in a snippet's text as a use of the path that `paths` gives for the name."""
+    """Every `name(` in a snippet's text, with the arguments it gives by name, as a use of the path that `paths` gives."""
     text = (snippet["preamble"] + snippet["code"]).encode()
     return [
         _usage(snippet, path, text, match)
         for name, path in paths.items()
-        for match in re.finditer(rf"(?:\w+\.)*\b({name})\b(?=\()".encode(), text)
+        for match in re.finditer(rf"(?:\w+\.)*\b({name})\b(?=\(([^()]*))".encode(), text)
     ]
 
 
@@ -129,7 +129,7 @@ def _usage(snippet: SnippetRow, path: str, text: bytes, match: re.Match[bytes]) 
         "line": text.count(b"\n", 0, match.start(1)) + 1,
         "access": Access.DIRECT,
         "form": UsageForm.CALL,
-        "keywords": [],
+        "keywords": [keyword.decode() for keyword in re.findall(rb"(\w+)=", match[2])],
     }
 
 

@@ -137,6 +137,23 @@ def test_a_breaking_change_goes_before_a_harmless_one() -> None:
     assert sorted((i["version"], i["change_id"]) for i in made) == [("1.0", None), ("2.0", MODIFIED["id"])]
 
 
+def test_of_an_example_that_gives_a_new_argument_the_argument_is_masked() -> None:
+    code = "a = [3]\nfetch(a)\nfetch(a, key=int)\nfetch(a, strict=True)\n"
+    row = snippet(code, "lib.fetch", "2.0", preamble=PREAMBLE)
+    strict = change(ChangeKind.PARAMETER_ADDED_OPTIONAL, "lib.fetch", "1.1", "2.0", parameter="strict", breaking=False)
+    lives = [life("lib.fetch", "1.0", "2.1", modified=["2.0"])]
+    (made,) = run([row], lives, [HARMLESS, strict]).tables["completions"]
+    assert (made["answer"], made["change_id"]) == ("strict", strict["id"])
+    assert made["masked_code"] == PREAMBLE + code.replace("strict", "[token-mask]")
+
+
+def test_a_default_that_changed_is_not_in_the_name_of_the_argument() -> None:
+    row = snippet("fetch(3, strict=True)\n", "lib.fetch", "2.0", preamble=PREAMBLE)
+    default = change(ChangeKind.PARAMETER_DEFAULT, "lib.fetch", "1.1", "2.0", parameter="strict")
+    lives = [life("lib.fetch", "1.0", "2.1", modified=["2.0"])]
+    assert [i["answer"] for i in run([row], lives, [default]).tables["completions"]] == ["fetch"]
+
+
 def test_a_member_that_came_with_its_class_has_the_change_of_the_class() -> None:
     row = snippet("c.fetch(1)\n", "lib.Client", "1.1")
     arrived = change(ChangeKind.INTRODUCED, "lib.Client", "1.0", "1.1")

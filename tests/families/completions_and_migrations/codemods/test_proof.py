@@ -88,15 +88,13 @@ def sandbox() -> Sandbox:
 def test_both_sides_are_run_in_both_releases() -> None:
     tables = tables_of(OLD, NEW, example(CODE, "2", outputs=("'ab'\n",)))
     (rewrite,) = tables["rewrites"]
-    runs = plan_runs(
-        **{k: v for k, v in planned(tables).items() if k != "releases"}, executable_sources=EXECUTABLE_SOURCES
-    )
+    runs = plan_runs(**planned(tables), executable_sources=EXECUTABLE_SOURCES)
     assert {(run.version, run.role) for run in runs if run.subject_id == rewrite["id"]} == {
         ("2", VerdictRole.OTHER_VERSION),
         ("3", VerdictRole.REFERENCE),
     }
     (snippet,) = tables["snippets"]
-    assert {run.version for run in runs if run.subject_id == snippet["id"]} == {"2", "3"}
+    assert {run.version for run in runs if run.subject_id == snippet["id"]} == {"1", "2", "3"}
 
 
 def prove(
