@@ -260,7 +260,7 @@ class ChangeSearch:
         return listed
 
     def _show_values(self, groups: Iterable[list[_Candidate]]) -> None:
-        """Put, in place of tests that print that two things are equal, programs that print what is equal.
+        """Put, in place of tests that print only that things are equal, or of a class, programs that print the things.
 
         They must print one short line that is the same in each run and says more than yes or no.
         """

@@ -30,9 +30,9 @@ from pipeline.corpus.witnesses.scripts import (
     line_of,
     loose_script_of,
     rewritten,
-    sides_of_equality,
     silent_line,
     slice_to,
+    values_behind,
 )
 from pipeline.lake.rows import ChangeRow, OwnTestRow, SymbolParameter
 
@@ -255,15 +255,15 @@ class TestScripts:
         return list(programs.values())
 
     def valued(self, program: UsingProgram, side: ChangeSide) -> UsingProgram | None:
-        """Return a program that prints the value of the API where an assertion looks whether it equals another.
+        """Return a program that prints the value of the API where an assertion looks whether it equals another, or is.
 
-        A value says more of what an API does than that two expressions are equal.
+        A value says more of what an API does than that two expressions are equal, or of which class it is.
         """
         api = self._apis[side.home]
         names = side.names(api)
         *before, last = program.lines
         # The shorter side is rather what is tested than what spells out the expected value.
-        for printing in sorted(sides_of_equality(last), key=lambda line: len(line.text)):
+        for printing in sorted(values_behind(last), key=lambda line: len(line.text)):
             needed = frozenset(name for line in (*before, printing) for name in line.needs)
             before_it = [line for line in before if not isinstance(line.node, ast.Assign) or line.binds & needed]
             lines = (*before_it, printing)

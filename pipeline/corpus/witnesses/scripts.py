@@ -14,6 +14,7 @@ from pipeline.corpus.own_tests.functions import Function, fixture_decorator, par
 from pipeline.corpus.own_tests.refusal import Refused
 from pipeline.corpus.own_tests.suite import dotted_name, root_name
 from pipeline.corpus.snippets.names import bound_by, needed_by, needed_later_by
+from pipeline.corpus.witnesses.scaffolding import without_scaffolding
 from pipeline.lake.rows import OwnTestRow
 
 _RAISING = frozenset({"raises"})
@@ -75,9 +76,8 @@ def loose_script_of(test: OwnTestRow) -> tuple[list[Line], frozenset[str]]:
     ends = any(isinstance(node, _ENDING) for statement in body for node in _own(statement))
     if ends or any(isinstance(node, ast.Global | ast.Nonlocal) for each in body for node in ast.walk(each)):
         raise Refused(RejectReason.NAME_CONFLICT, "it returns, or binds names of its module")
-    body = _defaults(function) + body
+    outer, body = without_scaffolding([*before, *helpers], _defaults(function) + body)
     _name_values(body)
-    outer = [*before, *helpers]
     bound = {name for statement in outer if not isinstance(statement, _IMPORT) for name in bound_by(statement)}
     hidden = bound & {name for statement in body for name in bound_by(statement)}
     if hidden:
@@ -246,14 +246,26 @@ def line_of(node: ast.stmt, expectation: str | None = None, compares: bool = Fal
     return replace(line, binds=frozenset()) if line.is_of_raised else line
 
 
-def sides_of_equality(line: Line) -> list[Line]:
-    """Return, for a line that prints whether two things are equal, the lines that print each of them."""
-    node = line.node.value if isinstance(line.node, ast.Expr) else None
-    is_printing = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
-    printed = node.args[0] if is_printing and len(node.args) == 1 else None  # type: ignore[union-attr]
-    if not isinstance(printed, ast.Compare) or [type(each) for each in printed.ops] != [ast.Eq]:
-        return []
-    return [line_of(_printing(each)) for each in (printed.left, *printed.comparators)]
+def values_behind(line: Line) -> list[Line]:
+    """Return, for a line that prints only whether values are equal, of a class or there, those that print the values.
+
+    Whether something is a class says no less than the class itself.
+    """
+    match line.node:
+        case ast.Expr(ast.Call(func=ast.Name("print"), args=[printed])):
+            pass
+        case _:
+            return []
+    match printed:
+        case ast.Compare(left, [ast.Eq()], [right]):
+            values = [left, right]
+        case ast.Compare(value, [ast.IsNot()], [ast.Constant(None)]):
+            values = [value]
+        case ast.Call(func=ast.Name("isinstance"), args=[value, kind]) if ast.unparse(kind) != "type":
+            values = [value]
+        case _:
+            values = []
+    return [line_of(_printing(each)) for each in values]
 
 
 def rewritten(line: Line) -> Line:

@@ -15,6 +15,7 @@ class CompatibilityRules(Rule):
 
     gives_away: re.Pattern[str]
     without_kinds: frozenset[ChangeKind]
+    generic_words: frozenset[str]
     min_releases: int = Field(ge=2)
     max_lines: int = Field(ge=1)
     per_api: int = Field(ge=1)

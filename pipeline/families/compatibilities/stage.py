@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from packaging.version import Version
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.changes import WHOLE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
@@ -18,8 +20,14 @@ from pipeline.families.compatibilities.rules import CompatibilityRules
 from pipeline.families.proof import OTHER_RESULTS
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import ChangeRow, CompatibilityRow, ReleaseRow, SnippetRow, Tables, VerdictRow
+from pipeline.lake.rows import ChangeRow, CompatibilityRow, ReleaseRow, SnippetCheck, SnippetRow, Tables, VerdictRow
 from pipeline.lake.stage import Output, Reject
+
+_KIND_CALLS = frozenset({"type", "isinstance", "issubclass", "hasattr", "callable"})
+"""Builtins that say what kind of thing something is, not what it does."""
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+"""A word of a name in snake or camel case, as those of `to_dict` and `JSONEncoder`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +50,11 @@ def compatibilities_stage(tables: Tables, rules: CompatibilityRules, fails: Coll
     other ends, such as a time-out, say nothing of the library.
 
     Rejects: UNCHANGED for a kind of change that is not asked of; UNFIT_NAME of a private API; TOO_LONG; LEAKS_ANSWER
-    where the program speaks of versions, or prints one; NO_CHECK where all that it prints is blank; NOT_PROVEN where it
-    does not tell two releases apart, or comes out otherwise in each run; OTHER_CAUSE where an API came or went, and a
-    release that has it gives something else, or where it fails between two releases and no change lists that.
+    where the program speaks of versions, or prints one; NO_CHECK where all that it prints is blank, or says only what
+    kind of thing something is; NOT_PROVEN where it does not tell two releases apart, or comes out otherwise in each
+    run; OTHER_CAUSE where an API came or went, and a release that has it gives something else, or where it fails
+    between two releases and no change lists that; NEAR_DUPLICATE where a shorter program on an API of like name, in
+    the same class or module, has the same answer.
     """
     releases = {row["version"]: row for row in tables["releases"]}
     programs, rejects = parted(_programs(tables, rules, releases))
@@ -59,7 +69,8 @@ def compatibilities_stage(tables: Tables, rules: CompatibilityRules, fails: Coll
             lambda program: [_row(program, runs[program.snippet["id"]], fails, releases, rules, place_changes)],
         )
     )
-    rejects = sorted([*rejects, *unproven], key=lambda reject: reject.key)
+    rows, alike = parted(_one_of_a_wave(rows, rules.generic_words))
+    rejects = sorted([*rejects, *unproven, *alike], key=lambda reject: reject.key)
     rows.sort(key=lambda row: row["id"])
     return Output({"compatibilities": rows}, len(rows) + len(rejects), len(rows), rejects)
 
@@ -77,15 +88,14 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
     own_version = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, versions))})(?![\w.])")
     for program in programs.values():
         code = source_of(program.snippet)
-        outputs = [check["expected"] for check in program.snippet["checks"] if check["expected"]]
         if program.change["kind"] in rules.without_kinds:
             yield Reject(program.key, RejectReason.UNCHANGED, f"a change of {program.change['kind']}")
         elif any(part.startswith("_") for part in program.path.split(".")):
             yield Reject(program.key, RejectReason.UNFIT_NAME, f"{program.path} is private by its name")
         elif len(code.strip().split("\n")) > rules.max_lines:
             yield Reject(program.key, RejectReason.TOO_LONG, f"over {rules.max_lines} lines")
-        elif outputs and not "".join(outputs).replace("<BLANKLINE>", "").strip():
-            yield Reject(program.key, RejectReason.NO_CHECK, "all that it prints is blank")
+        elif little := _says_little([check for check in program.snippet["checks"] if check["expected"]]):
+            yield Reject(program.key, RejectReason.NO_CHECK, little)
         elif leak := rules.gives_away.search(code) or own_version.search(code):
             yield Reject(program.key, RejectReason.LEAKS_ANSWER, f"the program has {leak[0]!r}")
         else:
@@ -133,3 +143,59 @@ def _row(
         "python": newest["python"],
         "lock_id": newest["lock_id"],
     }
+
+
+def _says_little(checks: Sequence[SnippetCheck]) -> str | None:
+    """Say why checks tell nothing of what the library does: blanks, what kind of thing something is, or that it is."""
+    if checks and not "".join(str(check["expected"]) for check in checks).replace("<BLANKLINE>", "").strip():
+        return "all that it prints is blank"
+    displayed: list[ast.AST] = []
+    for statement in parse_python("\n".join(check["statement"] for check in checks)).body:
+        printed = [
+            argument
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+            for argument in node.args
+        ]
+        shown = statement.value if isinstance(statement, ast.Expr) else statement
+        # The type of a caught exception is what a call did.
+        displayed += printed if printed and not isinstance(statement, ast.Try) else [shown]
+    is_kinds = displayed and all(map(_is_kind, displayed))
+    return "it prints only what kind of thing something is, or that it is there" if is_kinds else None
+
+
+def _is_kind(node: ast.AST) -> bool:
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=inner) | ast.Attribute(value=inner, attr="__name__" | "__qualname__"):
+            return _is_kind(inner)
+        case ast.Compare(ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(None)]):
+            return True
+        case ast.Call(func=ast.Name(id=name)):
+            return name in _KIND_CALLS
+        case ast.BoolOp(values=values):
+            return all(map(_is_kind, values))
+    return False
+
+
+def _one_of_a_wave(rows: Iterable[CompatibilityRow], generic: Collection[str]) -> Iterator[CompatibilityRow | Reject]:
+    """Yield the rows; of APIs with like names that came or went together only those of the shortest program's API."""
+    kept: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
+    for row in sorted(rows, key=lambda row: (len(row["code"]), row["id"])):
+        owner, _, name = row["path"].rpartition(".")
+        wave = kept[row["library"], row["version"], owner, *row["compatible"]]
+        if name not in wave and (other := next((each for each in wave if _alike(each, name, generic)), None)):
+            key = f"{row['snippet_id']} {row['change_id']}"
+            yield Reject(key, RejectReason.NEAR_DUPLICATE, f"{wave[other]} asks the same of {owner}.{other}")
+        else:
+            wave.setdefault(name, row["id"])
+            yield row
+
+
+def _alike(one: str, other: str, generic: Collection[str]) -> bool:
+    """Say whether two names have the same words, up to one letter before or behind each: `strip` and `rstrip_iter`."""
+    first, second = ([word.lower() for word in _WORD.findall(name)] for name in (one, other))
+    first, second = ([word for word in words if word not in generic] for words in (first, second))
+    if not first or len(first) != len(second):
+        return False
+    pairs = (sorted(pair, key=len) for pair in zip(first, second, strict=True))
+    return all(short == long or (len(short) > 2 and short in (long[1:], long[:-1])) for short, long in pairs)

@@ -26,6 +26,7 @@ from pipeline.lake.stage import Reject
 _TAKES_BY_NAME = frozenset(
     {ChangeKind.PARAMETER_ADDED_OPTIONAL, ChangeKind.PARAMETER_ADDED_REQUIRED, ChangeKind.PARAMETER_RENAMED}
 )
+_ADDED = _TAKES_BY_NAME - {ChangeKind.PARAMETER_RENAMED}
 
 
 def make_completions(
@@ -144,7 +145,7 @@ def _of_usage(
         for version in versions:
             yield from _of_example(snippet, source, usage, uses, version, history, rules)
         return
-    differing = _differing(source, usage, uses, witness)
+    differing = _differing(source, usage, uses, witness, history, rules)
     if isinstance(differing, Reject):
         yield replace(differing, key=f"{snippet['id']} {usage['path']}")
         return
@@ -163,11 +164,11 @@ def _of_example(
     history: History,
     rules: MaskingRules,
 ) -> Iterator[CompletionRow | Reject]:
-    """Yield the instances of an API in an example: the token is the argument that is new in a release, if it has one."""
+    """Yield the instances of an API in an example: the token is an argument that is new in a release, if any."""
     # An example often begins with values that nobody can know, and goes on with the same API on what is there.
     alike = [use for use in uses if (use["path"], use["name"]) == (usage["path"], usage["name"])]
     fit = [use for use in alike if isinstance(_masked(source, _name_span(use), uses, Granularity.LINE, rules), Masked)]
-    change, argument = _given(source, usage, uses, history.modifications(usage["path"], version))
+    change, argument = _new_argument(source, usage, uses, version, history, rules)
     for level in rules.granularities:
         spans = [(use, _name_span(use)) for use in (*fit, *alike)]
         if argument is not None and level == Granularity.TOKEN:
@@ -186,25 +187,30 @@ def _masked(
     return refuse_unknowable(source, masked, source.text_of(span), level, rules.guessing) or masked
 
 
-def _given(
-    source: Source, usage: UsageRow, uses: Sequence[UsageRow], changes: Iterable[ChangeRow]
+def _new_argument(
+    source: Source, usage: UsageRow, uses: Sequence[UsageRow], version: str, history: History, rules: MaskingRules
 ) -> tuple[ChangeRow, Span] | tuple[None, None]:
     """Return the change by which a release takes an argument that an example gives by name, and where it gives it.
 
     The name of the API is the same in the release before: what differs is the argument.
     """
-    for change in changes:
+    for change in history.modifications(usage["path"], version):
         if change["kind"] in _TAKES_BY_NAME and any(
             _bears(change, use) for use in uses if use["path"] == usage["path"]
         ):
-            differing = _differing(source, usage, uses, WitnessChange(change))
+            differing = _differing(source, usage, uses, WitnessChange(change), history, rules)
             if not isinstance(differing, Reject) and differing[1] == Granularity.TOKEN:
                 return change, differing[0]
     return None, None
 
 
 def _differing(
-    source: Source, usage: UsageRow, uses: Sequence[UsageRow], witness: WitnessChange
+    source: Source,
+    usage: UsageRow,
+    uses: Sequence[UsageRow],
+    witness: WitnessChange,
+    history: History,
+    rules: MaskingRules,
 ) -> tuple[Span, Granularity] | Reject:
     """Return what of a use differs in the other release, and the level at which it is masked.
 
@@ -220,6 +226,9 @@ def _differing(
     arguments = _arguments_of(source, [use for use in uses if use["path"] == usage["path"]], keywords)
     argument = min((each for each in arguments if each[0] >= usage["name_end_byte"]), default=None)
     if argument is not None:
+        if source.text_of(argument) in rules.common_parameters and _only_adds(change, history):
+            detail = f"anybody would write the new parameter {source.text_of(argument)}, whatever the release"
+            return Reject("", RejectReason.LEAKS_ANSWER, detail)
         if frozenset(source.names[source.text_of(argument)]).issubset(arguments):
             return argument, Granularity.TOKEN
         detail = f"{source.text_of(argument)} is a variable or an argument of another API, too"
@@ -235,6 +244,12 @@ def _differing(
         detail = f"which of {len(failing)} uses in one statement fails in the other release is not known"
         return Reject("", RejectReason.OTHER_CAUSE, detail)
     return span, Granularity.LINE
+
+
+def _only_adds(change: ChangeRow, history: History) -> bool:
+    """Return whether a parameter came in the place of none: one that went in the same release may be its old name."""
+    beside = history.modifications(change["path"], change["new_version"])
+    return change["kind"] in _ADDED and all(other["kind"] != ChangeKind.PARAMETER_REMOVED for other in beside)
 
 
 def _arguments_of(source: Source, uses: Iterable[UsageRow], keywords: Collection[str]) -> list[Span]:

@@ -12,6 +12,7 @@ from pipeline.corpus.usages.text import parse_program
 from pipeline.families.completions_and_migrations.head import Candidates, head, tags_of, within_quota
 from pipeline.families.completions_and_migrations.history import History, is_major
 from pipeline.families.completions_and_migrations.pairs import Corpus, Pair, Side, changed_examples, connected_examples
+from pipeline.families.completions_and_migrations.required_names import required_names
 from pipeline.families.completions_and_migrations.rules import MigrationRules
 from pipeline.lake.guard import guarded
 from pipeline.lake.ids import content_id
@@ -121,6 +122,9 @@ def _instance(source: Side, target: Side, direction: Direction, pair: Pair, hist
     source_name, target_name = (side.path.rpartition(".")[2] for side in (source, target))
     if source_name != target_name and target_name in _aliases(source.code):
         return Reject(key, RejectReason.LEAKS_ANSWER, f"the source imports something as {target_name}")
+    if visible := sorted(_variables(source.code) & _new_parameters(source, target)):
+        detail = f"the source has variables called as new parameters: {', '.join(visible)}"
+        return Reject(key, RejectReason.LEAKS_ANSWER, detail)
     if target_name.startswith("_") and not target_name.endswith("__"):
         return Reject(key, RejectReason.UNFIT_NAME, f"nobody can guess a private name: {target_name}")
     if private := sorted(_private_attributes(target.code) - _private_attributes(source.code)):
@@ -154,6 +158,19 @@ def _aliases(code: str) -> frozenset[str]:
     """Return the names that a program gives to what it imports."""
     nodes = ast.walk(parse_python(code))
     return frozenset(node.asname for node in nodes if isinstance(node, ast.alias) and node.asname)
+
+
+def _new_parameters(source: Side, target: Side) -> frozenset[str]:
+    """Return the names of parameters that an answer has to know: those that take the place of others."""
+    return required_names(source.code, target.code, target.path).parameters
+
+
+def _variables(code: str) -> frozenset[str]:
+    """Return the variables and parameters that a program defines."""
+    tree = parse_program(code)
+    nodes = list(ast.walk(tree)) if tree is not None else []
+    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return frozenset(stored | {node.arg for node in nodes if isinstance(node, ast.arg)})
 
 
 def version_pattern(version: str, target_version: str) -> VersionPattern:

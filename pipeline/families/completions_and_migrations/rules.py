@@ -45,6 +45,7 @@ class MaskingRules(Rule):
     ignore_case: bool
     opposites: tuple[tuple[str, str], ...]
     min_name_length: int = Field(ge=1)
+    common_parameters: frozenset[str]
     line: LineRules
     block: BlockRules
     guessing: GuessingRules

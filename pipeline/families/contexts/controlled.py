@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypedDict
 
@@ -38,7 +39,18 @@ from pipeline.llm.writers import Improver, Request, Text, WriterResult
 _CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
 _INSTANCE = "instance"
 _Question = tuple[str, str, tuple[str, ...]]
-"""Service, first sentence of the description without the name, and mandatory arguments of an API."""
+"""Service, first sentence of the description without the name, and arguments that a call of an API gives."""
+_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|cf|vs)\.$")
+"""How a piece of text ends that is no whole sentence."""
+_WHOLE = re.compile(r"(?<!\betc)[.!]$")
+_NO_ADDITION = re.compile(
+    r"\w\(|https?:|\b(?:example|instance)\b|^(?:also|but|for|however|note|remember|see|so|thus|use)\b", re.IGNORECASE
+)
+"""What a sentence has that is about one call, or only goes on from another."""
+_CODE_NAME = re.compile(r"\w*[^\W_]_\w+")
+"""A name that no word of English is: of an argument, or of another API."""
+_LEAST_LETTERS = 3
+"""Of the name of a parameter that a word of a sentence is taken for: `a`, `it` and `to` are words of English."""
 _OF_CLASS = frozenset({"classmethod", "staticmethod"})
 """Labels of methods that are called on their class."""
 
@@ -56,7 +68,7 @@ def controlled_stage(
     These versions are the first that can be compared with the one before, and each in which the API is new, about to
     go or modified (LibEvolutionEval, 2412.04478, section 2.1 and appendix B). Refused are NO_TEXT (no sentence of the
     document describes it), DRAFT_WAITING (a model may), SEVERAL_ANSWERS (another API of its module or class is
-    documented with the same first sentence and mandatory arguments), LEAKS_ANSWER (module, class or arguments give the
+    documented with the same first sentence and arguments), LEAKS_ANSWER (module, class or arguments give the
     name away), OVER_QUOTA. Notes: those of `notes_of`.
     """
     history = History(tables["releases"], tables["symbols"], tables["changes"], Tags(tables["lifecycles"], tagging).at)
@@ -127,7 +139,7 @@ def _question(document: ApiDocumentRow) -> _Question:
     service, _, name = document["path"].rpartition(".")
     sentence = next(iter(sentences(document["description"], ())), "")
     nameless = re.sub(rf"\b{re.escape(name)}\b", "", " ".join(sentence.split()), flags=re.IGNORECASE)
-    return service, nameless, tuple(parameter["name"] for parameter in document["parameters"] if parameter["mandatory"])
+    return service, nameless, tuple(_prompt_arguments(document))
 
 
 def _within_quota(
@@ -182,6 +194,27 @@ class _Candidate:
     def request(self) -> Request:
         texts, code = (self.document["description"],), self.document["signature"] or ""
         return Request(self.key, DraftField.DESCRIPTION, (self.name,), texts, code)
+
+    def completed(self, description: str) -> str:
+        """Return a description with the first later sentence of the document on an argument that it does not name.
+
+        "Yield each of the items from iterable." says nothing of the exceptions that are to be suppressed. None is added
+        that has the name of this API, or of another.
+        """
+        names = [name.lstrip("*") for name in _prompt_arguments(self.document)]
+        parameters = {row["name"].lstrip("*") for row in self.document["parameters"]}
+        unnamed = [name for name in names if len(name) >= _LEAST_LETTERS and not _names(description, name)]
+        for before, after in itertools.pairwise(sentences(self.document["description"], ())):
+            is_whole = not _ABBREVIATION.search(before) and _WHOLE.search(after) and not _NO_ADDITION.search(after)
+            is_free = parameters.issuperset(_CODE_NAME.findall(after))
+            is_free = is_free and not readable(after, self.name, ignore_case=True) and after not in description
+            if is_whole and is_free and any(_names(after, name) for name in unnamed):
+                return f"{description} {after}"
+        return description
+
+
+def _names(sentence: str, parameter: str) -> bool:
+    return re.search(rf"(?<![\w./-]){re.escape(parameter)}(?![\w/-])", sentence) is not None
 
 
 class _Head(TypedDict):
@@ -246,10 +279,14 @@ class _Maker:
         if written.text.drafter == Drafter.OFFLINE and (others := self._described_alike(candidate)):
             detail = f"{' | '.join(others)[:300]} is described alike"
             return Reject(candidate.key, RejectReason.SEVERAL_ANSWERS, detail)
-        filled = self._filled(candidate, written.text.text)
+        text = written.text
+        if text.drafter == Drafter.OFFLINE:
+            # A model has read the whole document.
+            text = replace(text, text=candidate.completed(text.text))
+        filled = self._filled(candidate, text.text)
         if leak := self._leak(candidate, filled):
             return Reject(candidate.key, RejectReason.LEAKS_ANSWER, f"{leak!r} is left to read")
-        return self._row(candidate, written.text, filled)
+        return self._row(candidate, text, filled)
 
     def _described_alike(self, candidate: _Candidate) -> list[str]:
         """Return the other APIs of which the same would be asked: they are right answers, too."""
@@ -295,11 +332,12 @@ class _Maker:
         rules = self.rules
         hint = f"{_INSTANCE if of_method else service}."
         mandatory = [parameter["name"] for parameter in document["parameters"] if parameter["mandatory"]]
+        arguments = _prompt_arguments(document)
         left_text = (rules.of_method if of_method else rules.of_module).format(
             module=self._module(service),
             service=service,
             description=description,
-            arguments=", ".join(mandatory) or rules.no_arguments,
+            arguments=", ".join(arguments) or rules.no_arguments,
             hint="",
         )
         return {
@@ -308,7 +346,7 @@ class _Maker:
             "mandatory_arguments": mandatory,
             "left_context": left_text,
             "hint": hint,
-            "reference_call": f"{hint}{name}({', '.join(_call_arguments(mandatory, document['signature'] or '()'))})",
+            "reference_call": f"{hint}{name}({', '.join(_call_arguments(arguments, document['signature'] or '()'))})",
         }
 
     def _module(self, path: str) -> str:
@@ -317,8 +355,14 @@ class _Maker:
         return path
 
 
-def _call_arguments(mandatory: Iterable[str], signature: str) -> Iterator[str]:
-    """Yield the mandatory arguments as a call gives them: those that only a keyword can give with their names."""
+def _prompt_arguments(document: ApiDocumentRow) -> list[str]:
+    """Return the arguments that a call gives: the mandatory ones, and `*args`, without which it mostly does nothing."""
+    rows = document["parameters"]
+    return [row["name"] for row in rows if row["mandatory"] or re.match(r"\*\w", row["name"])]
+
+
+def _call_arguments(arguments: Iterable[str], signature: str) -> Iterator[str]:
+    """Yield arguments as a call gives them: those that only a keyword can give with their names."""
     try:
         # The annotations of a site need not be Python; the names before them are.
         (function,) = parse_python(f"def f{signature}: pass").body
@@ -329,5 +373,5 @@ def _call_arguments(mandatory: Iterable[str], signature: str) -> Iterator[str]:
         if isinstance(function, ast.FunctionDef)
         else set()
     )
-    for name in mandatory:
+    for name in arguments:
         yield f"{name}={name}" if name in by_keyword else name

@@ -70,6 +70,8 @@ class ModelFunctions:
         if problem:
             return f"code: {problem}"
         problem = text_problem(form.description, example.hidden, self.drafting)
+        if problem is None and (words := example.spelling(form.description)):
+            problem = f"these words together give {example.path.rpartition('.')[2]} away: {', '.join(words)}"
         return f"description: {problem}" if problem else None
 
     def _leak(self, program: str, function: str, hidden: Sequence[str]) -> str | None:

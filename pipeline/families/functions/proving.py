@@ -164,7 +164,8 @@ def try_siblings(
 ) -> Iterator[Checked | Reject]:
     """Find the APIs that are right in the place of the core API of functions whose tests want it called.
 
-    Rejects: SEVERAL_ANSWERS as in `Siblings.answers`; no description excludes an API of the other version.
+    Rejects: SEVERAL_ANSWERS as in `Siblings.answers`, also for an API of the other version: a description excludes an
+    older one, but beside a program with its import that is one answer of several.
     """
     asking = [each for each in references if each.choice.apart is not None]
     programs, broken = parted(

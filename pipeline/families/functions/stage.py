@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pipeline.api.history.rules import LifecycleRules
+from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
 from pipeline.core.vocabularies.functions import TestKind
 from pipeline.corpus.usages.rules import UsageRules
 from pipeline.execution.mutation.rules import MutationRules
@@ -18,7 +19,9 @@ from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.unused_examples import untaken_examples, versions_of
 from pipeline.families.functions.writing import Improved, Writers, improve
 from pipeline.families.passed_parameters import conversion_text, parameter_texts, request_of
+from pipeline.families.problems.apis.needs import NEEDS_API
 from pipeline.families.problems.candidates import Candidates, show
+from pipeline.families.problems.descriptions import completed
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.rules import ProblemRules, StatementRules
 from pipeline.families.problems.running import OpenEnvironment, environments_with_tests, places_of
@@ -100,7 +103,7 @@ def functions_stage(
     described = _describe(trials, writer, drafting, of_problems.statement)
     improved = Improved(trials)
     if writers is not None:
-        improved = improve(trials, examples, described, library, places, mutation, writers, runner)
+        improved = improve(trials, examples, described, library, places, mutation, writers, runner, rules.spelled_name)
     described |= {trial.function.id: WriterResult(trial.description) for trial in improved.trials if trial.description}
     described_trials, undescribed = parted(_described(trial, described) for trial in improved.trials)
     results, failed = parted(
@@ -175,15 +178,29 @@ def _describe(
     trials: Sequence[Trial], writer: Writer, drafting: DraftingRules, statement: StatementRules
 ) -> dict[str, WriterResult]:
     """Have the functions described that passed their tests, by id, with what the documentation says of parameters."""
-    functions = [trial.function for trial in trials if trial.passed]
-    results = writer.write([description_request(function, drafting) for function in functions])
+    passed = [trial for trial in trials if trial.passed]
+    requests = [description_request(trial.function, drafting) for trial in passed]
     described: dict[str, WriterResult] = {}
-    for function, result in zip(functions, results, strict=True):
-        text = result.text and replace(
-            result.text, text=with_parameters(result.text.text, function, drafting, statement)
-        )
+    for trial, request, result in zip(passed, requests, writer.write(requests), strict=True):
+        function, text = trial.function, result.text
+        if text is not None:
+            text = completed(text, request, function.program, drafting)
+            required = _required_text(trial, statement)
+            text = replace(text, text=with_parameters(text.text, function, drafting, statement, required))
         described[function.id] = replace(result, text=text)
     return described
+
+
+def _required_text(trial: Trial, statement: StatementRules) -> str:
+    """Return the sentence that a problem has too where tests want its API called, "" where any of the library will do.
+
+    An older API may be right in its place: `_asdict` gives what `to_dict` does.
+    """
+    if f"def {NEEDS_API}(" not in trial.tests.text:
+        return ""
+    is_new = trial.tags[1] == LibEvolutionEvalTag.INTRODUCED
+    function, text = trial.function, statement.introduced if is_new else statement.required
+    return text.format(library=function.library, version=function.version)
 
 
 def description_request(function: Function, drafting: DraftingRules) -> Request:
@@ -192,11 +209,16 @@ def description_request(function: Function, drafting: DraftingRules) -> Request:
     return request_of(function.id, function.hidden, *facts, drafting)
 
 
-def with_parameters(text: str, function: Function, drafting: DraftingRules, statement: StatementRules) -> str:
-    """Return a description, how the result is converted, and what the documentation says of each parameter."""
+def with_parameters(
+    text: str, function: Function, drafting: DraftingRules, statement: StatementRules, required: str = ""
+) -> str:
+    """Return a description, how the result is converted, and what the documentation says of each parameter.
+
+    `required` is the sentence on the API that tests want.
+    """
     name, hidden = function.path.rpartition(".")[2], function.hidden
     conversion = conversion_text(function.program, function.name, name, hidden, statement.conversion, drafting)
-    text = f"{text} {conversion}".rstrip()
+    text = " ".join(filter(None, [text, conversion, required]))
     lines = [
         statement.parameter.format(name=name, description=about)
         for name, about in parameter_texts(function.document, function.passed, drafting).items()

@@ -10,6 +10,7 @@ from pipeline.core.vocabularies.functions import TestKind
 from pipeline.corpus.usages.api import Api
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.validation.cases import Coverage
+from pipeline.families.problems.descriptions import SpelledNameRules, spelling_words
 from pipeline.llm.tasks.rules import FunctionTestsRules, TaskFunctionRules
 from pipeline.llm.writers import Refusal
 
@@ -19,6 +20,7 @@ class Example:
     """An example that ran and needs a function: its whole code, and the API of its version.
 
     `path` is the core API, `hidden` are the names that nothing but imports and the function's body may give away.
+    `spelled_name` are the rules by which the description may not spell the core API; None for any description.
     """
 
     id: str
@@ -30,6 +32,12 @@ class Example:
     hidden: tuple[str, ...]
     api: Api
     environment: Environment
+    spelled_name: SpelledNameRules | None = None
+
+    def spelling(self, description: str) -> list[str]:
+        """Return the words of a description that spell the name of the core API."""
+        name = self.path.rpartition(".")[2]
+        return spelling_words(name, description, self.spelled_name) if self.spelled_name else []
 
 
 @dataclass(frozen=True, slots=True)

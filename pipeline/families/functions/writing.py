@@ -29,6 +29,7 @@ from pipeline.families.functions.writers import (
     WrittenTests,
 )
 from pipeline.families.problems.apis.needs import NEEDS_API, NEEDS_LIBRARY, with_library_test
+from pipeline.families.problems.descriptions import SpelledNameRules
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.running import OpenEnvironment
 from pipeline.lake.ids import content_id
@@ -95,13 +96,15 @@ def improve(
     mutation: MutationRules,
     writers: Writers,
     runner: Runner,
+    spelled_name: SpelledNameRules,
 ) -> Improved:
     """Have functions made of examples, and tests written for functions that lack some, and prove these again.
 
-    What a function had stands where nothing better holds; one that was written and has no tests is none.
+    What a function had stands where nothing better holds; one that was written and has no tests is none. No written
+    description may spell the core API by `spelled_name`.
     """
     improved = Improved(list(trials))
-    fresh = _write_functions(examples, library, places, writers.functions, improved)
+    fresh = _write_functions(examples, library, places, writers.functions, improved, spelled_name)
     keys = {name: key for name, (key, _) in fresh.items()}
     missing = missing_tests(improved.trials, described, writers.tests.rules)
     requests = [_untested(trial, kinds, _text(trial, described), places) for trial, kinds in missing]
@@ -205,12 +208,13 @@ def _write_functions(
     places: Mapping[str, OpenEnvironment],
     writer: FunctionWriter,
     improved: Improved,
+    spelled_name: SpelledNameRules,
 ) -> dict[str, tuple[str, WrittenFunction]]:
     """Add functions of examples, without tests as yet; return them by id with the keys of their examples' rejects."""
     here = [example for example in examples if example.version in places]
     used_ids = {trial.function.id for trial in improved.trials}
     fresh: dict[str, tuple[str, WrittenFunction]] = {}
-    requests = [_example(example, library, places[example.version]) for example in here]
+    requests = [_example(example, library, places[example.version], spelled_name) for example in here]
     for example, written in zip(here, writer.write(requests), strict=True):
         outcome = written if isinstance(written, Refusal) else _new(example, written, library, {*used_ids, *fresh})
         if isinstance(outcome, Trial) and isinstance(written, WrittenFunction):
@@ -235,7 +239,7 @@ def _new(example: Untaken, written: WrittenFunction, library: Library, used_ids:
     return trial
 
 
-def _example(example: Untaken, library: Library, place: OpenEnvironment) -> Example:
+def _example(example: Untaken, library: Library, place: OpenEnvironment, spelled_name: SpelledNameRules) -> Example:
     documented = filter(None, (example.snippet["path"], example.use.path))
     return Example(
         id=str(example.snippet["id"]),
@@ -247,6 +251,7 @@ def _example(example: Untaken, library: Library, place: OpenEnvironment) -> Exam
         hidden=example.hidden,
         api=library.api(example.version),
         environment=place.environment,
+        spelled_name=spelled_name,
     )
 
 

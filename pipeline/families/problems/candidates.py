@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pipeline.core.vocabularies.changes import RELOCATED, GitChameleonCategory, LibEvolutionEvalTag
+from pipeline.core.vocabularies.changes import RELOCATED, ChangeKind, GitChameleonCategory, LibEvolutionEvalTag
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
@@ -24,6 +24,7 @@ from pipeline.lake.rows import ChangeRow, RewriteRow, SnippetRow
 from pipeline.lake.stage import Reject
 
 _TAG_ORDER = [LibEvolutionEvalTag.INTRODUCED, LibEvolutionEvalTag.DEPRECATED, LibEvolutionEvalTag.MODIFIED]
+_ADDED = frozenset({ChangeKind.PARAMETER_ADDED_REQUIRED, ChangeKind.PARAMETER_ADDED_OPTIONAL})
 _CATEGORIES = {
     LibEvolutionEvalTag.INTRODUCED: GitChameleonCategory.NEW_FEATURE,
     LibEvolutionEvalTag.MODIFIED: GitChameleonCategory.ARGUMENT_OR_ATTRIBUTE,
@@ -103,6 +104,15 @@ class Candidate:
     def required(self) -> str | None:
         """The core API, if tests want it called: it is new, or running the example shows a change of it."""
         return self.introduced or (self.path if self.example.witnessed is not None else None)
+
+    @property
+    def new_parameter(self) -> str | None:
+        """The parameter that the change adds in this version, if the core API is called with it by its name."""
+        change = self.change
+        if change is None or change["kind"] not in _ADDED or change["new_version"] != self.version:
+            return None
+        by_name = {keyword for use in self.uses if use.path == self.path for keyword in use.keywords}
+        return change["parameter"] if change["parameter"] in by_name else None
 
     @property
     def name(self) -> str:

@@ -18,6 +18,7 @@ from pipeline.families.completions_and_migrations.head import head
 from pipeline.families.llm_code_checks import names_of_tests
 from pipeline.families.problems.apis.needs import with_library_test
 from pipeline.families.problems.changed import Changed
+from pipeline.families.problems.descriptions import SpelledNameRules, spelling_words
 from pipeline.families.problems.drafts import additional_dependencies
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.rules import ProblemRules
@@ -30,11 +31,15 @@ from pipeline.llm.writers import Refusal
 
 @dataclass(frozen=True, slots=True)
 class Unwritten:
-    """A problem that is asked for: the change, what bears on it, and what its code may call in its version."""
+    """A problem that is asked for: the change, what bears on it, and what its code may call in its version.
+
+    `spelled_name` are the rules by which its statement may not spell the core API; None for any statement.
+    """
 
     changed: Changed
     facts: Mapping[str, Any]
     library: Library
+    spelled_name: SpelledNameRules | None = None
 
     @property
     def id(self) -> str:
@@ -49,6 +54,10 @@ class Unwritten:
     def uses(self, program: str) -> tuple[Use, ...]:
         """Return the uses of the library's API in a program."""
         return self.library.uses(program, self.changed.version)
+
+    def spelling(self, statement: str) -> list[str]:
+        """Return the words of a statement that spell the name of the core API."""
+        return spelling_words(self.changed.name, statement, self.spelled_name) if self.spelled_name else []
 
     @property
     def paths(self) -> frozenset[str]:

@@ -18,6 +18,7 @@ from pipeline.execution.sandbox.environment import Environment
 from pipeline.families.completions_and_migrations.head import head
 from pipeline.families.passed_parameters import passed_parameters
 from pipeline.families.problems.candidates import Candidate
+from pipeline.families.problems.descriptions import is_reference
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.program import ProblemProgram, rewrite, write
 from pipeline.families.problems.rules import ProblemRules
@@ -26,6 +27,7 @@ from pipeline.families.problems.tasks import CaseOf, unexplained_parameters
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ProblemHead
 from pipeline.lake.stage import Reject
+from pipeline.llm.names import redact
 from pipeline.llm.rules import DraftingRules
 
 
@@ -77,13 +79,17 @@ class Draft:
 def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting: DraftingRules) -> Draft | Reject:
     """Write the problem of a candidate, which names neither the core API nor those of its parameters that changed.
 
-    Rejects: LEAKS_ANSWER where what is given names the core API; NO_TEXT where no sentence says what to do.
+    Rejects: LEAKS_ANSWER where what is given names the core API; NO_TEXT where no sentence says what to do, or the text
+    of a parameter only refers to a hidden name; SEVERAL_ANSWERS as in `_replaced_by`.
     """
     task, version = candidate.task, candidate.version
     keywords = {keyword for use in candidate.uses if use.path == candidate.path for keyword in use.keywords}
     changed = library.changed_parameters(candidate.path, version) | _witnessed_parameters(candidate)
     hidden = (candidate.name, *sorted(keywords & changed))
     key = f"{candidate.example.key} {version}"
+    if replacement := _replaced_by(candidate, library):
+        detail = f"{version} deprecates {candidate.path} for {replacement}, which the tests would not take"
+        return Reject(key, RejectReason.SEVERAL_ANSWERS, detail)
     written = write(task, hidden, rules)
     if names := names_revealed([_without_library(written, library.roots(version))], hidden, drafting):
         return Reject(key, RejectReason.LEAKS_ANSWER, f"the starting code has {names[0]!r}")
@@ -93,14 +99,16 @@ def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting:
     required_in = version if candidate.required else None
     passed = passed_parameters(written.program, written.parameters, candidate.name, document)
     apis = library.functions(version)
-    source = Source(
-        library.name, candidate.name, hidden, docstrings, document, introduced_in, required_in, passed, apis
-    )
+    api = library.name, candidate.name, hidden, docstrings, document
+    source = Source(*api, introduced_in, required_in, passed, apis, written.program)
     if describe(source, drafting) is None:
         detail = f"none of {len(docstrings)} docstrings has a sentence that describes the task"
         return Reject(key, RejectReason.NO_TEXT, detail)
+    texts = described_parameters(source, rules.statement, drafting)
+    if vague := [name for name, text in texts.items() if is_reference(redact(text, hidden, drafting), drafting)]:
+        detail = f"{', '.join(vague)}: the documentation only refers to a name that is hidden"
+        return Reject(key, RejectReason.NO_TEXT, detail)
     if candidate.example.witnessed is not None:
-        texts = described_parameters(source, rules.statement, drafting)
         described = [written.parameters.index(name) for name in texts]
         if unexplained := unexplained_parameters(task, candidate.name, written.parameters, described):
             return Reject(key, RejectReason.NO_TEXT, f"nothing explains {', '.join(unexplained)}")
@@ -172,6 +180,24 @@ def _witnessed_parameters(candidate: Candidate) -> frozenset[str]:
     if witnessed is None or witnessed.change["kind"] not in OF_PARAMETERS:
         return frozenset()
     return frozenset(filter(None, (witnessed.change["parameter"], witnessed.change["new"])))
+
+
+def _replaced_by(candidate: Candidate, library: Library) -> str | None:
+    """Return what a release says to use instead of the API that tests want called, if it has that itself.
+
+    That is a replacement which the release defines, or a private name in the message: `abs_timedelta` is "still
+    available as the private member `_abs_timedelta`".
+    """
+    definition = library.history.definition(candidate.path, candidate.version) if candidate.required else None
+    mark = definition["deprecation"] if definition is not None else None
+    if mark is None:
+        return None
+    replacement = mark["replacement"]
+    if replacement and library.history.definition(replacement, candidate.version) is not None:
+        return replacement
+    texts = f"{replacement or ''} {mark['message'] or ''}"
+    private = re.search(r"(?<!\w)_[^\W\d_]\w*", texts)
+    return private[0] if private else None
 
 
 def _documented_paths(candidate: Candidate) -> list[str]:

@@ -30,8 +30,8 @@ from pipeline.lake.rows import (
 
 _FUNCTIONS = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 
-OF_APIS = (*COLUMNS, "parameters", "value")
-"""The columns of `symbols` that tell what an API is, and how it is called."""
+OF_APIS = (*COLUMNS, "parameters", "value", "deprecation")
+"""The columns of `symbols` that tell what an API is, how it is called, and what to use instead."""
 
 DOCSTRINGS = Read("documents", ("path", "first_version", "last_version", "docstring"))
 """What of the documentation is quoted."""

@@ -110,6 +110,8 @@ class Reader:
         for name, words in (visible | {"visible_test": text.visible}).items():
             if names := find_names(words, request.changed.hidden, self.drafting):
                 yield f"{name}: it gives a hidden name away: {words[slice(*names[0])]!r}"
+        if spelling := request.spelling(text.statement):
+            yield f"statement: these words together give {request.changed.name} away: {', '.join(spelling)}"
         pieces = {name: text.starting_code + body for name, body in _bodies(text)}
         pieces |= {"visible_test": text.visible, "hidden_tests": text.hidden}
         own = {name for path in request.paths for name in path.split(".")}

@@ -137,12 +137,13 @@ def hidden_tests(
     module: str,
     roots: Iterable[str],
     required: Sequence[str] = (),
+    new_parameter: str | None = None,
 ) -> str:
     """Return a pytest module that tests the program, imported as `module`, with every case.
 
     Its last test is passed only by a program that fails where each use of the library, its modules `roots`, raises, or,
     of a problem about an API that has to be called, where calls of it do: the first of the paths `required`, or where
-    calls of another of them do, each of which is right too.
+    calls of another of them do, each of which is right too. With a `new_parameter` only calls count that give it.
     """
     cases = [*((f"test_stated_{n}", case) for n, case in enumerate(documented, 1))]
     cases += [(f"test_recorded_{n}", case) for n, case in enumerate(recorded, 1)]
@@ -156,7 +157,7 @@ def hidden_tests(
         tests |= needs_api(*calls) if required else needs_library(f"without_library({arguments})")
     function = written.function
     texts = [
-        without_api(function, module, path, reference=written.program, helper=helper)
+        without_api(function, module, path, reference=written.program, helper=helper, parameter=new_parameter)
         for path, helper in zip(required, helpers, strict=True)
     ]
     return pytest_module(

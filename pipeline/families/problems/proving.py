@@ -96,7 +96,9 @@ class Trial:
 
     def _hidden(self, required: Sequence[str]) -> str:
         task, written = self.draft.candidate.task, self.draft.written
-        return hidden_tests(task, written, self.documented, self.recorded, self.module, self.roots, required)
+        cases = self.documented, self.recorded
+        new_parameter = self.draft.candidate.new_parameter
+        return hidden_tests(task, written, *cases, self.module, self.roots, required, new_parameter)
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from pipeline.families.passed_parameters import (
     parameter_texts,
     request_of,
 )
+from pipeline.families.problems.descriptions import completed
 from pipeline.families.problems.program import ProblemProgram, call
 from pipeline.families.problems.rules import StatementRules
 from pipeline.families.problems.tasks import CaseOf
@@ -28,7 +29,8 @@ class Source:
     """What a statement is written from: the core API by its name, docstrings, and its document at that version.
 
     `introduced_in` is that version where the tests want the core API because it is new, `required_in` where they want
-    it for whatever reason. `passed` are the parameters that the solution passes; `apis` are names of other functions.
+    it for whatever reason. `passed` are the parameters that the solution passes; `apis` are names of other functions;
+    `program` is the starting code with the solution.
     """
 
     library: str
@@ -40,6 +42,7 @@ class Source:
     required_in: str | None = None
     passed: PassedParameters = NOTHING_PASSED
     apis: Collection[str] = ()
+    program: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,9 @@ def state(
 def describe(source: Source, drafting: DraftingRules) -> Text | None:
     """Write the first paragraph of a statement."""
     facts = source.docstrings, "", source.document, source.passed, source.apis
-    return OfflineWriter(drafting).text(request_of("", source.hidden, *facts, drafting))
+    request = request_of("", source.hidden, *facts, drafting)
+    text = OfflineWriter(drafting).text(request)
+    return completed(text, request, source.program, drafting) if text is not None else None
 
 
 def converted(written: ProblemProgram, source: Source, rules: StatementRules, drafting: DraftingRules) -> str:

@@ -62,7 +62,12 @@ def write_problems(
             runnable,
             lambda changed: changed.id,
             lambda changed: [
-                Unwritten(changed, change_context(changed, library, snippets, rules.function, writer.rules), library)
+                Unwritten(
+                    changed,
+                    change_context(changed, library, snippets, rules.function, writer.rules),
+                    library,
+                    rules.spelled_name,
+                )
             ],
         )
     )

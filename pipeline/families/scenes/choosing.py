@@ -87,7 +87,10 @@ def _of_blocks(candidates: Iterable[Candidate], rules: SceneRules) -> Iterator[P
         functions[function] += 1
         for scene in _OF_A_BLOCK:
             cut = view(scene, block, candidate.extent[1], candidate.file["text"])
-            if cut and scene in rules.scenes:
+            if cut is None or scene not in rules.scenes:
+                continue
+            # Below a header that is there, `return 1` is written by whoever has read the branch above it.
+            if scene != Scene.PART_OF_BLOCK or cut.middle[1] - cut.middle[0] >= rules.min_length:
                 yield Planned(candidate, scene, cut)
 
 

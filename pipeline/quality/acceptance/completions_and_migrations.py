@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, TypedDict, cast
 
 from pipeline.core.errors import present
-from pipeline.core.vocabularies.changes import WHOLE
+from pipeline.core.vocabularies.changes import WHOLE, ChangeKind
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence, Granularity, MigrationBasis, SnippetSource
+from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.corpus.usages.text import parse_program
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
@@ -74,9 +76,10 @@ def acceptance_stage(
     Of the instances are refused, in this order: LICENCE (one side's is not on the list), NO_ENVIRONMENT (a reference
     was not run), NOT_PROVEN (a reference does not pass in its own release, or, where its source is none of
     `executable_sources`, no probe finds the API there), LABEL_REFUTED (a probe contradicts the tag), REVIEWED_OUT (a
-    person rejected it), FLAGGED (a flag holds it back, and nobody has decided), WEAK_TESTS (the stated
-    outputs of a migration notice fewer mutants than `mutation` wants), of completions DUPLICATE (the same task in
-    another release) and SEVERAL_ANSWERS (also by a run), and NEAR_DUPLICATE (only the code around differs).
+    person rejected it), FLAGGED (a flag holds it back, and nobody has decided), WEAK_TESTS (the stated outputs of a
+    migration notice fewer mutants than `mutation` wants, or not that a changed argument is left out), of completions
+    UNKNOWABLE (without a text, the program displays nothing but the call), DUPLICATE (the same task in another release)
+    and SEVERAL_ANSWERS (also by a run), and NEAR_DUPLICATE (only the code around differs).
     Changes that probes refute are refused. An
     edited instance is published by the runs of its edit. The evidence of a completion is `executed` by
     `families.proof.prove`, but for one whose mask stands where nothing runs. That of a migration is, if both sides pass
@@ -123,6 +126,7 @@ def acceptance_stage(
 
 _WITNESSES = frozenset({SnippetSource.OWN_TEST, SnippetSource.CHANGE})
 """Sources of programs that were found to show a change."""
+_COMMENT = re.compile(r"#\s(.+)$", re.MULTILINE)
 _IMPORT = re.compile(r"\s*(from|import)\b")
 _SAME_COMPLETION = ("path", "granularity", "answer", "description", "discriminating")
 
@@ -220,6 +224,8 @@ def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedC
     runs = [(instance["snippet_id"], instance["version"])]
     if refusal := _refuse(reviewed, snippets, runs, proof, facts, probed=instance["path"]):
         return refusal
+    if reviewed.description is None and _displays_itself(instance["code"], instance["core_token"]):
+        return Reject(instance["id"], RejectReason.UNKNOWABLE, "no text describes it, and it displays its own call")
     if passing := _passing_names(original, reviewed, facts):
         detail = f"its program passes with {', '.join(passing)} too"
         return Reject(instance["id"], RejectReason.SEVERAL_ANSWERS, detail[:300])
@@ -237,8 +243,33 @@ def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedC
         # Where what is asked for did not change, the program fails elsewhere because of something that it shows.
         "discriminating": proof.neighbour_outcome in facts.reviews.rules.same_code_fails
         and _hides_change(instance, facts)
-        and not _has_same_answer(instance, proof.neighbour_version, facts.names),
+        and not _has_same_answer(instance, proof.neighbour_version, facts.names)
+        and not _is_common_name(instance, proof.neighbour_version, facts),
     }
+
+
+def _displays_itself(code: str, name: str) -> bool:
+    """Return whether a comment of a program has the same call of a name as the program, but for constants it computes.
+
+    Comments say what is displayed. `Stats(mean=4.4)` for `Stats(mean=22 / 5)` shows nothing of what the class does.
+    """
+    displayed = (parse_program(comment.strip()) for comment in _COMMENT.findall(code))
+    forms = {form for tree in displayed if tree is not None for form in _call_forms(tree, name)}
+    program = parse_program(code)
+    return bool(forms) and program is not None and not forms.isdisjoint(_call_forms(program, name))
+
+
+def _call_forms(tree: ast.Module, name: str) -> Iterator[tuple[object, ...]]:
+    """Yield the calls of a name, by whatever path, as Python compiles them: constants are computed."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and name in (getattr(node.func, "attr", None), getattr(node.func, "id", None)):
+            call = ast.Call(ast.Name(name, ast.Load()), node.args, node.keywords)
+            try:
+                compiled = compile(ast.fix_missing_locations(ast.Expression(call)), "<call>", "eval")
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                continue
+            # of equal constants, such as 1 and True, the types tell
+            yield compiled.co_code, repr(compiled.co_consts), compiled.co_names
 
 
 def _is_reached(instance: CompletionRow) -> bool:
@@ -264,11 +295,30 @@ def _hides_change(instance: CompletionRow, facts: _AcceptanceInputs) -> bool:
     return MASKS[Granularity.TOKEN] not in "\n".join(statements)
 
 
+def _hides_name(instance: CompletionRow) -> bool:
+    """Return whether nothing but the API's own name is hidden."""
+    own_name = instance["path"].rpartition(".")[2]
+    return instance["granularity"] == Granularity.TOKEN and instance["core_token"] == own_name
+
+
 def _has_same_answer(instance: CompletionRow, neighbour: str | None, names: PublicNames) -> bool:
     """Return whether the answer is the API's own name, and the neighbour has it: what is shown fails there."""
-    if instance["granularity"] != Granularity.TOKEN or instance["core_token"] != instance["path"].rpartition(".")[2]:
+    return neighbour is not None and _hides_name(instance) and names.has_name(instance["path"], neighbour)
+
+
+def _is_common_name(instance: CompletionRow, neighbour: str | None, facts: _AcceptanceInputs) -> bool:
+    """Return whether the name of an added function or method is no news to who knows Python, or the neighbour.
+
+    A renamed API has another name there, and what a class is called is rarely said by what it does.
+    """
+    change = facts.changes.get(instance["change_id"] or "")
+    if not _hides_name(instance) or change is None or change["kind"] != ChangeKind.INTRODUCED:
         return False
-    return neighbour is not None and names.has_name(instance["path"], neighbour)
+    kind = facts.names.kind_of(instance["path"], instance["version"])
+    if kind == SymbolKind.FUNCTION and facts.reviews.rules.is_common_function(instance["core_token"]):
+        return True
+    is_code = kind in (SymbolKind.FUNCTION, SymbolKind.METHOD)
+    return is_code and neighbour is not None and facts.names.has_last_name(instance["path"], neighbour)
 
 
 def _passing_names(
@@ -302,10 +352,15 @@ def _migration(original: MigrationRow, facts: _AcceptanceInputs) -> PublishedMig
         detail = f"no name of {instance['target_path']} has to stand in an answer"
         return Reject(instance["id"], RejectReason.NO_CHECK, detail)
     # what a person edited was not run with changes
-    score = facts.scores.get((target, target_version)) if instance["target_code"] == original["target_code"] else None
+    is_scored = instance["target_code"] == original["target_code"]
+    score = facts.scores.get((target, target_version)) if is_scored else None
+    without_arguments = facts.scores.get((original["id"], target_version)) if is_scored else None
     scored: MutationScoreRow | None = score and {**score, "id": instance["id"]}
     if scored and scored["mutants"] and (weak := too_weak(scored, Family.MIGRATION, facts.mutation)):
         return weak
+    if without_arguments and without_arguments["mutants_killed"] < without_arguments["mutants"]:
+        detail = f"without an argument that it gives {instance['target_path']} otherwise it displays the same"
+        return Reject(instance["id"], RejectReason.WEAK_TESTS, detail)
     own_run = present(facts.runs.of(target, target_version), f"the verdict on {target} in {target_version}")
     return {
         **instance,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pipeline.core.errors import present
+from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.families.behaviours import by_place, retagged
 from pipeline.families.proof import Runs, Tagged, followers, prove
 from pipeline.lake.rows import (
@@ -30,7 +32,8 @@ def controlled_acceptance_stage(tables: Tables, rules: QualityRules) -> Output:
     Refused are, in this order: LICENCE (of the release), NOT_PROVEN (no probe finds the API in the version),
     LABEL_REFUTED (probes contradict the tag), REVIEWED_OUT and FLAGGED, DUPLICATE (the same task in another release)
     and SEVERAL_ANSWERS. The evidence is `executed` as `pipeline.families.proof.prove` says. A row is `discriminating`
-    if the release next to it lacks the API, and does not have its name in another place (`PublicNames`).
+    if the release next to it lacks the API, and does not have its name in another place (`PublicNames`). A new function
+    with a name that anybody would write is not.
     """
     facts = _AcceptanceInputs(
         followers(tables["releases"]),
@@ -100,9 +103,17 @@ def _published(
         "neighbour_version": proof.neighbour_version,
         "neighbour_outcome": proof.neighbour_outcome,
         "versions": passing_versions(facts.runs, path, facts.reviews.releases),
-        "discriminating": differs and not (neighbour and facts.names.only_place_differs(path, neighbour)),
+        "discriminating": differs
+        and not (neighbour and facts.names.only_place_differs(path, neighbour))
+        and not _is_common_name(row, change, facts.reviews.rules),
         "purl": release["purl"],
         "licence": present(release["licence"], f"the licence of {row['library']} {version}"),
         "attribution": release["attribution"],
         **reviewed.columns(),
     }
+
+
+def _is_common_name(row: ControlledCompletionRow, change: ChangeRow | None, rules: QualityRules) -> bool:
+    """Return whether the name of an added function is no news to who knows Python: a renamed one has another there."""
+    is_new = change is not None and change["kind"] == ChangeKind.INTRODUCED
+    return is_new and row["kind"] == SymbolKind.FUNCTION and rules.is_common_function(row["core_token"])

@@ -22,6 +22,7 @@ from pipeline.families.completions_and_migrations.source import parse_source
 from pipeline.families.functions.function import read_tests
 from pipeline.families.functions.masking import mask_function
 from pipeline.families.functions.rules import FunctionRules
+from pipeline.families.problems.descriptions import spelling_words
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import (
     AnyRow,
@@ -52,9 +53,10 @@ def functions_acceptance_stage(
     Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails its tests), NO_CHECK (a program whose functions
     do nothing passes them, there are fewer tests or kinds than `least` wants, or a body could return one value, or an
     argument, in all of them), NOT_COVERED (they execute less of the program), WEAK_TESTS (they notice fewer mutants of
-    it than `mutation` wants), REVIEWED_OUT and FLAGGED, what `mask_function` refuses, SEVERAL_ANSWERS and
-    NEAR_DUPLICATE (another function asks for the same). A function
-    is `discriminating` as `QualityRules.decides` says, but for one whose answer is a name that the other release has.
+    it than `mutation` wants), LEAKS_ANSWER (the description spells the name of the core API), REVIEWED_OUT and FLAGGED,
+    what `mask_function` refuses, SEVERAL_ANSWERS and NEAR_DUPLICATE (another function, or level, asks for the same). A
+    function is `discriminating` as `QualityRules.decides` says, but for one whose answer is a name that the other
+    release has.
     """
     runs: dict[str, dict[str, FunctionRunRow]] = defaultdict(dict)
     for run in tables["function_runs"]:
@@ -75,10 +77,13 @@ def functions_acceptance_stage(
     rows, alike = one_of_alike(
         rows, itemgetter(*_SAME_FUNCTION), lambda row: (-(row["mutants_killed"] or 0), Version(row["version"]))
     )
-    return refusing(output, "published_functions", rows, ambiguous + alike)
+    # Ids are hashes of the level, too: the level that is left of an API and version is drawn, and all levels occur.
+    rows, levels = one_of_alike(rows, itemgetter(*_SAME_API), lambda row: (not row["discriminating"],))
+    return refusing(output, "published_functions", rows, ambiguous + alike + levels)
 
 
 _SAME_FUNCTION = ("path", "granularity", "answer", "discriminating")
+_SAME_API = ("version", "path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +195,11 @@ def _refusal(function: FunctionRow, runs: Mapping[str, FunctionRunRow], facts: _
         return Reject(key, RejectReason.NO_CHECK, f"for all tests a body could {trivial}")
     if (share := _coverage(tests)) < least.min_coverage:
         return Reject(key, RejectReason.NOT_COVERED, f"{share:.1%} of the program, {least.min_coverage:.1%} wanted")
-    return too_weak(function, Family.FUNCTION, facts.mutation)
+    if weak := too_weak(function, Family.FUNCTION, facts.mutation):
+        return weak
+    words = spelling_words(function["core_token"], function["description"] or "", least.spelled_name)
+    detail = f"the description spells {function['core_token']}: {', '.join(words)}"
+    return Reject(key, RejectReason.LEAKS_ANSWER, detail) if words else None
 
 
 def _coverage(run: FunctionRunRow) -> float:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 
+from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import RejectReason
@@ -13,6 +16,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
+from pipeline.families.problems.descriptions import spelling_words
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.selecting import passed_by
 from pipeline.lake.rows import (
@@ -26,7 +30,7 @@ from pipeline.lake.rows import (
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted, refusing
-from pipeline.quality.acceptance.same_prompts import one_answer
+from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike
 from pipeline.quality.acceptance.sourced import SourceColumns, columns_of_change, source_columns
 from pipeline.quality.flags.subjects import deciding_run
 
@@ -42,9 +46,11 @@ def problems_acceptance_stage(
     Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails the visible or the hidden tests in its own
     version), NO_CHECK (there are fewer hidden tests than `least` wants, or a body passes them that returns one value or
     what it is given), NOT_COVERED (they execute less of the program than `least` wants), WEAK_TESTS (they notice fewer
-    mutants of the reference than `mutation` wants), UNCHANGED (no code is known that passes in one of the two versions
-    and fails in the other), REVIEWED_OUT, FLAGGED and SEVERAL_ANSWERS (the same statement is about another API, too;
-    which one the tests want cannot be read in it). A problem is `discriminating` if code that passes in the other
+    mutants of the reference than `mutation` wants), LEAKS_ANSWER (the statement spells the name of the core API),
+    UNCHANGED (no code is known that passes in one of the two versions and fails in the other), REVIEWED_OUT, FLAGGED,
+    SEVERAL_ANSWERS (the same statement is about another API, too; which one the tests want cannot be read in it) and
+    NEAR_DUPLICATE (another problem asks for the same API of the version, and its reference passes as many arguments or
+    more). A problem is `discriminating` if code that passes in the other
     version fails here as the rules list. Where none is known, the reference that fails there shows at least that the
     version decides.
     """
@@ -61,7 +67,20 @@ def problems_acceptance_stage(
     )
     output = accepted("published_problems", tables["problems"], lambda row: [_published(row, facts)])
     rows, ambiguous = one_answer(output.tables["published_problems"], ("version", "problem"), "path")
-    return refusing(output, "published_problems", rows, ambiguous)
+    rows, alike = one_of_alike(rows, itemgetter("version", "path"), _most_telling_first)
+    return refusing(output, "published_problems", rows, ambiguous + alike)
+
+
+def _most_telling_first(problem: PublishedProblemRow) -> tuple[bool, int]:
+    """Order problems about one API of a version: by whether they discriminate, then by the arguments of its calls."""
+    calls = [node for node in ast.walk(parse_python(_program(problem))) if isinstance(node, ast.Call)]
+    own = [call for call in calls if ast.unparse(call.func).rpartition(".")[2] == problem["target_entity"]]
+    most = max((len(call.args) + len(call.keywords) for call in own), default=0)
+    return not problem["discriminating"], -most
+
+
+def _program(problem: PublishedProblemRow) -> str:
+    return f"{problem['starting_code']}{problem['solution']}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +160,11 @@ def _refusal(
         return Reject(
             key, RejectReason.NOT_COVERED, f"{share:.0%} of the program, {facts.least.min_coverage:.0%} wanted"
         )
-    return too_weak(problem, Family.PROBLEM, facts.mutation)
+    if weak := too_weak(problem, Family.PROBLEM, facts.mutation):
+        return weak
+    words = spelling_words(problem["target_entity"], problem["problem"], facts.least.spelled_name)
+    detail = f"the statement spells {problem['target_entity']}: {', '.join(words)}"
+    return Reject(key, RejectReason.LEAKS_ANSWER, detail) if words else None
 
 
 def _coverage(run: ProblemRunRow | ReviewEditRun) -> float:

@@ -10,7 +10,7 @@ from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.lake.reads import Read
 from pipeline.lake.rows import ReleaseRow, SymbolRow
 
-OF_PLACES = Read("symbols", ("path", "kind", "first_version", "last_version"))
+OF_PLACES = Read("symbols", ("path", "kind", "canonical_path", "first_version", "last_version"))
 """The columns of `symbols` that names are made of."""
 
 
@@ -21,9 +21,12 @@ class PublicNames:
         symbols = list(symbols)
         versions = sorted((row["version"] for row in releases), key=Version)
         self._rank = {version: rank for rank, version in enumerate(versions)}
-        self._states = [(row["path"], row["first_version"], row["last_version"]) for row in symbols]
+        self._states = [
+            (row["path"], (row["kind"], row["canonical_path"]), row["first_version"], row["last_version"])
+            for row in symbols
+        ]
         self._modules = {row["path"] for row in symbols if row["kind"] == SymbolKind.MODULE}
-        self._paths: dict[str, frozenset[str]] = {}
+        self._paths: dict[str, dict[str, tuple[str, str]]] = {}
 
     def has_name(self, path: str, other: str) -> bool:
         """Return whether another release has the name of a path: at the path, or where `only_place_differs`."""
@@ -45,12 +48,27 @@ class PublicNames:
             places = places & self._modules if place in self._modules else set()
         return bool(places)
 
-    def _of(self, version: str) -> frozenset[str]:
+    def has_last_name(self, path: str, other: str) -> bool:
+        """Return whether another release has the last name of a path in any module or class."""
+        name = path.rpartition(".")[2]
+        return any(there.rpartition(".")[2] == name for there in self._of(other))
+
+    def kind_of(self, path: str, version: str) -> str | None:
+        """Return the kind of an API, by whichever of its paths; None where the release has nothing public there."""
+        paths = self._of(version)
+        kind, definition = paths.get(path, (None, None))
+        if kind != SymbolKind.ALIAS:
+            return kind
+        kinds = (other for other, place in paths.values() if place == definition)
+        return next((other for other in kinds if other != SymbolKind.ALIAS), None)
+
+    def _of(self, version: str) -> dict[str, tuple[str, str]]:
+        """Return the paths of a release, each with its kind and where its definition stands."""
         if version not in self._paths:
             rank = self._rank[version]
-            self._paths[version] = frozenset(
-                path
-                for path, first, last in self._states
+            self._paths[version] = {
+                path: state
+                for path, state, first, last in self._states
                 if self._rank[first] <= rank and (last is None or rank <= self._rank[last])
-            )
+            }
         return self._paths[version]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from pydantic import Field, field_validator
 
@@ -20,6 +22,7 @@ class QualityRules(Rule):
     modified_proven_by: frozenset[Outcome]
     fails_in_target: frozenset[Outcome]
     same_code_fails: frozenset[Outcome]
+    common_functions: Mapping[str, frozenset[str]] = Field(description="by where they are known from")
     canary: str = Field(min_length=16)
 
     def decides(self, role: str | None, outcome: str | None) -> bool:
@@ -30,6 +33,10 @@ class QualityRules(Rule):
         """
         same_code = role == ProblemRun.REFERENCE_ELSEWHERE
         return role is not None and outcome in (self.same_code_fails if same_code else self.fails_in_target)
+
+    def is_common_function(self, name: str) -> bool:
+        """Return whether anybody would call a function by a name, who knows no release of the library."""
+        return any(name in names for names in self.common_functions.values())
 
     @field_validator("licences", mode="after")
     @classmethod

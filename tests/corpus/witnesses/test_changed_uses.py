@@ -70,17 +70,22 @@ PROGRAMS: dict[str, tuple[Any, ChangeSide, list[str]]] = {
         ],
     ),
     "what must fail, without what follows": (
-        own_test("x = demo.total\nwith pytest.raises(KeyError):\n    x(2)\nassert x(3) == 4"),
+        own_test("with pytest.raises(KeyError):\n    demo.total(2)\nassert demo.total(3) == 4"),
         side(),
         [
-            "import demo\n\nx = demo.total\ntry:\n    x(2)\nexcept KeyError as error:\n    print(type(error).__name__)\n",
-            "import demo\n\nx = demo.total\nprint(x(3))\n",
+            "import demo\n\ntry:\n    demo.total(2)\nexcept KeyError as error:\n    print(type(error).__name__)\n",
+            "import demo\n\nprint(demo.total(3))\n",
         ],
     ),
     "what a test prints, without what must fail before it": (
         own_test("with pytest.raises(KeyError):\n    demo.other(2)\nassert demo.total(3) == 4"),
         side(),
         ["import demo\n\nprint(demo.total(3))\n"],
+    ),
+    "a call by another name of the API": (
+        own_test("assert func(2) == 4", head="(func=demo.total)"),
+        side(),
+        ["import demo\n\nprint(demo.total(2))\n"],
     ),
     "fixtures that only pytest runs are left out": (
         own_test("assert demo.total(2) == 4", preamble="import demo\n@pytest.fixture\ndef f():\n    yield\n"),
@@ -152,6 +157,12 @@ def test_no_program(test: Any, of: ChangeSide, reason: RejectReason) -> None:
         ("wanted = sum([5])\nassert wanted == demo.total(2)", side(), "print(demo.total(2))\n"),
         ("x = demo.total(2)\nassert f'<{x.most}>' == str(x)", side(), "x = demo.total(2)\nprint(str(x))\n"),
         ("assert demo.total(a=2) == sum([4])", BY_NAME, "print(demo.total(a=2))\n"),
+        ("x = demo.total(2)\nassert isinstance(x, tuple)", side(), "x = demo.total(2)\nprint(x)\n"),
+        ("assert isinstance(demo.total(2).most, (int, str))", side(), "print(demo.total(2).most)\n"),
+        ("x = demo.total(2)\nassert x is not None", side(), "x = demo.total(2)\nprint(x)\n"),
+        ("assert isinstance(demo.total(2), type)", side(), None),
+        ("assert isinstance(sum([1]), demo.total)", side(), None),
+        ("x = demo.total(2)\nassert x is not sum", side(), None),
         ("assert demo.total(2) == 4", side(), None),
         ("assert demo.total(2) > sum([1])", side(), None),
         ("x = demo.total(2)\nassert x in [sum([1])]", side(), None),

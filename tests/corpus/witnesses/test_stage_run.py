@@ -30,6 +30,7 @@ OLD = "def load(path): return [path]\ndef dump(x, indent=0): return [x, indent]\
 OLD += "LIMIT = 7\ndef idle(): pass\ndef same(text): return text\n"
 OLD += "def pairs(items): return zip(items, items[1:])\ndef again(x):\n    while True: yield x\n"
 OLD += "def each(items): return iter(items)\nclass Thing: pass\ndef thing(x): return Thing()\n"
+OLD += "def parts(word): return [*word]\ndef made(x): return Thing()\n"
 NEW = "def read(path): return [path]\ndef dump(x, width=0): return [x, width]\ndef both(x): return -x\n"
 LISTED = "from itertools import islice\nfrom lib import {}\n\nprint(list(islice({}, 8)))  # {}\n"
 PARAMETERS = {"load": ("path",), "read": ("path",), "dump": ("x", "indent"), "both": ("x",)}
@@ -80,11 +81,15 @@ def output(index: Index, tmp_path: Path) -> Output:
         change(ChangeKind.REMOVED, "lib.again", "1", "2", id="endless"),
         change(ChangeKind.REMOVED, "lib.each", "1", "2", id="the same in turn"),
         change(ChangeKind.REMOVED, "lib.thing", "1", "2", id="an object"),
+        change(ChangeKind.REMOVED, "lib.parts", "1", "2", id="of a class"),
+        change(ChangeKind.REMOVED, "lib.made", "1", "2", id="an object of a class"),
     ]
     tests = [
         own_test("1", "x = lib.both(1)\nassert lib.load('a') == ['a']", "load", "both"),
         own_test("1", "assert lib.dump(1, 2) == [1, 2]", "dump"),
         own_test("1", "assert lib.both(1) == 1", "both"),
+        own_test("1", "x = lib.parts('ab')\nassert isinstance(x, list)", "parts"),
+        own_test("1", "x = lib.made(1)\nassert isinstance(x, object)", "made"),
         own_test("2", "assert lib.read('b') == list('b')", "read"),
         own_test("2", "assert lib.dump(1, width=2) == [1, 2]", "dump"),
     ]
@@ -105,6 +110,8 @@ def output(index: Index, tmp_path: Path) -> Output:
             function("again", "1", "1", "x"),
             function("each", "1", "1", "items"),
             function("thing", "1", "1", "x"),
+            function("parts", "1", "1", "word"),
+            function("made", "1", "1", "x"),
             symbol("lib.LIMIT", "1", "1", kind="attribute"),
         ],
     }
@@ -128,11 +135,14 @@ def test_each_side_of_a_change_has_its_program_and_other_failures_are_rejects(ou
         ("echo", "from lib import same\n\nprint(same('some text'))  # some text\n", None, None),
         ("the same in turn", "from lib import each\n\nprint(list(each([3, 1, 2])))  # [3, 1, 2]\n", None, None),
         ("silent", "from lib import idle\n\nprint(idle())  # None\n", None, None),
+        # A value says more than its class, but for one that is printed as an address.
+        ("of a class", "import lib\n\nx = lib.parts('ab')\nprint(x)  # ['a', 'b']\n", None, None),
+        ("an object of a class", "import lib\n\nx = lib.made(1)\nprint(isinstance(x, object))  # True\n", None, None),
         ("an object", "from lib import thing\n\nprint(type(thing).__name__)  # function\n", None, None),
     }
     # A call that gives nothing, or what it takes, says little of the API, and so does its type.
     doubtful = {row["change_id"] for row in rows if not row["distinctive"]}
-    assert doubtful == {"echo", "the same in turn", "silent", "an object"}
+    assert doubtful == {"echo", "the same in turn", "silent", "an object", "an object of a class"}
     assert {row["change_id"]: row["source"] for row in rows}["untested"] == SnippetSource.CHANGE
     assert {row["test"] is None for row in rows if row["source"] == SnippetSource.CHANGE} == {True}
     # The API is still there, and gives something else.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -17,7 +18,7 @@ from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.stage import Runner, validation_stage
 from pipeline.families.compatibilities.rules import CompatibilityRules
-from pipeline.families.compatibilities.stage import compatibilities_stage
+from pipeline.families.compatibilities.stage import _alike, _says_little, compatibilities_stage
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.quality.acceptance.quality import QualityRules
@@ -26,8 +27,8 @@ from tests.families.problems.examples import example
 from tests.families.problems.stores import Store, bare_store, environment_row
 
 LIBRARIES = {
-    "1.0": "def fetch(number): return number\n",
-    "1.1": "def fetch(number): return number\ndef load(number): return number\n",
+    "1.0": "def fetch(number): return number\ndef fetch_all(number): return [number]\n",
+    "1.1": "def fetch(number): return number\ndef fetch_all(number): return [number]\ndef load(number): return number\n",
     "1.2": "def load(number, again=1): return number * again\n",
     "1.10": "import time\ndef load(number, again=2): return number * again if number != 9 else time.sleep(60)\n",
 }
@@ -53,13 +54,14 @@ def program(code: str, path: str) -> Any:
     return example(code, path, "1.1") | {"source": SnippetSource.OWN_TEST}
 
 
-def tried(store: Store, *codes: str, **tables: Any) -> Output:
-    """The output for programs that show a change in 1.2; the path of each is the name of its first call."""
-    snippets = [program(code, "lib.fetch") for code in codes]
+def tried(store: Store, *codes: str, paths: Sequence[str] = (), **tables: Any) -> Output:
+    """The output for programs that show a change in 1.2, of `lib.fetch` unless `paths` say of what."""
+    paths = paths or ["lib.fetch"] * len(codes)
+    snippets = [program(code, path) for code, path in zip(codes, paths, strict=True)]
     witnesses = [
-        {"change_id": "change", "old_snippet_id": row["id"], "old_path": "lib.fetch"}
+        {"change_id": "change", "old_snippet_id": row["id"], "old_path": path}
         | {"new_snippet_id": None, "new_path": None}
-        for row in snippets
+        for row, path in zip(snippets, paths, strict=True)
     ]
     rows: dict[str, Any] = {
         "releases": releases(*LIBRARIES),
@@ -108,6 +110,7 @@ def test_the_answer_is_where_it_passes(store: Store, code: str, compatible: list
         (">>> import lib\n>>> lib.fetch('1.10')\n'1.10'\n", RejectReason.LEAKS_ANSWER),
         (">>> import lib, warnings\n>>> lib.fetch(1)\n1\n", RejectReason.LEAKS_ANSWER),
         (">>> import lib\n>>> print(lib.fetch(''))\n<BLANKLINE>\n", RejectReason.NO_CHECK),
+        (">>> import lib\n>>> print(type(lib.fetch).__name__)\nfunction\n", RejectReason.NO_CHECK),
         (">>> import lib\n" + 24 * ">>> number = 1\n" + ">>> lib.fetch(1)\n1\n", RejectReason.TOO_LONG),
         (
             ">>> import lib\n>>> sorted(dir(lib))[-1] == 'load' and lib.load(2, again=1) == 2\nFalse\n",
@@ -120,6 +123,7 @@ def test_the_answer_is_where_it_passes(store: Store, code: str, compatible: list
         "it names a release",
         "it speaks of warnings",
         "it prints a blank line",
+        "it prints a type",
         "it is long",
         "it came back",
     ],
@@ -128,6 +132,88 @@ def test_what_is_refused(store: Store, code: str, reason: RejectReason) -> None:
     output = tried(store, code, FETCH)
     assert [row["compatible"] for row in output.tables["compatibilities"]] == [["1.0", "1.1"]]
     assert [reject.reason for reject in output.rejects] == [reason]
+
+
+@pytest.mark.parametrize(
+    ("statements", "is_trivia"),
+    [
+        (["print(type(x).__name__)"], True),
+        (["type(x)"], True),
+        (["print(isinstance(x, int))", "print(x is not None)"], True),
+        (["not callable(x) and issubclass(x, int)"], True),
+        (["with lib.open() as x:\n    print(x is None)"], True),
+        (["print(isinstance(x, int))", "print(x)"], False),
+        (["print(type(x).__name__, x)"], False),
+        (["print(x.__name__)"], False),
+        (["print(x == 2)"], False),
+        (["isinstance"], False),
+        # what a call raises is what it does
+        (["try:\n    x()\nexcept ValueError as error:\n    print(type(error).__name__)"], False),
+        ([], False),
+    ],
+)
+def test_what_kind_of_thing_something_is_says_little(statements: list[str], is_trivia: bool) -> None:
+    little = _says_little([{"statement": each, "expected": "True\n", "options": []} for each in statements])
+    assert bool(little) is is_trivia
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("strip", "rstrip_iter", True),
+        ("to_tuple", "to_dict", False),
+        ("JSONEncoder", "json_encoder", True),
+        ("dft", "idft", True),
+        ("dumps", "dump", True),
+        ("dumps", "htmlsafe_dump", False),
+        ("of", "by", False),
+        ("flatten", "repeatfunc", False),
+        ("is_sorted", "is_prime", False),
+        ("iter_index", "iter_except", False),
+        # a part of a word is another word
+        ("send_file", "use_x_sendfile", False),
+        ("date_and_delta", "abs_timedelta", False),
+        ("at", "cat", False),
+    ],
+)
+def test_like_names(one: str, other: str, expected: bool) -> None:
+    assert _alike(one, other, RULES_OF_FAMILY.generic_words) is _alike(other, one, RULES_OF_FAMILY.generic_words)
+    assert _alike(one, other, RULES_OF_FAMILY.generic_words) is expected
+
+
+ALL = ">>> import lib\n>>> number = 1\n>>> lib.fetch_all(number)\n[1]\n"
+
+
+@pytest.mark.parametrize(
+    ("paths", "codes", "kept"),
+    [
+        (["lib.fetch", "lib.fetch_iter"], [FETCH, ALL], ["lib.fetch"]),
+        (["lib.fetch_iter", "lib.fetch"], [ALL, FETCH], ["lib.fetch"]),
+        (["lib.fetch", "lib.take_all"], [FETCH, ALL], ["lib.fetch", "lib.take_all"]),
+        (["lib.fetch", "lib.Box.fetch_iter"], [FETCH, ALL], ["lib.Box.fetch_iter", "lib.fetch"]),
+        # other releases
+        (
+            ["lib.fetch", "lib.fetch_iter"],
+            [FETCH, ">>> import lib\n>>> lib.load(1)\n1\n"],
+            ["lib.fetch", "lib.fetch_iter"],
+        ),
+        # programs on one API are for the acceptance to choose from
+        (["lib.fetch", "lib.fetch"], [FETCH, ALL], ["lib.fetch", "lib.fetch"]),
+        # what says little takes no other's place
+        (
+            ["lib.fetch", "lib.fetch_iter"],
+            [">>> import lib\n>>> lib.fetch is None\nFalse\n", ALL],
+            ["lib.fetch_iter"],
+        ),
+    ],
+    ids=["the shorter", "in any order", "other names", "another class", "another answer", "one API", "trivia"],
+)
+def test_of_like_names_that_went_together_one_is_asked(
+    store: Store, paths: list[str], codes: list[str], kept: list[str]
+) -> None:
+    output = tried(store, *codes, paths=paths)
+    assert sorted(row["path"] for row in output.tables["compatibilities"]) == kept
+    assert len(output.rejects) == len(paths) - len(kept)
 
 
 def test_an_api_that_was_removed_and_restored_makes_a_row_if_changes_list_both(store: Store) -> None:

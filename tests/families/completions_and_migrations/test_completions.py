@@ -147,6 +147,17 @@ def test_of_an_example_that_gives_a_new_argument_the_argument_is_masked() -> Non
     assert made["masked_code"] == PREAMBLE + code.replace("strict", "[token-mask]")
 
 
+def test_a_new_argument_that_anybody_would_write_is_not_masked() -> None:
+    code = "a = [3]\nfetch(a)\nfetch(a, encoding='a')\n"
+    row = snippet(code, "lib.fetch", "2.0", preamble=PREAMBLE)
+    lives = [life("lib.fetch", "1.0", "2.1", modified=["2.0"])]
+    added = change(ChangeKind.PARAMETER_ADDED_OPTIONAL, "lib.fetch", "1.1", "2.0", parameter="encoding", breaking=False)
+    assert [made["answer"] for made in run([row], lives, [added]).tables["completions"]] == ["fetch"]
+    # What went may be its old name, which makes the new one worth knowing.
+    went = change(ChangeKind.PARAMETER_REMOVED, "lib.fetch", "1.1", "2.0", parameter="charset")
+    assert [made["answer"] for made in run([row], lives, [added, went]).tables["completions"]] == ["encoding"]
+
+
 def test_a_default_that_changed_is_not_in_the_name_of_the_argument() -> None:
     row = snippet("fetch(3, strict=True)\n", "lib.fetch", "2.0", preamble=PREAMBLE)
     default = change(ChangeKind.PARAMETER_DEFAULT, "lib.fetch", "1.1", "2.0", parameter="strict")
@@ -266,7 +277,8 @@ def completions_of(kind: ChangeKind, code: str, fails_at: int = 0, **columns: An
     changed = change(kind, "lib.fetch", "1.0", "1.1", **columns)
     witness: WitnessRow = {"id": "w", "change_id": changed["id"], "old_snippet_id": row["id"], "new_snippet_id": None}
     witness |= {"old_fails_at": fails_at, "new_fails_at": None, "distinctive": True}
-    found = [use | {"keywords": ["size"] if "size" in code else []} for use in usages(row, {"fetch": "lib.fetch"})]
+    name = columns.get("parameter", "size")
+    found = [use | {"keywords": [name] if name in code else []} for use in usages(row, {"fetch": "lib.fetch"})]
     output = instances_stage(
         {
             "releases": releases("1.0", "1.1", before="0.9"),
@@ -313,6 +325,24 @@ def test_completions_of_changed_tests_mask_the_difference(case: str) -> None:
     rows = completions_of(kind, f"x = {call}\nprint(x)\n", **columns)
     assert {row["granularity"]: row["answer"] for row in rows} == expected
     assert {row["core_token"] for row in rows if row["granularity"] == "token"} <= {expected.get("token")}
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameter", "answers"),
+    [
+        (ChangeKind.PARAMETER_ADDED_OPTIONAL, "encoding", []),
+        (ChangeKind.PARAMETER_ADDED_REQUIRED, "encoding", []),
+        (ChangeKind.PARAMETER_ADDED_OPTIONAL, "fill", ["fill"]),
+        (ChangeKind.PARAMETER_REMOVED, "encoding", ["encoding"]),
+        (ChangeKind.PARAMETER_RENAMED, "encoding", ["encoding"]),
+    ],
+)
+def test_a_test_of_a_new_argument_that_anybody_would_write_has_no_completion(
+    kind: ChangeKind, parameter: str, answers: list[str]
+) -> None:
+    code = f"x = fetch(1, {parameter}=0)\nprint(x)\n"
+    rows = completions_of(kind, code, parameter=parameter, new="charset")
+    assert [row["answer"] for row in rows] == answers
 
 
 @pytest.mark.parametrize(

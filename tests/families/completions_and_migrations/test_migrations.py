@@ -10,6 +10,7 @@ import pytest
 from pipeline.api.history.tags import Tags
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import MigrationBasis, VersionPattern
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.families.completions_and_migrations.history import History
@@ -263,6 +264,30 @@ def test_the_target_name_is_no_alias_and_not_private(old: str, new: str, directi
         life(f"lib.{new}", "2.0.0", "2.0.0", introduced=True),
     ]
     assert {row["direction"] for row in run(rows, [renamed], lives).tables["migrations"]} == directions
+
+
+@pytest.mark.parametrize(
+    ("before", "directions"),
+    [
+        ("size = 3\nx = fetch({}=size)\n", {"new_to_old"}),
+        ("length = 3\nx = fetch({}=length)\n", {"old_to_new"}),
+        ("def f(size):\n    return fetch({}=size)\nx = f(3)\n", {"new_to_old"}),
+        ("number = 3\nx = fetch({}=number)\n", {"old_to_new", "new_to_old"}),
+        ("import size\nx = fetch({}=size.number)\n", {"old_to_new", "new_to_old"}),
+    ],
+)
+def test_a_variable_does_not_tell_the_new_name_of_a_parameter(before: str, directions: set[str]) -> None:
+    lives = [life("lib.fetch", "1.0.0", "2.0.0")]
+    history = History(releases("1.0.0", "2.0.0", before="0.9"), [], [], Tags(lives, TAGGING).at)
+    programs = (f"from lib import fetch\n{before.format(name)}" for name in ("length", "size"))
+    versions = ("1.0.0", "2.0.0")
+    old, new = (
+        Side(snippet(program, "lib.fetch", version), version, "lib.fetch")
+        for program, version in zip(programs, versions, strict=True)
+    )
+    results = list(both_directions(Pair(old, new, MigrationBasis.PARAMETERS, 1.0, change_id="a"), history))
+    assert {each["direction"] for each in results if not isinstance(each, Reject)} == directions
+    assert {each.reason for each in results if isinstance(each, Reject)} <= {RejectReason.LEAKS_ANSWER}
 
 
 @pytest.mark.parametrize(

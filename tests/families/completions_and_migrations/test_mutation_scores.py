@@ -10,6 +10,7 @@ from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
+from pipeline.corpus.usages.text import source_of
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.sandbox.probe import find_sandbox
@@ -25,7 +26,7 @@ from tests.families.problems.stores import Closed, Store, bare_store, environmen
 
 LIB = """
 import time
-def parts(items, size): return [items[n:n + size] for n in range(0, len(items), size)]
+def parts(items, size, app=None, first=0): return [items[n:n + size] for n in range(first, len(items), size)]
 def wait(): time.sleep(2)
 """
 TELLING = example(">>> from lib import parts\n>>> parts([1, 2, 3], 2)\n[[1, 2], [3]]\n", "lib.parts", "1.1")
@@ -40,8 +41,15 @@ OLD = example(">>> from lib import parts\n>>> parts([1], 1)\n[[1]]\n", "lib.part
 REWRITE: Any = {**TELLING, "id": "rewritten", "preamble": TELLING["preamble"], "snippet_id": VAGUE["id"]}
 
 
-def migration(target: Any, rewrite: RewriteRow | None = None) -> MigrationRow:
+def migration(target: Any, rewrite: RewriteRow | None = None, source: str | None = None) -> MigrationRow:
+    code = source_of(rewrite or target)
     return {
+        "id": f"migration to {(rewrite or target)['id']}",
+        "path": "lib.parts",
+        "target_path": "lib.parts",
+        "target_name": "parts",
+        "source_code": code if source is None else source,
+        "target_code": code,
         "snippet_id": OLD["id"],
         "source_rewrite_id": None,
         "target_snippet_id": target["id"],
@@ -103,6 +111,56 @@ def test_the_target_is_run_once_for_all_migrations_to_it_and_as_it_was_rewritten
     output = scored(store, migration(VAGUE, REWRITE), migration(VAGUE, REWRITE))
     (row,) = output.tables["mutation_scores"]
     assert (row["subject_id"], row["mutation_score"]) == ("rewritten", 1)
+
+
+def target_of(*calls: str) -> Any:
+    statements = "".join(f">>> parts({call})\n[[1, 2], [3]]\n" for call in calls)
+    return example(f">>> from lib import parts\n{statements}", "lib.parts", "1.1")
+
+
+# The arguments of the calls of source and target, and how many programs without a changed one run, and are noticed.
+CHANGED_ARGUMENTS: dict[str, tuple[list[str], list[str], tuple[int, int] | None]] = {
+    "one without effect": (["[1, 2, 3], 2, None"], ["[1, 2, 3], 2, app=None"], (1, 0)),
+    "one that is needed": (["[1, 2, 3], length=2"], ["[1, 2, 3], size=2"], (1, 1)),
+    "one that has an effect": (["[0, 1, 2, 3], 2, 1"], ["[0, 1, 2, 3], 2, first=1"], (1, 1)),
+    "two, of which one has none": (["[1, 2, 3], length=2"], ["[1, 2, 3], size=2, app=1"], (2, 1)),
+    "one that has an effect in one call alone": (
+        ["[1, 2, 3], 2, 0", "[0, 1, 2, 3], 2, 1"],
+        ["[1, 2, 3], 2, first=0", "[0, 1, 2, 3], 2, first=1"],
+        (1, 1),
+    ),
+    "one by position": (["[1, 2, 3], size=2"], ["[1, 2, 3], 2"], (1, 1)),
+    "one that stands elsewhere": (["2, [1, 2, 3]"], ["[1, 2, 3], 2"], None),
+    "none": (["[1, 2, 3], 2"], ["[1, 2, 3], 2"], None),
+}
+
+
+@pytest.mark.parametrize("case", CHANGED_ARGUMENTS)
+def test_changed_arguments_are_left_out(store: Store, case: str) -> None:
+    calls, new_calls, expected = CHANGED_ARGUMENTS[case]
+    target = target_of(*new_calls)
+    row = migration(target, source=source_of(target_of(*calls)))
+    output = scored(store, row, snippets=[target])
+    scores = {each["subject_id"]: each for each in output.tables["mutation_scores"]}
+    assert scores.keys() == {target["id"], *([row["id"]] if expected else [])}
+    if expected:
+        assert (scores[row["id"]]["mutants"], scores[row["id"]]["mutants_killed"]) == expected
+
+
+@pytest.mark.parametrize("columns", [{"path": "lib.chunks"}, {"source_code": "print 'parts'\n"}])
+def test_arguments_are_not_left_out_where_the_path_changed_or_the_source_does_not_parse(
+    store: Store, columns: dict[str, str]
+) -> None:
+    row: Any = migration(TELLING, source="from lib import parts\nparts([1, 2, 3], length=2)\n")
+    output = scored(store, row | columns)
+    assert [each["subject_id"] for each in output.tables["mutation_scores"]] == [TELLING["id"]]
+
+
+def test_a_name_that_an_import_gives_the_api_counts(store: Store) -> None:
+    target = example(">>> from lib import parts as p\n>>> p([1, 2, 3], 2, app=0)\n[[1, 2], [3]]\n", "lib.parts", "1.1")
+    row = migration(target, source="from lib import parts as p\np([1, 2, 3], 2, 0)\n")
+    output = scored(store, row, snippets=[target])
+    assert {each["subject_id"]: each["mutants_killed"] for each in output.tables["mutation_scores"]}[row["id"]] == 0
 
 
 def test_a_target_that_takes_longer_than_a_mutant_may_has_no_score(store: Store) -> None:

@@ -76,6 +76,59 @@ def test_a_function_is_asked_for_by_what_its_document_says() -> None:
     }  # fmt: skip
 
 
+ON_ARGUMENTS: dict[str, tuple[list[str], str, str | None]] = {
+    "of further arguments": (
+        ["number", "*errors"],
+        "If one of the errors is raised, the rest is left out.",
+        "If one of the errors is raised, the rest is left out.",
+    ),
+    "of a mandatory argument": (["number", "mode"], "The mode is a letter. It is odd.", "The mode is a letter."),
+    "of one that is named": (["number", "books"], "The books are old.", None),
+    "of none": (["number", "*errors"], "Some are wrong.", None),
+    "of one with a name of few letters": (["number", "a"], "It takes a page of it.", None),
+    "with the name of the API": (["number", "*errors"], "To fetch despite of errors is odd.", None),
+    "with the name of another": (["number", "*errors"], "All errors are raised as by fetch_all.", None),
+    "of an example": (["number", "*errors"], "An example of errors is one.", None),
+    "cut at an abbreviation": (["number", "*errors"], "All are taken, e.g. errors of it.", None),
+    "of keywords": (["number", "**errors"], "All errors are passed on.", None),
+}
+
+
+@pytest.mark.parametrize("case", ON_ARGUMENTS)
+def test_a_description_has_a_sentence_on_an_argument_that_the_first_one_leaves_out(case: str) -> None:
+    names, further, addition = ON_ARGUMENTS[case]
+    parameters = [parameter(name, mandatory=not name.startswith("*")) for name in names]
+    first = "Get printed pages of long books for patient readers."
+    document = api_document(
+        "lib.fetch", f"{first} {further}", "1.0", signature=f"({', '.join(names)})", parameters=parameters
+    )
+    (row,) = made([document], [life("lib.fetch", "1.0", "2.0")])
+    assert row["description"] == (f"{first} {addition}" if addition else first)
+    assert f"# Description: {row['description']}\n" in row["left_context"]
+
+
+def test_a_text_of_a_model_is_not_completed() -> None:
+    text = "Deprecated since 1.0. If one of the errors is raised, the rest is left out."
+    document = api_document("lib.fetch", text, "1.0", parameters=[parameter("*errors", mandatory=False)])
+    (row,) = made([document], [life("lib.fetch", "1.0", "2.0")], writer=Asked("Get pages in one go."))
+    assert row["description"] == "Get pages in one go."
+
+
+def test_further_arguments_are_given() -> None:
+    parameters = [
+        parameter("number"),
+        parameter("*pages", mandatory=False),
+        parameter("mode"),
+        parameter("**options", mandatory=False),
+    ]
+    signature = "(number, *pages, mode, **options)"
+    document = api_document("lib.fetch", "Get a page of it.", "1.0", signature=signature, parameters=parameters)
+    (row,) = made([document], [life("lib.fetch", "1.0", "2.0")])
+    assert row["mandatory_arguments"] == ["number", "mode"]
+    assert "# Mandatory arguments: number, *pages, mode\n" in row["left_context"]
+    assert row["reference_call"] == "lib.fetch(number, *pages, mode=mode)"
+
+
 def test_a_method_is_asked_for_on_an_object_of_its_class() -> None:
     document = api_document("lib.Box.take", "Return what is in it.", "1.0", signature="()", parameters=[], **METHOD)
     (row,) = made([document], [life("lib.Box.take", "1.0", "2.0")])
@@ -175,6 +228,7 @@ def test_what_no_one_calls_by_name_is_no_candidate(document: Any) -> None:
 TWINS = {
     "the same sentence": ("lib.cut_all", "Cuts values from both ends. Returns a list.", ["number"], True),
     "in other lines": ("lib.cut_all", "Cuts values from\nboth ends.", ["number"], True),
+    "further arguments": ("lib.cut_all", "Cuts values from both ends.", ["number", "*sizes"], False),
     "another argument": ("lib.cut_all", "Cuts values from both ends.", ["number", "size"], False),
     "another sentence": ("lib.cut_all", "Cuts values from one end.", ["number"], False),
     "another module": ("lib.core.cut_all", "Cuts values from both ends.", ["number"], False),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from pipeline.llm.tasks.rules import draft_rules
 from pipeline.llm.writers import Refusal
 from tests.corpus.usages.rows import symbols_of
 from tests.execution.validation.conftest import LIBRARY, installed, library, rules, sandbox  # noqa: F401 - fixtures
+from tests.families.problems.examples import RULES_OF_PROBLEMS
 from tests.llm.tasks.test_description import PLANTED, data_of
 from tests.model_server import Fault
 
@@ -113,6 +115,21 @@ def test_what_is_not_accepted_is_said(write, server, installed, bad):  # noqa: F
     told = {case: one.problem if isinstance(one, Refusal) else "taken" for case, one in zip(bad, found, strict=True)}
     assert {case: said for case, said in told.items() if bad[case][1] not in said} == {}
     assert max(map(len, told.values())) < 6000
+
+
+def test_a_description_that_spells_the_name_is_refused_by_the_rules_for_that(write, server, installed):  # noqa: F811
+    described = "Return a crate of a larger size; it has grown by so much."
+    code = PROGRAM.replace(".grow(by)", ".grow_crate(by)")
+    server.reply = lambda _: {"text": json.dumps(GOOD | {"code": code, "description": described})}
+    api = Api(
+        symbols_of({"lib/__init__.py": LIBRARY["lib/__init__.py"].replace("def grow(", "def grow_crate(")}), ["lib"]
+    )
+    asked = replace(example(installed), path="lib.Box.grow_crate", hidden=("grow_crate",), api=api)
+    (found,) = write(asked, tries=1)
+    assert isinstance(found, WrittenFunction)
+    (found,) = write(replace(asked, spelled_name=RULES_OF_PROBLEMS.spelled_name), tries=1)
+    assert isinstance(found, Refusal)
+    assert "description: these words together give grow_crate away: grown, crate" in found.problem
 
 
 def test_those_that_are_good_need_not_wait_for_others(write, server, installed):  # noqa: F811

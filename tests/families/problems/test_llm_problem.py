@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,11 +13,24 @@ from pipeline.families.problems.llm_reading import Reader, text_of
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.tasks.forms import ProblemText
 from tests.families.problems.changed_world import GOOD, KIND, unwritten
+from tests.families.problems.examples import RULES_OF_PROBLEMS
 
 READER = Reader(KIND, load(RULES / "drafting.yaml", DraftingRules), "solve")
 CHOP, FUSE = GOOD["lib.chop"], GOOD["lib.fuse"]
 TEST = "def test_{}():\n    assert solve([1], 1) == [[1]]\n"
 DEEP = "    return " + "-" * 3000 + "1\n"
+
+
+def test_a_statement_that_spells_the_name_is_refused_by_the_rules_for_that() -> None:
+    wanted = unwritten("lib.chop")
+    renamed = replace(wanted.changed, path="lib.chop_items")
+    statement = {"statement": "With lib, chop all of the items into lists of a given length."}
+    text = text_of(ProblemText(**CHOP | statement))
+    asked = replace(wanted, changed=renamed, spelled_name=RULES_OF_PROBLEMS.spelled_name)
+    assert asked.spelling(text.statement) == ["chop", "items"]
+    assert replace(asked, spelled_name=None).spelling(text.statement) == []
+    asked = replace(asked, changed=replace(renamed, hidden=()))
+    assert READER.problem(asked, text) == "statement: these words together give chop_items away: chop, items"
 
 
 def problem(path: str = "lib.chop", **changed: Any) -> str | None:

@@ -15,6 +15,7 @@ from pipeline.corpus.usages.rules import UsageRules
 from pipeline.families.problems.candidates import Candidate, Candidates, ExampleTask
 from pipeline.families.problems.drafts import Draft, draft
 from pipeline.families.problems.library import Library
+from pipeline.families.problems.program import hidden_tests
 from pipeline.families.problems.witnessed import witnessed_tasks
 from pipeline.lake.rows import ChangeRow, SnippetRow
 from pipeline.lake.stage import Reject
@@ -213,3 +214,69 @@ def test_what_the_release_has_a_replacement_for_has_two_answers(replacement: str
     (made,) = tasks_of_witnesses(pair, changes=[went])
     assert isinstance(made, Reject) is refused
     assert not refused or made.reason == RejectReason.SEVERAL_ANSWERS
+
+
+def test_a_new_parameter_that_is_given_by_its_name_is_what_tests_want() -> None:
+    candidate = candidate_of(PADDED)
+    assert (candidate.required, candidate.new_parameter) == ("lib.pad", "fill")
+    draft_of = draft(candidate, library_of(), RULES_OF_PROBLEMS, DRAFTING)
+    assert isinstance(draft_of, Draft)
+    task, written = candidate.task, draft_of.written
+    tests = hidden_tests(task, written, task.cases, (), "sample", ["lib"], ["lib.pad"], candidate.new_parameter)
+    assert "'fill' not in [*named, *bound]" in tests
+    assert "lacks_parameter" not in hidden_tests(task, written, task.cases, (), "sample", ["lib"], ["lib.pad"])
+
+
+@pytest.mark.parametrize("witnessed", [NEW, OLD])
+def test_an_api_that_came_or_went_has_no_new_parameter(witnessed: tuple[SnippetRow, Any]) -> None:
+    assert candidate_of(witnessed).new_parameter is None
+
+
+MARKS: dict[str, tuple[dict[str, str | None], str | None]] = {
+    "a private replacement": (
+        {"message": "It is still available as the private member `_join`.", "replacement": None},
+        "1.1 deprecates lib.join for _join",
+    ),
+    "a replacement that the release has": ({"message": "", "replacement": "lib.pad"}, "for lib.pad"),
+    "one of another library": ({"message": "Use other.html_dumps.", "replacement": "other.html_dumps"}, None),
+    "none": ({"message": "It will be removed.", "replacement": None}, None),
+}
+
+
+@pytest.mark.parametrize("case", MARKS)
+def test_what_a_release_says_to_use_instead_is_another_answer(case: str) -> None:
+    mark, detail = MARKS[case]
+    deprecation = {"channel": "warning", "since": None, "removal": None, **mark}
+    marked = [row | {"deprecation": deprecation} if row["path"] == "lib.join" else row for row in TABLES["symbols"]]
+    texts = [document("lib.join", "Make a whole address of two.", "1.0", "1.1")]
+    library = library_of(symbols=marked, documents=texts)
+    drafted = draft(candidate_of(OLD, symbols=marked), library, RULES_OF_PROBLEMS, DRAFTING)
+    if detail is None:
+        assert isinstance(drafted, Draft)
+    else:
+        assert isinstance(drafted, Reject)
+        assert drafted.reason == RejectReason.SEVERAL_ANSWERS
+        assert detail in drafted.detail
+
+
+@pytest.mark.parametrize(
+    ("text", "is_taken"), [("Equivalent to adding ns.pad, see ns for documentation.", False), ("Fill up to pad.", True)]
+)
+def test_a_parameter_whose_text_only_refers_to_a_hidden_name_is_not_explained(text: str, is_taken: bool) -> None:
+    parameters = [
+        {"name": name, "type": None, "mandatory": True, "default": None, "description": text} for name in ("items", "n")
+    ]
+    columns: dict[str, Any] = {
+        "path": "lib.pad",
+        "first_version": "1.0",
+        "last_version": None,
+        "url": None,
+        "directives": [],
+    }
+    document: Any = columns | {"parameters": parameters, "returns": [], "description": "Bring them to a length."}
+    library = library_of(api_documents=[document])
+    drafted = draft(candidate_of(PADDED, api_documents=[document]), library, RULES_OF_PROBLEMS, DRAFTING)
+    assert isinstance(drafted, Draft) == is_taken
+    if isinstance(drafted, Reject):
+        assert drafted.reason == RejectReason.NO_TEXT
+        assert drafted.detail == "items, number: the documentation only refers to a name that is hidden"

@@ -10,12 +10,14 @@ import pytest
 
 from pipeline.core.rules.load import RULES, RuleError, load
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection
+from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind, RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence, Granularity, MigrationBasis, SnippetSource
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.execution.mutation.score import SCORED, MutationScore
+from pipeline.families.completions_and_migrations.masks import MASKS
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import FlagRow, MigrationRow, OtherAnswerRow, ScoreRow, SymbolRow
 from pipeline.lake.schema import table
@@ -25,7 +27,7 @@ from pipeline.quality.acceptance.completions_and_migrations import acceptance_st
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.flags.reviews import reviewed_content
 from tests.errors import raises
-from tests.families.completions_and_migrations.rows import LIBRARY, symbol
+from tests.families.completions_and_migrations.rows import LIBRARY, change, symbol
 from tests.families.problems.examples import MUTATION
 from tests.quality.flags.world import EXECUTABLE_SOURCES, NEW, OLD, POST, RENAMED, World
 from tests.quality.flags.world import world as shared_world
@@ -165,6 +167,41 @@ def test_a_name_that_the_other_release_has_too_does_not_discriminate(
     assert (row["neighbour_version"], row["discriminating"]) == ("2.0", discriminates)
 
 
+NEW_NAMES: dict[str, tuple[ChangeKind, SymbolKind, str, str, bool]] = {
+    "a function of the standard library": (ChangeKind.INTRODUCED, SymbolKind.FUNCTION, "lib.reduce", "lib.x", False),
+    "a function of numpy": (ChangeKind.INTRODUCED, SymbolKind.FUNCTION, "lib.argmax", "lib.x", False),
+    "a class of such a name": (ChangeKind.INTRODUCED, SymbolKind.CLASS, "lib.reduce", "lib.x", True),
+    "a method of such a name": (ChangeKind.INTRODUCED, SymbolKind.METHOD, "lib.Page.reduce", "lib.x", True),
+    "a renamed function": (ChangeKind.RENAMED, SymbolKind.FUNCTION, "lib.reduce", "lib.x", True),
+    "a method, and a function there": (ChangeKind.INTRODUCED, SymbolKind.METHOD, "lib.Page.turn", "lib.turn", False),
+    "a function, and a method there": (ChangeKind.INTRODUCED, SymbolKind.FUNCTION, "lib.turn", "lib.Page.turn", False),
+    "a class, and a function there": (ChangeKind.INTRODUCED, SymbolKind.CLASS, "lib.Turn", "lib.Page.Turn", True),
+    "a method, and no such name there": (ChangeKind.INTRODUCED, SymbolKind.METHOD, "lib.Page.turn", "lib.x", True),
+}
+
+
+@pytest.mark.parametrize("alias", [False, True], ids=["its own path", "a second path"])
+@pytest.mark.parametrize("case", NEW_NAMES)
+def test_a_new_name_that_is_known_anyway_does_not_discriminate(case: str, alias: bool) -> None:
+    kind, what, path, there, discriminates = NEW_NAMES[case]
+    name = path.rpartition(".")[2]
+    came = change(kind, "lib.old" if kind == ChangeKind.RENAMED else path, "1.1", "2.0", new=path)
+    known = world()
+    columns: dict[str, Any] = {"path": path, "core_token": name, "answer": name, "change_id": came["id"]}
+    known.completions[:] = [{**row, **columns} for row in known.completions if row["version"] == "2.0"]
+    known.changes[:] = [came]
+    known = known.but(migrations=[]).with_run(path, "2.0", Outcome.PASSED).with_run(path, "1.1", Outcome.API_MISSING)
+    modules = [
+        symbol("lib", "1.1", "2.0", kind=SymbolKind.MODULE),
+        symbol("lib.Page", "1.1", "2.0", kind=SymbolKind.CLASS),
+    ]
+    here = symbol("lib.core.f" if alias else path, "2.0", canonical="lib.core.f", kind=what)
+    second = symbol(path, "2.0", canonical="lib.core.f", kind=SymbolKind.ALIAS)
+    symbols = [*modules, here, symbol(there, "1.1"), *([second] if alias else [])]
+    row = published(accept(known, symbols=symbols), "published_completions", "2.0")
+    assert (row["neighbour_version"], row["discriminating"]) == ("1.1", discriminates)
+
+
 def test_a_completion_with_which_another_name_passes_is_refused() -> None:
     known = world()
     instance = known.one("completions", "1.1")
@@ -191,6 +228,99 @@ def test_a_completion_with_which_another_name_passes_is_refused() -> None:
     described = review(known, instance, [], DecisionKind.EDIT, edits=edits(description="Get it once."))
     rows = accept(known, other_answers=[run], reviews=[described]).tables["published_completions"]
     assert instance["id"] in {row["id"] for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("line", "output", "refused"),
+    [
+        ("x = lib.load(size=5, mean=22 / 5)", "load(size=5, mean=4.4)", True),
+        ("x = load(size=5)", "load(size=5)", True),
+        ("x = load(size=5)", "load(size=6)", False),
+        ("x = load(size=1)", "load(size=True)", False),
+        ("x = load(size=5)", "Load(size=5)", False),
+        ("x = load(size=5)", "5", False),
+        ("x = load(size=5)", "of load(", False),
+    ],
+)
+@pytest.mark.parametrize("described", [False, True])
+def test_a_completion_that_displays_its_own_call_needs_a_text(
+    line: str, output: str, refused: bool, described: bool
+) -> None:
+    known = world()
+    code = f"from lib import load\n{line}\nprint(x)  # {output}\n"
+    columns: dict[str, Any] = {"code": code, "masked_code": code.replace("load", "[token-mask]")}
+    known.completions[:] = [{**row, **columns} for row in known.completions if row["version"] == "2.0"]
+    known.drafts[:] = known.drafts if described else []
+    reasons = accept(known.but(migrations=[])).reasons
+    assert reasons == ({RejectReason.UNKNOWABLE: 1} if refused and not described else {})
+
+
+TWO_CALLS = "from lib import fetch\nfetch([1, 2])\nfetch([1, 2], strict=True)\n"
+ONE_CALL = "from lib import fetch\nfetch([1, 2], True)\n"
+HIDES: dict[str, tuple[str, str, Granularity, SnippetSource, bool]] = {
+    "the line without it": (TWO_CALLS, "fetch([1, 2])", Granularity.LINE, SnippetSource.DOCSTRING, False),
+    "the line that gives it": (
+        TWO_CALLS,
+        "fetch([1, 2], strict=True)",
+        Granularity.LINE,
+        SnippetSource.DOCSTRING,
+        True,
+    ),
+    "a block with both": (
+        TWO_CALLS,
+        "fetch([1, 2])\nfetch([1, 2], strict=True)",
+        Granularity.BLOCK,
+        SnippetSource.DOCSTRING,
+        True,
+    ),
+    "the only use, by position": (ONE_CALL, "fetch([1, 2], True)", Granularity.LINE, SnippetSource.DOCSTRING, True),
+    "one of two uses, by position": (
+        f"{ONE_CALL}fetch([3])\n",
+        "fetch([1, 2], True)",
+        Granularity.LINE,
+        SnippetSource.DOCSTRING,
+        False,
+    ),
+    "a comparison with it": (
+        TWO_CALLS.replace("fetch([1, 2])\n", "fetch([1, 2], strict == 1)\n"),
+        "fetch([1, 2], strict == 1)",
+        Granularity.LINE,
+        SnippetSource.DOCSTRING,
+        False,
+    ),
+    "the line that a run showed": (TWO_CALLS, "fetch([1, 2])", Granularity.LINE, SnippetSource.OWN_TEST, True),
+    "a token, which is chosen for it": (ONE_CALL, "fetch", Granularity.TOKEN, SnippetSource.DOCSTRING, True),
+}
+
+
+@pytest.mark.parametrize("case", HIDES)
+def test_a_completion_whose_answer_does_not_hold_what_changed_does_not_discriminate(case: str) -> None:
+    code, answer, level, source, discriminates = HIDES[case]
+    changed = change(ChangeKind.PARAMETER_ADDED_OPTIONAL, "lib.fetch", "1.0", "1.1", parameter="strict", breaking=False)
+    shown = code if level == Granularity.TOKEN else code.replace(f"{answer}\n", f"{MASKS[level]}\n", 1)
+    known = world()
+    columns: dict[str, Any] = {
+        "path": "lib.fetch",
+        "change_id": changed["id"],
+        "versicode_tag": "general",
+        "libevolutioneval_tag": "modified",
+        "granularity": level,
+        "code": code,
+        "masked_code": shown.replace("fetch", "[token-mask]"),
+        "answer": answer,
+    }
+    known.completions[:] = [{**row, **columns} for row in known.completions if row["version"] == "1.1"]
+    known.changes[:] = [changed]
+    known.snippets[:] = [row | {"source": source} if row["id"] == OLD["id"] else row for row in known.snippets]
+    known = known.but(migrations=[]).with_run(OLD["id"], "1.0", Outcome.SIGNATURE_MISMATCH)
+    row = published(accept(known), "published_completions", "1.1")
+    assert (row["neighbour_outcome"], row["discriminating"]) == ("signature_mismatch", discriminates)
+
+
+def test_a_line_of_what_came_as_a_whole_hides_the_change() -> None:
+    known = world()
+    known.completions[:] = [row | {"granularity": Granularity.LINE} for row in known.completions]
+    assert published(accept(known), "published_completions", "2.0")["discriminating"]
 
 
 def test_of_completions_that_differ_in_the_code_around_the_one_that_shows_most_is_published() -> None:
@@ -269,6 +399,25 @@ def test_a_migration_whose_outputs_notice_too_few_mutants_is_refused() -> None:
     assert output.tables["published_migrations"] == []
     weak = {reject.key for reject in output.rejects if reject.reason is RejectReason.WEAK_TESTS}
     assert weak == {row["id"] for row in known.migrations}
+
+
+@pytest.mark.parametrize(
+    ("score", "accepted"), [(MutationScore(2, 2), 2), (MutationScore(), 2), (MutationScore(2, 1), 1)]
+)
+def test_a_migration_is_refused_whose_outputs_do_not_notice_that_a_changed_argument_is_left_out(
+    score: MutationScore, accepted: int
+) -> None:
+    known = world()
+    instance = known.migrations[0]
+    scores = score_of_targets(known.migrations, MutationScore(8, 8))
+    scores.append({**scores[0], "id": "left out", "subject_id": instance["id"], **score.columns})
+    output = accept(known, scores=scores)
+    assert len(output.tables["published_migrations"]) == accepted
+    refused = [] if accepted == len(known.migrations) else [(instance["id"], RejectReason.WEAK_TESTS)]
+    assert [(reject.key, reject.reason) for reject in output.rejects] == refused
+    # what a person edited was not run without it
+    edit = review(known, instance, [], DecisionKind.EDIT, edits=edits(target_code=instance["target_code"] + "# x\n"))
+    assert accept(known, scores=scores, reviews=[edit]).reasons.get(RejectReason.WEAK_TESTS) is None
 
 
 def test_a_published_migration_carries_the_runs_of_both_sides() -> None:

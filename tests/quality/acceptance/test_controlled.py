@@ -18,7 +18,7 @@ from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.quality.acceptance.controlled import controlled_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
-from tests.families.completions_and_migrations.rows import LIBRARY, change, probe, releases
+from tests.families.completions_and_migrations.rows import LIBRARY, change, probe, releases, symbol
 
 RULES_OF_QUALITY = load(RULES / "quality.yaml", QualityRules)
 RELEASES = releases("1.0", "1.1", "2.0")
@@ -44,13 +44,14 @@ def run(
     released: Sequence[Any] = RELEASES,
     published: Sequence[Any] = (),
     symbols: Sequence[Any] = (),
+    changes: Sequence[Any] = (INTRODUCED,),
 ) -> Output:
     output = controlled_acceptance_stage(
         {
             "controlled_completions": [row],
             "releases": released,
             "symbols": symbols,
-            "changes": [INTRODUCED],
+            "changes": changes,
             "behaviours": [],
             "published_changes": published,
             "verdicts": verdicts,
@@ -133,10 +134,32 @@ BESIDE: dict[str, tuple[list[str], bool]] = {
 @pytest.mark.parametrize("case", BESIDE)
 def test_a_name_that_only_stands_elsewhere_does_not_discriminate(case: str, last: str | None) -> None:
     paths, discriminating = BESIDE[case]
-    function, module = {"kind": SymbolKind.FUNCTION}, {"kind": SymbolKind.MODULE, "last_version": "1.1"}
-    symbols = [{"path": path, "first_version": "2.0", "last_version": last, **function} for path in paths]
-    gone = [{"path": path, "first_version": "1.0", **module} for path in ("lib.old", "lib.new")]
+    symbols = [symbol(path, "2.0") | {"last_version": last} for path in paths]
+    gone = [symbol(path, "1.0", "1.1", kind=SymbolKind.MODULE) for path in ("lib.old", "lib.new")]
     row = completion(LibEvolutionEvalTag.DEPRECATED) | {"path": "lib.old.take", "service": "lib.old"}
     verdicts = [probe("lib.old.take", "1.1", PASSED), probe("lib.old.take", "2.0", MISSING)]
     (published,) = run(row, verdicts, symbols=symbols + gone).tables["published_controlled_completions"]
     assert (published["discriminating"], published["evidence"]) == (discriminating, Evidence.EXECUTED)
+
+
+@pytest.mark.parametrize(
+    ("kind", "what", "name", "discriminates"),
+    [
+        (ChangeKind.INTRODUCED, SymbolKind.FUNCTION, "transpose", False),
+        (ChangeKind.INTRODUCED, SymbolKind.FUNCTION, "update_wrapper", False),
+        (ChangeKind.INTRODUCED, SymbolKind.FUNCTION, "running_mean", True),
+        (ChangeKind.INTRODUCED, SymbolKind.METHOD, "transpose", True),
+        (ChangeKind.INTRODUCED, SymbolKind.CLASS, "transpose", True),
+        (ChangeKind.RENAMED, SymbolKind.FUNCTION, "transpose", True),
+    ],
+)
+def test_a_new_function_that_anybody_would_call_so_does_not_discriminate(
+    kind: ChangeKind, what: SymbolKind, name: str, discriminates: bool
+) -> None:
+    path = f"lib.{name}"
+    renamed = {"path": "lib.turn", "new": path} if kind == ChangeKind.RENAMED else {"path": path}
+    came = change(kind, old_version="1.0", new_version="1.1", **renamed)
+    row = completion(LibEvolutionEvalTag.INTRODUCED, came["id"]) | {"path": path, "core_token": name, "kind": what}
+    verdicts = [probe(path, "1.1", PASSED), probe(path, "1.0", MISSING)]
+    (published,) = run(row, verdicts, changes=[came]).tables["published_controlled_completions"]
+    assert published["discriminating"] is discriminates

@@ -91,6 +91,10 @@ REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
         {"hidden_tests": "def test_a():\n    assert solve(1) is True\ndef test_b():\n    assert solve(2) is True\n"},
         RejectReason.NO_CHECK, "return True",
     ),
+    "a name that the statement spells": (
+        {"target_entity": "take_first", "problem": "Take the first items.\n\nWrite it."},
+        RejectReason.LEAKS_ANSWER, "the statement spells take_first: Take, first",
+    ),
     "no change, and none in behaviour": ({"runs": {R: PASSED}}, RejectReason.UNCHANGED, "in 1.0 as it does in 1.1"),
     "other code that is right here too": (
         {"runs": {E: PASSED, T: PASSED, R: MISSING}}, RejectReason.UNCHANGED, "in 1.0 as it does in 1.1",
@@ -126,6 +130,7 @@ def test_a_statement_that_two_apis_answer_has_no_answer(column: str, value: str,
         "problem": "Take some.",
         column: value,
     }
+    has_same_api = column == "id"
     if column == "id":
         other |= {"path": "lib.take", "problem": problem()["problem"]}
     elif column != "problem":
@@ -147,8 +152,37 @@ def test_a_statement_that_two_apis_answer_has_no_answer(column: str, value: str,
         MUTATION,
     )
     refused = [(each.key, each.reason) for each in output.rejects]
-    assert refused == ([("p", RejectReason.SEVERAL_ANSWERS), ("q", RejectReason.SEVERAL_ANSWERS)] if is_refused else [])
-    assert len(output.tables["published_problems"]) == (0 if is_refused else 2)
+    if has_same_api:
+        assert refused == [("p2", RejectReason.NEAR_DUPLICATE)]
+    else:
+        several = RejectReason.SEVERAL_ANSWERS
+        assert refused == ([("p", several), ("q", several)] if is_refused else [])
+    assert len(output.tables["published_problems"]) == 2 - len(refused)
+
+
+OF_ONE_API = {
+    "another argument": ({"solution": "    return lib.take(items, 2)\n"}, "q"),
+    "an argument by its name": ({"solution": "    return lib.take(items, n=2)\n"}, "q"),
+    "as many arguments": ({"solution": "    return list(lib.take(items))\n"}, "p"),
+    "arguments of other calls": ({"solution": "    return lib.take(sorted(items, key=len))\n"}, "p"),
+    "another version": ({"version": "1.0", "solution": "    return lib.take(items, 2)\n"}, None),
+    "another API": ({"path": "lib.first", "solution": "    return lib.take(items, 2)\n"}, None),
+}
+
+
+@pytest.mark.parametrize("case", OF_ONE_API)
+def test_of_the_problems_about_one_api_of_a_version_the_one_with_most_arguments_is_kept(case: str) -> None:
+    columns, kept = OF_ONE_API[case]
+    first = problem(solution="    return lib.take(items)\n")
+    second = problem(**{"id": "q", "problem": "Take some."} | columns)
+    runs = [run(role, outcome) for role, outcome in {V: PASSED, H: PASSED, R: MISSING}.items()]
+    tables: Any = {"problems": [first, second], "problem_runs": [*runs, *({**row, "problem_id": "q"} for row in runs)]}
+    tables |= {"snippets": [SNIPPET | {"licence": "MIT"}], "releases": RELEASES}
+    tables |= {"published_changes": [], "flags": [], "reviews": []}
+    output = problems_acceptance_stage(tables, QUALITY, LEAST, MUTATION)
+    rows = [row["id"] for row in output.tables["published_problems"]]
+    assert rows == (["p", "q"] if kept is None else [kept])
+    assert [each.reason for each in output.rejects] == [RejectReason.NEAR_DUPLICATE] * (2 - len(rows))
 
 
 def test_a_published_row_has_its_source() -> None:

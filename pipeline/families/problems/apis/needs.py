@@ -114,6 +114,20 @@ def without_api(*arguments{named}):
         return result
     raise raised
 """
+_IN_LIBRARY = 'sys._getframe(1).f_globals.get("__name__", "").split(".")[0] == first'
+_OWN = """    own = values[0].__get__(None, owner) if unbound else values[0].__get__ if is_read else values[0]
+"""
+# Of a new parameter only calls are taken away that give it: by its name, or by its place where a signature tells that.
+_LACKS_PARAMETER = """
+    def lacks_parameter(arguments, named):
+        import inspect
+
+        try:
+            bound = inspect.signature(own).bind_partial(*arguments, **named).arguments
+        except (TypeError, ValueError):
+            bound = ()
+        return {parameter!r} not in [*named, *bound]
+"""
 NEEDS_LIBRARY = "test_needs_library"
 """The test that only a program passes which does not do without the library."""
 NEEDS_API = "test_needs_api"
@@ -170,14 +184,21 @@ def without_api(
     named: bool = False,
     reference: str | None = None,
     helper: str = "without_api",
+    parameter: str | None = None,
 ) -> str:
     """Return a helper of tests: it calls a function of a program whose own uses of the API at a public path raise.
 
     It also asks that the result needs what the API returns, unless the `reference` throws that away itself. `module` is
     the one by which tests import the program; `named`: the helper takes arguments by their names too. A method of a
-    compiled class cannot be replaced: there it raises nothing, so that no program passes the test.
+    compiled class cannot be replaced: there it raises nothing, so that no program passes the test. With a `parameter`
+    only calls count that give it, so that a program fails the test which calls the API as an older release has it.
     """
-    return _WITHOUT_API.replace("def without_api(", f"def {helper}(").format(
+    template = _WITHOUT_API.replace("def without_api(", f"def {helper}(")
+    if parameter is not None:
+        template = template.replace(_IN_LIBRARY, f"({_IN_LIBRARY} or lacks_parameter(arguments, named))")
+        template = template.replace(_OWN, _OWN + _LACKS_PARAMETER)
+    return template.format(
+        parameter=parameter,
         path=path,
         module=module,
         function=function,

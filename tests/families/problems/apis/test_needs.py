@@ -241,6 +241,34 @@ def test_a_call_whose_value_is_thrown_away_is_no_use(tmp_path: Path, case: str) 
     assert (_needs(tmp_path, body, path, "return lib.new(x)") == 0) == passes
 
 
+PARAMETER = {
+    "given by its name": ("return lib.sort(x, presort=flag)", True),
+    "given by its place": ("return lib.sort(x, flag)", True),
+    "given in a mapping": ("return lib.sort(x, **{'presort': flag})", True),
+    "given, and older releases caught": (
+        "try:\n        return lib.sort(x, presort=flag)\n    except TypeError:\n        return sorted(x)", True,
+    ),
+    "a workaround": ("return lib.sort(sorted(x) if flag else x)", False),
+    "a call that is thrown away": ("lib.sort(x, presort=flag)\n    return lib.sort(sorted(x))", False),
+    "no call at all": ("return sorted(x)", False),
+    "without a signature": ("return lib.sort(x, presort=flag)", True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PARAMETER)
+def test_only_a_program_that_gives_the_new_parameter_needs_it(tmp_path: Path, case: str) -> None:
+    body, passes = PARAMETER[case]
+    lib = "def sort(x, presort=False):\n    return sorted(x)\n"
+    unsigned = "sort.__signature__ = 'none that can be read'\n" if case == "without a signature" else ""
+    (tmp_path / "lib.py").write_text(lib + unsigned)
+    (tmp_path / "newer.py").write_text(f"import lib\ndef solve(x, flag):\n    {body}\n")
+    helper = without_api("solve", "newer", "lib.sort", parameter="presort")
+    test = "import newer\ntry:\n    without_api([2, 1], True)\nexcept LookupError:\n    raise SystemExit(0)\nraise SystemExit(1)\n"
+    (tmp_path / "ordered.py").write_text(f"{helper}\n{test}")
+    run = subprocess.run([sys.executable, "ordered.py"], cwd=tmp_path, capture_output=True, timeout=60)
+    assert (run.returncode == 0) == passes, run.stderr.decode()
+
+
 def test_a_value_that_the_reference_discards_is_not_required(tmp_path: Path) -> None:
     body = "lib.note(x)\n    return 2"
     assert _needs(tmp_path, body, "lib.note", body) == 0

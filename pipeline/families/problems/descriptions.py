@@ -1,0 +1,106 @@
+"""Descriptions of code that tests run: what an offline one still needs, and whether it spells the hidden name."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection
+from dataclasses import replace
+
+from pydantic import Field
+
+from pipeline.core.rules.load import Rule
+from pipeline.core.syntax_trees import parse_python
+from pipeline.core.vocabularies.samples import Drafter
+from pipeline.corpus.prose import sentences, split_sentences
+from pipeline.llm.names import cut_names, without_parameters
+from pipeline.llm.rules import DraftingRules
+from pipeline.llm.writers import Request, Text
+
+# `*args` and `**kwargs`, also in code, but no emphasis.
+_STARRED = re.compile(r"(?<![\w*])\*{1,2}[^\W\d]\w*(?![\w*])")
+_END = " .:;,"
+# The parts of an identifier: `is_prime`, IsPrime and HTTPServer have two each.
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+# The words of prose are not parted at capitals: "OrderedDict" does not spell `to_dict`.
+_WORD = re.compile(r"[^\W_]+")
+
+
+def completed(text: Text, request: Request, program: str, drafting: DraftingRules) -> Text:
+    """Return a description of a program as its task needs it: see `with_first_sentence` and `without_starred`."""
+    text = with_first_sentence(text, request, drafting)
+    return replace(text, text=without_starred(text.text, program, drafting))
+
+
+def with_first_sentence(text: Text, request: Request, drafting: DraftingRules) -> Text:
+    """Return a description that begins with the first sentence of its docstring, also where that says the hidden name.
+
+    The writer prefers a later sentence that says nothing of the name, and that one alone does not describe the task.
+    Acceptance refuses what spells the name then. Not restored is what describes nothing, or hides the name twice.
+    """
+    if text.drafter is not Drafter.OFFLINE or not request.docstrings:
+        return text
+    first, *others = sentences(request.docstrings[0], drafting.abbreviations) or [""]
+    later = (without_parameters(each, request.omitted, drafting).rstrip(_END) for each in others)
+    if not any(each and text.text.startswith(each) for each in later):
+        return text
+    first = without_parameters(first, request.omitted, drafting)
+    is_sized = len(first) <= drafting.max_chars and len(first.split()) >= drafting.min_words
+    if not is_sized or any(pattern.match(first) for pattern in drafting.not_a_description):
+        return text
+    cut = cut_names(first, request.hidden, drafting)
+    if cut.count(drafting.placeholder) > 1 or cut.rstrip(_END) in text.text:
+        return text
+    restored = f"{cut[:1].upper()}{cut[1:].rstrip(_END)}. {text.text}"
+    return replace(text, text=restored, redacted=text.redacted or drafting.placeholder in cut)
+
+
+def without_starred(text: str, program: str, drafting: DraftingRules) -> str:
+    """Return a description without the later sentences on `*args` or `**kwargs`, which no function of a program takes.
+
+    Its first sentence stays: without that nothing says what is to be done.
+    """
+    functions = (node.args for node in ast.walk(parse_python(program)) if isinstance(node, ast.FunctionDef))
+    if not _STARRED.search(text) or any(args.vararg or args.kwarg for args in functions):
+        return text
+    first, *others = split_sentences(text, drafting.abbreviations)
+    return " ".join([first, *(each for each in others if not _STARRED.search(each))])
+
+
+def is_reference(text: str, drafting: DraftingRules) -> bool:
+    """Say whether a text only refers to something that it does not name: "Equivalent to [API], see it for details."."""
+    parts = split_sentences(text, drafting.abbreviations)
+    refers = all(any(pattern.match(part) for pattern in drafting.not_a_description) for part in parts)
+    return drafting.placeholder in text and refers
+
+
+class SpelledNameRules(Rule):
+    """When a word of a text gives a part of a hidden name away."""
+
+    min_parts: int = Field(ge=1, description="names of fewer parts are not looked at")
+    min_prefix: int = Field(ge=1, description="letters of a part that begins a word")
+    shared_letters: int = Field(ge=1, description="first letters that a part and a word have in common")
+    min_sharing: int = Field(ge=1, description="letters that both then have at least")
+
+
+def spelling_words(name: str, text: str, rules: SpelledNameRules) -> list[str]:
+    """Return the words of a text that spell all parts of a name, in their order; none where a part is missing."""
+    parts = [part.casefold() for part in _PART.findall(name)]
+    words = list(dict.fromkeys(_WORD.findall(text)))
+    found = [_spelling(part, words, rules) for part in parts]
+    spelled = [word for word in found if word is not None]
+    return spelled if len(spelled) == len(parts) >= rules.min_parts else []
+
+
+def _spelling(part: str, words: Collection[str], rules: SpelledNameRules) -> str | None:
+    """Return the word that says a part of a name: the same one before another that only begins alike."""
+    same = (word for word in words if word.casefold() == part)
+    alike = (word for word in words if _begins_alike(part, word.casefold(), rules))
+    return next(same, None) or next(alike, None)
+
+
+def _begins_alike(part: str, word: str, rules: SpelledNameRules) -> bool:
+    if len(part) >= rules.min_prefix and word.startswith(part):
+        return True
+    sharing = min(len(part), len(word)) >= rules.min_sharing
+    return sharing and part[: rules.shared_letters] == word[: rules.shared_letters]
