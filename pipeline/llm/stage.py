@@ -137,7 +137,7 @@ class _Documentation:
         hidden = tuple(sorted((names - visible) | (keywords - old_keywords) | apis))
         code = "\n".join(side[3] for side in sides)
         fallback = self._rules.migration.format(
-            name=instance["source_name"],
+            name=_differing_name(instance["path"], instance["target_path"]),
             library=instance["library"],
             version=instance["version"],
             target_version=instance["target_version"],
@@ -175,6 +175,13 @@ class _Documentation:
             for row in holding_at(self._documents.get(path, ()), version)
         ]
         return tuple(dict.fromkeys(docstrings))
+
+
+def _differing_name(path: str, other: str) -> str:
+    """Return the first part of a path that another lacks; the last part if none differs, or only the package does."""
+    parts = path.split(".")
+    differing = (place for place, (part, its) in enumerate(zip(parts, other.split("."), strict=False)) if part != its)
+    return parts[next(differing, 0) or -1]
 
 
 def _names_argument(sentence: str, name: str) -> bool:

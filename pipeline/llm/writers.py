@@ -184,6 +184,8 @@ class OfflineWriter:
             chosen = next(filter(None, (self._cut(text, request) for texts in described for text in texts)), [])
         if not chosen:
             return None
+        # What a sentence on an argument says is clear after what its function does.
+        chosen = sorted(chosen, key=lambda text: text in of_argument)
         chosen += self._results(chosen, request)
         inputs = [request.field, request.hidden, request.docstrings]
         # Requests without these keep their hash, by which paid texts are found again.

@@ -534,9 +534,9 @@ def test_a_migration_without_a_sentence_free_of_names_says_what_to_do(docstring:
     }
 
 
-def test_a_new_parameter_is_hidden_though_a_variable_has_its_name() -> None:
+def test_a_new_parameter_is_hidden_though_an_attribute_has_its_name() -> None:
     sides = [
-        snippet(f"b = 2\nx = fetch(1, {name}=b)\n", "lib.fetch", version, checks=STATED)
+        snippet(f"x = fetch(1, {name}=fetch.b)\n", "lib.fetch", version, checks=STATED)
         for name, version in (("a", "1.0"), ("b", "2.0"))
     ]
     _, migrations = made_of(*sides)
@@ -544,6 +544,23 @@ def test_a_new_parameter_is_hidden_though_a_variable_has_its_name() -> None:
     output = drafting_stage(tables | {"documents": [document("lib.fetch", "Reads with b.", "1.0", "2.0")]}, DRAFTING)
     texts = {row["subject_id"]: row["text"] for row in output.tables["drafts"]}
     assert [texts[row["id"]] == "Reads with b." for row in migrations if row["target_version"] == "2.0"] == [False]
+
+
+@pytest.mark.parametrize(
+    ("path", "other", "name"),
+    [
+        ("lib.Page.build", "lib.Leaf.build", "Page"),
+        ("lib.fetch", "lib.load", "fetch"),
+        ("lib.fetch", "lib.fetch", "fetch"),
+        ("lib.fetch", "other.fetch", "fetch"),
+        ("lib.core.fetch", "lib.fetch", "core"),
+    ],
+)
+def test_the_text_of_a_migration_without_one_names_what_differs(path: str, other: str, name: str) -> None:
+    _, migrations = made_of(OLD, NEW)
+    moved = [row | {"path": path, "target_path": other} for row in migrations]
+    output = drafting_stage({"completions": [], "migrations": moved, "snippets": [OLD, NEW], "documents": []}, DRAFTING)
+    assert {row["text"].partition(" as lib ")[0] for row in output.tables["drafts"]} == {f"The code uses `{name}`"}
 
 
 def test_the_core_api_is_described_not_the_one_that_the_example_documents() -> None:
@@ -566,7 +583,7 @@ def test_the_core_api_is_described_not_the_one_that_the_example_documents() -> N
             "lib.fetch",
             "most",
             document("lib.fetch", "Reads the page of an address.\n\n:param most: How many bytes are read.", "1.0"),
-            "How many bytes are read. Reads the page of an address.",
+            "Reads the page of an address. How many bytes are read.",
         ),
         (
             "lib.fetch",
@@ -576,7 +593,7 @@ def test_the_core_api_is_described_not_the_one_that_the_example_documents() -> N
                 "Reads the page of an address.\n\n:param most: if given, remaining paragraphs are ignored.",
                 "1.0",
             ),
-            "If given, remaining paragraphs are ignored. Reads the page of an address.",
+            "Reads the page of an address. If given, remaining paragraphs are ignored.",
         ),
         (
             "lib.fetch",

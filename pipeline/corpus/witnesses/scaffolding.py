@@ -24,7 +24,7 @@ def without_scaffolding(outer: Sequence[ast.stmt], body: Sequence[ast.stmt]) -> 
     fixed = imported - bound.keys()
     fixed |= {each.name for each in statements if isinstance(each, ast.FunctionDef | ast.ClassDef)} - imported
     fixed = {name for name in fixed if bound[name] < 2}
-    idle = {name: given for name, given in _idle_contexts(statements) if name.partition(".")[0] in fixed}
+    idle = {name: value for name, value in _idle_contexts(statements) if name.partition(".")[0] in fixed}
     uses = _Uses(statements)
     values: dict[str, ast.expr] = {}
     for statement in statements:
@@ -111,8 +111,8 @@ class _Plain(ast.NodeTransformer):
         self.generic_visit(node)
         match node.items:
             case [ast.withitem(ast.Call() as call, target)] if (name := dotted_name(call)) in self._idle:
-                given = [*call.args, *(each.value for each in call.keywords), ast.Constant(None)]
-                value = self._idle[name] or given[0]
+                arguments = [*call.args, *(each.value for each in call.keywords), ast.Constant(None)]
+                value = self._idle[name] or arguments[0]
                 assigned = [ast.Assign([target], value, lineno=node.lineno)] if target else []
                 return [*assigned, *node.body]
         return node

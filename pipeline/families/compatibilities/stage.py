@@ -94,7 +94,7 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
             yield Reject(program.key, RejectReason.UNFIT_NAME, f"{program.path} is private by its name")
         elif len(code.strip().split("\n")) > rules.max_lines:
             yield Reject(program.key, RejectReason.TOO_LONG, f"over {rules.max_lines} lines")
-        elif little := _says_little([check for check in program.snippet["checks"] if check["expected"]]):
+        elif little := _uninformative([check for check in program.snippet["checks"] if check["expected"]]):
             yield Reject(program.key, RejectReason.NO_CHECK, little)
         elif leak := rules.gives_away.search(code) or own_version.search(code):
             yield Reject(program.key, RejectReason.LEAKS_ANSWER, f"the program has {leak[0]!r}")
@@ -145,7 +145,7 @@ def _row(
     }
 
 
-def _says_little(checks: Sequence[SnippetCheck]) -> str | None:
+def _uninformative(checks: Sequence[SnippetCheck]) -> str | None:
     """Say why checks tell nothing of what the library does: blanks, what kind of thing something is, or that it is."""
     if checks and not "".join(str(check["expected"]) for check in checks).replace("<BLANKLINE>", "").strip():
         return "all that it prints is blank"
@@ -157,9 +157,9 @@ def _says_little(checks: Sequence[SnippetCheck]) -> str | None:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
             for argument in node.args
         ]
-        shown = statement.value if isinstance(statement, ast.Expr) else statement
+        expression = statement.value if isinstance(statement, ast.Expr) else statement
         # The type of a caught exception is what a call did.
-        displayed += printed if printed and not isinstance(statement, ast.Try) else [shown]
+        displayed += printed if printed and not isinstance(statement, ast.Try) else [expression]
     is_kinds = displayed and all(map(_is_kind, displayed))
     return "it prints only what kind of thing something is, or that it is there" if is_kinds else None
 
@@ -179,10 +179,10 @@ def _is_kind(node: ast.AST) -> bool:
 
 def _one_of_a_wave(rows: Iterable[CompatibilityRow], generic: Collection[str]) -> Iterator[CompatibilityRow | Reject]:
     """Yield the rows; of APIs with like names that came or went together only those of the shortest program's API."""
-    kept: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
+    waves: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
     for row in sorted(rows, key=lambda row: (len(row["code"]), row["id"])):
         owner, _, name = row["path"].rpartition(".")
-        wave = kept[row["library"], row["version"], owner, *row["compatible"]]
+        wave = waves[row["library"], row["version"], owner, *row["compatible"]]
         if name not in wave and (other := next((each for each in wave if _alike(each, name, generic)), None)):
             key = f"{row['snippet_id']} {row['change_id']}"
             yield Reject(key, RejectReason.NEAR_DUPLICATE, f"{wave[other]} asks the same of {owner}.{other}")

@@ -87,8 +87,8 @@ def spelling_words(name: str, text: str, rules: SpelledNameRules) -> list[str]:
     """Return the words of a text that spell all parts of a name, in their order; none where a part is missing."""
     parts = [part.casefold() for part in _PART.findall(name)]
     words = list(dict.fromkeys(_WORD.findall(text)))
-    found = [_spelling(part, words, rules) for part in parts]
-    spelled = [word for word in found if word is not None]
+    matches = [_spelling(part, words, rules) for part in parts]
+    spelled = [word for word in matches if word is not None]
     return spelled if len(spelled) == len(parts) >= rules.min_parts else []
 
 

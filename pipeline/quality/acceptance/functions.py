@@ -54,7 +54,7 @@ def functions_acceptance_stage(
     do nothing passes them, there are fewer tests or kinds than `least` wants, or a body could return one value, or an
     argument, in all of them), NOT_COVERED (they execute less of the program), WEAK_TESTS (they notice fewer mutants of
     it than `mutation` wants), LEAKS_ANSWER (the description spells the name of the core API), REVIEWED_OUT and FLAGGED,
-    what `mask_function` refuses, SEVERAL_ANSWERS and NEAR_DUPLICATE (another function, or level, asks for the same). A
+    what `mask_function` refuses, SEVERAL_ANSWERS and NEAR_DUPLICATE (another function asks for the same). A
     function is `discriminating` as `QualityRules.decides` says, but for one whose answer is a name that the other
     release has.
     """
@@ -77,13 +77,10 @@ def functions_acceptance_stage(
     rows, alike = one_of_alike(
         rows, itemgetter(*_SAME_FUNCTION), lambda row: (-(row["mutants_killed"] or 0), Version(row["version"]))
     )
-    # Ids are hashes of the level, too: the level that is left of an API and version is drawn, and all levels occur.
-    rows, levels = one_of_alike(rows, itemgetter(*_SAME_API), lambda row: (not row["discriminating"],))
-    return refusing(output, "published_functions", rows, ambiguous + alike + levels)
+    return refusing(output, "published_functions", rows, ambiguous + alike)
 
 
 _SAME_FUNCTION = ("path", "granularity", "answer", "discriminating")
-_SAME_API = ("version", "path")
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,11 +67,11 @@ def problems_acceptance_stage(
     )
     output = accepted("published_problems", tables["problems"], lambda row: [_published(row, facts)])
     rows, ambiguous = one_answer(output.tables["published_problems"], ("version", "problem"), "path")
-    rows, alike = one_of_alike(rows, itemgetter("version", "path"), _most_telling_first)
+    rows, alike = one_of_alike(rows, itemgetter("version", "path"), _by_arguments)
     return refusing(output, "published_problems", rows, ambiguous + alike)
 
 
-def _most_telling_first(problem: PublishedProblemRow) -> tuple[bool, int]:
+def _by_arguments(problem: PublishedProblemRow) -> tuple[bool, int]:
     """Order problems about one API of a version: by whether they discriminate, then by the arguments of its calls."""
     calls = [node for node in ast.walk(parse_python(_program(problem))) if isinstance(node, ast.Call)]
     own = [call for call in calls if ast.unparse(call.func).rpartition(".")[2] == problem["target_entity"]]

@@ -18,7 +18,7 @@ from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.stage import Runner, validation_stage
 from pipeline.families.compatibilities.rules import CompatibilityRules
-from pipeline.families.compatibilities.stage import _alike, _says_little, compatibilities_stage
+from pipeline.families.compatibilities.stage import _alike, _uninformative, compatibilities_stage
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.quality.acceptance.quality import QualityRules
@@ -152,8 +152,8 @@ def test_what_is_refused(store: Store, code: str, reason: RejectReason) -> None:
         ([], False),
     ],
 )
-def test_what_kind_of_thing_something_is_says_little(statements: list[str], is_trivia: bool) -> None:
-    little = _says_little([{"statement": each, "expected": "True\n", "options": []} for each in statements])
+def test_what_kind_of_thing_something_is_uninformative(statements: list[str], is_trivia: bool) -> None:
+    little = _uninformative([{"statement": each, "expected": "True\n", "options": []} for each in statements])
     assert bool(little) is is_trivia
 
 
@@ -185,7 +185,7 @@ ALL = ">>> import lib\n>>> number = 1\n>>> lib.fetch_all(number)\n[1]\n"
 
 
 @pytest.mark.parametrize(
-    ("paths", "codes", "kept"),
+    ("paths", "codes", "expected"),
     [
         (["lib.fetch", "lib.fetch_iter"], [FETCH, ALL], ["lib.fetch"]),
         (["lib.fetch_iter", "lib.fetch"], [ALL, FETCH], ["lib.fetch"]),
@@ -209,11 +209,11 @@ ALL = ">>> import lib\n>>> number = 1\n>>> lib.fetch_all(number)\n[1]\n"
     ids=["the shorter", "in any order", "other names", "another class", "another answer", "one API", "trivia"],
 )
 def test_of_like_names_that_went_together_one_is_asked(
-    store: Store, paths: list[str], codes: list[str], kept: list[str]
+    store: Store, paths: list[str], codes: list[str], expected: list[str]
 ) -> None:
     output = tried(store, *codes, paths=paths)
-    assert sorted(row["path"] for row in output.tables["compatibilities"]) == kept
-    assert len(output.rejects) == len(paths) - len(kept)
+    assert sorted(row["path"] for row in output.tables["compatibilities"]) == expected
+    assert len(output.rejects) == len(paths) - len(expected)
 
 
 def test_an_api_that_was_removed_and_restored_makes_a_row_if_changes_list_both(store: Store) -> None:

@@ -18,7 +18,7 @@ from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.families.completions_and_migrations.masks import unmask
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.functions.rules import FunctionRules
-from pipeline.lake.rows import PublishedChangeRow, PublishedFunctionRow, SnippetRow, SymbolRow
+from pipeline.lake.rows import PublishedChangeRow, SnippetRow, SymbolRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.quality.acceptance.functions import functions_acceptance_stage
@@ -44,7 +44,6 @@ def accept(
     reviews: Sequence[Any] = (),
     published_changes: Sequence[PublishedChangeRow] = (),
     symbols: Sequence[SymbolRow] = (),
-    levels: Sequence[Granularity] = MASKING.granularities,
     **columns: Any,
 ) -> Output:
     """Run acceptance; the other version is 1.2, which has the `symbols`."""
@@ -64,20 +63,14 @@ def accept(
         },
         QUALITY,
         LEAST,
-        MASKING.model_copy(update={"granularities": tuple(levels)}),
+        MASKING,
         MUTATION,
     )
 
 
-def at_each_level(outcomes: dict[FunctionRun, Outcome], **columns: Any) -> list[PublishedFunctionRow]:
-    """Return the rows of a function at the levels, each as if it were the only one."""
-    outputs = [accept(outcomes, levels=[level], **columns) for level in MASKING.granularities]
-    return [row for output in outputs for row in output.tables["published_functions"]]
-
-
-def test_a_function_can_be_a_row_of_each_level_whose_masking_can_be_undone() -> None:
+def test_a_function_becomes_a_row_for_each_level_whose_masking_can_be_undone() -> None:
     code = f"{CODE.replace('return lib', 'data = lib')}    return data\n"
-    rows = at_each_level(PROVEN, code=code)
+    rows = accept(PROVEN, code=code).tables["published_functions"]
     assert {row["granularity"]: row["answer"] for row in rows} == {
         Granularity.TOKEN: "take",
         Granularity.LINE: "data = lib.take(items, number)",
@@ -97,28 +90,9 @@ def test_other_words_and_parameters_ask_for_the_same_name() -> None:
     tables: Any = {"functions": functions, "function_runs": runs, "snippets": [SNIPPET]}
     tables |= {"published_changes": [], "flags": [], "reviews": [], "symbols": [], "releases": []}
     output = functions_acceptance_stage(tables, QUALITY, LEAST, MASKING, MUTATION)
-    assert [row["function_id"] for row in output.tables["published_functions"]] == ["f"]
+    assert {row["function_id"] for row in output.tables["published_functions"]} == {"f"}
     reasons = [reject.reason for reject in output.rejects]
-    levels = {row["granularity"] for row in at_each_level(PROVEN)}
-    assert reasons.count(RejectReason.NEAR_DUPLICATE) == 2 * len(levels) - 1
-
-
-def test_of_the_levels_of_an_api_in_a_version_one_is_published_and_it_discriminates() -> None:
-    """The name alone is in the other release, too; the line has its arguments."""
-    runs = PROVEN | {FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING}
-    there = [symbol("lib", "1.2", kind=SymbolKind.MODULE), symbol("lib.take", "1.2")]
-    for number in range(8):
-        output = accept(runs, symbols=there, code=f"{CODE}\n\nNUMBER = {number}\n")
-        (row,) = output.tables["published_functions"]
-        assert (row["granularity"], row["discriminating"]) == (Granularity.LINE, True)
-        assert output.reasons[RejectReason.NEAR_DUPLICATE] == 1
-
-
-def test_where_no_level_discriminates_more_all_levels_are_drawn() -> None:
-    codes = [f"{CODE}\n\nNUMBER = {number}\n" for number in range(8)]
-    rows = [row for code in codes for row in accept(PROVEN, code=code).tables["published_functions"]]
-    assert len(rows) == len(codes)
-    assert {row["granularity"] for row in rows} == {Granularity.TOKEN, Granularity.LINE}
+    assert reasons.count(RejectReason.NEAR_DUPLICATE) == len(output.tables["published_functions"]) > 0
 
 
 @pytest.mark.parametrize("published", [["a"], []])
@@ -211,8 +185,8 @@ def test_a_name_that_the_other_release_has_too_does_not_discriminate(place: str)
     """Its line may: that has the arguments."""
     modules = [symbol(path, "1.2", kind=SymbolKind.MODULE) for path in ("lib", "lib.sub")]
     there = [*modules, symbol(OF_THE_OTHER[place], "1.2")]
-    rows = at_each_level(PROVEN | {FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING}, symbols=there)
-    assert {row["granularity"]: row["discriminating"] for row in rows} == {
+    rows = accept(PROVEN | {FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING}, symbols=there).tables
+    assert {row["granularity"]: row["discriminating"] for row in rows["published_functions"]} == {
         Granularity.TOKEN: place == "a class",
         Granularity.LINE: True,
     }
@@ -248,9 +222,9 @@ def test_a_function_has_the_kinds_of_its_flags() -> None:
 
 
 def test_a_body_of_one_statement_is_no_block() -> None:
-    assert {row["granularity"] for row in at_each_level(PROVEN)} == {Granularity.TOKEN, Granularity.LINE}
-    (reject,) = accept(PROVEN, levels=[Granularity.BLOCK]).rejects
-    assert (reject.key, reject.reason) == ("f block", RejectReason.NO_BLOCK)
+    output = accept(PROVEN)
+    assert {row["granularity"] for row in output.tables["published_functions"]} == {Granularity.TOKEN, Granularity.LINE}
+    assert [(reject.key, reject.reason) for reject in output.rejects] == [("f block", RejectReason.NO_BLOCK)]
 
 
 def test_a_program_that_looks_masked_is_refused_at_each_level() -> None:
@@ -275,14 +249,10 @@ def test_a_decision_on_a_function_holds_at_every_level() -> None:
         "objection": None,
         "annotators": 1,
     }
-    levels = [[level] for level in (Granularity.TOKEN, Granularity.LINE)]
     reject = row | {"kind": DecisionKind.REJECT, "objection": Objection.BAD_TESTS}
     assert accept(PROVEN, reviews=[reject]).reasons == {RejectReason.REVIEWED_OUT: 1}
     edit = row | {"kind": DecisionKind.EDIT, "edits": [{"name": "description", "value": "Do it well."}]}
-    rows = [
-        item for level in levels for item in accept(PROVEN, reviews=[edit], levels=level).tables["published_functions"]
-    ]
-    assert len(rows) == len(levels)
+    rows = accept(PROVEN, reviews=[edit]).tables["published_functions"]
     assert {(item["description"], item["drafter"], item["review_status"]) for item in rows} == {
         ("Do it well.", Drafter.ANNOTATOR, ReviewStatus.EDITED)
     }
@@ -306,7 +276,7 @@ def test_what_just_suffices_is_published(
     monkeypatch.setitem(globals(), "LEAST", LEAST.model_copy(update=low | {rule: limit}))
     kinds: Any = dict.fromkeys(TestKind, 0) | dict(zip(TestKind, (3, 2), strict=False))
     output = accept(PROVEN, executed=2, **{str(kind): number for kind, number in kinds.items()})
-    # this function has no block to be masked, whatever its tests are, and one of its two other levels is published
-    reasons = {reject.reason for reject in output.rejects} - {RejectReason.NO_BLOCK, RejectReason.NEAR_DUPLICATE}
+    # this function has no block to be masked, whatever its tests are
+    reasons = {reject.reason for reject in output.rejects} - {RejectReason.NO_BLOCK}
     assert reasons == ({reason} if reason else set())
     assert {row["coverage"] for row in output.tables["published_functions"]} == (set() if reason else {0.6667})
