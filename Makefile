@@ -68,11 +68,22 @@ LOCK := -q --universal --generate-hashes --no-emit-index-url --no-header --no-an
 .venv/pyvenv.cfg:
 	$(PYTHON) -m venv .venv
 
-.venv/run: .venv/pyvenv.cfg requirements.lock pyproject.toml
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+# uv takes a tenth of pip's time. It reads no settings of pip but the index that is named here; where it fails, pip goes on.
+INDEX = $(or $(PIP_INDEX_URL),$(shell $(BIN)/python -m pip config get global.index-url 2>/dev/null))
+define sync
+	$(BIN)/uv pip install --quiet --require-hashes --python $(BIN)/python $(addprefix --default-index ,$(INDEX)) -r $(1) \
+		|| $(BIN)/python -m pip install --quiet --require-hashes -r $(1)
+endef
+
+.venv/bin/uv: .venv/pyvenv.cfg
+	awk '/^[^ ]/ {wanted = /^uv==/} wanted' requirements.lock > .venv/uv.lock
+	$(BIN)/python -m pip install --quiet --require-hashes -r .venv/uv.lock
+
+.venv/run: .venv/bin/uv requirements.lock pyproject.toml
+	$(call sync,requirements.lock)
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --no-index -e .
 	@touch $@
 
 .venv/dev: .venv/run requirements-dev.lock
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	$(call sync,requirements-dev.lock)
 	@touch $@
