@@ -108,6 +108,8 @@ def test_everything_planned_is_run_or_rejected(
         ("b", "1.0", VerdictRole.OTHER_VERSION, Outcome.API_MISSING),
         ("a", "2.0", VerdictRole.OTHER_VERSION, Outcome.API_MISSING),
         ("b", "2.0", VerdictRole.REFERENCE, Outcome.PASSED),
+        ("c", "1.0", VerdictRole.OTHER_VERSION, Outcome.API_MISSING),
+        ("c", "2.0", VerdictRole.OTHER_VERSION, Outcome.PASSED),
         ("lib.old", "1.0", VerdictRole.PROBE, Outcome.PASSED),
         ("lib.old", "2.0", VerdictRole.PROBE, Outcome.API_MISSING),
         ("lib.STARTED", "1.0", VerdictRole.PROBE, Outcome.PASSED),
@@ -124,7 +126,7 @@ def test_everything_planned_is_run_or_rejected(
         None,
     }
     assert output.rejects == [Reject("c 3.0", RejectReason.NO_ENVIRONMENT, "as reference: not built")]
-    assert (output.units_in, output.units_out) == (11, 10)
+    assert (output.units_in, output.units_out) == (13, 12)
 
 
 def test_the_same_input_gives_the_same_rows(
