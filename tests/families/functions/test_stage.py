@@ -69,15 +69,7 @@ def made_by(store: EnvironmentStore, **changed: Any) -> Output:
 
 @pytest.fixture(scope="module")
 def published(output: Output) -> dict[tuple[str, str], Any]:
-    """The rows by path and level, each as if that level were the only one."""
-    masking = load(RULES / "masking.yaml", MaskingRules)
-    outputs = [accepted(output, masking.model_copy(update={"granularities": (level,)})) for level in Granularity]
-    rows = [row for each in outputs for row in each.tables["published_functions"]]
-    return {(row["path"], row["granularity"]): row for row in rows}
-
-
-def accepted(output: Output, masking: MaskingRules) -> Output:
-    return functions_acceptance_stage(
+    accepted = functions_acceptance_stage(
         {
             "functions": output.tables["functions"],
             "function_runs": output.tables["function_runs"],
@@ -91,8 +83,9 @@ def accepted(output: Output, masking: MaskingRules) -> Output:
         rules=load(RULES / "quality.yaml", QualityRules),
         mutation=MUTATION,
         least=LIMITS,
-        masking=masking,
+        masking=load(RULES / "masking.yaml", MaskingRules),
     )
+    return {(row["path"], row["granularity"]): row for row in accepted.tables["published_functions"]}
 
 
 def test_an_introduced_function_has_tests_of_each_kind_that_its_reference_passes(
