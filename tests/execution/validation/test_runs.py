@@ -150,7 +150,7 @@ def test_probes_are_made_in_both_releases(
     assert plan_runs([], [], [], [], changes, symbols, EXECUTABLE_SOURCES) == expected
 
 
-def test_every_release_is_wanted_in_its_order_where_there_is_a_program() -> None:
+def test_every_release_needs_an_environment_if_there_is_a_program() -> None:
     held, found = releases("2.8", "2.9", "2.10"), [snippet("f", "2.9", "2.9", "github")]
     tables: dict[str, Any] = dict.fromkeys(("completions", "migrations", "changes", "symbols"), ())
     wanted = [

@@ -208,7 +208,7 @@ ALL = ">>> import lib\n>>> number = 1\n>>> lib.fetch_all(number)\n[1]\n"
     ],
     ids=["the shorter", "in any order", "other names", "another class", "another answer", "one API", "trivia"],
 )
-def test_of_like_names_that_went_together_one_is_asked(
+def test_of_apis_with_like_names_in_one_release_the_shortest_program_is_a_row(
     store: Store, paths: list[str], codes: list[str], expected: list[str]
 ) -> None:
     output = tried(store, *codes, paths=paths)

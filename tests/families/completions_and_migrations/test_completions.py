@@ -137,7 +137,7 @@ def test_a_breaking_change_goes_before_a_harmless_one() -> None:
     assert sorted((i["version"], i["change_id"]) for i in made) == [("1.0", None), ("2.0", MODIFIED["id"])]
 
 
-def test_of_an_example_that_gives_a_new_argument_the_argument_is_masked() -> None:
+def test_a_new_argument_in_an_example_is_masked() -> None:
     code = "a = [3]\nfetch(a)\nfetch(a, key=int)\nfetch(a, strict=True)\n"
     row = snippet(code, "lib.fetch", "2.0", preamble=PREAMBLE)
     strict = change(ChangeKind.PARAMETER_ADDED_OPTIONAL, "lib.fetch", "1.1", "2.0", parameter="strict", breaking=False)

@@ -276,7 +276,7 @@ def test_the_target_name_is_no_alias_and_not_private(old: str, new: str, directi
         ("import size\nx = fetch({}=size.number)\n", {"old_to_new", "new_to_old"}),
     ],
 )
-def test_a_variable_does_not_tell_the_new_name_of_a_parameter(before: str, directions: set[str]) -> None:
+def test_a_variable_with_the_new_name_of_a_parameter_refuses_a_migration(before: str, directions: set[str]) -> None:
     lives = [life("lib.fetch", "1.0.0", "2.0.0")]
     history = History(releases("1.0.0", "2.0.0", before="0.9"), [], [], Tags(lives, TAGGING).at)
     programs = (f"from lib import fetch\n{before.format(name)}" for name in ("length", "size"))

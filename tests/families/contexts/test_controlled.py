@@ -114,7 +114,7 @@ def test_a_text_of_a_model_is_not_completed() -> None:
     assert row["description"] == "Get pages in one go."
 
 
-def test_further_arguments_are_given() -> None:
+def test_variadic_arguments_are_in_prompt_and_reference() -> None:
     parameters = [
         parameter("number"),
         parameter("*pages", mandatory=False),

@@ -216,7 +216,7 @@ def test_what_the_release_has_a_replacement_for_has_two_answers(replacement: str
     assert not refused or made.reason == RejectReason.SEVERAL_ANSWERS
 
 
-def test_a_new_parameter_that_is_given_by_its_name_is_what_tests_want() -> None:
+def test_hidden_tests_need_the_new_parameter() -> None:
     candidate = candidate_of(PADDED)
     assert (candidate.required, candidate.new_parameter) == ("lib.pad", "fill")
     draft_of = draft(candidate, library_of(), RULES_OF_PROBLEMS, DRAFTING)

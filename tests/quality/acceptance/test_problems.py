@@ -171,7 +171,7 @@ OF_ONE_API = {
 
 
 @pytest.mark.parametrize("case", OF_ONE_API)
-def test_of_the_problems_about_one_api_of_a_version_the_one_with_most_arguments_is_kept(case: str) -> None:
+def test_of_problems_about_one_api_the_one_with_most_arguments_is_published(case: str) -> None:
     columns, kept = OF_ONE_API[case]
     first = problem(solution="    return lib.take(items)\n")
     second = problem(**{"id": "q", "problem": "Take some."} | columns)
