@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 from tests.index_server import Index, serve
 
@@ -14,6 +16,7 @@ settings.register_profile("search", max_examples=2000, deadline=None)
 settings.load_profile("repeatable")
 
 
+_WITH_AIRFLOW = ("tests/dags/", "tests/deploy/test_cluster.py", "tests/e2e/test_backfill.py")
 _TOKENS = ("GITHUB_TOKEN", "STACKEXCHANGE_KEY", "READTHEDOCS_TOKEN", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 _SERVICES = (
     "DRIFTLINE_GITHUB_URL",
@@ -32,6 +35,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(900 + 300 * _minutes(item)))
+
+
+class _OneAirflowAtATime(LoadFileScheduling):  # type: ignore[misc]
+    """Gives each file to one worker, and all that start an Airflow to the same one.
+
+    An Airflow that waits takes a third of a core. Of three at once on two cores none came forward.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return "airflow" if file.startswith(_WITH_AIRFLOW) else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
+    return _OneAirflowAtATime(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 class _Progress:

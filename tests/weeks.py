@@ -6,8 +6,11 @@ import hashlib
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+import pytest
 
 from pipeline.core.rules.load import RULES
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
@@ -22,6 +25,31 @@ START = datetime(2021, 1, 4, 3, tzinfo=UTC)
 
 PROFILE = "weeks"
 _DAYS = {"demo": {"1.0": 2, "1.1": 9, "1.2": 23, "2.0": 37}, "other": {"1.0": -100, "1.1": 3, "1.2": 30}}
+
+
+@dataclass
+class World:
+    """A data folder, and an index that both worlds share."""
+
+    data: Path
+    index: Index
+    rules: Path
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The environment of whatever works in this world."""
+        return {
+            "DRIFTLINE_INDEX_URL": self.index.simple,
+            "DRIFTLINE_DATA": str(self.data),
+            "DRIFTLINE_RULES": str(self.rules),
+            "DRIFTLINE_PROFILE": PROFILE,
+        }
+
+    def week(self, week: int, run: str | None = None, libraries: tuple[str, ...] = ()) -> Path:
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            for name, value in self.settings.items():
+                monkeypatch.setenv(name, value)
+            return run_week(week, run, libraries).path
 
 
 def bounds(week: int) -> tuple[str, str]:

@@ -13,7 +13,7 @@ import logging
 import resource
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -138,16 +138,12 @@ def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
         return _unchanged(stage.name, library, state)
     noted = dict(sorted(Counter(str(note.reason) for note in output.notes).items()))
     count = Count(stage.name, library, output.units_in, output.units_out, output.reasons, 0, noted)
-    # A stage that is run each time anyway loses nothing by remembering how far it came.
-    if not passing or not stage.reads:
-        state = {"fingerprint": fingerprint, "outputs": outputs, "basis": basis, "progress": output.progress}
-        counted = {
-            "units_in": output.units_in,
-            "units_out": output.units_out,
-            "rejected": output.reasons,
-            "noted": noted,
-        }
-        states.write(stage.name, state | counted)
+    # A stage that is run each time anyway loses nothing by remembering how far it came; no fingerprint is an empty one.
+    again = passing and bool(stage.reads)
+    progress = {"basis": None, "progress": None} if again else {"basis": basis, "progress": output.progress}
+    ran = {"fingerprint": "" if again else fingerprint, "inputs": _inputs(stage, library, lake), "outputs": outputs}
+    counted = {"units_in": output.units_in, "units_out": output.units_out, "rejected": output.reasons, "noted": noted}
+    states.write(stage.name, ran | progress | counted)
     return count
 
 
@@ -223,6 +219,24 @@ def is_done(stage: Stage, library: str, lake: Lake) -> bool:
     return not _damaged_parts(stage, library, lake)
 
 
+def behind_inputs(stages: Iterable[Stage], library: str, lake: Lake) -> list[str]:
+    """Return the stages that never ran on their tables as these are now: a refresh of the library was stopped midway.
+
+    A stage of which the code or the rules alone have changed is not behind: its rows still fit what they were made of.
+    """
+    lake.refresh()
+    states = StageStates(lake, library).all()
+    return [stage.name for stage in stages if not _has_run_on(stage, library, lake, states.get(stage.name))]
+
+
+def _has_run_on(stage: Stage, library: str, lake: Lake, state: Mapping[str, Any] | None) -> bool:
+    if state is None:
+        return False
+    inputs = _inputs(stage, library, lake)
+    # an older driftline kept no inputs
+    return state.get("inputs", inputs) == inputs and _outputs(stage, library, lake) == state["outputs"]
+
+
 def _is_as_left(stage: Stage, library: str, lake: Lake, state: Mapping[str, Any], fingerprint: str) -> bool:
     same: bool = state["fingerprint"] == fingerprint and _outputs(stage, library, lake) == state["outputs"]
     return same
@@ -255,6 +269,10 @@ def _unchanged(stage: str, library: str, state: Mapping[str, Any]) -> Count:
 def _fingerprint(stage: Stage, library: str, lake: Lake) -> str:
     inputs = {name: lake.hashes(name, library) for name in stage.reads}
     return sha256_json([stage.name, stage.version, stage.depends(), inputs, _layouts(stage)])
+
+
+def _inputs(stage: Stage, library: str, lake: Lake) -> str:
+    return sha256_json({name: lake.hashes(name, library) for name in stage.reads})
 
 
 def _layouts(stage: Stage) -> dict[str, Any]:

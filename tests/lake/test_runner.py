@@ -23,6 +23,7 @@ from pipeline.lake.runner import (
     Count,
     Stage,
     StageStates,
+    behind_inputs,
     drop_former_stages,
     last_counts,
     read_counts,
@@ -111,6 +112,25 @@ def test_a_stage_that_met_a_passing_failure_is_tried_again(tmp_path: Path) -> No
     for _ in range(2):
         run(stage(work), tmp_path)
     assert len(calls) == 2
+
+
+def test_a_stage_is_behind_until_it_has_run_on_what_its_tables_hold(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    passing = stage(lambda lake, library: flags(1, rejects=1, reason=RejectReason.DRAFT_WAITING))
+
+    def behind(made: Stage) -> list[str]:
+        return behind_inputs([made], "demo", lake)
+
+    assert behind(passing) == ["made"], "it never ran"
+    run(passing, tmp_path)
+    assert behind(passing) == [], "it will be run again, but its rows fit what they were made of"
+    assert behind(replace(passing, version=2)) == []
+    lake.write("snippets", "demo", [])
+    assert behind(passing) == ["made"]
+    run(passing, tmp_path)
+    assert behind(passing) == []
+    lake.write("flags", "demo", [])
+    assert behind(passing) == ["made"], "it was killed after it had written its rows"
 
 
 def test_a_source_that_met_a_passing_failure_goes_on_from_where_it_was_and_says_so_again(tmp_path: Path) -> None:

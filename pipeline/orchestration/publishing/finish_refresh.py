@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pipeline.core.errors import CodedError
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake.pinned_versions import is_behind, pin, pinned_lake
 from pipeline.lake.run_records import now
-from pipeline.lake.runner import Count, is_done, write_json
+from pipeline.lake.runner import Count, behind_inputs, is_done, write_json
 from pipeline.orchestration.refresh import Refresh, counts_of, plan
 from pipeline.orchestration.resources.resources import Resources
 from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.orchestration.stages.selecting import stages_for
+
+log = logging.getLogger(__name__)
 
 FINISHED = "finished.json"
 """A file in the folder of a run that left something to publish; it stays when that is published."""
@@ -45,13 +48,22 @@ def finish(refresh: Refresh) -> None:
 def pin_lake(refresh: Refresh, resources: Resources, libraries: Sequence[str]) -> None:
     """Pin the versions of the tables as they are now, for the snapshot of a refresh.
 
+    A library of the refresh that failed midway is left out: half of its rows were made of what the other half replaced.
+
     Errors: NotWhole.
     """
-    _must_be_whole(refresh, resources, libraries)
-    pin(resources.lake, libraries, refresh.folder, refresh.period.until)
+    stages = stages_of(resources).values()
+    halves = {library: names for library in libraries if (names := behind_inputs(stages, library, resources.lake))}
+    _must_be_whole(refresh, resources, libraries, halves)
+    for library, names in halves.items():
+        log.warning("%s is left out of the snapshot: its refresh ended before the stage %s", library, names[0])
+    whole = [library for library in libraries if library not in halves]
+    pin(resources.lake, whole, refresh.folder, refresh.period.until)
 
 
-def _must_be_whole(refresh: Refresh, resources: Resources, libraries: Sequence[str]) -> None:
+def _must_be_whole(
+    refresh: Refresh, resources: Resources, libraries: Sequence[str], halves: Mapping[str, Sequence[str]]
+) -> None:
     unreached = {count.library for count in counts_of(refresh) if _index_was_away(count)}
     if unreached and unreached.issuperset(plan(refresh)):
         raise IndexAway(
@@ -69,6 +81,13 @@ def _must_be_whole(refresh: Refresh, resources: Resources, libraries: Sequence[s
             code="publishing_families_outdated",
         )
     others = [library for library in libraries if library not in plan(refresh)]
+    if stopped := {library: halves[library][0] for library in others if library in halves}:
+        listed = ", ".join(f"{library} before the stage {stage}" for library, stage in stopped.items())
+        raise NotWhole(
+            f"nothing is published: an earlier refresh ended midway ({listed})."
+            f" Run it again: driftline refresh --profile {refresh.profile} --libraries {','.join(stopped)}",
+            code="publishing_refresh_unfinished",
+        )
     if behind := [library for library in others if is_behind(resources.lake, library, refresh.period.until)]:
         raise NotWhole(
             f"nothing is published: the last refresh of {', '.join(behind)} was about an earlier time (a backfill)."
