@@ -66,7 +66,7 @@ def folder(path: Path) -> None:
 
 
 Damage = Callable[[Path], None]
-DAMAGES = pytest.mark.parametrize("damage", [half, zeros, folder])
+DAMAGES = pytest.mark.parametrize("damage", [half, pytest.param(zeros, marks=pytest.mark.soak), folder])
 
 
 @pytest.fixture(scope="module")
