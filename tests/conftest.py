@@ -16,7 +16,12 @@ settings.register_profile("search", max_examples=2000, deadline=None)
 settings.load_profile("repeatable")
 
 
-_WITH_AIRFLOW = ("tests/dags/", "tests/deploy/test_cluster.py", "tests/e2e/test_backfill.py")
+_WITH_AIRFLOW = (
+    "tests/dags/",
+    "tests/deploy/test_cluster.py",
+    "tests/deploy/test_kubernetes.py",
+    "tests/e2e/test_backfill.py",
+)
 _TOKENS = ("GITHUB_TOKEN", "STACKEXCHANGE_KEY", "READTHEDOCS_TOKEN", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 _SERVICES = (
     "DRIFTLINE_GITHUB_URL",

@@ -28,28 +28,32 @@ import driftline
 from inspect_ai import eval
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-name = sys.argv[1]
+names = sys.argv[1:]
 arguments = {"snapshot": os.environ["SNAPSHOT"], "view": "all"}
-references = {sample.input[-1].text: sample.target for sample in getattr(driftline, name)(**arguments).dataset}
+references = {
+    name: {sample.input[-1].text: sample.target for sample in getattr(driftline, name)(**arguments).dataset}
+    for name in names
+}
 
 
-def answers(right):
+def answers(name, right):
     def answer(messages, tools, choice, config):
-        output = ModelOutput.from_content("mockllm", references[messages[-1].text] if right else "")
+        output = ModelOutput.from_content("mockllm", references[name][messages[-1].text] if right else "")
         output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
         return output
 
     return get_model("mockllm/model", custom_outputs=answer, memoize=False)
 
 
-logs = eval(
-    f"driftline/{name}", task_args=arguments, model=[answers(True), answers(False)], display="none",
-    log_dir=os.environ["LOGS"],
-)
-for log in logs:
-    assert log.status == "success", log.error
-    scores = {score.name: [score.metrics["mean"].value, score.scored_samples] for score in log.results.scores}
-    print(json.dumps({"task": log.eval.task, "samples": log.eval.dataset.samples, "scores": scores}))
+for name in names:
+    models = [answers(name, True), answers(name, False)]
+    logs = eval(
+        f"driftline/{name}", task_args=arguments, model=models, display="none", log_dir=os.environ["LOGS"]
+    )
+    for log in logs:
+        assert log.status == "success", log.error
+        scores = {score.name: [score.metrics["mean"].value, score.scored_samples] for score in log.results.scores}
+        print(json.dumps({"task": log.eval.task, "samples": log.eval.dataset.samples, "scores": scores}))
 """
 
 VERIFIERS = """
@@ -90,25 +94,22 @@ def served(folder: Path) -> Iterator[dict[str, str]]:
         }
 
 
-def output(environment: Path, variables: dict[str, str], program: str, argument: str) -> str:
-    command = [str(environment / "bin" / "python"), "-c", program, argument]
+def output(environment: Path, variables: dict[str, str], program: str, *arguments: str) -> str:
+    command = [str(environment / "bin" / "python"), "-c", program, *arguments]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-@pytest.mark.parametrize(
-    ("family", "main"), [(Family.MIGRATION, "pass"), (Family.PROBLEM, "pass"), (Family.CONTEXT, "api_f1")]
-)
-def test_inspect_gives_references_one_and_empty_answers_nothing(
-    family: Family, main: str, environment: Path, served: dict[str, str]
-) -> None:
-    lines = output(environment, served, INSPECT, family.table).splitlines()
-    right, empty = (json.loads(line) for line in lines[-2:])
-    assert (right["task"], right["samples"]) == (f"driftline/{family.table}", 1)
-    assert right["scores"][main] == [1.0, 1]
-    assert empty["scores"][main] == [0.0, 1]
-    assert {mean for mean, scored in right["scores"].values() if scored} == {1.0}
+def test_inspect_gives_references_one_and_empty_answers_nothing(environment: Path, served: dict[str, str]) -> None:
+    measures = {Family.MIGRATION: "pass", Family.PROBLEM: "pass", Family.CONTEXT: "api_f1"}
+    lines = output(environment, served, INSPECT, *(family.table for family in measures)).splitlines()
+    logs = [json.loads(line) for line in lines[-2 * len(measures) :]]
+    for (family, main), right, empty in zip(measures.items(), logs[::2], logs[1::2], strict=True):
+        assert (right["task"], right["samples"]) == (f"driftline/{family.table}", 1)
+        assert right["scores"][main] == [1.0, 1]
+        assert empty["scores"][main] == [0.0, 1]
+        assert {mean for mean, scored in right["scores"].values() if scored} == {1.0}
 
 
 def test_verifiers_rewards_references_alone_and_no_verdict_is_an_error(
