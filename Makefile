@@ -26,16 +26,16 @@ lint: .venv/dev
 	$(BIN)/lint-imports --no-logo
 
 quick: lint ## lint, types, layers, and the tests that begin no process and open no connection
-	$(BIN)/python -m pytest -m "not slow and not soak" -p tests.quick -r fE -n 2
+	$(BIN)/python -m pytest -m "not slow" -p tests.quick -r fE -n 2
 
 test: lint ## lint, types and tests
-	$(BIN)/python -m pytest -m "not slow and not soak" -n 2 --durations=25 --durations-min=3
+	$(BIN)/python -m pytest -m "not slow" -n 2 --durations=25 --durations-min=3
 
 check: .venv/dev ## the slower tests: real Airflow, the real package index
 	$(BIN)/python -m pytest -m "slow and not soak" -n 3 $(BY_FILE) --durations=40 --durations-min=5
 
 soak: .venv/dev ## the slower tests, and the same on more input: hours, before a release
-	$(BIN)/python -m pytest -m "slow or soak" -n 3 $(BY_FILE) --durations=40 --durations-min=5
+	$(BIN)/python -m pytest -m slow -n 3 $(BY_FILE) --durations=40 --durations-min=5
 
 rows: .venv/dev ## write the types of the rows again from schemas/
 	$(BIN)/python -m pipeline.lake.row_types
@@ -44,7 +44,7 @@ docs: .venv/dev ## build the documentation into .site, with its links checked
 	$(BIN)/mkdocs build --strict --quiet
 
 search: .venv/dev ## property tests with fresh random input, as long as it takes
-	$(BIN)/python -m pytest -m "hypothesis and not slow and not soak" -n 2 --hypothesis-profile search
+	$(BIN)/python -m pytest -m "hypothesis and not slow" -n 2 --hypothesis-profile search
 
 versions: .venv/dev ## say of changed stages and caches whether their results change: RAISE="NAME ..." or SAME="NAME ..."
 	$(BIN)/python -m tests.versions "$(RAISE)" "$(SAME)"

@@ -29,7 +29,7 @@ from tests.deploy.cluster import Cluster, Worker, running, tasks_of
 from tests.deploy.runs import PATIENCE_S, STORE_SETTINGS, ended, known, look_into, start_refresh, state_of, until
 from tests.index_server import Index, serve
 
-pytestmark = pytest.mark.slow(minutes=3)
+pytestmark = [pytest.mark.slow(minutes=3), pytest.mark.soak]
 
 # One release is enough for the worker beside; each more is made twice here, in the cluster and alone.
 LIBRARIES = {"demo": ("1.0", "1.1", "1.2"), "other": ("1.0",)}

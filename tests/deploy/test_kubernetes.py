@@ -17,7 +17,7 @@ from tests.deploy.kubernetes import Kubernetes, serving
 from tests.deploy.runs import ended, look_into, start_refresh, state_of, until
 from tests.index_server import Index, serve
 
-pytestmark = pytest.mark.slow(minutes=2)
+pytestmark = [pytest.mark.slow(minutes=2), pytest.mark.soak]
 
 CONF = {"profile": "starter", "libraries": ["demo"], "since": "2020-12-01", "until": "2022-01-01"}
 

@@ -315,6 +315,7 @@ def test_killed_again_and_again_and_then_left_alone(
     assert (published / "manifest.json").read_bytes() == (refreshed[1].path / "manifest.json").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.soak
 def test_killed_at_twenty_random_moments(refreshed: tuple[Path, Published], demo: Index, tmp_path: Path) -> None:
     seed = random.randrange(2**32)

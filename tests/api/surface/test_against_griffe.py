@@ -96,6 +96,7 @@ def test_each_difference_has_a_reason(release: str, store: ArtifactStore, tmp_pa
     assert [f"{d.path}: {d.what}" for d, reason in reasons if reason is None] == []
 
 
+@pytest.mark.slow
 @pytest.mark.soak
 def test_no_reason_is_idle() -> None:
     if REASONS.keys() != {*RELEASES, *MORE}:
