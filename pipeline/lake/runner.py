@@ -223,9 +223,11 @@ def behind_inputs(stages: Iterable[Stage], library: str, lake: Lake) -> list[str
     """Return the stages that never ran on their tables as these are now: a refresh of the library was stopped midway.
 
     A stage of which the code or the rules alone have changed is not behind: its rows still fit what they were made of.
+    Nothing is known of a library without any record, and none of its stages is returned.
     """
     lake.refresh()
-    states = StageStates(lake, library).all()
+    if not (states := StageStates(lake, library).all()):
+        return []
     return [stage.name for stage in stages if not _has_run_on(stage, library, lake, states.get(stage.name))]
 
 
@@ -234,7 +236,8 @@ def _has_run_on(stage: Stage, library: str, lake: Lake, state: Mapping[str, Any]
         return False
     inputs = _inputs(stage, library, lake)
     # an older driftline kept no inputs
-    return state.get("inputs", inputs) == inputs and _outputs(stage, library, lake) == state["outputs"]
+    same: bool = state.get("inputs", inputs) == inputs and _outputs(stage, library, lake) == state["outputs"]
+    return same
 
 
 def _is_as_left(stage: Stage, library: str, lake: Lake, state: Mapping[str, Any], fingerprint: str) -> bool:

@@ -121,6 +121,8 @@ def test_a_stage_is_behind_until_it_has_run_on_what_its_tables_hold(tmp_path: Pa
     def behind(made: Stage) -> list[str]:
         return behind_inputs([made], "demo", lake)
 
+    assert behind(passing) == [], "nothing is known of this library"
+    StageStates(lake, "demo").write("other", {"fingerprint": "f", "outputs": {}, "units_in": 0})
     assert behind(passing) == ["made"], "it never ran"
     run(passing, tmp_path)
     assert behind(passing) == [], "it will be run again, but its rows fit what they were made of"

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection
-from pipeline.lake.pinned_versions import PINS, pinned_lake
+from pipeline.lake.pinned_versions import PINS, pin, pinned_lake
 from pipeline.lake.runner import run_stage
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.publishing.apply_decisions import NotJudged, judge_again, stages_after
-from pipeline.orchestration.publishing.finish_refresh import covered_libraries, pin_lake
+from pipeline.orchestration.publishing.finish_refresh import covered_libraries
 from pipeline.orchestration.refresh import Refresh, begin
 from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.quality.annotation.collect import fill_from
@@ -47,7 +47,7 @@ def refresh(data: Path, monkeypatch: pytest.MonkeyPatch) -> Refresh:
         [LIBRARY],
         resources.rules.drafting,
     )
-    pin_lake(made, resources, covered_libraries(made, resources))
+    pin(resources.lake, covered_libraries(made, resources), made.folder, None)
     return made
 
 
