@@ -15,6 +15,7 @@ from pipeline.core.vocabularies.functions import FunctionRun, TestKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence
+from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.families.completions_and_migrations.rules import MaskingRules
@@ -56,7 +57,7 @@ def functions_acceptance_stage(
     it than `mutation` wants), LEAKS_ANSWER (the description spells the name of the core API), REVIEWED_OUT and FLAGGED,
     what `mask_function` refuses, SEVERAL_ANSWERS and NEAR_DUPLICATE (another function asks for the same). A
     function is `discriminating` as `QualityRules.decides` says, but for one whose answer is a name that the other
-    release has.
+    release has, or that is new and anybody would write (`common_functions`).
     """
     runs: dict[str, dict[str, FunctionRunRow]] = defaultdict(dict)
     for run in tables["function_runs"]:
@@ -125,18 +126,25 @@ def _published(original: FunctionRow, facts: _AcceptanceInputs) -> Iterator[Publ
             "granularity": level,
             "masked_code": masked.masked_code,
             "answer": masked.answer,
-            "discriminating": proof["discriminating"]
-            and not _is_name_of_other(function, runs, masked.answer, facts.names),
+            "discriminating": proof["discriminating"] and not _is_guessable_name(function, runs, masked.answer, facts),
         }
 
 
-def _is_name_of_other(
-    function: FunctionRow, runs: Mapping[str, FunctionRunRow], answer: str, names: PublicNames
+def _is_guessable_name(
+    function: FunctionRow, runs: Mapping[str, FunctionRunRow], answer: str, facts: _AcceptanceInputs
 ) -> bool:
-    """Return whether an answer is the API's own name, and the other release has it: what is shown fails there."""
-    elsewhere = {run["version"] for run in runs.values()} - {function["version"]}
-    is_name = answer == function["path"].rpartition(".")[2]
-    return is_name and any(names.has_name(function["path"], version) for version in elsewhere)
+    """Return whether an answer is the API's own name, and is known to who knows the other release, or Python alone.
+
+    Where the other release has the name, what is shown fails there. Where it has no other code, the name is new.
+    """
+    path, version = function["path"], function["version"]
+    if answer != path.rpartition(".")[2]:
+        return False
+    if any(facts.names.has_name(path, run["version"]) for run in runs.values() if run["version"] != version):
+        return True
+    is_new = deciding_run(runs) == FunctionRun.REFERENCE_ELSEWHERE
+    is_common = is_new and facts.reviews.rules.is_common_function(answer)
+    return is_common and facts.names.kind_of(path, version) == SymbolKind.FUNCTION
 
 
 class _Proof(TypedDict):

@@ -71,7 +71,7 @@ def test_a_function_is_asked_for_by_what_its_document_says() -> None:
         "mandatory_arguments": ["number", "mode"], "hint": "lib.core.", "core_token": "fetch",
         "reference_call": "lib.core.fetch(number, mode=mode)", "left_context": (
             "import lib.core\n\n# Service: lib.core\n# Description: Get a page of it.\n"
-            "# Mandatory arguments: number, mode\nresult = "
+            "# Arguments to pass: number, mode\nresult = "
         ),
     }  # fmt: skip
 
@@ -125,7 +125,7 @@ def test_variadic_arguments_are_in_prompt_and_reference() -> None:
     document = api_document("lib.fetch", "Get a page of it.", "1.0", signature=signature, parameters=parameters)
     (row,) = made([document], [life("lib.fetch", "1.0", "2.0")])
     assert row["mandatory_arguments"] == ["number", "mode"]
-    assert "# Mandatory arguments: number, *pages, mode\n" in row["left_context"]
+    assert "# Arguments to pass: number, *pages, mode\n" in row["left_context"]
     assert row["reference_call"] == "lib.fetch(number, *pages, mode=mode)"
 
 
@@ -135,7 +135,7 @@ def test_a_method_is_asked_for_on_an_object_of_its_class() -> None:
     assert (row["access"], row["hint"], row["reference_call"]) == (Access.INDIRECT, "instance.", "instance.take()")
     assert row["left_context"] == (
         "import lib\n\n\ndef use(instance: lib.Box):\n    # Service: lib.Box\n"
-        "    # Description: Return what is in it.\n    # Mandatory arguments: none\n    return "
+        "    # Description: Return what is in it.\n    # Arguments to pass: none\n    return "
     )
 
 
@@ -156,7 +156,7 @@ def test_class_methods_are_called_on_the_class(label: str) -> None:
     (first,) = [row for row in rows if row["version"] == "1.1"]
     assert first["left_context"] == (
         "import lib\n\n# Service: lib.Box\n# Description: Make one of other things.\n"
-        "# Mandatory arguments: none\nresult = "
+        "# Arguments to pass: none\nresult = "
     )
 
 

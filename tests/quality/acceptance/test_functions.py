@@ -192,6 +192,36 @@ def test_a_name_that_the_other_release_has_too_does_not_discriminate(place: str)
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "others", "expected"),
+    [
+        ("strip", SymbolKind.FUNCTION, {FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING}, False),
+        ("chunked", SymbolKind.FUNCTION, {FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING}, True),
+        ("strip", SymbolKind.METHOD, {FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING}, True),
+        (
+            "strip",
+            SymbolKind.FUNCTION,
+            {FunctionRun.OTHER_THERE: Outcome.PASSED, FunctionRun.OTHER_EXAMPLE: Outcome.API_MISSING},
+            True,
+        ),
+    ],
+)
+def test_a_new_function_of_a_name_that_anybody_would_write_does_not_discriminate(
+    name: str, kind: SymbolKind, others: dict[FunctionRun, Outcome], expected: bool
+) -> None:
+    """A renamed one has another name in the other release."""
+    of_name = {
+        "code": CODE.replace("take", name),
+        "path": f"lib.{name}",
+        "core_token": name,
+        "core_end_byte": CODE.index("take") + len(name),
+        "description": "Shorten a list.",
+    }
+    rows = accept(PROVEN | others, symbols=[symbol(f"lib.{name}", "1.1", kind=kind)], **of_name).tables
+    token = next(row for row in rows["published_functions"] if row["granularity"] == Granularity.TOKEN)
+    assert (token["answer"], token["discriminating"]) == (name, expected)
+
+
 def test_where_nothing_was_measured_nothing_is_covered() -> None:
     """A program that removes its own file leaves no coverage behind."""
     runs = [run(role, outcome) | {"statements": None, "executed": None} for role, outcome in PROVEN.items()]
