@@ -210,7 +210,7 @@ def test_a_new_function_of_a_name_that_anybody_would_write_does_not_discriminate
     name: str, kind: SymbolKind, others: dict[FunctionRun, Outcome], expected: bool
 ) -> None:
     """A renamed one has another name in the other release."""
-    of_name = {
+    of_name: dict[str, Any] = {
         "code": CODE.replace("take", name),
         "path": f"lib.{name}",
         "core_token": name,
