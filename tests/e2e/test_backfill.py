@@ -19,13 +19,13 @@ from tests.weeks import START, World, bounds, manifests, publish_weeks, write_ru
 pytestmark = pytest.mark.slow(minutes=5)
 
 WEEKS = 2
-"""Each takes Airflow a minute of two cores for a library."""
+"""With and without news of the library; each takes Airflow a minute of two cores."""
 
 
 @pytest.fixture
 def weekly(index: Index, tmp_path: Path) -> World:
     """Weekly runs, each with the index as it was when its week had just ended."""
-    world = World(tmp_path / "weekly", index, write_rules(tmp_path / "rules", ["demo"]))
+    world = World(tmp_path / "weekly", index, write_rules(tmp_path / "rules", ["other"]))
     for week in range(WEEKS):
         publish_weeks(index, datetime.fromisoformat(bounds(week)[1]))
         world.week(week)
