@@ -138,12 +138,16 @@ def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
         return _unchanged(stage.name, library, state)
     noted = dict(sorted(Counter(str(note.reason) for note in output.notes).items()))
     count = Count(stage.name, library, output.units_in, output.units_out, output.reasons, 0, noted)
-    # A stage that is run each time anyway loses nothing by remembering how far it came; no fingerprint is an empty one.
-    again = passing and bool(stage.reads)
-    progress = {"basis": None, "progress": None} if again else {"basis": basis, "progress": output.progress}
-    ran = {"fingerprint": "" if again else fingerprint, "inputs": _inputs(stage, library, lake), "outputs": outputs}
+    ran = {
+        # none equals an empty one: the next refresh tries again what failed for now
+        "fingerprint": "" if passing else fingerprint,
+        "inputs": _inputs(stage, library, lake),
+        "outputs": outputs,
+        "basis": basis,
+        "progress": output.progress,
+    }
     counted = {"units_in": output.units_in, "units_out": output.units_out, "rejected": output.reasons, "noted": noted}
-    states.write(stage.name, ran | progress | counted)
+    states.write(stage.name, ran | counted)
     return count
 
 
