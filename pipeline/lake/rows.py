@@ -376,6 +376,7 @@ class FunctionRow(InstanceHead):
     redacted: bool
     tests: str
     module: str
+    accepted_paths: Sequence[str]
     return_type: int
     normal_input: int
     boundary_values: int
@@ -537,6 +538,7 @@ class ProblemRow(ProblemHead):
     drafted_tests: int
     category: str | None  # GitChameleonCategory
     target_entity: str
+    accepted_paths: Sequence[str]
     api_calls: Sequence[str]
     solution_api_call: bool
     additional_dependencies: Sequence[str]

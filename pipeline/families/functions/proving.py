@@ -22,6 +22,7 @@ from pipeline.families.functions.choosing import Choice
 from pipeline.families.functions.function import Function, Tests
 from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.testing import Evidence, Inputs, evidence_of, inputs_of, tested_cases, write_tests
+from pipeline.families.problems.apis.needs import NEEDS_API
 from pipeline.families.problems.apis.siblings import SiblingProgram, Siblings, find_siblings
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.program import visible_test
@@ -62,7 +63,8 @@ OFFLINE = By()
 class Trial:
     """A function in work: its tests so far, and its runs.
 
-    `use` is the use of the core API that is masked; `description` is set where it came with the code.
+    `use` is the use of the core API that is masked; `apis` are the public paths of those of which the tests want one
+    called; `description` is set where it came with the code.
     """
 
     function: Function
@@ -70,6 +72,7 @@ class Trial:
     tags: Tagging
     use: Use
     tests: Tests
+    apis: tuple[str, ...] = ()
     other_version: str | None = None
     other: OtherProgram | None = None
     recorded_tests: int = 0
@@ -147,6 +150,7 @@ class Checked:
             tags=choice.tags,
             use=choice.use,
             tests=tests,
+            apis=tuple(apis) if f"def {NEEDS_API}(" in tests.text else (),
             other_version=choice.apart.other_version if choice.apart is not None else None,
             other=OtherProgram(role, program) if role is not None and program is not None else None,
             recorded_tests=len(tests.kinds) - len(set(cases) & set(evidence.documented)),

@@ -19,7 +19,6 @@ from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.functions.unused_examples import untaken_examples, versions_of
 from pipeline.families.functions.writing import Improved, Writers, improve
 from pipeline.families.passed_parameters import conversion_text, parameter_texts, request_of
-from pipeline.families.problems.apis.needs import NEEDS_API
 from pipeline.families.problems.candidates import Candidates, show
 from pipeline.families.problems.descriptions import completed
 from pipeline.families.problems.library import Library
@@ -196,7 +195,7 @@ def _required_text(trial: Trial, statement: StatementRules) -> str:
 
     An older API may be right in its place: `_asdict` gives what `to_dict` does.
     """
-    if f"def {NEEDS_API}(" not in trial.tests.text:
+    if not trial.apis:
         return ""
     is_new = trial.tags[1] == LibEvolutionEvalTag.INTRODUCED
     function, text = trial.function, statement.introduced if is_new else statement.required
@@ -250,6 +249,7 @@ def _row(trial: Trial, text: Text | None, library: Library) -> FunctionRow:
         "redacted": text.redacted if text else False,
         "tests": trial.tests.text,
         "module": function.module,
+        "accepted_paths": sorted(trial.apis),
         "return_type": trial.tests.counts.get(TestKind.RETURN_TYPE, 0),
         "normal_input": trial.tests.counts.get(TestKind.NORMAL_INPUT, 0),
         "boundary_values": trial.tests.counts.get(TestKind.BOUNDARY_VALUES, 0),

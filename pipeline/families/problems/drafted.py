@@ -219,6 +219,7 @@ def drafted_row(
         "drafted_tests": len(names_of_tests(parse_python(text.hidden))),
         "category": str(changed.change["gitchameleon_category"]),
         "target_entity": changed.name,
+        "accepted_paths": [],
         "api_calls": calls,
         "solution_api_call": not request.paths.isdisjoint(calls),
         "additional_dependencies": pins,

@@ -18,9 +18,9 @@ from pipeline.families.problems.drafted import ProblemWriter
 from pipeline.families.problems.drafts import Draft, additional_dependencies, draft
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.proving import Trial, prove
-from pipeline.families.problems.rules import ProblemRules, StatementRules
+from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.running import OpenEnvironment, environments_with_tests, places_of
-from pipeline.families.problems.statement import converted, state
+from pipeline.families.problems.statement import state
 from pipeline.families.problems.witnessed import witnessed_tasks
 from pipeline.families.problems.writing import WrittenRows, write_problems
 from pipeline.lake.guard import guarded, parted
@@ -84,8 +84,7 @@ def problems_stage(
             lambda trial: [(_problem(trial, places[trial.version], library, rules, drafting, mutation), trial)],
         )
     )
-    results, alike = one_of_siblings(results, rules.statement, drafting)
-    refused += [*failed, *alike]
+    refused += failed
     problems = [row for row, _ in results]
     proven = [row for row, trial in results if trial.passed]
     written = WrittenRows()
@@ -129,6 +128,7 @@ def _problem(
     pins = additional_dependencies(texts, own, place.row["lock"] or "", place.environment)
     return {
         **draft.row,
+        "accepted_paths": sorted(trial.required),
         "problem": statement.text,
         "written_from": statement.written_from,
         "drafter": Drafter.OFFLINE,
@@ -145,28 +145,6 @@ def _problem(
         "additional_dependencies": pins,
         **trial.score(mutation).columns,
     }
-
-
-def one_of_siblings(
-    results: Iterable[tuple[ProblemRow, Trial]], rules: StatementRules, drafting: DraftingRules
-) -> tuple[list[tuple[ProblemRow, Trial]], list[Reject]]:
-    """Keep one problem of those with the same statement that want the same APIs: each is the reference of one.
-
-    The sentence on how a reference converts the result of its API makes no other problem.
-    """
-    first: dict[Hashable, str] = {}
-    chosen: list[tuple[ProblemRow, Trial]] = []
-    rejects: list[Reject] = []
-    for row, trial in sorted(results, key=lambda result: result[1].draft.candidate.rank):
-        conversion = converted(trial.draft.written, trial.draft.source, rules, drafting)
-        text = row["problem"].replace(f" {conversion}\n", "\n", 1) if conversion else row["problem"]
-        key = (row["version"], text, frozenset(trial.required)) if trial.siblings else row["id"]
-        if first.setdefault(key, row["id"]) == row["id"]:
-            chosen.append((row, trial))
-        else:
-            detail = f"the same task as {first[key]}, which {row['path']} answers too"
-            rejects.append(Reject(row["id"], RejectReason.NEAR_DUPLICATE, detail))
-    return chosen, rejects
 
 
 def _candidates(finder: Candidates, examples: Iterable[ExampleTask]) -> tuple[list[Candidate], list[Reject]]:

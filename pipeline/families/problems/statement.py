@@ -77,7 +77,8 @@ def state(
     if any(drafting.placeholder in text for text in (described.text, *parameters)):
         placeholder = rules.placeholder.format(placeholder=drafting.placeholder, library=source.library)
         task_text = f"{placeholder}\n\n{task_text}"
-    conversion = converted(written, source, rules, drafting)
+    hidden = source.hidden
+    conversion = conversion_text(written.program, written.function, source.name, hidden, rules.conversion, drafting)
     first = f"{described.text} {conversion}".rstrip()
     blocks = [first, task_text, "\n".join(parameters), " ".join(about)]
     facts = sha256_json(
@@ -92,12 +93,6 @@ def describe(source: Source, drafting: DraftingRules) -> Text | None:
     request = request_of("", source.hidden, *facts, drafting)
     text = OfflineWriter(drafting).text(request)
     return completed(text, request, source.program, drafting) if text is not None else None
-
-
-def converted(written: ProblemProgram, source: Source, rules: StatementRules, drafting: DraftingRules) -> str:
-    """Return the sentence on how the result is converted, "" where it is what the API gives."""
-    hidden = source.hidden
-    return conversion_text(written.program, written.function, source.name, hidden, rules.conversion, drafting)
 
 
 def described_parameters(source: Source, rules: StatementRules, drafting: DraftingRules) -> dict[str, str]:

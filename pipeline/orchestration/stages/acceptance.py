@@ -87,13 +87,13 @@ def acceptance(resources: Resources) -> Iterator[Stage]:
     )
     yield declared(
         "problems_acceptance",
-        reads="problems problem_runs snippets releases published_changes flags reviews",
+        reads="problems problem_runs snippets symbols releases published_changes flags reviews",
         writes="published_problems",
         depends=lambda: [rules.quality, rules.problems, rules.mutation],
         run=lambda tables: problems_acceptance_stage(
             tables, rules=rules.quality, least=rules.problems, mutation=rules.mutation
         ),
-        partly=[Read("snippets", SOURCE_COLUMNS)],
+        partly=[Read("snippets", SOURCE_COLUMNS), OF_PLACES],
     )
     yield declared(
         "functions_acceptance",

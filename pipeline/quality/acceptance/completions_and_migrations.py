@@ -143,7 +143,7 @@ def _accept_completions(
 ) -> tuple[list[PublishedCompletionRow], list[Reject]]:
     rows, refused = parted(guarded(completions, _id, lambda row: [_completion(row, facts)]))
     # Where an alias is right too, another release may have but one of them.
-    rows, ambiguous = one_answer(rows, ("version", "granularity", "masked_code", "description"), "answer")
+    rows, ambiguous = one_answer(rows, ("version", "granularity", "masked_code", "description"), itemgetter("answer"))
     rows, repeated = one_row(rows, ("path", "granularity", "masked_code", "answer"))
     rows, alike = one_of_alike(rows, itemgetter(*_SAME_COMPLETION), surest_first)
     return rows, [*refused, *repeated, *ambiguous, *alike]
@@ -314,9 +314,9 @@ def _is_common_name(instance: CompletionRow, neighbour: str | None, facts: _Acce
     change = facts.changes.get(instance["change_id"] or "")
     if not _hides_name(instance) or change is None or change["kind"] != ChangeKind.INTRODUCED:
         return False
-    kind = facts.names.kind_of(instance["path"], instance["version"])
-    if kind == SymbolKind.FUNCTION and facts.reviews.rules.is_common_function(instance["core_token"]):
+    if facts.names.some_is_common([instance["path"]], instance["version"], facts.reviews.rules):
         return True
+    kind = facts.names.kind_of(instance["path"], instance["version"])
     is_code = kind in (SymbolKind.FUNCTION, SymbolKind.METHOD)
     return is_code and neighbour is not None and facts.names.has_last_name(instance["path"], neighbour)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 
 from pipeline.core.errors import present
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.families.behaviours import by_place, retagged
 from pipeline.families.proof import Runs, Tagged, followers, prove
 from pipeline.lake.rows import (
@@ -49,7 +49,7 @@ def controlled_acceptance_stage(tables: Tables, rules: QualityRules) -> Output:
     rows, repeated = one_row(
         output.tables["published_controlled_completions"], ("path", "left_context", "hint", "reference_call")
     )
-    rows, ambiguous = one_answer(rows, ("version", "left_context", "hint"), "reference_call")
+    rows, ambiguous = one_answer(rows, ("version", "left_context", "hint"), itemgetter("reference_call"))
     return refusing(output, table, rows, repeated + ambiguous)
 
 
@@ -93,6 +93,8 @@ def _published(
         return refusal
     differs = proof.neighbour_outcome in facts.reviews.rules.same_code_fails
     neighbour = proof.neighbour_version
+    # What was renamed has another name in the release before.
+    is_new = change is not None and change["kind"] == ChangeKind.INTRODUCED
     return {
         **row,
         "description": reviewed.description or "",
@@ -105,15 +107,9 @@ def _published(
         "versions": passing_versions(facts.runs, path, facts.reviews.releases),
         "discriminating": differs
         and not (neighbour and facts.names.only_place_differs(path, neighbour))
-        and not _is_common_name(row, change, facts.reviews.rules),
+        and not (is_new and facts.names.some_is_common([path], version, facts.reviews.rules)),
         "purl": release["purl"],
         "licence": present(release["licence"], f"the licence of {row['library']} {version}"),
         "attribution": release["attribution"],
         **reviewed.columns(),
     }
-
-
-def _is_common_name(row: ControlledCompletionRow, change: ChangeRow | None, rules: QualityRules) -> bool:
-    """Return whether the name of an added function is no news to who knows Python: a renamed one has another there."""
-    is_new = change is not None and change["kind"] == ChangeKind.INTRODUCED
-    return is_new and row["kind"] == SymbolKind.FUNCTION and rules.is_common_function(row["core_token"])

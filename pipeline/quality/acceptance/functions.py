@@ -15,7 +15,6 @@ from pipeline.core.vocabularies.functions import FunctionRun, TestKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence
-from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.families.completions_and_migrations.rules import MaskingRules
@@ -57,7 +56,7 @@ def functions_acceptance_stage(
     it than `mutation` wants), LEAKS_ANSWER (the description spells the name of the core API), REVIEWED_OUT and FLAGGED,
     what `mask_function` refuses, SEVERAL_ANSWERS and NEAR_DUPLICATE (another function asks for the same). A
     function is `discriminating` as `QualityRules.decides` says, but for one whose answer is a name that the other
-    release has, or that is new and anybody would write (`common_functions`).
+    release has, or whose tests accept an API that is new and that anybody would write (`common_functions`).
     """
     runs: dict[str, dict[str, FunctionRunRow]] = defaultdict(dict)
     for run in tables["function_runs"]:
@@ -74,7 +73,7 @@ def functions_acceptance_stage(
     )
     output = accepted("published_functions", tables["functions"], lambda row: _published(row, facts))
     prompt = "version", "granularity", "masked_code", "description"
-    rows, ambiguous = one_answer(output.tables["published_functions"], prompt, "answer")
+    rows, ambiguous = one_answer(output.tables["published_functions"], prompt, itemgetter("answer"))
     rows, alike = one_of_alike(
         rows, itemgetter(*_SAME_FUNCTION), lambda row: (-(row["mutants_killed"] or 0), Version(row["version"]))
     )
@@ -133,18 +132,17 @@ def _published(original: FunctionRow, facts: _AcceptanceInputs) -> Iterator[Publ
 def _is_guessable_name(
     function: FunctionRow, runs: Mapping[str, FunctionRunRow], answer: str, facts: _AcceptanceInputs
 ) -> bool:
-    """Return whether an answer is the API's own name, and is known to who knows the other release, or Python alone.
+    """Return whether who knows the other release writes the answer by its name, or whoever knows Python alone.
 
-    Where the other release has the name, what is shown fails there. Where it has no other code, the name is new.
+    Where the other release has the name that is masked, what is shown fails there. Where it has no other code, the API
+    is new, and tests take any that they accept.
     """
     path, version = function["path"], function["version"]
-    if answer != path.rpartition(".")[2]:
-        return False
-    if any(facts.names.has_name(path, run["version"]) for run in runs.values() if run["version"] != version):
+    others = {run["version"] for run in runs.values()} - {version}
+    if answer == path.rpartition(".")[2] and any(facts.names.has_name(path, other) for other in others):
         return True
     is_new = deciding_run(runs) == FunctionRun.REFERENCE_ELSEWHERE
-    is_common = is_new and facts.reviews.rules.is_common_function(answer)
-    return is_common and facts.names.kind_of(path, version) == SymbolKind.FUNCTION
+    return is_new and facts.names.some_is_common((path, *function["accepted_paths"]), version, facts.reviews.rules)
 
 
 class _Proof(TypedDict):

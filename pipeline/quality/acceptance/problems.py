@@ -6,7 +6,6 @@ import ast
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import itemgetter
 
 from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.families import Family
@@ -28,6 +27,7 @@ from pipeline.lake.rows import (
     Tables,
 )
 from pipeline.lake.stage import Output, Reject
+from pipeline.quality.acceptance.public_names import PublicNames
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted, refusing
 from pipeline.quality.acceptance.same_prompts import one_answer, one_of_alike
@@ -49,10 +49,10 @@ def problems_acceptance_stage(
     mutants of the reference than `mutation` wants), LEAKS_ANSWER (the statement spells the name of the core API),
     UNCHANGED (no code is known that passes in one of the two versions and fails in the other), REVIEWED_OUT, FLAGGED,
     SEVERAL_ANSWERS (the same statement is about another API, too; which one the tests want cannot be read in it) and
-    NEAR_DUPLICATE (another problem asks for the same API of the version, and its reference passes as many arguments or
-    more). A problem is `discriminating` if code that passes in the other
-    version fails here as the rules list. Where none is known, the reference that fails there shows at least that the
-    version decides.
+    NEAR_DUPLICATE (another problem of the version accepts the same APIs, and its reference passes as many arguments or
+    more). A problem is `discriminating` if code that passes in the other version fails here as the rules list. Where
+    none is known, the reference that fails there shows at least that the version decides, unless an API that the tests
+    accept is one that anybody would write (`common_functions`).
     """
     runs: dict[str, dict[str, ProblemRunRow]] = defaultdict(dict)
     for run in tables["problem_runs"]:
@@ -62,13 +62,20 @@ def problems_acceptance_stage(
         {row["id"]: row for row in tables["snippets"]},
         frozenset(row["id"] for row in tables["published_changes"]),
         LibraryReviews.of(tables, rules),
+        PublicNames(tables["symbols"], tables["releases"]),
         least,
         mutation,
     )
     output = accepted("published_problems", tables["problems"], lambda row: [_published(row, facts)])
-    rows, ambiguous = one_answer(output.tables["published_problems"], ("version", "problem"), "path")
-    rows, alike = one_of_alike(rows, itemgetter("version", "path"), _by_arguments)
+    rows = output.tables["published_problems"]
+    rows, ambiguous = one_answer(rows, ("version", "problem"), lambda row: " or ".join(_accepted(row)))
+    rows, alike = one_of_alike(rows, lambda row: (row["version"], _accepted(row)), _by_arguments)
     return refusing(output, "published_problems", rows, ambiguous + alike)
+
+
+def _accepted(problem: ProblemRow) -> tuple[str, ...]:
+    """Return the APIs that a problem asks for: that of the reference where the tests accept any of the library."""
+    return tuple(problem["accepted_paths"]) or (problem["path"],)
 
 
 def _by_arguments(problem: PublishedProblemRow) -> tuple[bool, int]:
@@ -91,6 +98,7 @@ class _AcceptanceInputs:
     snippets: Mapping[str, SnippetRow]
     published_changes: frozenset[str]
     reviews: LibraryReviews
+    names: PublicNames
     least: ProblemRules
     mutation: MutationRules
 
@@ -110,6 +118,8 @@ def _published(original: ProblemRow, facts: _AcceptanceInputs) -> PublishedProbl
         return Reject(problem["id"], RejectReason.UNCHANGED, detail)
     if refusal := reviewed.refusal():
         return refusal
+    is_new = role == ProblemRun.REFERENCE_ELSEWHERE
+    guessable = is_new and facts.names.some_is_common(_accepted(problem), problem["version"], facts.reviews.rules)
     by_person = problem["problem"] != original["problem"]
     return {
         **problem,
@@ -127,7 +137,7 @@ def _published(original: ProblemRow, facts: _AcceptanceInputs) -> PublishedProbl
         "other_code": role,
         "other_outcome": other["outcome"] if other else None,
         "other_solution": other["code"] if other else None,
-        "discriminating": True,
+        "discriminating": not guessable,
         **reviewed.columns(),
     }
 

@@ -9,6 +9,7 @@ from packaging.version import Version
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.lake.reads import Read
 from pipeline.lake.rows import ReleaseRow, SymbolRow
+from pipeline.quality.acceptance.quality import QualityRules
 
 OF_PLACES = Read("symbols", ("path", "kind", "canonical_path", "first_version", "last_version"))
 """The columns of `symbols` that names are made of."""
@@ -61,6 +62,11 @@ class PublicNames:
             return kind
         kinds = (other for other, place in paths.values() if place == definition)
         return next((other for other in kinds if other != SymbolKind.ALIAS), None)
+
+    def some_is_common(self, paths: Iterable[str], version: str, rules: QualityRules) -> bool:
+        """Return whether one of the APIs is a function with a name that anybody would write (`common_functions`)."""
+        functions = (path for path in paths if self.kind_of(path, version) == SymbolKind.FUNCTION)
+        return any(rules.is_common_function(path.rpartition(".")[2]) for path in functions)
 
     def _of(self, version: str) -> dict[str, tuple[str, str]]:
         """Return the paths of a release, each with its kind and where its definition stands."""

@@ -26,7 +26,7 @@ _TAGS = (
 )
 
 
-def one_answer(rows: Iterable[R], prompt: Sequence[str], answer: str) -> tuple[list[R], list[Reject]]:
+def one_answer(rows: Iterable[R], prompt: Sequence[str], answer: Callable[[R], str]) -> tuple[list[R], list[Reject]]:
     """Refuse the rows that are equal in the columns of the prompt and not in the answer: each answer is right.
 
     Such are aliases, and APIs that do the same for the same input.
@@ -100,8 +100,8 @@ def _of_groups(
     return rows_left, rejects
 
 
-def _all_or_none(group: list[R], answer: str) -> tuple[list[R], list[Reject]]:
-    answers = sorted({row[answer] for row in group})
+def _all_or_none(group: list[R], answer: Callable[[R], str]) -> tuple[list[R], list[Reject]]:
+    answers = sorted(set(map(answer, group)))
     if len(answers) == 1:
         return group, []
     detail = " | ".join(answers)[:300]

@@ -37,7 +37,7 @@ def function(**columns: Any) -> Any:
         "id": "f", "library": LIBRARY, "version": "1.1", "release_time": START, "previous_version": "1.0",
         "snippet_id": SNIPPET["id"], "path": "lib.take", "change_id": None, "versicode_tag": "addition",
         "libevolutioneval_tag": LibEvolutionEvalTag.INTRODUCED, "code": CODE, "function": "solve",
-        "parameters": ["items", "number"], "core_token": "take", "core_start_byte": _USE, "core_end_byte": _USE + 4,
+        "parameters": ["items", "number"], "accepted_paths": [], "core_token": "take", "core_start_byte": _USE, "core_end_byte": _USE + 4,
         "access": Access.DIRECT, "redacted": False, "tests": _TESTS, "module": "function_f", "return_type": 1,
         "normal_input": 1, "boundary_values": 0, "functionality": 1, "missing_test_kinds": ["boundary_values"],
         "recorded_tests": 1, "other_version": "1.0", "code_drafter": Drafter.OFFLINE, "code_model": None,

@@ -161,5 +161,6 @@ def test_a_new_function_that_anybody_would_call_so_does_not_discriminate(
     came = change(kind, old_version="1.0", new_version="1.1", **renamed)
     row = completion(LibEvolutionEvalTag.INTRODUCED, came["id"]) | {"path": path, "core_token": name, "kind": what}
     verdicts = [probe(path, "1.1", PASSED), probe(path, "1.0", MISSING)]
-    (published,) = run(row, verdicts, changes=[came]).tables["published_controlled_completions"]
+    symbols = [symbol(path, "1.1", kind=what)]
+    (published,) = run(row, verdicts, symbols=symbols, changes=[came]).tables["published_controlled_completions"]
     assert published["discriminating"] is discriminates

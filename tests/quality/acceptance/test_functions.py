@@ -218,8 +218,14 @@ def test_a_new_function_of_a_name_that_anybody_would_write_does_not_discriminate
         "description": "Shorten a list.",
     }
     rows = accept(PROVEN | others, symbols=[symbol(f"lib.{name}", "1.1", kind=kind)], **of_name).tables
-    token = next(row for row in rows["published_functions"] if row["granularity"] == Granularity.TOKEN)
-    assert (token["answer"], token["discriminating"]) == (name, expected)
+    assert {row["discriminating"] for row in rows["published_functions"]} == {expected}
+
+
+def test_a_function_whose_tests_accept_an_api_that_anybody_would_write_does_not_discriminate() -> None:
+    runs = PROVEN | {FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING}
+    symbols = [symbol(f"lib.{name}", "1.1") for name in ("take", "strip")]
+    rows = accept(runs, symbols=symbols, accepted_paths=["lib.strip", "lib.take"]).tables["published_functions"]
+    assert {row["discriminating"] for row in rows} == {False}
 
 
 def test_where_nothing_was_measured_nothing_is_covered() -> None:

@@ -17,12 +17,13 @@ from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.quality.acceptance.problems import problems_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
-from tests.families.completions_and_migrations.rows import LIBRARY, releases
+from tests.families.completions_and_migrations.rows import LIBRARY, releases, symbol
 from tests.families.problems.examples import MUTATION
 from tests.families.problems.rows import SNIPPET, problem, run
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
 RELEASES = releases("1.0", "1.1")
+SYMBOLS = [symbol(f"lib.{name}", "1.1") for name in ("take", "strip", "strip_iter", "chunked")]
 LEAST = load(RULES / "problems.yaml", ProblemRules)
 PASSED, MISSING, FAILED = Outcome.PASSED, Outcome.API_MISSING, Outcome.FAILED_ASSERTION
 V, H, E, C, M, T, R = (
@@ -46,6 +47,7 @@ def accept(
             "problems": [problem(**columns)],
             "problem_runs": rows,
             "snippets": snippets,
+            "symbols": SYMBOLS,
             "releases": RELEASES,
             "published_changes": [],
             "flags": [],
@@ -142,6 +144,7 @@ def test_a_statement_that_two_apis_answer_has_no_answer(column: str, value: str,
             "problems": [problem(), problem(**other)],
             "problem_runs": runs,
             "snippets": [SNIPPET | {"licence": "MIT"}],
+            "symbols": SYMBOLS,
             "releases": RELEASES,
             "published_changes": [],
             "flags": [],
@@ -160,24 +163,50 @@ def test_a_statement_that_two_apis_answer_has_no_answer(column: str, value: str,
     assert len(output.tables["published_problems"]) == 2 - len(refused)
 
 
-OF_ONE_API = {
+NAMES: dict[str, tuple[str, list[str], ProblemRun, Outcome, bool]] = {
+    "a name that anybody would write": ("strip", [], R, MISSING, False),
+    "a name of its own": ("chunked", [], R, MISSING, True),
+    "another that the tests accept, and anybody would write": (
+        "strip_iter",
+        ["lib.strip", "lib.strip_iter"],
+        R,
+        MISSING,
+        False,
+    ),
+    "a new name for an old API": ("strip", [], E, MISSING, True),
+}
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_a_new_function_of_a_name_that_anybody_would_write_does_not_discriminate(case: str) -> None:
+    name, accepted, role, outcome, expected = NAMES[case]
+    runs = {V: PASSED, H: PASSED, role: outcome} | ({T: PASSED} if role != R else {})
+    columns: dict[str, Any] = {"path": f"lib.{name}", "target_entity": name, "accepted_paths": accepted}
+    (row,) = accept(runs, problem="Cut both ends.\n\nWrite it.", **columns).tables["published_problems"]
+    assert row["discriminating"] == expected
+
+
+OF_ONE_API: dict[str, tuple[dict[str, Any], str | None]] = {
     "another argument": ({"solution": "    return lib.take(items, 2)\n"}, "q"),
     "an argument by its name": ({"solution": "    return lib.take(items, n=2)\n"}, "q"),
     "as many arguments": ({"solution": "    return list(lib.take(items))\n"}, "p"),
     "arguments of other calls": ({"solution": "    return lib.take(sorted(items, key=len))\n"}, "p"),
     "another version": ({"version": "1.0", "solution": "    return lib.take(items, 2)\n"}, None),
     "another API": ({"path": "lib.first", "solution": "    return lib.take(items, 2)\n"}, None),
-}
+    "another API, where both accept either": (
+        {"path": "lib.first", "solution": "    return lib.take(items, 2)\n", "accepted_paths": ["lib.first", "lib.take"]}, "q",
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", OF_ONE_API)
 def test_of_problems_about_one_api_the_one_with_most_arguments_is_published(case: str) -> None:
     columns, kept = OF_ONE_API[case]
-    first = problem(solution="    return lib.take(items)\n")
+    first = problem(solution="    return lib.take(items)\n", accepted_paths=columns.get("accepted_paths", []))
     second = problem(**{"id": "q", "problem": "Take some."} | columns)
     runs = [run(role, outcome) for role, outcome in {V: PASSED, H: PASSED, R: MISSING}.items()]
     tables: Any = {"problems": [first, second], "problem_runs": [*runs, *({**row, "problem_id": "q"} for row in runs)]}
-    tables |= {"snippets": [SNIPPET | {"licence": "MIT"}], "releases": RELEASES}
+    tables |= {"snippets": [SNIPPET | {"licence": "MIT"}], "symbols": SYMBOLS, "releases": RELEASES}
     tables |= {"published_changes": [], "flags": [], "reviews": []}
     output = problems_acceptance_stage(tables, QUALITY, LEAST, MUTATION)
     rows = [row["id"] for row in output.tables["published_problems"]]

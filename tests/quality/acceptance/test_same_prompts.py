@@ -37,7 +37,7 @@ def row(id_: str, version: str = "1.0", answer: str = "take", **columns: Any) ->
 
 def test_a_prompt_with_two_answers_has_none() -> None:
     rows = [row("a"), row("b", answer="take_all"), row("c", "1.1"), row("d", "1.1")]
-    kept, rejects = one_answer(rows, ("version", "prompt"), "answer")
+    kept, rejects = one_answer(rows, ("version", "prompt"), itemgetter("answer"))
     assert [each["id"] for each in kept] == ["c", "d"]
     assert [(reject.key, reject.reason) for reject in rejects] == [
         ("a", RejectReason.SEVERAL_ANSWERS),

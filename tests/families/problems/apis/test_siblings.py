@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -24,13 +23,10 @@ from pipeline.families.problems.candidates import WitnessedChange
 from pipeline.families.problems.drafts import Draft
 from pipeline.families.problems.proving import Trial, try_siblings
 from pipeline.families.problems.running import OpenEnvironment
-from pipeline.families.problems.stage import one_of_siblings
-from pipeline.families.problems.statement import Source
 from pipeline.lake.rows import ChangeRow, SnippetRow
 from pipeline.lake.stage import Reject
-from pipeline.llm.rules import DraftingRules
 from tests.families.completions_and_migrations.rows import change, document, life, symbol
-from tests.families.problems.examples import MUTATION, RULES_OF_PROBLEMS, example
+from tests.families.problems.examples import MUTATION, example
 from tests.families.problems.stores import Store, environment_row, store_of
 from tests.families.problems.test_candidates import candidates_of, drafted, library_of
 
@@ -212,29 +208,6 @@ def test_what_is_right_in_both_versions_is_a_second_answer_unless_a_new_api_is_r
     result = tried(store, PADDED, BY, symbols=[*TABLES["symbols"], like])
     assert isinstance(result, Reject)
     assert result.detail == "1.1: lib.padded_with in the place of lib.padded passes the tests of values"
-
-
-def test_of_problems_with_one_statement_that_want_the_same_apis_one_is_made() -> None:
-    def made(id_: str, *required: str, text: str = "Strip it.", returned: str = "lib.{}(items)") -> Any:
-        name = required[0].rpartition(".")[2]
-        program = f"def solve(items):\n    return {returned.format(name)}\n"
-        draft = SimpleNamespace(
-            candidate=SimpleNamespace(rank=id_),
-            written=SimpleNamespace(program=program, function="solve"),
-            source=Source("lib", name, (name,), (), None),
-        )
-        trial = SimpleNamespace(draft=draft, required=required, siblings=required[1:])
-        return {"id": id_, "version": "1.1", "problem": f"{text}\n\nWrite it.", "path": required[0]}, trial
-
-    results = [made("c", "lib.b", "lib.a"), made("a", "lib.a", "lib.b"), made("b", "lib.a", "lib.b", text="Cut it.")]
-    results += [made("d", "lib.a"), made("e", "lib.a")]
-    converting = "Strip it. `solve` gives the result as a list."
-    results += [made("f", "lib.b", "lib.a", text=converting, returned="list(lib.{}(items))")]
-    chosen, rejects = one_of_siblings(
-        results, RULES_OF_PROBLEMS.statement, load(RULES / "drafting.yaml", DraftingRules)
-    )
-    assert [row["id"] for row, _ in chosen] == ["a", "b", "d", "e"]
-    assert [(reject.key, reject.reason) for reject in rejects] == [(id_, RejectReason.NEAR_DUPLICATE) for id_ in "cf"]
 
 
 ANSWERS = {
