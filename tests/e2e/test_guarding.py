@@ -101,6 +101,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
             "problems": [BARE],
             "problem_runs": [],
             "snippets": [],
+            "symbols": [],
             "releases": [],
             "published_changes": [],
             "flags": [],

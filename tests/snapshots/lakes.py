@@ -230,6 +230,7 @@ def _problems(snippets: list[SnippetRow], releases: list[Any], quality: QualityR
             "problems": rows,
             "problem_runs": runs,
             "snippets": snippets,
+            "symbols": [],
             "releases": releases,
             "published_changes": [],
             "flags": [],

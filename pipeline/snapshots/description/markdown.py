@@ -13,7 +13,9 @@ templates = Environment(
     autoescape=False,  # noqa: S701 - the texts are Markdown, and cell() keeps text inside its cell
 )
 
-_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {character: f"\\{character}" for character in "\\|`*_[]~"}
+_ESCAPES = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {character: f"\\{character}" for character in "\\|`*_[]~"}
+)
 
 
 def cell(text: object) -> str:
@@ -21,5 +23,7 @@ def cell(text: object) -> str:
 
     Unprintable characters are removed: marks of writing direction could disguise a licence or a name.
     """
-    plain = "".join(character for character in " ".join(str(text).split()) if character.isprintable())
-    return "".join(_ESCAPES.get(character, character) for character in plain)
+    plain = " ".join(str(text).split())
+    if not plain.isprintable():
+        plain = "".join(filter(str.isprintable, plain))
+    return plain.translate(_ESCAPES)

@@ -84,6 +84,7 @@ def published(output: Output) -> Sequence[Any]:
             "problems": problems,
             "problem_runs": runs,
             "snippets": [],
+            "symbols": TABLES["symbols"],
             "releases": TABLES["releases"],
             "published_changes": changes,
             "flags": [],

@@ -89,6 +89,7 @@ def accepted(output: Output) -> Output:
             "problems": problems,
             "problem_runs": runs,
             "snippets": TABLES["snippets"],
+            "symbols": TABLES["symbols"],
             "releases": TABLES["releases"],
             "published_changes": TABLES["changes"],
             "flags": flags.tables["flags"],
