@@ -66,7 +66,9 @@ def folder(path: Path) -> None:
 
 
 Damage = Callable[[Path], None]
-DAMAGES = pytest.mark.parametrize("damage", [half, pytest.param(zeros, marks=pytest.mark.soak), folder])
+DAMAGES = pytest.mark.parametrize(
+    "damage", [half, *(pytest.param(damage, marks=pytest.mark.soak) for damage in (zeros, folder))]
+)
 
 
 @pytest.fixture(scope="module")

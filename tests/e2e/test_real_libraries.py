@@ -26,8 +26,9 @@ LIBRARIES = {
     "numpy": ("2023-02-01", "2023-02-10"),
     "attrs": ("2025-03-01", "2025-04-01"),
     "pyyaml": ("2025-07-01", "2025-10-01"),
+    "toolz": ("2024-10-01", "2024-10-10"),
 }
-"""A release or two each, with the one before: compiled and pure ones, with NumPy's docstrings and without examples."""
+"""A release or two each, with the one before: compiled and pure ones, with short examples and without; NumPy takes minutes."""
 
 LIMITS = {
     "snippets": {"max_lines": 2, "max_characters": 100},
@@ -37,7 +38,7 @@ LIMITS = {
 }
 """The tests of NumPy take minutes to cut out; those of attrs and PyYAML show as much."""
 
-EXEMPLARY = frozenset({"numpy"})
+EXEMPLARY = frozenset({"numpy", "toolz"})
 """Those of them whose docstrings have examples that are as short."""
 
 
@@ -62,7 +63,9 @@ def refreshed(library: str, since: str, until: str) -> Refresh:
 
 
 @pytest.mark.slow(minutes=1)
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(
+    "library", [pytest.param(name, marks=pytest.mark.soak if name == "numpy" else ()) for name in LIBRARIES]
+)
 @pytest.mark.usefixtures("rules", "data")
 def test_every_family_is_reached_and_nothing_is_raised(library: str) -> None:
     counts = {count.stage: count for count in counts_of(refreshed(library, *LIBRARIES[library]))}

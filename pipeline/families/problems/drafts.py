@@ -21,7 +21,7 @@ from pipeline.families.problems.candidates import Candidate
 from pipeline.families.problems.descriptions import is_reference
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.program import ProblemProgram, rewrite, write
-from pipeline.families.problems.rules import ProblemRules
+from pipeline.families.problems.rules import ProblemRules, StatementRules
 from pipeline.families.problems.statement import Source, describe, described_parameters, names_revealed
 from pipeline.families.problems.tasks import CaseOf, unexplained_parameters
 from pipeline.lake.ids import content_id
@@ -94,13 +94,12 @@ def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting:
     if names := names_revealed([_without_library(written, library.roots(version))], hidden, drafting):
         return Reject(key, RejectReason.LEAKS_ANSWER, f"the starting code has {names[0]!r}")
     docstrings = library.docstrings([candidate.path], version)
-    introduced_in = version if candidate.introduced else None
     document = library.document(candidate.path, version)
-    required_in = version if candidate.required else None
+    required = _required(candidate, rules.statement).format(library=library.name, version=version)
     passed = passed_parameters(written.program, written.parameters, candidate.name, document)
     apis = library.functions(version)
     api = library.name, candidate.name, hidden, docstrings, document
-    source = Source(*api, introduced_in, required_in, passed, apis, written.program)
+    source = Source(*api, required, passed, apis, written.program)
     if describe(source, drafting) is None:
         detail = f"none of {len(docstrings)} docstrings has a sentence that describes the task"
         return Reject(key, RejectReason.NO_TEXT, detail)
@@ -172,6 +171,15 @@ def _pins(lock: str) -> Iterator[str]:
 
 def _distribution(pin: str) -> str:
     return canonicalize_name(pin.partition("==")[0])
+
+
+def _required(candidate: Candidate, rules: StatementRules) -> str:
+    """Return the form of the sentence on what the tests want called, "" where any API of the library will do."""
+    if candidate.required is None:
+        return ""
+    if candidate.new_parameter is not None:
+        return rules.new_parameter
+    return rules.introduced if candidate.introduced else rules.required
 
 
 def _witnessed_parameters(candidate: Candidate) -> frozenset[str]:

@@ -18,6 +18,7 @@ class StatementRules(Rule):
     full: str
     introduced: str
     required: str
+    new_parameter: str
     placeholder: str
     parameter: str
     returns: str

@@ -28,9 +28,9 @@ from pipeline.llm.writers import OfflineWriter, Text
 class Source:
     """What a statement is written from: the core API by its name, docstrings, and its document at that version.
 
-    `introduced_in` is that version where the tests want the core API because it is new, `required_in` where they want
-    it for whatever reason. `passed` are the parameters that the solution passes; `apis` are names of other functions;
-    `program` is the starting code with the solution.
+    `required` is the sentence on what the tests want called, "" where any of the library will do. `passed` are the
+    parameters that the solution passes; `apis` are names of other functions; `program` is the starting code with the
+    solution.
     """
 
     library: str
@@ -38,8 +38,7 @@ class Source:
     hidden: tuple[str, ...]
     docstrings: tuple[str, ...]
     document: ApiDocumentRow | None
-    introduced_in: str | None = None
-    required_in: str | None = None
+    required: str = ""
     passed: PassedParameters = NOTHING_PASSED
     apis: Collection[str] = ()
     program: str = ""
@@ -64,11 +63,7 @@ def state(
     if described is None:
         raise ValueError(f"nothing describes {source.name} of {source.library}")
     form = rules.functional if written.functional else rules.full
-    task_text = form.format(signature=written.signature, library=source.library)
-    if source.introduced_in is not None:
-        task_text += " " + rules.introduced.format(library=source.library, version=source.introduced_in)
-    elif source.required_in is not None:
-        task_text += " " + rules.required.format(library=source.library, version=source.required_in)
+    task_text = f"{form.format(signature=written.signature, library=source.library)} {source.required}".rstrip()
     parameters = [
         rules.parameter.format(name=name, description=redact(text, source.hidden, drafting))
         for name, text in described_parameters(source, rules, drafting).items()

@@ -161,7 +161,17 @@ print("a",
 _STANDARD = ("textwrap", "csv", "difflib", "argparse", "fractions", "contextlib", "calendar", "heapq")
 
 
-@pytest.fixture(scope="module", params=discover(), ids=lambda interpreter: interpreter.python)
+INTERPRETERS = discover()
+# CI has time for the oldest and the newest.
+ENDS = {INTERPRETERS[0], INTERPRETERS[-1]}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(each, marks=() if each in ENDS else pytest.mark.soak, id=each.python) for each in INTERPRETERS
+    ],
+)
 def with_coverage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     found: Interpreter = request.param
     root = tmp_path_factory.mktemp("covered") / "environment"

@@ -143,7 +143,7 @@ def test_a_parameter_that_came_is_hidden_and_none_is_no_input() -> None:
         "def solve(items: list, number: int) -> list:\n    from lib import pad\n"
         "    return list(pad(items, number, fill=None))\n"
     )
-    assert (made.source.introduced_in, made.source.required_in) == (None, "1.1")
+    assert made.source.required == RULES_OF_PROBLEMS.statement.new_parameter.format(library="lib", version="1.1")
 
 
 def test_arguments_without_a_meaning_are_values_of_written_programs() -> None:

@@ -26,7 +26,7 @@ from pipeline.families.problems.running import OpenEnvironment
 from pipeline.lake.rows import ChangeRow, SnippetRow
 from pipeline.lake.stage import Reject
 from tests.families.completions_and_migrations.rows import change, document, life, symbol
-from tests.families.problems.examples import MUTATION, example
+from tests.families.problems.examples import MUTATION, RULES_OF_PROBLEMS, example
 from tests.families.problems.stores import Store, environment_row, store_of
 from tests.families.problems.test_candidates import candidates_of, drafted, library_of
 
@@ -156,7 +156,8 @@ def test_siblings_that_give_the_same_are_right_too(case: str, store: Store) -> N
     snippet, siblings = SIBLINGS[case]
     trial = tried(store, snippet)
     assert isinstance(trial, Trial)
-    assert (trial.required, trial.draft.source.introduced_in) == ((snippet["path"], *siblings), "1.1")
+    assert trial.required == (snippet["path"], *siblings)
+    assert trial.draft.source.required == RULES_OF_PROBLEMS.statement.introduced.format(library="lib", version="1.1")
 
 
 def test_another_api_that_gives_the_same_makes_two_answers(store: Store) -> None:
