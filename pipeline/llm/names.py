@@ -6,10 +6,12 @@ import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from pipeline.llm.rules import DraftingRules
+from pipeline.llm.rules import DraftingRules, SpelledNameRules
 
 # The words inside identifiers and prose: SplitAt, split_at, split-at and "split at" are all split, at.
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+# The words of prose are not parted at capitals: "OrderedDict" does not spell `to_dict`.
+_PROSE_WORD = re.compile(r"[^\W_]+")
 # A name that is no part of an expression, such as those of `len(xs)` and `d[key]`, and not in backticks.
 _OUTSIDE_CODE = re.compile(r"(?<![\w.`])(?<!\w[(\[])[^\W\d]\w*(?![\w`(\[=])")
 _GAP = re.compile(r"[\s_.\-/]*")
@@ -227,3 +229,35 @@ def stem(word: str, inflections: Sequence[str]) -> str:
     if len(word) >= 4 and word[-1] == word[-2]:
         word = word[:-1]
     return word.removesuffix("e") if len(word) >= 4 else word
+
+
+def spelling_words(name: str, text: str, rules: SpelledNameRules) -> list[str]:
+    """Return the words of a text that spell all parts of a name, or the whole of it by their first letters.
+
+    None where a part is missing.
+    """
+    words = _PROSE_WORD.findall(text)
+    parts = [part.casefold() for part in _WORD.findall(name)]
+    distinct = list(dict.fromkeys(words))
+    matches = [_spelling(part, distinct, rules) for part in parts]
+    spelled = [word for word in matches if word is not None]
+    if len(spelled) == len(parts) >= rules.min_parts:
+        return spelled
+    letters = len(name)
+    runs = (words[start : start + letters] for start in range(len(words) - letters + 1))
+    by_letters = (run for run in runs if "".join(word[0] for word in run).casefold() == name.casefold())
+    return next(by_letters, []) if letters >= rules.min_initials else []
+
+
+def _spelling(part: str, words: Collection[str], rules: SpelledNameRules) -> str | None:
+    """Return the word that says a part of a name: the same one before another that only begins alike."""
+    same = (word for word in words if word.casefold() == part)
+    alike = (word for word in words if _begins_alike(part, word.casefold(), rules))
+    return next(same, None) or next(alike, None)
+
+
+def _begins_alike(part: str, word: str, rules: SpelledNameRules) -> bool:
+    if len(part) >= rules.min_prefix and word.startswith(part):
+        return True
+    sharing = min(len(part), len(word)) >= rules.min_sharing
+    return sharing and part[: rules.shared_letters] == word[: rules.shared_letters]

@@ -9,6 +9,16 @@ from pydantic import Field, field_validator
 from pipeline.core.rules.load import Rule
 
 
+class SpelledNameRules(Rule):
+    """When the words of a text give a hidden name away."""
+
+    min_parts: int = Field(ge=1, description="names of fewer parts are spelled by initials alone")
+    min_prefix: int = Field(ge=1, description="letters of a part that begins a word")
+    shared_letters: int = Field(ge=1, description="first letters that a part and a word have in common")
+    min_sharing: int = Field(ge=1, description="letters that both then have at least")
+    min_initials: int = Field(ge=1, description="words whose first letters are the name")
+
+
 class DraftingRules(Rule):
     """The rules of the offline drafter."""
 
@@ -26,6 +36,7 @@ class DraftingRules(Rule):
     verb_after: frozenset[str]
     small_words: frozenset[str] = Field(min_length=1)
     dropped_before: frozenset[str] = Field(min_length=1)
+    spelled_name: SpelledNameRules
     min_content_words: int = Field(ge=0)
     min_content_word_length: int = Field(ge=1, description="letters")
     empty_words: frozenset[str]

@@ -23,6 +23,7 @@ from pipeline.families.scenes.stage import scenes_stage
 from pipeline.lake.rows import ProjectFileRow, ProjectRow
 from pipeline.lake.runner import run_stage
 from pipeline.lake.stage import Output
+from pipeline.llm.rules import DraftingRules
 from pipeline.orchestration.failures import internal_errors
 from pipeline.orchestration.refresh import Refresh, run_group
 from pipeline.orchestration.stages.all_stages import stages_of
@@ -73,6 +74,7 @@ PROJECT: ProjectRow = {"id": "p", "purl": "pkg:pypi/p@1", "outcome": ProjectOutc
 FUNCTION: Any = BARE | {"project_id": "p", "path": "m.py", "signature_first_line": 1}
 QUALITY = _rules("quality", QualityRules)
 MUTATION = _rules("mutation", MutationRules)
+SPELLED_NAME = _rules("drafting", DraftingRules).spelled_name
 
 
 class AskedContext:
@@ -110,6 +112,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
         QUALITY,
         _rules("problems", ProblemRules),
         MUTATION,
+        SPELLED_NAME,
     ),
     "functions_acceptance": lambda: functions_acceptance_stage(
         {
@@ -126,6 +129,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
         _rules("functions", FunctionRules),
         _rules("masking", MaskingRules),
         MUTATION,
+        SPELLED_NAME,
     ),
     "repository_tasks": lambda: repository_tasks_stage(
         {"projects": [PROJECT], "traced_functions": [FUNCTION], "line_coverage": [], "project_files": [FILE]},

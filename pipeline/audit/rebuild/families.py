@@ -163,6 +163,7 @@ def controlled_completion(context: RebuildContext, row: PublishedControlledCompl
             "reviews": [],
         },
         _quality(context, row),
+        rules.drafting.spelled_name,
     )
     return _published(accepted, "published_controlled_completions", row, excluded)
 

@@ -7,7 +7,6 @@ from pydantic import Field, field_validator
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.functions import TestKind
 from pipeline.core.vocabularies.problems import InputChange
-from pipeline.families.problems.descriptions import SpelledNameRules
 from pipeline.families.problems.stated_values import is_builtin_exception
 
 
@@ -26,7 +25,6 @@ class FunctionRules(Rule):
     min_tests: int = Field(ge=1)
     min_kinds: int = Field(ge=1)
     min_coverage: float = Field(ge=0, le=1)
-    spelled_name: SpelledNameRules
 
     @field_validator("tests", mode="after")
     @classmethod

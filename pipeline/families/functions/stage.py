@@ -102,7 +102,8 @@ def functions_stage(
     described = _describe(trials, writer, drafting, of_problems.statement)
     improved = Improved(trials)
     if writers is not None:
-        improved = improve(trials, examples, described, library, places, mutation, writers, runner, rules.spelled_name)
+        spelled = drafting.spelled_name
+        improved = improve(trials, examples, described, library, places, mutation, writers, runner, spelled)
     described |= {trial.function.id: WriterResult(trial.description) for trial in improved.trials if trial.description}
     described_trials, undescribed = parted(_described(trial, described) for trial in improved.trials)
     results, failed = parted(

@@ -10,7 +10,8 @@ from pipeline.core.vocabularies.functions import TestKind
 from pipeline.corpus.usages.api import Api
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.validation.cases import Coverage
-from pipeline.families.problems.descriptions import SpelledNameRules, spelling_words
+from pipeline.llm.names import spelling_words
+from pipeline.llm.rules import SpelledNameRules
 from pipeline.llm.tasks.rules import FunctionTestsRules, TaskFunctionRules
 from pipeline.llm.writers import Refusal
 

@@ -29,12 +29,12 @@ from pipeline.families.functions.writers import (
     WrittenTests,
 )
 from pipeline.families.problems.apis.needs import NEEDS_API, NEEDS_LIBRARY, with_library_test
-from pipeline.families.problems.descriptions import SpelledNameRules
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.running import OpenEnvironment
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import RefusedFunctionRow, SnippetRow
 from pipeline.lake.stage import Reject
+from pipeline.llm.rules import SpelledNameRules
 from pipeline.llm.tasks.rules import FunctionTestsRules
 from pipeline.llm.writers import Refusal, Text, WriterResult
 

@@ -1,15 +1,11 @@
-"""Descriptions of code that tests run: what an offline one still needs, and whether it spells the hidden name."""
+"""Descriptions of code that tests run: what an offline one still needs."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection
 from dataclasses import replace
 
-from pydantic import Field
-
-from pipeline.core.rules.load import Rule
 from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.samples import Drafter
 from pipeline.corpus.prose import sentences, split_sentences
@@ -20,10 +16,6 @@ from pipeline.llm.writers import Request, Text
 # `*args` and `**kwargs`, also in code, but no emphasis.
 _STARRED = re.compile(r"(?<![\w*])\*{1,2}[^\W\d]\w*(?![\w*])")
 _END = " .:;,"
-# The parts of an identifier: `is_prime`, IsPrime and HTTPServer have two each.
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-# The words of prose are not parted at capitals: "OrderedDict" does not spell `to_dict`.
-_WORD = re.compile(r"[^\W_]+")
 
 
 def completed(text: Text, request: Request, program: str, drafting: DraftingRules) -> Text:
@@ -72,35 +64,3 @@ def is_reference(text: str, drafting: DraftingRules) -> bool:
     parts = split_sentences(text, drafting.abbreviations)
     refers = all(any(pattern.match(part) for pattern in drafting.not_a_description) for part in parts)
     return drafting.placeholder in text and refers
-
-
-class SpelledNameRules(Rule):
-    """When a word of a text gives a part of a hidden name away."""
-
-    min_parts: int = Field(ge=1, description="names of fewer parts are not looked at")
-    min_prefix: int = Field(ge=1, description="letters of a part that begins a word")
-    shared_letters: int = Field(ge=1, description="first letters that a part and a word have in common")
-    min_sharing: int = Field(ge=1, description="letters that both then have at least")
-
-
-def spelling_words(name: str, text: str, rules: SpelledNameRules) -> list[str]:
-    """Return the words of a text that spell all parts of a name, in their order; none where a part is missing."""
-    parts = [part.casefold() for part in _PART.findall(name)]
-    words = list(dict.fromkeys(_WORD.findall(text)))
-    matches = [_spelling(part, words, rules) for part in parts]
-    spelled = [word for word in matches if word is not None]
-    return spelled if len(spelled) == len(parts) >= rules.min_parts else []
-
-
-def _spelling(part: str, words: Collection[str], rules: SpelledNameRules) -> str | None:
-    """Return the word that says a part of a name: the same one before another that only begins alike."""
-    same = (word for word in words if word.casefold() == part)
-    alike = (word for word in words if _begins_alike(part, word.casefold(), rules))
-    return next(same, None) or next(alike, None)
-
-
-def _begins_alike(part: str, word: str, rules: SpelledNameRules) -> bool:
-    if len(part) >= rules.min_prefix and word.startswith(part):
-        return True
-    sharing = min(len(part), len(word)) >= rules.min_sharing
-    return sharing and part[: rules.shared_letters] == word[: rules.shared_letters]

@@ -18,13 +18,14 @@ from pipeline.families.completions_and_migrations.head import head
 from pipeline.families.llm_code_checks import names_of_tests
 from pipeline.families.problems.apis.needs import with_library_test
 from pipeline.families.problems.changed import Changed
-from pipeline.families.problems.descriptions import SpelledNameRules, spelling_words
 from pipeline.families.problems.drafts import additional_dependencies
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.running import OpenEnvironment, OtherCode, Tested
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ProblemRow, ProblemRunRow
+from pipeline.llm.names import spelling_words
+from pipeline.llm.rules import SpelledNameRules
 from pipeline.llm.tasks.rules import ProblemDraftRules
 from pipeline.llm.writers import Refusal
 

@@ -8,7 +8,6 @@ from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.problems import InputChange
 from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.families.passed_parameters import ConversionRules
-from pipeline.families.problems.descriptions import SpelledNameRules
 
 
 class StatementRules(Rule):
@@ -47,6 +46,5 @@ class ProblemRules(Rule):
     max_recorded_characters: int = Field(ge=1)
     min_tests: int = Field(ge=1)
     min_coverage: float = Field(ge=0, le=1)
-    spelled_name: SpelledNameRules
     webdev: frozenset[str]
     statement: StatementRules

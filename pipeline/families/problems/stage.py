@@ -89,7 +89,8 @@ def problems_stage(
     proven = [row for row, trial in results if trial.passed]
     written = WrittenRows()
     if writer is not None:
-        written = write_problems(library, tables["snippets"], proven, places, rules, mutation, writer, runner)
+        snippets, spelled = tables["snippets"], drafting.spelled_name
+        written = write_problems(library, snippets, proven, places, rules, mutation, writer, spelled, runner)
     problems += written.problems
     refused += written.rejects
     # What could not be built is tried again for what a writer wants there.

@@ -21,6 +21,7 @@ from pipeline.families.problems.running import OpenEnvironment, environments_wit
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.rows import EnvironmentRow, ProblemRow, ProblemRunRow, SnippetRow
 from pipeline.lake.stage import Reject
+from pipeline.llm.rules import SpelledNameRules
 
 
 @dataclass(slots=True)
@@ -42,6 +43,7 @@ def write_problems(
     rules: ProblemRules,
     mutation: MutationRules,
     writer: ProblemWriter,
+    spelled_name: SpelledNameRules,
     runner: Runner,
 ) -> WrittenRows:
     """Have problems written about the changes of a library; `decided` are the problems that it has, `places` theirs.
@@ -66,7 +68,7 @@ def write_problems(
                     changed,
                     change_context(changed, library, snippets, rules.function, writer.rules),
                     library,
-                    rules.spelled_name,
+                    spelled_name,
                 )
             ],
         )

@@ -89,9 +89,9 @@ def acceptance(resources: Resources) -> Iterator[Stage]:
         "problems_acceptance",
         reads="problems problem_runs snippets symbols releases published_changes flags reviews",
         writes="published_problems",
-        depends=lambda: [rules.quality, rules.problems, rules.mutation],
+        depends=lambda: [rules.quality, rules.problems, rules.mutation, rules.drafting],
         run=lambda tables: problems_acceptance_stage(
-            tables, rules=rules.quality, least=rules.problems, mutation=rules.mutation
+            tables, rules.quality, rules.problems, rules.mutation, rules.drafting.spelled_name
         ),
         partly=[Read("snippets", SOURCE_COLUMNS), OF_PLACES],
     )
@@ -99,9 +99,9 @@ def acceptance(resources: Resources) -> Iterator[Stage]:
         "functions_acceptance",
         reads="functions function_runs snippets symbols releases published_changes flags reviews",
         writes="published_functions",
-        depends=lambda: [rules.quality, rules.functions, rules.masking, rules.mutation],
+        depends=lambda: [rules.quality, rules.functions, rules.masking, rules.mutation, rules.drafting],
         run=lambda tables: functions_acceptance_stage(
-            tables, rules=rules.quality, least=rules.functions, masking=rules.masking, mutation=rules.mutation
+            tables, rules.quality, rules.functions, rules.masking, rules.mutation, rules.drafting.spelled_name
         ),
         partly=[Read("snippets", SOURCE_COLUMNS), OF_PLACES],
     )
@@ -109,8 +109,8 @@ def acceptance(resources: Resources) -> Iterator[Stage]:
         "controlled_acceptance",
         reads="controlled_completions releases symbols changes behaviours published_changes verdicts flags reviews",
         writes="published_controlled_completions",
-        depends=lambda: rules.quality,
-        run=lambda tables: controlled_acceptance_stage(tables, rules=rules.quality),
+        depends=lambda: [rules.quality, rules.drafting],
+        run=lambda tables: controlled_acceptance_stage(tables, rules.quality, rules.drafting.spelled_name),
         partly=[OF_PLACES],
     )
     yield declared(

@@ -47,6 +47,7 @@ from pipeline.lake.rows import (
     Tables,
 )
 from pipeline.lake.stage import Output, Reject
+from pipeline.llm.names import spelling_words
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.changes import prove_changes
 from pipeline.quality.acceptance.public_names import PublicNames
@@ -244,7 +245,7 @@ def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedC
         "discriminating": proof.neighbour_outcome in facts.reviews.rules.same_code_fails
         and _hides_change(instance, facts)
         and not _has_same_answer(instance, proof.neighbour_version, facts.names)
-        and not _is_common_name(instance, proof.neighbour_version, facts),
+        and not _is_guessable_name(instance, reviewed.description or "", proof.neighbour_version, facts),
     }
 
 
@@ -306,14 +307,18 @@ def _has_same_answer(instance: CompletionRow, neighbour: str | None, names: Publ
     return neighbour is not None and _hides_name(instance) and names.has_name(instance["path"], neighbour)
 
 
-def _is_common_name(instance: CompletionRow, neighbour: str | None, facts: _AcceptanceInputs) -> bool:
-    """Return whether the name of an added function or method is no news to who knows Python, or the neighbour.
+def _is_guessable_name(
+    instance: CompletionRow, description: str, neighbour: str | None, facts: _AcceptanceInputs
+) -> bool:
+    """Return whether the name of an added API is no news to who reads the description, knows Python, or the neighbour.
 
     A renamed API has another name there, and what a class is called is rarely said by what it does.
     """
     change = facts.changes.get(instance["change_id"] or "")
     if not _hides_name(instance) or change is None or change["kind"] != ChangeKind.INTRODUCED:
         return False
+    if spelling_words(instance["core_token"], description, facts.drafting.spelled_name):
+        return True
     if facts.names.some_is_common([instance["path"]], instance["version"], facts.reviews.rules):
         return True
     kind = facts.names.kind_of(instance["path"], instance["version"])

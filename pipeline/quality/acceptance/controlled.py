@@ -20,20 +20,22 @@ from pipeline.lake.rows import (
     Tables,
 )
 from pipeline.lake.stage import Output, Reject
+from pipeline.llm.names import spelling_words
+from pipeline.llm.rules import SpelledNameRules
 from pipeline.quality.acceptance.public_names import PublicNames
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted, refusing
 from pipeline.quality.acceptance.same_prompts import one_answer, one_row, passing_versions
 
 
-def controlled_acceptance_stage(tables: Tables, rules: QualityRules) -> Output:
+def controlled_acceptance_stage(tables: Tables, rules: QualityRules, spelled_name: SpelledNameRules) -> Output:
     """Make the table `published_controlled_completions`; the unit is a controlled completion.
 
     Refused are, in this order: LICENCE (of the release), NOT_PROVEN (no probe finds the API in the version),
     LABEL_REFUTED (probes contradict the tag), REVIEWED_OUT and FLAGGED, DUPLICATE (the same task in another release)
     and SEVERAL_ANSWERS. The evidence is `executed` as `pipeline.families.proof.prove` says. A row is `discriminating`
-    if the release next to it lacks the API, and does not have its name in another place (`PublicNames`). A new function
-    with a name that anybody would write is not.
+    if the release next to it lacks the API, and does not have its name in another place (`PublicNames`). A new API
+    is not whose name the description spells, nor a new function with a name that anybody would write.
     """
     facts = _AcceptanceInputs(
         followers(tables["releases"]),
@@ -43,6 +45,7 @@ def controlled_acceptance_stage(tables: Tables, rules: QualityRules) -> Output:
         Runs(tables["verdicts"]),
         PublicNames(tables["symbols"], tables["releases"]),
         LibraryReviews.of(tables, rules),
+        spelled_name,
     )
     table = "published_controlled_completions"
     output = accepted(table, tables["controlled_completions"], lambda row: [_published(row, facts)])
@@ -62,6 +65,7 @@ class _AcceptanceInputs:
     runs: Runs
     names: PublicNames
     reviews: LibraryReviews
+    spelled_name: SpelledNameRules
 
 
 def _published(
@@ -95,6 +99,8 @@ def _published(
     neighbour = proof.neighbour_version
     # What was renamed has another name in the release before.
     is_new = change is not None and change["kind"] == ChangeKind.INTRODUCED
+    is_spelled = spelling_words(row["core_token"], reviewed.description or "", facts.spelled_name)
+    is_guessable = is_spelled or facts.names.some_is_common([path], version, facts.reviews.rules)
     return {
         **row,
         "description": reviewed.description or "",
@@ -107,7 +113,7 @@ def _published(
         "versions": passing_versions(facts.runs, path, facts.reviews.releases),
         "discriminating": differs
         and not (neighbour and facts.names.only_place_differs(path, neighbour))
-        and not (is_new and facts.names.some_is_common([path], version, facts.reviews.rules)),
+        and not (is_new and is_guessable),
         "purl": release["purl"],
         "licence": present(release["licence"], f"the licence of {row['library']} {version}"),
         "attribution": release["attribution"],

@@ -15,6 +15,7 @@ from pipeline.core.vocabularies.functions import FunctionRun, TestKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence
+from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.families.completions_and_migrations.rules import MaskingRules
@@ -22,7 +23,6 @@ from pipeline.families.completions_and_migrations.source import parse_source
 from pipeline.families.functions.function import read_tests
 from pipeline.families.functions.masking import mask_function
 from pipeline.families.functions.rules import FunctionRules
-from pipeline.families.problems.descriptions import spelling_words
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import (
     AnyRow,
@@ -33,6 +33,8 @@ from pipeline.lake.rows import (
     Tables,
 )
 from pipeline.lake.stage import Output, Reject
+from pipeline.llm.names import spelling_words
+from pipeline.llm.rules import SpelledNameRules
 from pipeline.quality.acceptance.public_names import PublicNames
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted, refusing
@@ -47,6 +49,7 @@ def functions_acceptance_stage(
     least: FunctionRules,
     masking: MaskingRules,
     mutation: MutationRules,
+    spelled_name: SpelledNameRules,
 ) -> Output:
     """Make the table `published_functions` of a library; the unit is a function at a level, or one refused as a whole.
 
@@ -68,6 +71,7 @@ def functions_acceptance_stage(
         least,
         masking,
         mutation,
+        spelled_name,
         PublicNames(tables["symbols"], tables["releases"]),
         LibraryReviews.of(tables, rules),
     )
@@ -93,6 +97,7 @@ class _AcceptanceInputs:
     least: FunctionRules
     masking: MaskingRules
     mutation: MutationRules
+    spelled_name: SpelledNameRules
     names: PublicNames
     reviews: LibraryReviews
 
@@ -135,13 +140,15 @@ def _is_guessable_name(
     """Return whether who knows the other release writes the answer by its name, or whoever knows Python alone.
 
     Where the other release has the name that is masked, what is shown fails there. Where it has no other code, the API
-    is new, and tests take any that they accept.
+    is new: any other of its name gives the name away, and tests take any API that they accept.
     """
-    path, version = function["path"], function["version"]
-    others = {run["version"] for run in runs.values()} - {version}
-    if answer == path.rpartition(".")[2] and any(facts.names.has_name(path, other) for other in others):
-        return True
+    path, version, names = function["path"], function["version"], facts.names
     is_new = deciding_run(runs) == FunctionRun.REFERENCE_ELSEWHERE
+    others = {run["version"] for run in runs.values()} - {version}
+    is_code = names.kind_of(path, version) in (SymbolKind.FUNCTION, SymbolKind.METHOD)
+    has_name = names.has_last_name if is_new and is_code else names.has_name
+    if answer == path.rpartition(".")[2] and any(has_name(path, other) for other in others):
+        return True
     return is_new and facts.names.some_is_common((path, *function["accepted_paths"]), version, facts.reviews.rules)
 
 
@@ -200,7 +207,7 @@ def _refusal(function: FunctionRow, runs: Mapping[str, FunctionRunRow], facts: _
         return Reject(key, RejectReason.NOT_COVERED, f"{share:.1%} of the program, {least.min_coverage:.1%} wanted")
     if weak := too_weak(function, Family.FUNCTION, facts.mutation):
         return weak
-    words = spelling_words(function["core_token"], function["description"] or "", least.spelled_name)
+    words = spelling_words(function["core_token"], function["description"] or "", facts.spelled_name)
     detail = f"the description spells {function['core_token']}: {', '.join(words)}"
     return Reject(key, RejectReason.LEAKS_ANSWER, detail) if words else None
 

@@ -15,7 +15,6 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
-from pipeline.families.problems.descriptions import spelling_words
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.selecting import passed_by
 from pipeline.lake.rows import (
@@ -27,6 +26,8 @@ from pipeline.lake.rows import (
     Tables,
 )
 from pipeline.lake.stage import Output, Reject
+from pipeline.llm.names import spelling_words
+from pipeline.llm.rules import SpelledNameRules
 from pipeline.quality.acceptance.public_names import PublicNames
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted, refusing
@@ -40,6 +41,7 @@ def problems_acceptance_stage(
     rules: QualityRules,
     least: ProblemRules,
     mutation: MutationRules,
+    spelled_name: SpelledNameRules,
 ) -> Output:
     """Make the table `published_problems` of a library; the unit is a problem.
 
@@ -65,6 +67,7 @@ def problems_acceptance_stage(
         PublicNames(tables["symbols"], tables["releases"]),
         least,
         mutation,
+        spelled_name,
     )
     output = accepted("published_problems", tables["problems"], lambda row: [_published(row, facts)])
     rows = output.tables["published_problems"]
@@ -101,6 +104,7 @@ class _AcceptanceInputs:
     names: PublicNames
     least: ProblemRules
     mutation: MutationRules
+    spelled_name: SpelledNameRules
 
 
 def _published(original: ProblemRow, facts: _AcceptanceInputs) -> PublishedProblemRow | Reject:
@@ -172,7 +176,7 @@ def _refusal(
         )
     if weak := too_weak(problem, Family.PROBLEM, facts.mutation):
         return weak
-    words = spelling_words(problem["target_entity"], problem["problem"], facts.least.spelled_name)
+    words = spelling_words(problem["target_entity"], problem["problem"], facts.spelled_name)
     detail = f"the statement spells {problem['target_entity']}: {', '.join(words)}"
     return Reject(key, RejectReason.LEAKS_ANSWER, detail) if words else None
 

@@ -18,7 +18,7 @@ from pipeline.llm.tasks.rules import draft_rules
 from pipeline.llm.writers import Refusal
 from tests.corpus.usages.rows import symbols_of
 from tests.execution.validation.conftest import LIBRARY, installed, library, rules, sandbox  # noqa: F401 - fixtures
-from tests.families.problems.examples import RULES_OF_PROBLEMS
+from tests.families.problems.examples import SPELLED_NAME
 from tests.llm.tasks.test_description import PLANTED, data_of
 from tests.model_server import Fault
 
@@ -127,7 +127,7 @@ def test_a_description_that_spells_the_name_is_refused_by_the_rules_for_that(wri
     asked = replace(example(installed), path="lib.Box.grow_crate", hidden=("grow_crate",), api=api)
     (found,) = write(asked, tries=1)
     assert isinstance(found, WrittenFunction)
-    (found,) = write(replace(asked, spelled_name=RULES_OF_PROBLEMS.spelled_name), tries=1)
+    (found,) = write(replace(asked, spelled_name=SPELLED_NAME), tries=1)
     assert isinstance(found, Refusal)
     assert "description: these words together give grow_crate away: grown, crate" in found.problem
 

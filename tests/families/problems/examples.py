@@ -9,8 +9,10 @@ from pipeline.corpus.snippets.extract import extract
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.lake.rows import SnippetRow
+from pipeline.llm.rules import DraftingRules
 from tests.families.completions_and_migrations.rows import snippet
 
+SPELLED_NAME = load(RULES / "drafting.yaml", DraftingRules).spelled_name
 RULES_OF_PROBLEMS = load(RULES / "problems.yaml", ProblemRules)
 MUTATION = load(RULES / "mutation.yaml", MutationRules)
 

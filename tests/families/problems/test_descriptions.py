@@ -6,19 +6,17 @@ import pytest
 
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.samples import Drafter
-from pipeline.families.functions.rules import FunctionRules
 from pipeline.families.passed_parameters import NOTHING_PASSED, request_of
 from pipeline.families.problems.descriptions import (
     completed,
     is_reference,
-    spelling_words,
     with_first_sentence,
     without_starred,
 )
 from pipeline.families.problems.statement import Source, describe
+from pipeline.llm.names import spelling_words
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.writers import OfflineWriter, Request, Text
-from tests.families.problems.examples import RULES_OF_PROBLEMS
 
 DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
 STRIP = "Strips values from the beginning and end of an iterable. Stripped items will match the value. Returns a list."
@@ -74,7 +72,7 @@ def test_a_statement_begins_with_it_too_and_spells_the_name_then() -> None:
     text = describe(source, DRAFTING)
     assert text is not None
     assert text.text == STRIP
-    assert spelling_words("strip_iter", text.text, RULES_OF_PROBLEMS.spelled_name) == ["Strips", "iterable"]
+    assert spelling_words("strip_iter", text.text, DRAFTING.spelled_name) == ["Strips", "iterable"]
 
 
 def test_what_a_model_or_nobody_wrote_stays() -> None:
@@ -127,43 +125,3 @@ def test_sentences_on_arguments_that_no_function_takes_are_left_out(case: str) -
 )
 def test_a_text_that_only_refers_to_a_hidden_name(text: str, expected: bool) -> None:
     assert is_reference(text, DRAFTING) == expected
-
-
-SPELLED = {
-    "the same words": (
-        "interleave_evenly",
-        "Interleave them so that they are evenly spread.",
-        ["Interleave", "evenly"],
-    ),
-    "the beginning of a word": ("polynomial_eval", "Evaluate a polynomial.", ["polynomial", "Evaluate"]),
-    "words that begin alike": ("is_prime", "It is so by a primality test.", ["is", "primality"]),
-    "a longer part": ("windowed_iter", "A window of an iterable.", ["window", "iterable"]),
-    "capitals": ("AbsTimedelta", "The absolute timedelta.", ["absolute", "timedelta"]),
-    "three parts": ("polynomial_from_roots", "A polynomial's terms from its roots.", ["polynomial", "from", "roots"]),
-    "a name in code": ("range_start", "It begins at `range_start`.", ["range", "start"]),
-}
-HIDDEN = {
-    "one part": ("transpose", "Transpose the rows."),
-    "a part that is missing": ("complement_int_list", "The complement of a string of integers."),
-    "the middle of a word": ("to_dict", "Convert it to an OrderedDict."),
-    "two letters that begin a word": ("is_even", "Return an isolated even number."),
-    "four letters of a short part": ("sort_it", "It takes the sorb tree."),
-    "three letters in common": ("is_valid", "What is of value."),
-    "no text": ("take_first", ""),
-    "no name": ("_", "Some text."),
-}
-
-
-@pytest.mark.parametrize("case", SPELLED)
-def test_words_that_spell_a_name(case: str) -> None:
-    name, text, words = SPELLED[case]
-    assert spelling_words(name, text, RULES_OF_PROBLEMS.spelled_name) == words
-
-
-@pytest.mark.parametrize("case", HIDDEN)
-def test_a_name_with_a_part_that_no_word_spells_stays_hidden(case: str) -> None:
-    assert spelling_words(*HIDDEN[case], RULES_OF_PROBLEMS.spelled_name) == []
-
-
-def test_functions_and_problems_measure_alike() -> None:
-    assert load(RULES / "functions.yaml", FunctionRules).spelled_name == RULES_OF_PROBLEMS.spelled_name

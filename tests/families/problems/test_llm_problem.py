@@ -13,7 +13,7 @@ from pipeline.families.problems.llm_reading import Reader, text_of
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.tasks.forms import ProblemText
 from tests.families.problems.changed_world import GOOD, KIND, unwritten
-from tests.families.problems.examples import RULES_OF_PROBLEMS
+from tests.families.problems.examples import SPELLED_NAME
 
 READER = Reader(KIND, load(RULES / "drafting.yaml", DraftingRules), "solve")
 CHOP, FUSE = GOOD["lib.chop"], GOOD["lib.fuse"]
@@ -26,7 +26,7 @@ def test_a_statement_that_spells_the_name_is_refused_by_the_rules_for_that() -> 
     renamed = replace(wanted.changed, path="lib.chop_items")
     statement = {"statement": "With lib, chop all of the items into lists of a given length."}
     text = text_of(ProblemText(**CHOP | statement))
-    asked = replace(wanted, changed=renamed, spelled_name=RULES_OF_PROBLEMS.spelled_name)
+    asked = replace(wanted, changed=renamed, spelled_name=SPELLED_NAME)
     assert asked.spelling(text.statement) == ["chop", "items"]
     assert replace(asked, spelled_name=None).spelling(text.statement) == []
     asked = replace(asked, changed=replace(renamed, hidden=()))

@@ -23,7 +23,7 @@ from pipeline.families.problems.writing import write_problems
 from pipeline.llm.tasks.rules import ProblemDraftRules
 from tests.families.completions_and_migrations.rows import TAGGING, change
 from tests.families.problems.changed_world import GOOD, KIND, TABLES, USAGE
-from tests.families.problems.examples import MUTATION, RULES_OF_PROBLEMS
+from tests.families.problems.examples import MUTATION, RULES_OF_PROBLEMS, SPELLED_NAME
 from tests.families.problems.stores import Store, environment_row
 
 TEXT = Text(*(str(GOOD["lib.narrow"][name]) for name in
@@ -61,7 +61,7 @@ def test_the_same_program_for_two_changes_is_one_problem_and_one_reject(
     )
     writer = Copyist(KIND.model_copy(update={"max_per_path": 2}))
     places = {version: place(version) for version in ("1.0", "1.1")}
-    made = write_problems(library, [], [], places, RULES_OF_PROBLEMS, MUTATION, writer, runner)
+    made = write_problems(library, [], [], places, RULES_OF_PROBLEMS, MUTATION, writer, SPELLED_NAME, runner)
     assert [row["nano_usd"] for row in made.problems] == [20]
     (reject,) = made.rejects
     assert (reject.reason, reject.key != made.problems[0]["change_id"]) == (RejectReason.DUPLICATE, True)

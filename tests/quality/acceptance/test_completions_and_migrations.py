@@ -202,6 +202,29 @@ def test_a_new_name_that_is_known_anyway_does_not_discriminate(case: str, alias:
     assert (row["neighbour_version"], row["discriminating"]) == ("1.1", discriminates)
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "discriminates"),
+    [
+        (ChangeKind.INTRODUCED, "Load the pages at once.", False),
+        (ChangeKind.INTRODUCED, "Bring them all in.", True),
+        (ChangeKind.RENAMED, "Load the pages at once.", True),
+    ],
+)
+def test_a_new_name_that_the_description_spells_does_not_discriminate(
+    kind: ChangeKind, text: str, discriminates: bool
+) -> None:
+    path, name = "lib.load_pages", "load_pages"
+    came = change(kind, "lib.old" if kind == ChangeKind.RENAMED else path, "1.1", "2.0", new=path)
+    known = world()
+    columns: dict[str, Any] = {"path": path, "core_token": name, "answer": name, "change_id": came["id"]}
+    known.completions[:] = [{**row, **columns} for row in known.completions if row["version"] == "2.0"]
+    known.changes[:] = [came]
+    known.drafts[:] = [{**row, "text": text} for row in known.drafts]
+    known = known.but(migrations=[]).with_run(path, "2.0", Outcome.PASSED).with_run(path, "1.1", Outcome.API_MISSING)
+    row = published(accept(known, symbols=[symbol(path, "2.0")]), "published_completions", "2.0")
+    assert (row["description"], row["discriminating"]) == (text, discriminates)
+
+
 def test_a_completion_with_which_another_name_passes_is_refused() -> None:
     known = world()
     instance = known.one("completions", "1.1")

@@ -19,6 +19,7 @@ from pipeline.lake.stage import Output
 from pipeline.quality.acceptance.controlled import controlled_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.families.completions_and_migrations.rows import LIBRARY, change, probe, releases, symbol
+from tests.families.problems.examples import SPELLED_NAME
 
 RULES_OF_QUALITY = load(RULES / "quality.yaml", QualityRules)
 RELEASES = releases("1.0", "1.1", "2.0")
@@ -59,6 +60,7 @@ def run(
             "reviews": [],
         },
         RULES_OF_QUALITY,
+        SPELLED_NAME,
     )
     for item in output.tables["published_controlled_completions"]:
         table("published_controlled_completions").check(item)
@@ -163,4 +165,27 @@ def test_a_new_function_that_anybody_would_call_so_does_not_discriminate(
     verdicts = [probe(path, "1.1", PASSED), probe(path, "1.0", MISSING)]
     symbols = [symbol(path, "1.1", kind=what)]
     (published,) = run(row, verdicts, symbols=symbols, changes=[came]).tables["published_controlled_completions"]
+    assert published["discriminating"] is discriminates
+
+
+@pytest.mark.parametrize(
+    ("kind", "description", "discriminates"),
+    [
+        (ChangeKind.INTRODUCED, "Take the first items.", False),
+        (ChangeKind.INTRODUCED, "Cut the tail off.", True),
+        (ChangeKind.RENAMED, "Take the first items.", True),
+    ],
+)
+def test_a_new_name_that_the_description_spells_does_not_discriminate(
+    kind: ChangeKind, description: str, discriminates: bool
+) -> None:
+    path = "lib.take_first"
+    came = change(
+        kind, old_version="1.0", new_version="1.1", path="lib.top" if kind == ChangeKind.RENAMED else path, new=path
+    )
+    row = completion(LibEvolutionEvalTag.INTRODUCED, came["id"])
+    row |= {"path": path, "core_token": "take_first", "description": description}
+    verdicts = [probe(path, "1.1", PASSED), probe(path, "1.0", MISSING)]
+    output = run(row, verdicts, symbols=[symbol(path, "1.1")], changes=[came])
+    (published,) = output.tables["published_controlled_completions"]
     assert published["discriminating"] is discriminates

@@ -26,7 +26,7 @@ from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.flags.reviews import reviewed_content
 from tests.families.completions_and_migrations.rows import releases, symbol
 from tests.families.functions.rows import CODE, SNIPPET, function, run
-from tests.families.problems.examples import MUTATION
+from tests.families.problems.examples import MUTATION, SPELLED_NAME
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
 LEAST = load(RULES / "functions.yaml", FunctionRules)
@@ -65,6 +65,7 @@ def accept(
         LEAST,
         MASKING,
         MUTATION,
+        SPELLED_NAME,
     )
 
 
@@ -89,7 +90,7 @@ def test_other_words_and_parameters_ask_for_the_same_name() -> None:
     runs = [run(role, outcome) | {"function_id": row["id"]} for row in functions for role, outcome in PROVEN.items()]
     tables: Any = {"functions": functions, "function_runs": runs, "snippets": [SNIPPET]}
     tables |= {"published_changes": [], "flags": [], "reviews": [], "symbols": [], "releases": []}
-    output = functions_acceptance_stage(tables, QUALITY, LEAST, MASKING, MUTATION)
+    output = functions_acceptance_stage(tables, QUALITY, LEAST, MASKING, MUTATION, SPELLED_NAME)
     assert {row["function_id"] for row in output.tables["published_functions"]} == {"f"}
     reasons = [reject.reason for reject in output.rejects]
     assert reasons.count(RejectReason.NEAR_DUPLICATE) == len(output.tables["published_functions"]) > 0
@@ -192,6 +193,15 @@ def test_a_name_that_the_other_release_has_too_does_not_discriminate(place: str)
     }
 
 
+def test_a_new_function_of_a_name_that_a_method_of_the_other_release_has_does_not_discriminate() -> None:
+    symbols = [symbol("lib.take", "1.1"), symbol("lib.Page.take", "1.2", kind=SymbolKind.METHOD)]
+    rows = accept(PROVEN | {FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING}, symbols=symbols).tables
+    assert {row["granularity"]: row["discriminating"] for row in rows["published_functions"]} == {
+        Granularity.TOKEN: False,
+        Granularity.LINE: True,
+    }
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "others", "expected"),
     [
@@ -246,6 +256,7 @@ def test_where_nothing_was_measured_nothing_is_covered() -> None:
         LEAST,
         MASKING,
         MUTATION,
+        SPELLED_NAME,
     ).rejects
     assert (reject.reason, reject.detail) == (RejectReason.NOT_COVERED, "0.0% of the program, 96.5% wanted")
 
