@@ -50,6 +50,7 @@ class DraftingRules(Rule):
     not_an_addition: tuple[re.Pattern[str], ...]
     tells_result: tuple[re.Pattern[str], ...]
     max_result_sentences: int = Field(ge=0)
+    result_types: dict[str, str] = Field(min_length=1, description="word of prose to the type that it names")
     returns: str = Field(min_length=1)
     raises: str = Field(min_length=1)
     parameter_words: frozenset[str] = Field(min_length=1)

@@ -74,7 +74,7 @@ PROJECT: ProjectRow = {"id": "p", "purl": "pkg:pypi/p@1", "outcome": ProjectOutc
 FUNCTION: Any = BARE | {"project_id": "p", "path": "m.py", "signature_first_line": 1}
 QUALITY = _rules("quality", QualityRules)
 MUTATION = _rules("mutation", MutationRules)
-SPELLED_NAME = _rules("drafting", DraftingRules).spelled_name
+DRAFTING = _rules("drafting", DraftingRules)
 
 
 class AskedContext:
@@ -112,7 +112,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
         QUALITY,
         _rules("problems", ProblemRules),
         MUTATION,
-        SPELLED_NAME,
+        DRAFTING,
     ),
     "functions_acceptance": lambda: functions_acceptance_stage(
         {
@@ -129,7 +129,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
         _rules("functions", FunctionRules),
         _rules("masking", MaskingRules),
         MUTATION,
-        SPELLED_NAME,
+        DRAFTING,
     ),
     "repository_tasks": lambda: repository_tasks_stage(
         {"projects": [PROJECT], "traced_functions": [FUNCTION], "line_coverage": [], "project_files": [FILE]},

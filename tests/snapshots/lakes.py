@@ -69,7 +69,7 @@ from tests.families.compatibilities.rows import compatibility
 from tests.families.completions_and_migrations.rows import LIBRARY, START, TAGGING, document, life, symbol, usages
 from tests.families.contexts.rows import CONTEXTS, WRITER
 from tests.families.functions import rows as functions
-from tests.families.problems.examples import MUTATION, SPELLED_NAME
+from tests.families.problems.examples import DRAFTING, MUTATION, SPELLED_NAME
 from tests.families.problems.rows import problem, run
 from tests.families.repository_tasks.rows import task
 from tests.families.scenes import rows as shop
@@ -240,7 +240,7 @@ def _problems(snippets: list[SnippetRow], releases: list[Any], quality: QualityR
         quality,
         least,
         MUTATION,
-        SPELLED_NAME,
+        DRAFTING,
     )
     return {**_rows(accepted), "problem_environments": [_environment("1.1")]}
 
@@ -268,7 +268,7 @@ def _functions(snippets: list[SnippetRow], quality: QualityRules) -> Tables:
         least,
         masking,
         MUTATION,
-        SPELLED_NAME,
+        DRAFTING,
     )
     return {**_rows(accepted), "function_environments": [_environment("1.1")]}
 

@@ -64,3 +64,21 @@ def is_reference(text: str, drafting: DraftingRules) -> bool:
     parts = split_sentences(text, drafting.abbreviations)
     refers = all(any(pattern.match(part) for pattern in drafting.not_a_description) for part in parts)
     return drafting.placeholder in text and refers
+
+
+def untrue_result(text: str, program: str, drafting: DraftingRules) -> str | None:
+    """Say that a description names another type of the result than the program's function has; None where it does not.
+
+    Documentation of an earlier Python calls bytes a str. What the program converts itself is not looked at.
+    """
+    functions = [node for node in parse_python(program).body if isinstance(node, ast.FunctionDef)]
+    match functions[-1:]:
+        case [ast.FunctionDef(returns=ast.Name(id=kind), body=[*_, ast.Return(value=value)])]:
+            is_converted = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == kind
+            types, after = ("|".join(words) for words in (drafting.result_types, drafting.not_after_placeholder))
+            # Before a noun the type is not what comes out: "Returns a list item."
+            pattern = rf"\breturns? an? ({types})(?=$|\s*[^\w\s]|\s+(?:{after})\b)"
+            named = {word.casefold() for word in re.findall(pattern, text, re.IGNORECASE)}
+            if named and not is_converted and kind not in {drafting.result_types[name] for name in named}:
+                return f"the text says that it returns a {min(named)}, and it returns {kind}"
+    return None

@@ -91,7 +91,7 @@ def acceptance(resources: Resources) -> Iterator[Stage]:
         writes="published_problems",
         depends=lambda: [rules.quality, rules.problems, rules.mutation, rules.drafting],
         run=lambda tables: problems_acceptance_stage(
-            tables, rules.quality, rules.problems, rules.mutation, rules.drafting.spelled_name
+            tables, rules.quality, rules.problems, rules.mutation, rules.drafting
         ),
         partly=[Read("snippets", SOURCE_COLUMNS), OF_PLACES],
     )
@@ -101,7 +101,7 @@ def acceptance(resources: Resources) -> Iterator[Stage]:
         writes="published_functions",
         depends=lambda: [rules.quality, rules.functions, rules.masking, rules.mutation, rules.drafting],
         run=lambda tables: functions_acceptance_stage(
-            tables, rules.quality, rules.functions, rules.masking, rules.mutation, rules.drafting.spelled_name
+            tables, rules.quality, rules.functions, rules.masking, rules.mutation, rules.drafting
         ),
         partly=[Read("snippets", SOURCE_COLUMNS), OF_PLACES],
     )

@@ -23,6 +23,7 @@ from pipeline.families.completions_and_migrations.source import parse_source
 from pipeline.families.functions.function import read_tests
 from pipeline.families.functions.masking import mask_function
 from pipeline.families.functions.rules import FunctionRules
+from pipeline.families.problems.descriptions import untrue_result
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import (
     AnyRow,
@@ -34,7 +35,7 @@ from pipeline.lake.rows import (
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.names import spelling_words
-from pipeline.llm.rules import SpelledNameRules
+from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.public_names import PublicNames
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted, refusing
@@ -49,14 +50,15 @@ def functions_acceptance_stage(
     least: FunctionRules,
     masking: MaskingRules,
     mutation: MutationRules,
-    spelled_name: SpelledNameRules,
+    drafting: DraftingRules,
 ) -> Output:
     """Make the table `published_functions` of a library; the unit is a function at a level, or one refused as a whole.
 
     Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails its tests), NO_CHECK (a program whose functions
     do nothing passes them, there are fewer tests or kinds than `least` wants, or a body could return one value, or an
     argument, in all of them), NOT_COVERED (they execute less of the program), WEAK_TESTS (they notice fewer mutants of
-    it than `mutation` wants), LEAKS_ANSWER (the description spells the name of the core API), REVIEWED_OUT and FLAGGED,
+    it than `mutation` wants), LEAKS_ANSWER (the description spells the name of the core API), NO_TEXT (it says that
+    another type comes out), REVIEWED_OUT and FLAGGED,
     what `mask_function` refuses, SEVERAL_ANSWERS and NEAR_DUPLICATE (another function asks for the same). A
     function is `discriminating` as `QualityRules.decides` says, but for one whose answer is a name that the other
     release has, or whose tests accept an API that is new and that anybody would write (`common_functions`).
@@ -71,7 +73,7 @@ def functions_acceptance_stage(
         least,
         masking,
         mutation,
-        spelled_name,
+        drafting,
         PublicNames(tables["symbols"], tables["releases"]),
         LibraryReviews.of(tables, rules),
     )
@@ -97,7 +99,7 @@ class _AcceptanceInputs:
     least: FunctionRules
     masking: MaskingRules
     mutation: MutationRules
-    spelled_name: SpelledNameRules
+    drafting: DraftingRules
     names: PublicNames
     reviews: LibraryReviews
 
@@ -207,9 +209,12 @@ def _refusal(function: FunctionRow, runs: Mapping[str, FunctionRunRow], facts: _
         return Reject(key, RejectReason.NOT_COVERED, f"{share:.1%} of the program, {least.min_coverage:.1%} wanted")
     if weak := too_weak(function, Family.FUNCTION, facts.mutation):
         return weak
-    words = spelling_words(function["core_token"], function["description"] or "", facts.spelled_name)
+    words = spelling_words(function["core_token"], function["description"] or "", facts.drafting.spelled_name)
     detail = f"the description spells {function['core_token']}: {', '.join(words)}"
-    return Reject(key, RejectReason.LEAKS_ANSWER, detail) if words else None
+    if words:
+        return Reject(key, RejectReason.LEAKS_ANSWER, detail)
+    untrue = untrue_result(function["description"] or "", function["code"], facts.drafting)
+    return Reject(key, RejectReason.NO_TEXT, untrue) if untrue else None
 
 
 def _coverage(run: FunctionRunRow) -> float:

@@ -15,6 +15,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
+from pipeline.families.problems.descriptions import untrue_result
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.selecting import passed_by
 from pipeline.lake.rows import (
@@ -27,7 +28,7 @@ from pipeline.lake.rows import (
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.names import spelling_words
-from pipeline.llm.rules import SpelledNameRules
+from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.public_names import PublicNames
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, accepted, refusing
@@ -41,7 +42,7 @@ def problems_acceptance_stage(
     rules: QualityRules,
     least: ProblemRules,
     mutation: MutationRules,
-    spelled_name: SpelledNameRules,
+    drafting: DraftingRules,
 ) -> Output:
     """Make the table `published_problems` of a library; the unit is a problem.
 
@@ -49,6 +50,7 @@ def problems_acceptance_stage(
     version), NO_CHECK (there are fewer hidden tests than `least` wants, or a body passes them that returns one value or
     what it is given), NOT_COVERED (they execute less of the program than `least` wants), WEAK_TESTS (they notice fewer
     mutants of the reference than `mutation` wants), LEAKS_ANSWER (the statement spells the name of the core API),
+    NO_TEXT (its description says that another type comes out),
     UNCHANGED (no code is known that passes in one of the two versions and fails in the other), REVIEWED_OUT, FLAGGED,
     SEVERAL_ANSWERS (the same statement is about another API, too; which one the tests want cannot be read in it) and
     NEAR_DUPLICATE (another problem of the version accepts the same APIs, and its reference passes as many arguments or
@@ -67,7 +69,7 @@ def problems_acceptance_stage(
         PublicNames(tables["symbols"], tables["releases"]),
         least,
         mutation,
-        spelled_name,
+        drafting,
     )
     output = accepted("published_problems", tables["problems"], lambda row: [_published(row, facts)])
     rows = output.tables["published_problems"]
@@ -89,7 +91,7 @@ def _by_arguments(problem: PublishedProblemRow) -> tuple[bool, int]:
     return not problem["discriminating"], -most
 
 
-def _program(problem: PublishedProblemRow) -> str:
+def _program(problem: ProblemRow | PublishedProblemRow) -> str:
     return f"{problem['starting_code']}{problem['solution']}"
 
 
@@ -104,7 +106,7 @@ class _AcceptanceInputs:
     names: PublicNames
     least: ProblemRules
     mutation: MutationRules
-    spelled_name: SpelledNameRules
+    drafting: DraftingRules
 
 
 def _published(original: ProblemRow, facts: _AcceptanceInputs) -> PublishedProblemRow | Reject:
@@ -176,9 +178,12 @@ def _refusal(
         )
     if weak := too_weak(problem, Family.PROBLEM, facts.mutation):
         return weak
-    words = spelling_words(problem["target_entity"], problem["problem"], facts.spelled_name)
+    words = spelling_words(problem["target_entity"], problem["problem"], facts.drafting.spelled_name)
     detail = f"the statement spells {problem['target_entity']}: {', '.join(words)}"
-    return Reject(key, RejectReason.LEAKS_ANSWER, detail) if words else None
+    if words:
+        return Reject(key, RejectReason.LEAKS_ANSWER, detail)
+    untrue = untrue_result(problem["problem"].partition("\n\n")[0], _program(problem), facts.drafting)
+    return Reject(key, RejectReason.NO_TEXT, untrue) if untrue else None
 
 
 def _coverage(run: ProblemRunRow | ReviewEditRun) -> float:

@@ -119,7 +119,7 @@ def made_with(store: Store, writers: FunctionWriters | None) -> Output:
 
 
 def published(output: Output) -> list[Any]:
-    accepted = functions_acceptance_stage({"functions": output.tables["functions"], "function_runs": output.tables["function_runs"], "snippets": TABLES["snippets"], "published_changes": [], "flags": [], "reviews": [], "symbols": TABLES["symbols"], "releases": TABLES["releases"]}, rules=QUALITY, least=FUNCTIONS, masking=MASKING, mutation=MUTATION, spelled_name=DRAFTING.spelled_name)  # fmt: skip
+    accepted = functions_acceptance_stage({"functions": output.tables["functions"], "function_runs": output.tables["function_runs"], "snippets": TABLES["snippets"], "published_changes": [], "flags": [], "reviews": [], "symbols": TABLES["symbols"], "releases": TABLES["releases"]}, rules=QUALITY, least=FUNCTIONS, masking=MASKING, mutation=MUTATION, drafting=DRAFTING)  # fmt: skip
     for row in accepted.tables["published_functions"]:
         table("published_functions").check(row)
     return list(accepted.tables["published_functions"])

@@ -26,7 +26,7 @@ from pipeline.llm.writers import OfflineWriter
 from pipeline.quality.acceptance.functions import functions_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.families.completions_and_migrations.rows import TAGGING
-from tests.families.problems.examples import MUTATION, RULES_OF_PROBLEMS, SPELLED_NAME
+from tests.families.problems.examples import DRAFTING, MUTATION, RULES_OF_PROBLEMS
 from tests.families.problems.stores import store_of
 from tests.families.problems.test_stage import SOURCES
 from tests.families.problems.test_witnessed import witness
@@ -84,7 +84,7 @@ def published(output: Output) -> dict[tuple[str, str], Any]:
         mutation=MUTATION,
         least=LIMITS,
         masking=load(RULES / "masking.yaml", MaskingRules),
-        spelled_name=SPELLED_NAME,
+        drafting=DRAFTING,
     )
     return {(row["path"], row["granularity"]): row for row in accepted.tables["published_functions"]}
 

@@ -12,7 +12,8 @@ from pipeline.lake.rows import SnippetRow
 from pipeline.llm.rules import DraftingRules
 from tests.families.completions_and_migrations.rows import snippet
 
-SPELLED_NAME = load(RULES / "drafting.yaml", DraftingRules).spelled_name
+DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
+SPELLED_NAME = DRAFTING.spelled_name
 RULES_OF_PROBLEMS = load(RULES / "problems.yaml", ProblemRules)
 MUTATION = load(RULES / "mutation.yaml", MutationRules)
 

@@ -93,7 +93,7 @@ def published(output: Output) -> Sequence[Any]:
         QUALITY,
         RULES_OF_PROBLEMS,
         MUTATION,
-        DRAFTING.spelled_name,
+        DRAFTING,
     )
     for row in accepted.tables["published_problems"]:
         table("published_problems").check(row)

@@ -10,6 +10,7 @@ from pipeline.families.passed_parameters import NOTHING_PASSED, request_of
 from pipeline.families.problems.descriptions import (
     completed,
     is_reference,
+    untrue_result,
     with_first_sentence,
     without_starred,
 )
@@ -125,3 +126,29 @@ def test_sentences_on_arguments_that_no_function_takes_are_left_out(case: str) -
 )
 def test_a_text_that_only_refers_to_a_hidden_name(text: str, expected: bool) -> None:
     assert is_reference(text, DRAFTING) == expected
+
+
+RESULTS = {
+    "the type": ("Returns a str.", "-> str", "join(text)", None),
+    "another word for it": ("Return a string of it.", "-> str", "join(text)", None),
+    "another type": (
+        "Joins them. Always returns a str.",
+        "-> bytes",
+        "join(text)",
+        "returns a str, and it returns bytes",
+    ),
+    "one of two types": ("Returns a list, or returns a tuple.", "-> tuple", "join(text)", None),
+    "a type that the program makes of it": ("Returns a tuple.", "-> list", "list(join(text))", None),
+    "a type that nothing states": ("Returns a str.", "", "join(text)", None),
+    "something of that type": ("Returns a list item.", "-> str", "join(text)", None),
+    "no type": ("Joins them.", "-> bytes", "join(text)", None),
+}
+
+
+@pytest.mark.parametrize("case", RESULTS)
+def test_a_text_that_names_another_type_of_the_result_is_untrue(case: str) -> None:
+    text, annotation, returned, expected = RESULTS[case]
+    program = f"from lib import join\n\n\ndef solve(text) {annotation}:\n    return {returned}\n"
+    untrue = untrue_result(text, program, DRAFTING)
+    assert (untrue is None) == (expected is None)
+    assert expected is None or expected in str(untrue)

@@ -98,7 +98,7 @@ def accepted(output: Output) -> Output:
         QUALITY,
         RULES_OF_PROBLEMS,
         MUTATION,
-        DRAFTING.spelled_name,
+        DRAFTING,
     )
 
 

@@ -26,7 +26,7 @@ from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.flags.reviews import reviewed_content
 from tests.families.completions_and_migrations.rows import releases, symbol
 from tests.families.functions.rows import CODE, SNIPPET, function, run
-from tests.families.problems.examples import MUTATION, SPELLED_NAME
+from tests.families.problems.examples import DRAFTING, MUTATION
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
 LEAST = load(RULES / "functions.yaml", FunctionRules)
@@ -65,7 +65,7 @@ def accept(
         LEAST,
         MASKING,
         MUTATION,
-        SPELLED_NAME,
+        DRAFTING,
     )
 
 
@@ -90,7 +90,7 @@ def test_other_words_and_parameters_ask_for_the_same_name() -> None:
     runs = [run(role, outcome) | {"function_id": row["id"]} for row in functions for role, outcome in PROVEN.items()]
     tables: Any = {"functions": functions, "function_runs": runs, "snippets": [SNIPPET]}
     tables |= {"published_changes": [], "flags": [], "reviews": [], "symbols": [], "releases": []}
-    output = functions_acceptance_stage(tables, QUALITY, LEAST, MASKING, MUTATION, SPELLED_NAME)
+    output = functions_acceptance_stage(tables, QUALITY, LEAST, MASKING, MUTATION, DRAFTING)
     assert {row["function_id"] for row in output.tables["published_functions"]} == {"f"}
     reasons = [reject.reason for reject in output.rejects]
     assert reasons.count(RejectReason.NEAR_DUPLICATE) == len(output.tables["published_functions"]) > 0
@@ -256,7 +256,7 @@ def test_where_nothing_was_measured_nothing_is_covered() -> None:
         LEAST,
         MASKING,
         MUTATION,
-        SPELLED_NAME,
+        DRAFTING,
     ).rejects
     assert (reject.reason, reject.detail) == (RejectReason.NOT_COVERED, "0.0% of the program, 96.5% wanted")
 

@@ -18,7 +18,7 @@ from pipeline.lake.stage import Output
 from pipeline.quality.acceptance.problems import problems_acceptance_stage
 from pipeline.quality.acceptance.quality import QualityRules
 from tests.families.completions_and_migrations.rows import LIBRARY, releases, symbol
-from tests.families.problems.examples import MUTATION, SPELLED_NAME
+from tests.families.problems.examples import DRAFTING, MUTATION
 from tests.families.problems.rows import SNIPPET, problem, run
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
@@ -56,7 +56,7 @@ def accept(
         QUALITY,
         LEAST,
         MUTATION,
-        SPELLED_NAME,
+        DRAFTING,
     )
     for row in output.tables["published_problems"]:
         table("published_problems").check(row)
@@ -97,6 +97,10 @@ REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
     "a name that the statement spells": (
         {"target_entity": "take_first", "problem": "Take the first items.\n\nWrite it."},
         RejectReason.LEAKS_ANSWER, "the statement spells take_first: Take, first",
+    ),
+    "a text that names another type": (
+        {"starting_code": "def solve(items) -> bytes:\n", "problem": "Always returns a str.\n\nWrite it."},
+        RejectReason.NO_TEXT, "the text says that it returns a str, and it returns bytes",
     ),
     "no change, and none in behaviour": ({"runs": {R: PASSED}}, RejectReason.UNCHANGED, "in 1.0 as it does in 1.1"),
     "other code that is right here too": (
@@ -154,7 +158,7 @@ def test_a_statement_that_two_apis_answer_has_no_answer(column: str, value: str,
         QUALITY,
         LEAST,
         MUTATION,
-        SPELLED_NAME,
+        DRAFTING,
     )
     refused = [(each.key, each.reason) for each in output.rejects]
     if has_same_api:
@@ -210,7 +214,7 @@ def test_of_problems_about_one_api_the_one_with_most_arguments_is_published(case
     tables: Any = {"problems": [first, second], "problem_runs": [*runs, *({**row, "problem_id": "q"} for row in runs)]}
     tables |= {"snippets": [SNIPPET | {"licence": "MIT"}], "symbols": SYMBOLS, "releases": RELEASES}
     tables |= {"published_changes": [], "flags": [], "reviews": []}
-    output = problems_acceptance_stage(tables, QUALITY, LEAST, MUTATION, SPELLED_NAME)
+    output = problems_acceptance_stage(tables, QUALITY, LEAST, MUTATION, DRAFTING)
     rows = [row["id"] for row in output.tables["published_problems"]]
     assert rows == (["p", "q"] if kept is None else [kept])
     assert [each.reason for each in output.rejects] == [RejectReason.NEAR_DUPLICATE] * (2 - len(rows))
