@@ -13,7 +13,7 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, print_json, print_table, progress
-from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
+from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import index_url, settings
 from pipeline.core.vocabularies.exports import ExportFormat, Unsupported
@@ -38,7 +38,6 @@ def export(
     snapshot: SnapshotName,
     export_format: Annotated[ExportFormat, typer.Option("--format", help="Whose files to write.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", help="A folder that is new or empty.", show_default=False)],
-    unnoticed: Unnoticed = False,
     json: Json = False,
 ) -> None:
     """Write a snapshot as the files of VersiCode, LibEvolutionEval, GitChameleon, EvoCodeBench, Codev-Bench or Harbor.
@@ -52,7 +51,7 @@ def export(
     folder = find_snapshot(snapshot)
     try:
         with progress(f"writing the files of {export_format}"):
-            written = export_snapshot(folder, export_format, out, _sources(export_format), unnoticed=unnoticed)
+            written = export_snapshot(folder, export_format, out, _sources(export_format))
     except NothingExported as error:
         fail(error, PROBLEM)
     except (ExportError, SnapshotError) as error:

@@ -16,10 +16,6 @@ SnapshotName = Annotated[
     str, typer.Argument(help="Folder of a snapshot, or the name of a profile for its latest.", show_default=False)
 ]
 
-Unnoticed = Annotated[
-    bool, typer.Option("--unnoticed", help="Include scenes whose tests do not notice an empty answer.")
-]
-
 
 def find_snapshot(name: str) -> Path:
     """Return the folder of a snapshot, or of the latest one of a profile; ends with status 2 if there is none."""

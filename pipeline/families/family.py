@@ -169,8 +169,6 @@ class InstanceFamily:
     """The columns that say what a row is about: who can answer one of several equal rows hardly fails at the others."""
     apart: Facet = Facet.FAMILY
     """What its scores are never put together over, since what is asked for differs."""
-    unnoticed: Callable[[Any], bool] = lambda _: False
-    """Whether the tests of a row pass with an empty answer, so that a run says nothing about any other."""
 
     @property
     def table(self) -> str:

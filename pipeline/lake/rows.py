@@ -837,7 +837,6 @@ class SceneRow(TypedDict):
     tests_reaching: int
     wrong_answer: str
     noticed_by: Sequence[str]
-    discriminating: bool
     mutants: int
     mutants_killed: int
     mutants_equivalent: int

@@ -323,9 +323,9 @@ class OfflineWriter:
             # "An [API] was found": nothing is left of what it does.
             subject = rf"((an?|the) )?{re.escape(self.rules.placeholder)} ({verbs})\b"
             return beside >= self.rules.min_words and not re.match(subject, text, re.IGNORECASE)
-        # As the head of its object the name says what the code does; before another noun it only adds to that.
+        # As the head of its object, or as what is said of a subject, the name says what the code does; before another
+        # noun it only adds to that.
         head = not re.match(r" \w", after) or after.split()[0].casefold() in self.rules.not_after_placeholder
-        head = head and not set(before.casefold().split()[-1:]) & self.rules.verb_after
         enough = (
             beside >= self.rules.min_words_beside_placeholder
             and len(before.split()) >= self.rules.words_before_placeholder

@@ -81,7 +81,7 @@ def test_a_silent_index(format_: ExportFormat, at_nothing: None, driftline: Drif
         "published_scenes": [scene(Scene.COMPLETE_BLOCK)],
     }
     snapshot = snapshot_of(rows, tmp_path)
-    result = driftline("export", snapshot, "--format", format_, "--unnoticed", "--out", tmp_path / "out")
+    result = driftline("export", snapshot, "--format", format_, "--out", tmp_path / "out")
     assert result.status == 1
     assert "127.0.0.1:1" in result.err
     assert not (tmp_path / "out").exists()

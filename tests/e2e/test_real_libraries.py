@@ -87,7 +87,7 @@ def test_references_of_every_family_are_scored_as_right(
     written = write_predictions(published.path, tmp_path / "predictions.jsonl")
     assert {Family.SCENE, Family.REPOSITORY_TASK, Family.FUNCTION} <= {family for family in written if written[family]}
     score = driftline(monkeypatch, capsys)
-    found = score("score", "starter", str(tmp_path / "predictions.jsonl"), "--run", "--unnoticed", "--json").json
+    found = score("score", "starter", str(tmp_path / "predictions.jsonl"), "--run", "--json").json
     assert {family: row["tasks"] for family, row in found["answered"].items()} == {
         f: n for f, n in written.items() if n
     }

@@ -72,7 +72,7 @@ UNTYPED_CALLABLES = {
     "corpus": 1,
     "evaluation": 3,
     "execution": 9,
-    "families": 3,
+    "families": 2,
     "llm": 1,
     "quality": 3,
     "snapshots": 1,

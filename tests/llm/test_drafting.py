@@ -269,6 +269,8 @@ WRITTEN = {
         "Read a page and return an index of its words.",
         True,
     ),
+    "what is said of a subject": (["Return True if the page of it is fetch and False otherwise."], None, False),
+    "what a program does": (["Subcommand: Gets a page of it."], None, False),
     "an adjective without which too little is left": (["Return a fetch order of all the pages."], None, False),
     "too little beside what is hidden, and the sentence behind it": (
         ["Returns the fetch value of the page.\n\nIf no address is found, the default is returned."],

@@ -70,7 +70,7 @@ def scene(context: RebuildContext, row: PublishedSceneRow) -> RebuiltRow:
         context.rules.mutation,
     )
     published = of_id(accepted.tables["published_scenes"], row["id"], accepted.rejects)
-    excluded = {"tests_reaching", "noticed_by", "discriminating", "wrong_answer", "related", "unit_test_ids", *SCORED}
+    excluded = {"tests_reaching", "noticed_by", "wrong_answer", "related", "unit_test_ids", *SCORED}
     excluded |= _judged(row)
     return RebuiltRow(published, frozenset(excluded), "the results of tests come from runs")
 

@@ -12,7 +12,7 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, print_json, print_table, progress
-from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
+from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.evaluation import View
@@ -42,7 +42,6 @@ def write_prompts(
     _: Annotated[
         bool, typer.Option("--list", help="List the settings and exit.", callback=_list, is_eager=True)
     ] = False,
-    unnoticed: Unnoticed = False,
     view: Annotated[View, typer.Option(help="Which rows are tasks.")] = View.ALL,
     json: Json = False,
 ) -> None:
@@ -70,7 +69,6 @@ def write_prompts(
             by_setting[setting],
             ignore_case=ignore_case,
             attempts=tried,
-            unnoticed=unnoticed,
             view=view,
         )
         with progress(f"writing prompts of {setting}"):

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, notify, out, print_json, print_table, progress
-from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
+from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.evaluation import View
@@ -40,7 +40,6 @@ def score(
     ],
     k: Annotated[str | None, typer.Option("--k", help="Samples drawn.", metavar="1,3,10")] = None,
     run: Annotated[bool, typer.Option("--run", help="Run the predictions too, in the sandbox: Pass@k.")] = False,
-    unnoticed: Unnoticed = False,
     view: Annotated[View, typer.Option(help="Which rows are tasks.")] = View.ALL,
     by: Annotated[Facet | None, typer.Option("--by", help="Print the figures of each group of this facet.")] = None,
     folder: Annotated[
@@ -70,7 +69,6 @@ def score(
                 runners,
                 runs,
                 report,
-                unnoticed=unnoticed,
                 view=view,
                 references=settings().cache / REFERENCE_RUNS,
             )
@@ -78,7 +76,7 @@ def score(
         fail(error, BAD_USAGE)
     if folder:
         write(scored, folder, f"{snapshot_folder.name}, {predictions.stem}", rules)
-        write_result(result_of(snapshot_folder, scored, view, runners, unnoticed=unnoticed), folder)
+        write_result(result_of(snapshot_folder, scored, view, runners), folder)
     if json:
         print_json(as_json(snapshot_folder, scored))
     else:

@@ -23,6 +23,5 @@ class NoPrompt(Term):
     LEAKS_ANSWER = "leaks_answer", "the hidden name could be read in it"
     NO_DOCUMENT = "no_document", "there is no document to put into it"
     NO_ATTEMPT = "no_attempt", "no failed answer to it was given"
-    NOT_DISCRIMINATING = "not_discriminating", "its tests do not notice an empty answer; --unnoticed takes it in"
     NOT_IN_VIEW = "not_in_view", "the view leaves it out"
     UNREADABLE = "unreadable", "its code cannot be parted into statements, so imports cannot be left out"

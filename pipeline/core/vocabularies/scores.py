@@ -63,6 +63,6 @@ class Exclusion(Term):
     NO_DOCUMENT = "no_document", "no MRR: the snapshot has no document of the API in that version to be found"
     NOT_RUNNABLE = "not_runnable", "no Pass@k: the reference was not run by itself, as part of a project"
     TESTS_NOT_PARTED = "tests_not_parted", "no Pass@k: what tests expect cannot be kept from the process of the answer"
-    NOT_DISCRIMINATING = "not_discriminating", "no Pass@k: the run notices no difference where the answer is left out"
+    EMPTY_PASSES = "empty_passes", "no Pass@k: an empty answer passes too"
     NO_ENVIRONMENT = "no_environment", "no Pass@k: the environment is not in the snapshot, or cannot be made here"
     NOT_JUDGED = "not_judged", "no Pass@k yet: the harness or the machine failed, twice, before the answer ran"

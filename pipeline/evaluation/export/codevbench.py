@@ -8,12 +8,10 @@ import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from pipeline.core.vocabularies.exports import Unsupported
 from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.evaluation.export.evocodebench import path_of
-from pipeline.evaluation.export.format import Attached, Format, Further, Layout, Placed, Record, Refused, Result, Unpack
+from pipeline.evaluation.export.format import Attached, Format, Further, Layout, Placed, Record, Result, Unpack
 from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, folder_of
-from pipeline.families.scenes.family import is_unnoticed
 from pipeline.lake.rows import AnyRow, ProjectRow, PublishedSceneRow
 from pipeline.snapshots.format.reader import Snapshot
 
@@ -50,7 +48,6 @@ _TYPES: dict[str, str] = {str(block): name for name, block in _EXACT.items()} | 
 _LAYOUT = Layout(
     families=("scenes",),
     configs=("scenes", "projects"),
-    added={"discriminating": "whether a unit test fails where the block is empty; null where nothing was left out"},
     usage="sh evaluate.sh FOLDER-OF-THE-SCORER MODEL MODE",
     evaluate="""\
 # Answers are in predicts/MODE/predictions/MODEL.jsonl: records of prompts/MODE.jsonl with response.
@@ -80,24 +77,16 @@ exec myenv/bin/python src/evaluate.py --method print_scores --model "$2"
 )
 
 
-def codevbench(snapshot: Snapshot, unpack: Unpack, *, unnoticed: bool = False) -> Iterator[Result]:
+def codevbench(snapshot: Snapshot, unpack: Unpack) -> Iterator[Result]:
     """Yield the scenes of a snapshot as records, with the sources of their projects.
-
-    Scenes whose tests do not notice an empty answer are refused unless `unnoticed`.
 
     Errors: Unreachable where the index that has the sources does not answer.
     """
     rows = snapshot.rows("scenes")
     sources = Sources(snapshot.rows("projects"), unpack)
-    included = [row for row in rows if unnoticed or not is_unnoticed(row)]
-    yield from (
-        Refused("scenes", row["id"], Unsupported.NOT_DISCRIMINATING, Unsupported.NOT_DISCRIMINATING.meaning)
-        for row in rows
-        if not unnoticed and is_unnoticed(row)
-    )
-    yield from sources.attached(_copies(included, sources.projects), ["pytest-timeout"])
+    yield from sources.attached(_copies(rows, sources.projects), ["pytest-timeout"])
     exported = []
-    for row in included:
+    for row in rows:
         project = sources.projects[row["project_id"]]
         if refusal := sources.refusal("scenes", row, folder_of(project, row["path"])):
             yield refusal
@@ -159,7 +148,6 @@ def scene_record(row: PublishedSceneRow, project: ProjectRow) -> Record:
         "test_prefix": row["prefix"],
         "test_suffix": row["test_suffix"],
         "test_middle": row["middle"],
-        "discriminating": row["discriminating"],
     }
 
 
@@ -177,7 +165,6 @@ def scene_row(record: Record, scene: str | None) -> AnyRow:
         "scene": scene,
         "func_name": path_of(below_sources(record["func_name"])),
         "unit_test_ids": record["unit_test_ids"],
-        "discriminating": record.get("discriminating"),
         "block_key": block_key,
         "block_type": _EXACT.get(record["block_type"]),
         "path": block_key.rpartition("#L")[0],
@@ -192,7 +179,7 @@ def scene_row(record: Record, scene: str | None) -> AnyRow:
 
 FORMAT = Format(
     layout=_LAYOUT,
-    results=lambda snapshot, unpack, unnoticed: codevbench(snapshot, unpack, unnoticed=unnoticed),
+    results=codevbench,
     recognised_by=(frozenset({"block_key", "test_prefix"}),),
     in_projects=True,
 )

@@ -144,7 +144,7 @@ def path_of(completion_path: str) -> str:
 
 FORMAT = Format(
     layout=_LAYOUT,
-    results=lambda snapshot, unpack, unnoticed: evocodebench(snapshot, unpack),
+    results=evocodebench,
     recognised_by=(frozenset({"namespace", "completion_path"}),),
     answers=("namespace", "completion"),
     in_projects=True,

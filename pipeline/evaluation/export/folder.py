@@ -254,21 +254,15 @@ def _column(config: str, name: str, rows: int) -> Record:
     return {"table": config, "column": name, "meaning": meanings.get(name, ""), "rows": rows}
 
 
-def export(
-    folder: Path, export_format: ExportFormat, out: Path, unpack: Unpack, *, unnoticed: bool = False
-) -> ExportSummary:
+def export(folder: Path, export_format: ExportFormat, out: Path, unpack: Unpack) -> ExportSummary:
     """Write the snapshot in a folder as the files of a benchmark, with unsupported_columns.json beside them.
-
-    Rows whose tests do not notice an empty answer are refused unless `unnoticed`.
 
     Errors: ExportError, NothingExported, SnapshotError; Unreachable where the index does not answer for sources.
     """
     snapshot = Snapshot(folder)
     try:
         exporter = FORMATS[export_format]
-        return write_export(
-            out, export_format, exporter.layout, snapshot, exporter.results(snapshot, unpack, unnoticed)
-        )
+        return write_export(out, export_format, exporter.layout, snapshot, exporter.results(snapshot, unpack))
     except InvalidVersion as error:
         raise SnapshotError(
             f"{folder}: {error}. Get the snapshot from its publisher again", code="snapshot_version_invalid"

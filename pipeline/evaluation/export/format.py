@@ -100,8 +100,8 @@ class Format:
     """A format; `programs.py` reads its records as programs."""
 
     layout: Layout
-    results: Callable[[Snapshot, Unpack, bool], Iterator[Result]]
-    """Converts the rows of a snapshot; True includes rows whose tests do not notice an empty answer."""
+    results: Callable[[Snapshot, Unpack], Iterator[Result]]
+    """Converts the rows of a snapshot."""
     recognised_by: tuple[frozenset[str], ...] = ()
     """Fields of the first record of a file of JSON lines; none where a file is one object {"data": [ … ]}."""
     answers: tuple[str, str] | None = None

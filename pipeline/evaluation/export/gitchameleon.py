@@ -128,7 +128,7 @@ def _flag(value: object) -> bool:
 
 FORMAT = Format(
     layout=_LAYOUT,
-    results=lambda snapshot, unpack, unnoticed: gitchameleon(snapshot),
+    results=lambda snapshot, unpack: gitchameleon(snapshot),
     recognised_by=(frozenset({"example_id", "starting_code"}),),
     answers=("example_id", "answer"),
 )

@@ -140,10 +140,10 @@ def _agent_files(family: Family, row: AnyRow) -> dict[str, str]:
     return {"source.py": row["source_code"]} if text is None else {"solution.py": text}
 
 
-def harbor(snapshot: Snapshot, unpack: Unpack, *, unnoticed: bool = False) -> Iterator[Result]:
+def harbor(snapshot: Snapshot, unpack: Unpack) -> Iterator[Result]:
     """Yield the tasks of a snapshot, each a folder, and the manifest of all.
 
-    A task is refused whose empty answer passes, or was not run, unless `unnoticed`.
+    A task is refused whose empty answer passes, or was not run.
 
     Errors: ExportError, SnapshotError; SandboxUnavailable where empty answers cannot be run, Unreachable where the
     index that has the sources of projects does not answer.
@@ -171,7 +171,7 @@ def harbor(snapshot: Snapshot, unpack: Unpack, *, unnoticed: bool = False) -> It
                 yield checked
             else:
                 able.append((task, *checked))
-        refused = {} if unnoticed else dict(_unnoticed([task for task, _, _ in able], rows, snapshot, sources))
+        refused = dict(_passing_empty([task for task, _, _ in able], rows, snapshot, sources))
         # One project after the other, so that each is unpacked once.
         for task, run, prompt in sorted(able, key=lambda each: rows[each[0].id].get("project_id") or ""):
             row = rows[task.id]
@@ -204,7 +204,7 @@ def _prompts(snapshot: Snapshot, family: Family) -> dict[str, Prompt | Without]:
     setting = BY_NAME[family].setting
     ignore_case = load(settings().rules / "masking.yaml", MaskingRules).ignore_case
     rules = prompt_rules()[setting]
-    return {each.id: each for each in prompts(snapshot, setting, rules, ignore_case=ignore_case, unnoticed=True)}
+    return {each.id: each for each in prompts(snapshot, setting, rules, ignore_case=ignore_case)}
 
 
 def _able(task: Task, sources: Sources, prompts_by_id: Mapping[str, Prompt | Without]) -> tuple[Run, Prompt] | Refused:
@@ -223,7 +223,7 @@ def _able(task: Task, sources: Sources, prompts_by_id: Mapping[str, Prompt | Wit
     return run, prompt
 
 
-def _unnoticed(
+def _passing_empty(
     tasks: Sequence[Task], rows: Mapping[str, AnyRow], snapshot: Snapshot, sources: Sources
 ) -> Iterator[tuple[str, Refused]]:
     """Yield the tasks whose empty answer passes, or has no verdict; those that are not certain to fail are run."""
@@ -232,8 +232,8 @@ def _unnoticed(
     for task in tasks:
         outcome = outcomes.get(task.id)
         # Of a scene in which nothing is missing the empty answer is the reference.
-        if task.is_unnoticed or outcome is Outcome.PASSED or rows[task.id].get("middle") == "":
-            reason = Unsupported.NOT_DISCRIMINATING
+        if outcome is Outcome.PASSED or rows[task.id].get("middle") == "":
+            reason = Unsupported.EMPTY_PASSES
         elif outcome in (Outcome.HARNESS_ERROR, Outcome.NO_ENVIRONMENT):
             reason = Unsupported.CONTROL_NOT_RUN
         else:
@@ -243,6 +243,6 @@ def _unnoticed(
 
 FORMAT = Format(
     layout=_LAYOUT,
-    results=lambda snapshot, unpack, unnoticed: harbor(snapshot, unpack, unnoticed=unnoticed),
+    results=harbor,
     recognised_by=(frozenset({"task", "family", "digest"}),),
 )

@@ -211,7 +211,7 @@ def version_of(file: str) -> str | None:
 
 FORMAT = Format(
     layout=_LAYOUT,
-    results=lambda snapshot, unpack, unnoticed: libevolutioneval(snapshot),
+    results=lambda snapshot, unpack: libevolutioneval(snapshot),
     recognised_by=(
         frozenset({"prompt", "code_str"}),
         frozenset({"prompt", "target", "api"}),

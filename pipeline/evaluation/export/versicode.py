@@ -297,4 +297,4 @@ def bare_version(version: str) -> str:
     return version.strip().removeprefix("==").strip()
 
 
-FORMAT = Format(layout=_LAYOUT, results=lambda snapshot, unpack, unnoticed: versicode(snapshot))
+FORMAT = Format(layout=_LAYOUT, results=lambda snapshot, unpack: versicode(snapshot))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pipeline.core.errors import InputError
@@ -29,14 +29,12 @@ class Prompt:
     system: str | None
     prompt: str
     canary: str
-    is_unnoticed: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """Return the line of a file of prompts, with a mark if its tests do not notice an empty answer."""
+        """Return the line of a file of prompts, ."""
         system = {"system": self.system} if self.system is not None else {}
         named = {"id": self.id, "family": self.family, "setting": self.setting}
-        marked = {"discriminating": False} if self.is_unnoticed else {}
-        return {**named, **system, "prompt": self.prompt, "canary": self.canary, **marked}
+        return {**named, **system, "prompt": self.prompt, "canary": self.canary}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +53,11 @@ def prompts(
     *,
     ignore_case: bool,
     attempts: Attempts | None = None,
-    unnoticed: bool = False,
     view: View = View.ALL,
 ) -> Iterator[Prompt | Without]:
     """Yield the prompt of each row of a setting's family, or the reason why it has none, in the order of the snapshot.
 
-    `attempts` are failed answers by id, for settings that include one; `ignore_case` is that of `masking.yaml`. Scenes
-    whose tests do not notice an empty answer have a prompt only if `unnoticed`.
+    `attempts` are failed answers by id, for settings that include one; `ignore_case` is that of `masking.yaml`.
 
     Errors: those of the snapshot's `rows`; ValueError for a row that the template cannot render.
     """
@@ -71,15 +67,6 @@ def prompts(
     for row_id, row in rows_of(snapshot, family, rule.inputs, attempts or {}):
         if not BY_NAME[family].is_in(view, row):
             yield Without(row_id, NoPrompt.NOT_IN_VIEW, "")
-            continue
-        if BY_NAME[family].unnoticed(row):
-            reason = NoPrompt.NOT_DISCRIMINATING
-            prompt = _of_row(row_id, row, setting, rules, columns, ignore_case=ignore_case) if unnoticed else None
-            yield (
-                replace(prompt, is_unnoticed=True)
-                if isinstance(prompt, Prompt)
-                else prompt or Without(row_id, reason, "")
-            )
             continue
         yield _of_row(row_id, row, setting, rules, columns, ignore_case=ignore_case)
 

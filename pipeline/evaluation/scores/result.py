@@ -94,7 +94,6 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: str
     manifest_sha256: str
     view: View
-    unnoticed: bool
     measured: Measured | None
     machine: Machine | None
     scores: Sequence[Mapping[str, Any]]
@@ -109,8 +108,6 @@ def result_of(
     runners: Runners | None,
     measured: Measured | None = None,
     prompts: Mapping[tuple[Family, str], str] | None = None,
-    *,
-    unnoticed: bool = False,
 ) -> Result:
     """Return the score file of a scoring; `prompts` are the hashes of prompts by task."""
     reader = Snapshot(snapshot)
@@ -131,7 +128,6 @@ def result_of(
         snapshot=reader.name,
         manifest_sha256=reader.sha256,
         view=view,
-        unnoticed=unnoticed,
         measured=measured,
         machine=_machine(runners, scored) if runners else None,
         scores=scored.rows,

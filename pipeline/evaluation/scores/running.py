@@ -66,8 +66,6 @@ def run_samples(
     runners: Runners,
     file: RunFile,
     report: ReportProgress,
-    *,
-    unnoticed: bool = False,
 ) -> Passes:
     """Run the samples of tasks, equal ones once; outcomes in the file are reused.
 
@@ -76,7 +74,7 @@ def run_samples(
     Errors: SnapshotError.
     """
     passes = Passes()
-    planned = {key: _plan(passes, tasks[key[1]][key[0]], texts, sources, unnoticed) for key, texts in samples.items()}
+    planned = {key: _plan(passes, tasks[key[1]][key[0]], texts, sources) for key, texts in samples.items()}
     every = {run.key: run for runs in planned.values() for run in runs}
     new = [run for run in every.values() if run.key not in file.outcomes]
     passes.runs = len(new)
@@ -123,11 +121,8 @@ def run_controls(tasks: Sequence[Task], snapshot: Snapshot) -> Mapping[str, Outc
         return {run.answered[1]: file.outcomes[run.key] for run in runs}
 
 
-def _plan(passes: Passes, task: Task, texts: Sequence[str], sources: Sources, unnoticed: bool) -> list[Run]:
+def _plan(passes: Passes, task: Task, texts: Sequence[str], sources: Sources) -> list[Run]:
     """Return the runs of a task's samples, and of its control."""
-    if task.is_unnoticed and not unnoticed:
-        passes.excluded.append(_not_discriminating(task))
-        return []
     runs = [run for text in dict.fromkeys(texts) for run in plan(task, text, sources)]
     if texts and (why := unparted(task)):
         passes.excluded.append(Excluded(Exclusion.TESTS_NOT_PARTED, why, task.id))
@@ -135,11 +130,6 @@ def _plan(passes: Passes, task: Task, texts: Sequence[str], sources: Sources, un
         reason = Exclusion.NOT_RUNNABLE
         passes.excluded.append(Excluded(reason, f"{task.family}: {reason.meaning}", task.id))
     return [*runs, *(plan_control(task, sources) if runs else ())]
-
-
-def _not_discriminating(task: Task) -> Excluded:
-    reason = Exclusion.NOT_DISCRIMINATING
-    return Excluded(reason, f"{task.family}: {reason.meaning}", task.id)
 
 
 def _by_place(runs: Iterable[Run]) -> dict[tuple[str, bool], list[Run]]:
@@ -210,7 +200,8 @@ def _give_up(runs: Iterable[Run], error: Exception, file: RunFile, outcome: Outc
 def _judge(passes: Passes, task: Task, texts: Sequence[str], runs: Sequence[Run], file: RunFile) -> None:
     """Turn the outcomes of a task's runs into scores of its samples; runs without a verdict have none."""
     if any(run.control and file.outcomes[run.key] is Outcome.PASSED for run in runs):
-        passes.excluded.append(_not_discriminating(task))
+        reason = Exclusion.EMPTY_PASSES
+        passes.excluded.append(Excluded(reason, f"{task.family}: {reason.meaning}", task.id))
         return
     keys = {(run.metric, run.sample): run.key for run in runs if not run.control}
     unjudged: dict[Outcome, list[str]] = defaultdict(list)

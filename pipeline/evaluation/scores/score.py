@@ -39,7 +39,7 @@ REFERENCE_RUNS = Path("scores", "references.jsonl")
 
 _TASKS_ONLY = frozenset(
     {
-        *(Exclusion.NOT_PREDICTED, Exclusion.NO_DOCUMENT, Exclusion.NOT_RUNNABLE, Exclusion.NOT_DISCRIMINATING),
+        *(Exclusion.NOT_PREDICTED, Exclusion.NO_DOCUMENT, Exclusion.NOT_RUNNABLE, Exclusion.EMPTY_PASSES),
         Exclusion.TESTS_NOT_PARTED,
         Exclusion.WITHDRAWN,
     }
@@ -81,16 +81,14 @@ def score_predictions(
     runs: Path | None = None,
     report: ReportProgress = no_progress,
     *,
-    unnoticed: bool = False,
     view: View = View.ALL,
     references: Path | None = None,
     only: Collection[tuple[Family, str]] | None = None,
 ) -> Scored:
     """Score a file of predictions for a view; with runners, run them too. `runs` is the file that stores outcomes.
 
-    Tasks whose tests do not notice an empty answer count only if `unnoticed`; `only` restricts the tasks. With a file
-    of `references`, those of the tasks are run once on this machine, and those that are slow or fail here are in the
-    result.
+    `only` restricts the tasks. With a file of `references`, those of the tasks are run once on this machine, and those
+    that are slow or fail here are in the result.
 
     Errors: SnapshotError.
     """
@@ -100,7 +98,7 @@ def score_predictions(
         tasks = {of: {f: task for f, task in by.items() if (f, of) in only} for of, by in tasks.items()}
     documents = _Documents(reader)
     answers = read_predictions(predictions, rules)
-    counted = tally(tasks, answers, rules, documents.of, keep, unnoticed=unnoticed)
+    counted = tally(tasks, answers, rules, documents.of, keep)
     scores: dict[Any, dict[Metric, Sequence[float]]] = {key: dict(values) for key, values in counted.scores.items()}
     withdrawn = read_errata(reader)
     excluded, ran = [_withdrawn(each, withdrawn) for each in counted.excluded], None
@@ -109,15 +107,14 @@ def score_predictions(
     if runners is not None:
         sources = Sources.read(reader, [runners.engine.settings, plain(runners.project_context.rules)])
         with RunFile(runs, settings().cache / CONTROLS) as file:
-            passes = run_samples(counted.samples, tasks, sources, runners, file, report, unnoticed=unnoticed)
+            passes = run_samples(counted.samples, tasks, sources, runners, file, report)
         if references:
             executed = [tasks[of][family] for family, of in passes.scores]
             doubtful = doubtful_references(executed, sources, runners, references, report)
         for key, values in passes.scores.items():
             scores.setdefault(key, {}).update(values)
         excluded, ran, unjudged = excluded + passes.excluded, passes.runs, passes.open
-    answerable = (task for of_id in tasks.values() for task in of_id.values() if unnoticed or not task.is_unnoticed)
-    there = Counter(task.family for task in answerable)
+    there = Counter(task.family for of_id in tasks.values() for task in of_id.values())
     answered = Counter(family for family, _ in {answered for answered, _ in counted.answers})
     rows = score_rows(scores, tasks, rules.k, rules.resamples, unjudged)
     of = {family: (answered[family], there[family]) for family in Family if answered[family]}

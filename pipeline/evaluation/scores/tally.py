@@ -46,8 +46,6 @@ def tally(
     rules: ScoreRules,
     documents: Documents,
     keep: bool = False,
-    *,
-    unnoticed: bool = False,
 ) -> Tally:
     """Score every sample of every prediction without running it; `keep` the samples, to run them later.
 
@@ -66,7 +64,7 @@ def tally(
             if excluded is not None:
                 counts.excluded.append(excluded)
     counts.excluded += _twice(counts)
-    counts.excluded += _unanswered(counts, tasks, unnoticed)
+    counts.excluded += _unanswered(counts, tasks)
     return counts
 
 
@@ -166,12 +164,12 @@ def _twice(counts: Tally) -> list[Excluded]:
     return excluded
 
 
-def _unanswered(counts: Tally, tasks: Tasks, unnoticed: bool) -> list[Excluded]:
+def _unanswered(counts: Tally, tasks: Tasks) -> list[Excluded]:
     answered = {each for each, _ in counts.answers}
     families = {family for family, _ in answered}
     return [
         Excluded(Exclusion.NOT_PREDICTED, f"no line answers this {family}", task.id)
         for of_id in tasks.values()
         for family, task in of_id.items()
-        if family in families and (family, task.id) not in answered and (unnoticed or not task.is_unnoticed)
+        if family in families and (family, task.id) not in answered
     ]

@@ -68,7 +68,8 @@ def controlled_stage(
     These versions are the first that can be compared with the one before, and each in which the API is new, about to
     go or modified (LibEvolutionEval, 2412.04478, section 2.1 and appendix B). Refused are NO_TEXT (no sentence of the
     document describes it), DRAFT_WAITING (a model may), SEVERAL_ANSWERS (another API of its module or class is
-    documented with the same first sentence and arguments), LEAKS_ANSWER (module, class or arguments give the
+    documented with the same first sentence and arguments), TOO_SHORT (all arguments of a function are optional, so
+    that a call would give none), LEAKS_ANSWER (module, class or arguments give the
     name away), OVER_QUOTA. Notes: those of `notes_of`.
     """
     history = History(tables["releases"], tables["symbols"], tables["changes"], Tags(tables["lifecycles"], tagging).at)
@@ -256,7 +257,10 @@ class _Maker:
     def candidate(self, document: ApiDocumentRow, version: str) -> _Candidate | Reject:
         """Return the candidates for completions."""
         path = document["path"]
-        tags = tags_of(f"{path} {version}", path, version, self.history)
+        key = f"{path} {version}"
+        if document["kind"] == SymbolKind.FUNCTION and document["parameters"] and not _prompt_arguments(document):
+            return Reject(key, RejectReason.TOO_SHORT, "a call without arguments, all of which are optional")
+        tags = tags_of(key, path, version, self.history)
         return tags if isinstance(tags, Reject) else _Candidate(document, version, tags)
 
     def free_places(self, accepted: Sequence[_Candidate], silent: Sequence[_Candidate]) -> list[_Candidate]:

@@ -14,11 +14,6 @@ def _scene(row: PublishedSceneRow) -> Iterator[Proof]:
     yield ProjectTests(row["project_id"], row["path"], tuple(row["unit_test_ids"]))
 
 
-def is_unnoticed(row: PublishedSceneRow) -> bool:
-    """Return whether the tests of a scene pass with an empty answer, so that runs measure nothing."""
-    return row["discriminating"] is False
-
-
 SCENES = InstanceFamily(
     name=Family.SCENE,
     stages=("scenes", "scenes_acceptance"),
@@ -26,7 +21,7 @@ SCENES = InstanceFamily(
     advice=("no function that tests reach could be taken", "see curation_rules/scenes.yaml"),
     reference="middle",
     setting="codevbench-instruction",
-    scoring=("project_id", "discriminating"),
+    scoring=("project_id",),
     running=("path", "lock_id", "unit_test_ids", "prefix", "suffix", "test_suffix", "block_type"),
     place=("library", "project", "version", "path", "namespace", "block_type", "scene"),
     cluster=("library", "project", "path", "namespace"),
@@ -42,5 +37,4 @@ SCENES = InstanceFamily(
     proofs=Proofs(("project_id", "path", "unit_test_ids"), _scene),
     verbatim=True,
     apart=Facet.SCENE,
-    unnoticed=is_unnoticed,
 )

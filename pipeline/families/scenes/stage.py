@@ -137,6 +137,5 @@ def _row(project: ProjectRow, proven: Proven) -> SceneRow:
         "tests_reaching": proven.reaching,
         "wrong_answer": proven.wrong_answer,
         "noticed_by": list(proven.noticed_by),
-        "discriminating": bool(proven.noticed_by),
         **proven.score.columns,
     }

@@ -21,7 +21,6 @@ def result(*scores: Any) -> Result:
         snapshot="demo",
         manifest_sha256="0" * 64,
         view=View.ALL,
-        unnoticed=False,
         measured=None,
         machine=None,
         scores=scores,

@@ -165,23 +165,6 @@ def test_a_project_whose_sources_are_gone(demo: str, sources: Unpack, tmp_path: 
     assert sum(written.records.values()) == 9
 
 
-def test_scenes_whose_tests_notice_nothing_are_taken_in_and_marked_if_asked_for(
-    demo: str, sources: Unpack, tmp_path: Path
-) -> None:
-    content = lake_tables(demo)
-    content["published_scenes"].append(
-        scene(Scene.WHOLE_BLOCK) | {"id": "unnoticed", "block_key": "demo/counting.py#L8-L8", "discriminating": False}
-    )
-    folder = snapshot_of(content, tmp_path)
-    written = export(folder, ExportFormat.CODEVBENCH, tmp_path / "out", sources)
-    assert written.refused == {("scenes", Unsupported.NOT_DISCRIMINATING): 1}
-    whole = export(folder, ExportFormat.CODEVBENCH, tmp_path / "whole", sources, unnoticed=True)
-    assert sum(whole.records.values()) == sum(written.records.values()) + 1
-    (file,) = (tmp_path / "whole" / "prompts").glob("prefix_suffix_full*")
-    marks = [json.loads(line)["discriminating"] for line in file.read_text().splitlines()]
-    assert marks.count(False) == 1
-
-
 def test_an_empty_folder_is_taken(snapshot: Path, sources: Unpack, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)

@@ -389,7 +389,7 @@ def test_rows_without_a_verdict_or_prompt_are_refused(tmp_path: Path) -> None:
         completion("line", CODE.replace("wrap('a b', 1)", "[line-mask]"), "wrap('a b', 1)", id="lost", lock_id="gone"),
     ]
     content["published_functions"] += [
-        function("line", "    [line-mask]\n    return ['a', 'b']\n", "wrap('')", id="unnoticed"),
+        function("line", "    [line-mask]\n    return ['a', 'b']\n", "wrap('')", id="empty"),
         function(
             "line", "    [line-mask]\n", "return wrap(text, 1)", id="whole", tests="def test_it():\n    print()\n"
         ),
@@ -400,11 +400,8 @@ def test_rows_without_a_verdict_or_prompt_are_refused(tmp_path: Path) -> None:
         ("completions", Unsupported.NOT_RUNNABLE): 2,
         ("functions", Unsupported.NOT_RUNNABLE): 1,
         ("functions", Unsupported.NO_PROMPT): 1,
-        ("functions", Unsupported.NOT_DISCRIMINATING): 1,
+        ("functions", Unsupported.EMPTY_PASSES): 1,
     }
-    (tmp_path / "more").mkdir()
-    taken_in = written(content, tmp_path / "more", unnoticed=True).refused
-    assert refused.keys() - taken_in.keys() == {("functions", Unsupported.NOT_DISCRIMINATING)}
 
 
 def test_an_id_is_a_folder_of_its_own_whatever_it_is(tmp_path: Path) -> None:

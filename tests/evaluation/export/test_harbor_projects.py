@@ -103,7 +103,7 @@ def rows_in(snapshot: Path, out: Path) -> dict[str, tuple[Path, Family, Any]]:
 def test_rewards_are_the_verdicts_of_scoring(
     written: ExportSummary, snapshot: Path, runners: Runners, environment: Environment, tmp_path: Path
 ) -> None:
-    assert written.refused == {("scenes", Unsupported.NOT_DISCRIMINATING): 1}  # nothing is missing in it
+    assert written.refused == {("scenes", Unsupported.EMPTY_PASSES): 1}  # nothing is missing in it
     tasks = rows_in(snapshot, tmp_path / "out")
     assert len(tasks) == 2
     reader, rewards = Snapshot(snapshot), dict[str, list[float]]()

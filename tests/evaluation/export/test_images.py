@@ -99,7 +99,7 @@ def test_a_trial_in_images_that_no_daemon_built(podman: str, tmp_path: Path) -> 
         environments = {name: content[name] for name in ("releases", "problem_environments")}
         lock_id = content["problem_environments"][0]["lock_id"]
         rows = {**environments, "published_problems": [problem(lock_id=lock_id)]}
-        export(snapshot_of(rows, tmp_path), ExportFormat.HARBOR, tmp_path / "out", cast(Any, None), unnoticed=True)
+        export(snapshot_of(rows, tmp_path), ExportFormat.HARBOR, tmp_path / "out", cast(Any, None))
         [task] = [tmp_path / "out" / json.loads((tmp_path / "out" / "tasks.jsonl").read_text())["task"]]
         path = "PATH=/usr/local/bin:/usr/bin:/bin"
         run(

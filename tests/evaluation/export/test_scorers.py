@@ -262,7 +262,7 @@ def test_codevbench(response: str | None, passes: bool, exported: Path) -> None:
 def test_the_prompts_of_codevbench(exported: Path) -> None:
     fields = (
         "func_name item_dids unit_test_ids block_key block_type prompt prefix suffix middle test_prefix test_suffix"
-        " test_middle discriminating"
+        " test_middle"
     )
     for path in sorted((exported / "prompts").iterdir()):
         (record,) = (json.loads(line) for line in path.read_text().splitlines())

@@ -51,21 +51,6 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return snapshot_of(TABLES, tmp_path_factory.mktemp("snapshot"))
 
 
-def test_scenes_whose_tests_notice_nothing_have_prompts_if_asked_for(tmp_path: Path) -> None:
-    unnoticed = scene(Scene.WHOLE_BLOCK) | {
-        "id": "unnoticed",
-        "block_key": "demo/counting.py#L8-L8",
-        "discriminating": False,
-    }
-    folder = snapshot_of(TABLES | {"published_scenes": [scene(Scene.WHOLE_BLOCK), unnoticed]}, tmp_path)
-    setting = next(name for name in RULES if name.startswith("codevbench"))
-    without = [one for one in made(folder, setting) if isinstance(one, Without)]
-    assert [(one.id, one.reason) for one in without] == [("unnoticed", NoPrompt.NOT_DISCRIMINATING)]
-    whole = prompts(Snapshot(folder), setting, RULES[setting], ignore_case=True, unnoticed=True)
-    marks = {one.id: one.as_json().get("discriminating") for one in whole if isinstance(one, Prompt)}
-    assert marks == {scene(Scene.WHOLE_BLOCK)["id"]: None, "unnoticed": False}
-
-
 @pytest.mark.parametrize("setting", RULES)
 def test_every_setting_says_what_came_of_each_row(snapshot: Path, setting: str) -> None:
     found = made(snapshot, setting, ATTEMPT)

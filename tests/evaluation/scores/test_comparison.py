@@ -23,7 +23,7 @@ def result(scores: dict[str, list[float]], metric: Metric = Metric.PASS, cluster
         for of, samples in scores.items()
     ]
     head: dict[str, Any] = {"format": FORMAT, "driftline": "1", "snapshot": "mine", "manifest_sha256": "0" * 64}
-    head |= {"view": View.ALL, "unnoticed": False, "measured": None, "machine": None, "scores": [], "excluded": {}}
+    head |= {"view": View.ALL, "measured": None, "machine": None, "scores": [], "excluded": {}}
     return Result(**{**head, "tasks": tasks, **fields})
 
 

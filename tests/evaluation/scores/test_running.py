@@ -144,8 +144,8 @@ def test_a_function_passes_with_its_tests(folder: Path, runners: Runners) -> Non
         {"id": "comment", "completions": ["wrap('')"]},
     )
     assert passes(found)["function", 1] == (0.5, 2, 0)
-    unheard = [(one.reason, one.id) for one in found.excluded if one.reason is Exclusion.NOT_DISCRIMINATING]
-    assert unheard == [(Exclusion.NOT_DISCRIMINATING, "comment")]
+    unheard = [(one.reason, one.id) for one in found.excluded if one.reason is Exclusion.EMPTY_PASSES]
+    assert unheard == [(Exclusion.EMPTY_PASSES, "comment")]
 
 
 def test_a_problem_may_be_answered_as_its_prompt_asks_the_whole_program_in_a_code_block(
@@ -163,7 +163,7 @@ def test_a_problem_may_be_answered_as_its_prompt_asks_the_whole_program_in_a_cod
 @pytest.mark.parametrize(
     ("of", "reason", "detail"),
     [
-        ("comment", Exclusion.NOT_DISCRIMINATING, "notices no difference"),
+        ("comment", Exclusion.EMPTY_PASSES, "empty answer passes"),
         ("part", Exclusion.NOT_RUNNABLE, "as part of a project"),
         ("lost", Exclusion.NO_ENVIRONMENT, "needs Python 2.7"),
     ],

@@ -155,23 +155,11 @@ def test_the_year_of_a_migration_is_that_of_its_target(tmp_path: Path) -> None:
 
 def test_the_year_of_a_scene_is_that_of_its_project(tmp_path: Path) -> None:
     tables: dict[str, list[dict[str, Any]]] = {
-        "scenes": [{"id": "scene", "project_id": "shop 1.0", "scene": "1.1", "discriminating": True}],
+        "scenes": [{"id": "scene", "project_id": "shop 1.0", "scene": "1.1"}],
         "projects": [{"id": "shop 1.0", "release_time": datetime(2024, 1, 1, tzinfo=UTC)}],
     }
     tasks = read_tasks(Snapshot(snapshot(tmp_path / "snapshot", tables)), RULES_OF_SCORES.facets)
     assert {(Facet.YEAR, "2024"), (Facet.SCENE, "1.1")} <= set(tasks["scene"][Family.SCENE].groups)
-
-
-def test_tasks_whose_tests_notice_nothing_are_asked_for_only_if_taken_in(tmp_path: Path) -> None:
-    row = {"project_id": "shop 1.0", "scene": "1.1"}
-    scenes = [row | {"id": "scene", "discriminating": True}, row | {"id": "unnoticed", "discriminating": False}]
-    folder = snapshot(tmp_path / "snapshot", {"scenes": scenes})
-    predictions = answers({("scene", "scene"): "x"})
-    found = score_predictions(folder, io.BytesIO(predictions), RULES_OF_SCORES)
-    assert (found.answered, list(found.excluded)) == ({Family.SCENE: (1, 1)}, [])
-    whole = score_predictions(folder, io.BytesIO(predictions), RULES_OF_SCORES, unnoticed=True)
-    assert whole.answered == {Family.SCENE: (1, 2)}
-    assert [(one.id, one.reason) for one in whole.excluded] == [("unnoticed", Exclusion.NOT_PREDICTED)]
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,10 @@ REFUSED = {
         RejectReason.LEAKS_ANSWER,
     ),
     "nothing is described": (api_document("lib.take", "Deprecated since 1.0.", "1.0"), RejectReason.NO_TEXT),
+    "all its arguments are optional": (
+        api_document("lib.take", "Return what is in it.", "1.0", parameters=[parameter("size", mandatory=False)]),
+        RejectReason.TOO_SHORT,
+    ),
     "nobody knows it": (api_document("lib.unknown", "Return what is in it.", "1.0"), RejectReason.UNRESOLVED_NAME),
 }
 

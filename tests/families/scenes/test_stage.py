@@ -83,7 +83,6 @@ def test_tests_notice_what_they_check_and_not_what_they_only_run(output: Output)
     for row in scenes(output):
         assert row["noticed_by"]
         assert set(row["noticed_by"]) <= set(row["unit_test_ids"])
-        assert row["discriminating"]
     # test_heaviest runs its loop and checks nothing of it; test_total looks at what comes out.
     loops = [row for row in scenes(output) if row["block_type"] == BlockType.FOR]
     assert {row["namespace"] for row in loops} == {"shop.prices.total"}

@@ -189,7 +189,7 @@ def of_family(table: str, row: Any, **others: Sequence[Any]) -> dict[FlagKind, s
 
 PROJECT = {"id": "p", "project": "shop", "version": "1.2", "licence": "MIT"}
 TASK = {"id": "t", "library": "lib", "project_id": "p", "reference": "return 1\n", "version": "1.2"}
-SCENE = TASK | {"middle": "pass\n", "discriminating": True, "block_type": BlockType.IF}
+SCENE = TASK | {"middle": "pass\n", "block_type": BlockType.IF}
 PROBLEM = {
     "id": "q",
     "library": "lib",

@@ -88,7 +88,9 @@ def differences(folder: str, step: int) -> tuple[list[tuple[str, set[str]]], int
     """Return the files of which the walk says something else, and how many were compared."""
     wrong: list[tuple[str, set[str]]] = []
     compared = 0
-    for file in sorted(Path(folder).rglob("*.py"))[::step]:
+    # an interpreter's own folder holds whatever else a machine has installed for it
+    files = (file for file in Path(folder).rglob("*.py") if "site-packages" not in file.relative_to(folder).parts)
+    for file in sorted(files)[::step]:
         try:
             text = importlib.util.decode_source(file.read_bytes())
             ast.parse(text)
@@ -119,7 +121,7 @@ def test_a_sample_of_the_standard_library():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("folder", "step", "least"), [("stdlib", 83, 25), ("purelib", 141, 50)])
+@pytest.mark.parametrize(("folder", "step", "least"), [("stdlib", 61, 25), ("purelib", 141, 50)])
 def test_every_file_of_installed_libraries(folder, step, least):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
