@@ -96,7 +96,7 @@ def collect(request: Refresh, planned: Sequence[str]) -> list[str]:
         for place, library in enumerate(planned):
             for number, group in enumerate(GROUPS):
                 step, done = f"{library}: {group}", place * len(GROUPS) + number
-                if not _run(request, group, library, partial(_report_stage, report, step, done, total)):
+                if _run(request, group, library, partial(_report_stage, report, step, done, total)) is None:
                     failed.append(library)
                     break
     return [f"these libraries failed and are as they were before: {', '.join(failed)}"] if failed else []

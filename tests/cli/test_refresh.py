@@ -31,6 +31,10 @@ def test_a_refresh_another_one_and_one_without_the_index(
     assert [words[0] for words in proposed] == ["verify", "history"]
     assert all(driftline(*words).status == 0 for words in proposed)
     assert "Left out: github: no token: set GITHUB_TOKEN" in " ".join(first.out.split())
+    # groups of stages that the family does not need are empty, and no failure
+    of_scenes = driftline("refresh", "--libraries", "demo", "--families", "scenes")
+    assert of_scenes.status == 0, of_scenes.text
+    assert "scenes_acceptance" in of_scenes.out
     again = driftline("refresh", "--libraries", "demo", "--json").json
     told = {
         "run",

@@ -26,6 +26,9 @@ from pipeline.lake.stage import Output, Reject
 _KIND_CALLS = frozenset({"type", "isinstance", "issubclass", "hasattr", "callable"})
 """Builtins that say what kind of thing something is, not what it does."""
 
+_OWN = frozenset({"self", "cls"})
+"""What a class calls itself: what is private of it is its own."""
+
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 """A word of a name in snake or camel case, as those of `to_dict` and `JSONEncoder`."""
 
@@ -49,12 +52,12 @@ def compatibilities_stage(tables: Tables, rules: CompatibilityRules, fails: Coll
     A release is asked for where it passes, or ends in one of `fails`, as programs do for what the release has not;
     other ends, such as a time-out, say nothing of the library.
 
-    Rejects: UNCHANGED for a kind of change that is not asked of; UNFIT_NAME of a private API; TOO_LONG; LEAKS_ANSWER
-    where the program speaks of versions, or prints one; NO_CHECK where all that it prints is blank, or says only what
-    kind of thing something is; NOT_PROVEN where it does not tell two releases apart, or comes out otherwise in each
-    run; OTHER_CAUSE where an API came or went, and a release that has it gives something else, or where it fails
-    between two releases and no change lists that; NEAR_DUPLICATE where a shorter program on an API of like name, in
-    the same class or module, has the same answer.
+    Rejects: UNCHANGED for a kind of change that is not asked of; UNFIT_NAME of a private API, or where the program
+    uses one; TOO_LONG; LEAKS_ANSWER where the program speaks of versions, or prints one; NO_CHECK where all that it
+    prints is blank, or says only what kind of thing something is; NOT_PROVEN where it does not tell two releases apart,
+    or comes out otherwise in each run; OTHER_CAUSE where an API came or went, and a release that has it gives something
+    else, or where it fails between two releases and no change lists that; NEAR_DUPLICATE where a shorter program on an
+    API of like name, in the same class or module, has the same answer.
     """
     releases = {row["version"]: row for row in tables["releases"]}
     programs, rejects = parted(_programs(tables, rules, releases))
@@ -90,8 +93,8 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
         code = source_of(program.snippet)
         if program.change["kind"] in rules.without_kinds:
             yield Reject(program.key, RejectReason.UNCHANGED, f"a change of {program.change['kind']}")
-        elif any(part.startswith("_") for part in program.path.split(".")):
-            yield Reject(program.key, RejectReason.UNFIT_NAME, f"{program.path} is private by its name")
+        elif private := next(_private_names(program.path, code), None):
+            yield Reject(program.key, RejectReason.UNFIT_NAME, f"{private} is private by its name")
         elif len(code.strip().split("\n")) > rules.max_lines:
             yield Reject(program.key, RejectReason.TOO_LONG, f"over {rules.max_lines} lines")
         elif little := _uninformative([check for check in program.snippet["checks"] if check["expected"]]):
@@ -100,6 +103,18 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
             yield Reject(program.key, RejectReason.LEAKS_ANSWER, f"the program has {leak[0]!r}")
         else:
             yield program
+
+
+def _private_names(path: str, code: str) -> Iterator[str]:
+    """Yield the names, of a path and of what a program takes of other objects and modules, that are private."""
+    for node in ast.walk(parse_python(f"import {path}\n{code}")):
+        names: Sequence[str] = ()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            modules = (getattr(node, "module", None) or "").split(".")
+            names = [*modules, *(part for alias in node.names for part in alias.name.split("."))]
+        elif isinstance(node, ast.Attribute) and not (isinstance(node.value, ast.Name) and node.value.id in _OWN):
+            names = [node.attr]
+        yield from (name for name in names if name.startswith("_") and not name.endswith("__"))
 
 
 def _row(

@@ -111,6 +111,7 @@ def test_the_answer_is_where_it_passes(store: Store, code: str, compatible: list
         (">>> import lib, warnings\n>>> lib.fetch(1)\n1\n", RejectReason.LEAKS_ANSWER),
         (">>> import lib\n>>> print(lib.fetch(''))\n<BLANKLINE>\n", RejectReason.NO_CHECK),
         (">>> import lib\n>>> print(type(lib.fetch).__name__)\nfunction\n", RejectReason.NO_CHECK),
+        (">>> import lib\n>>> lib._name = lib.fetch(1)\n>>> lib._name\n1\n", RejectReason.UNFIT_NAME),
         (">>> import lib\n" + 24 * ">>> number = 1\n" + ">>> lib.fetch(1)\n1\n", RejectReason.TOO_LONG),
         (
             ">>> import lib\n>>> sorted(dir(lib))[-1] == 'load' and lib.load(2, again=1) == 2\nFalse\n",
@@ -124,6 +125,7 @@ def test_the_answer_is_where_it_passes(store: Store, code: str, compatible: list
         "it speaks of warnings",
         "it prints a blank line",
         "it prints a type",
+        "it has a private name of the library",
         "it is long",
         "it came back",
     ],
