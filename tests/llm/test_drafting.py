@@ -270,6 +270,7 @@ WRITTEN = {
         True,
     ),
     "what is said of a subject": (["Return True if the page of it is fetch and False otherwise."], None, False),
+    "what is said of a subject, else": (["Return True if the page of it is fetch else False."], None, False),
     "what a program does": (["Subcommand: Gets a page of it."], None, False),
     "an adjective without which too little is left": (["Return a fetch order of all the pages."], None, False),
     "too little beside what is hidden, and the sentence behind it": (

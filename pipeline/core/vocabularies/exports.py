@@ -16,8 +16,8 @@ class Unsupported(Term):
     """Why a format does not support a row."""
 
     CONTROL_NOT_RUN = "control_not_run", "whether an empty answer fails could not be found out"
-    MASK_IN_CODE = "mask_in_code", "the code itself contains the mask of the format"
     EMPTY_PASSES = "empty_passes", "its tests do not notice an empty answer"
+    MASK_IN_CODE = "mask_in_code", "the code itself contains the mask of the format"
     NOT_RUNNABLE = "not_runnable", "no environment, or no verdict of a run judges its answers"
     NO_PROMPT = "no_prompt", "the setting of its family has no prompt for it"
     SAME_NAME = "same_name", "this name alone identifies records, and a newer release of the project has it"

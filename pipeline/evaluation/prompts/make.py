@@ -31,7 +31,7 @@ class Prompt:
     canary: str
 
     def as_json(self) -> dict[str, Any]:
-        """Return the line of a file of prompts, ."""
+        """Return the line of a file of prompts."""
         system = {"system": self.system} if self.system is not None else {}
         named = {"id": self.id, "family": self.family, "setting": self.setting}
         return {**named, **system, "prompt": self.prompt, "canary": self.canary}

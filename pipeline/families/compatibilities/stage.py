@@ -15,7 +15,7 @@ from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.changes import WHOLE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.corpus.usages.text import source_of
+from pipeline.corpus.usages.text import parse_program, source_of
 from pipeline.families.compatibilities.rules import CompatibilityRules
 from pipeline.families.proof import OTHER_RESULTS
 from pipeline.lake.guard import guarded, parted
@@ -26,8 +26,8 @@ from pipeline.lake.stage import Output, Reject
 _KIND_CALLS = frozenset({"type", "isinstance", "issubclass", "hasattr", "callable"})
 """Builtins that say what kind of thing something is, not what it does."""
 
-_OWN = frozenset({"self", "cls"})
-"""What a class calls itself: what is private of it is its own."""
+_OF_NAMED_TUPLES = frozenset({"_asdict", "_field_defaults", "_fields", "_make", "_replace"})
+"""Public names of named tuples (`collections.namedtuple`), which have an underscore so that no field is called so."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 """A word of a name in snake or camel case, as those of `to_dict` and `JSONEncoder`."""
@@ -93,7 +93,7 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
         code = source_of(program.snippet)
         if program.change["kind"] in rules.without_kinds:
             yield Reject(program.key, RejectReason.UNCHANGED, f"a change of {program.change['kind']}")
-        elif private := next(_private_names(program.path, code), None):
+        elif private := _private_name(program.path, code):
             yield Reject(program.key, RejectReason.UNFIT_NAME, f"{private} is private by its name")
         elif len(code.strip().split("\n")) > rules.max_lines:
             yield Reject(program.key, RejectReason.TOO_LONG, f"over {rules.max_lines} lines")
@@ -105,16 +105,17 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
             yield program
 
 
-def _private_names(path: str, code: str) -> Iterator[str]:
-    """Yield the names, of a path and of what a program takes of other objects and modules, that are private."""
-    for node in ast.walk(parse_python(f"import {path}\n{code}")):
-        names: Sequence[str] = ()
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            modules = (getattr(node, "module", None) or "").split(".")
-            names = [*modules, *(part for alias in node.names for part in alias.name.split("."))]
-        elif isinstance(node, ast.Attribute) and not (isinstance(node.value, ast.Name) and node.value.id in _OWN):
-            names = [node.attr]
-        yield from (name for name in names if name.startswith("_") and not name.endswith("__"))
+def _private_name(path: str, code: str) -> str | None:
+    """Return a private path, or a private name that a program takes of an object and does not bind itself; or None."""
+    if any(part.startswith("_") for part in path.split(".")):
+        return path
+    tree = parse_program(code)
+    nodes = list(ast.walk(tree)) if tree else []
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+    own = {node.attr for node in attributes if isinstance(node.ctx, ast.Store)} | _OF_NAMED_TUPLES
+    own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    names = (node.attr for node in attributes if node.attr not in own)
+    return next((name for name in names if name.startswith("_") and not name.endswith("__")), None)
 
 
 def _row(

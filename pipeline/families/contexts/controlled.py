@@ -258,7 +258,8 @@ class _Maker:
         """Return the candidates for completions."""
         path = document["path"]
         key = f"{path} {version}"
-        if document["kind"] == SymbolKind.FUNCTION and document["parameters"] and not _prompt_arguments(document):
+        has_options = any(parameter["mandatory"] is False for parameter in document["parameters"])
+        if document["kind"] == SymbolKind.FUNCTION and has_options and not _prompt_arguments(document):
             return Reject(key, RejectReason.TOO_SHORT, "a call without arguments, all of which are optional")
         tags = tags_of(key, path, version, self.history)
         return tags if isinstance(tags, Reject) else _Candidate(document, version, tags)

@@ -215,8 +215,8 @@ def folder(snapshot: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def written(content: Tables, place: Path, **options: bool) -> Any:
-    return export(snapshot_of(content, place), ExportFormat.HARBOR, place / "out", cast(Any, None), **options)
+def written(content: Tables, place: Path) -> Any:
+    return export(snapshot_of(content, place), ExportFormat.HARBOR, place / "out", cast(Any, None))
 
 
 def rows_in(folder: Path) -> dict[str, tuple[Path, Family, Any]]:

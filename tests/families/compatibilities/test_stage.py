@@ -111,7 +111,7 @@ def test_the_answer_is_where_it_passes(store: Store, code: str, compatible: list
         (">>> import lib, warnings\n>>> lib.fetch(1)\n1\n", RejectReason.LEAKS_ANSWER),
         (">>> import lib\n>>> print(lib.fetch(''))\n<BLANKLINE>\n", RejectReason.NO_CHECK),
         (">>> import lib\n>>> print(type(lib.fetch).__name__)\nfunction\n", RejectReason.NO_CHECK),
-        (">>> import lib\n>>> lib._name = lib.fetch(1)\n>>> lib._name\n1\n", RejectReason.UNFIT_NAME),
+        (">>> import lib\n>>> lib.fetch(1)\n1\n>>> lib._name\n2\n", RejectReason.UNFIT_NAME),
         (">>> import lib\n" + 24 * ">>> number = 1\n" + ">>> lib.fetch(1)\n1\n", RejectReason.TOO_LONG),
         (
             ">>> import lib\n>>> sorted(dir(lib))[-1] == 'load' and lib.load(2, again=1) == 2\nFalse\n",
