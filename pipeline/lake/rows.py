@@ -481,7 +481,7 @@ class MutationScoreRow(TypedDict):
     mutation_score: float | None
 
 class OtherAnswerRow(TypedDict):
-    """Which other names pass the run of a completion, where no text tells them from what is hidden."""
+    """Which other names pass the run of a completion: here, where no text tells them from what is hidden, or only in the other release."""
 
     id: str
     completion_id: str
@@ -490,6 +490,8 @@ class OtherAnswerRow(TypedDict):
     lock_id: str
     tried: int
     passing: Sequence[str]
+    neighbour_version: str | None
+    neighbour_answers: Sequence[str]
 
 class OwnTestRow(TypedDict):
     """A case of a library's own test, cut out of the suite of a release into a program that stands alone."""
@@ -1187,6 +1189,7 @@ class PublishedCompletionRow(CompletionRow):
     versions: Sequence[str] | None
     discriminating: bool | None
     neighbour_outcome: str | None  # Outcome
+    neighbour_answers: Sequence[str] | None
     description: str | None
     drafter: str | None  # Drafter
     model: str | None

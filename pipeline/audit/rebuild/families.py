@@ -34,6 +34,7 @@ from pipeline.lake.rows import (
     DraftRow,
     MigrationRow,
     MutationScoreRow,
+    OtherAnswerRow,
     PublishedBlockCompletionRow,
     PublishedChangeRow,
     PublishedCompatibilityRow,
@@ -76,7 +77,27 @@ def completion(context: RebuildContext, row: PublishedCompletionRow) -> RebuiltR
         {snippet["id"]: WitnessChange(witnessed[0], next(iter(failing), None))} if witnessed else {},
     )
     instance = of_id(output.rows, row["id"], output.rejects)
-    return _accepted(context, row, {"completions": [instance]}, _drafts(context, [instance], []))
+    drafts, other_answers = _drafts(context, [instance], []), _other_answers(row)
+    return _accepted(context, row, {"completions": [instance]}, drafts, other_answers=other_answers)
+
+
+def _other_answers(row: PublishedCompletionRow) -> list[OtherAnswerRow]:
+    """Return what came of other names in the program of a completion, for acceptance: none passed in its release."""
+    if not row["neighbour_answers"]:
+        return []
+    return [
+        {
+            "id": row["id"],
+            "completion_id": row["id"],
+            "library": row["library"],
+            "version": row["version"],
+            "lock_id": row["lock_id"],
+            "tried": 0,
+            "passing": [],
+            "neighbour_version": row["neighbour_version"],
+            "neighbour_answers": row["neighbour_answers"],
+        }
+    ]
 
 
 def migration(context: RebuildContext, row: PublishedMigrationRow) -> RebuiltRow:
@@ -282,6 +303,7 @@ def _accepted(
     families: Tables,
     drafts: Sequence[DraftRow] = (),
     scores: Sequence[MutationScoreRow] = (),
+    other_answers: Sequence[OtherAnswerRow] = (),
 ) -> RebuiltRow:
     """Run acceptance of an instance again, with the verdicts, flags and changes of the snapshot."""
     tables: Tables = {
@@ -304,7 +326,7 @@ def _accepted(
             "behaviours": _behaviours(changes),
             "reviews": [],
             "mutation_scores": scores,
-            "other_answers": [],
+            "other_answers": other_answers,
         },
         rules=_quality(context, row),
         executable_sources=context.rules.validation.executable_sources,

@@ -5,26 +5,23 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
 from packaging.version import Version
 
-from pipeline.core.syntax_trees import parse_python
 from pipeline.core.vocabularies.changes import WHOLE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.corpus.usages.text import parse_program, source_of
 from pipeline.families.compatibilities.rules import CompatibilityRules
 from pipeline.families.proof import OTHER_RESULTS
+from pipeline.families.uninformative import uninformative
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import ChangeRow, CompatibilityRow, ReleaseRow, SnippetCheck, SnippetRow, Tables, VerdictRow
+from pipeline.lake.rows import ChangeRow, CompatibilityRow, ReleaseRow, SnippetRow, Tables, VerdictRow
 from pipeline.lake.stage import Output, Reject
-
-_KIND_CALLS = frozenset({"type", "isinstance", "issubclass", "hasattr", "callable"})
-"""Builtins that say what kind of thing something is, not what it does."""
 
 _OF_NAMED_TUPLES = frozenset({"_asdict", "_field_defaults", "_fields", "_make", "_replace"})
 """Public names of named tuples (`collections.namedtuple`), which have an underscore so that no field is called so."""
@@ -97,7 +94,7 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
             yield Reject(program.key, RejectReason.UNFIT_NAME, f"{private} is private by its name")
         elif len(code.strip().split("\n")) > rules.max_lines:
             yield Reject(program.key, RejectReason.TOO_LONG, f"over {rules.max_lines} lines")
-        elif little := _uninformative([check for check in program.snippet["checks"] if check["expected"]]):
+        elif little := uninformative([check for check in program.snippet["checks"] if check["expected"]]):
             yield Reject(program.key, RejectReason.NO_CHECK, little)
         elif leak := rules.gives_away.search(code) or own_version.search(code):
             yield Reject(program.key, RejectReason.LEAKS_ANSWER, f"the program has {leak[0]!r}")
@@ -159,38 +156,6 @@ def _row(
         "python": newest["python"],
         "lock_id": newest["lock_id"],
     }
-
-
-def _uninformative(checks: Sequence[SnippetCheck]) -> str | None:
-    """Say why checks tell nothing of what the library does: blanks, what kind of thing something is, or that it is."""
-    if checks and not "".join(str(check["expected"]) for check in checks).replace("<BLANKLINE>", "").strip():
-        return "all that it prints is blank"
-    displayed: list[ast.AST] = []
-    for statement in parse_python("\n".join(check["statement"] for check in checks)).body:
-        printed = [
-            argument
-            for node in ast.walk(statement)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
-            for argument in node.args
-        ]
-        expression = statement.value if isinstance(statement, ast.Expr) else statement
-        # The type of a caught exception is what a call did.
-        displayed += printed if printed and not isinstance(statement, ast.Try) else [expression]
-    is_kinds = displayed and all(map(_is_kind, displayed))
-    return "it prints only what kind of thing something is, or that it is there" if is_kinds else None
-
-
-def _is_kind(node: ast.AST) -> bool:
-    match node:
-        case ast.UnaryOp(op=ast.Not(), operand=inner) | ast.Attribute(value=inner, attr="__name__" | "__qualname__"):
-            return _is_kind(inner)
-        case ast.Compare(ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(None)]):
-            return True
-        case ast.Call(func=ast.Name(id=name)):
-            return name in _KIND_CALLS
-        case ast.BoolOp(values=values):
-            return all(map(_is_kind, values))
-    return False
 
 
 def _one_of_a_wave(rows: Iterable[CompatibilityRow], generic: Collection[str]) -> Iterator[CompatibilityRow | Reject]:

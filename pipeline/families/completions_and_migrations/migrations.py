@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pipeline.core.syntax_trees import parse_python
@@ -14,6 +15,7 @@ from pipeline.families.completions_and_migrations.history import History, is_maj
 from pipeline.families.completions_and_migrations.pairs import Corpus, Pair, Side, changed_examples, connected_examples
 from pipeline.families.completions_and_migrations.required_names import required_names
 from pipeline.families.completions_and_migrations.rules import MigrationRules
+from pipeline.families.uninformative import uninformative
 from pipeline.lake.guard import guarded
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import ChangeRow, LifecycleRow, MigrationRow, RewriteRow, SnippetRow, UsageRow
@@ -119,16 +121,18 @@ def _instance(source: Side, target: Side, direction: Direction, pair: Pair, hist
     tags = tags_of(key, source.path, source.version, history, is_about_change=is_about_change)
     if isinstance(tags, Reject):
         return tags
-    source_name, target_name = (side.path.rpartition(".")[2] for side in (source, target))
-    if source_name != target_name and target_name in _aliases(source.code):
-        return Reject(key, RejectReason.LEAKS_ANSWER, f"the source imports something as {target_name}")
+    source_name, api_name = (side.path.rpartition(".")[2] for side in (source, target))
+    if source_name != api_name and api_name in _aliases(source.code):
+        return Reject(key, RejectReason.LEAKS_ANSWER, f"the source imports something as {api_name}")
     if visible := sorted(_variables(source.code) & _new_parameters(source, target)):
         detail = f"the source has variables called as new parameters: {', '.join(visible)}"
         return Reject(key, RejectReason.LEAKS_ANSWER, detail)
-    if target_name.startswith("_") and not target_name.endswith("__"):
-        return Reject(key, RejectReason.UNFIT_NAME, f"nobody can guess a private name: {target_name}")
+    if api_name.startswith("_") and not api_name.endswith("__"):
+        return Reject(key, RejectReason.UNFIT_NAME, f"nobody can guess a private name: {api_name}")
     if private := sorted(_private_attributes(target.code) - _private_attributes(source.code)):
         return Reject(key, RejectReason.UNFIT_NAME, f"nobody can guess a private name: {', '.join(private)}")
+    if why := uninformative(target.checks):
+        return Reject(key, RejectReason.NO_CHECK, why)
     identity = source.version, target.version, source.path, target.path, source.code, target.code
     id_ = content_id("migration", source.snippet["library"], *identity)
     sides = sorted((side.version, side.code) for side in (source, target))
@@ -150,8 +154,20 @@ def _instance(source: Side, target: Side, direction: Direction, pair: Pair, hist
         "source_code": source.code,
         "target_code": target.code,
         "source_name": source_name,
-        "target_name": target_name,
+        "target_name": _core_name(source, target),
     }
+
+
+def _core_name(source: Side, target: Side) -> str:
+    """Return the name that tells the target code from the source code: that of the API, if the source lacks it.
+
+    Of an API that only moved it is the last part of the path that is new, as `markupsafe` for `flask.escape`; where
+    none is, the name of the API. Else the source code itself would pass for a migration.
+    """
+    required = required_names(source.code, target.code, target.path).apis
+    parts = target.path.split(".")
+    new = (name for name in reversed(parts) if name in required and not re.search(rf"\b{name}\b", source.code))
+    return next(new, parts[-1])
 
 
 def _aliases(code: str) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""The stage `other_answers`: which other names pass the run of a completion, where no text excludes them."""
+"""The stage `other_answers`: which other names pass the run of a completion, in its release or in the other one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from itertools import islice
+from functools import cache
 from typing import Any
 
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
@@ -28,18 +28,31 @@ from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.place import at_release
-from pipeline.lake.rows import CompletionRow, EnvironmentRow, OtherAnswerRow, SymbolRow, SymbolState, Tables
+from pipeline.lake.rows import (
+    ChangeRow,
+    CompletionRow,
+    EnvironmentRow,
+    OtherAnswerRow,
+    SymbolRow,
+    SymbolState,
+    Tables,
+)
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.rules import DraftingRules
 
 
 @dataclass(frozen=True, slots=True)
 class _Program:
-    """The program of a completion, and by other name the same program with it."""
+    """The program of a completion, and by other name the same program with it: names of its release, of the other one.
+
+    `neighbour` is the release on the other side of the change.
+    """
 
     completion: CompletionRow
     reference: Case
     others: Mapping[str, Case]
+    neighbour: str | None
+    of_neighbour: Mapping[str, Case]
 
 
 def other_answers_stage(tables: Tables, rules: MutationRules, drafting: DraftingRules, runner: Runner) -> Output:
@@ -47,8 +60,9 @@ def other_answers_stage(tables: Tables, rules: MutationRules, drafting: Drafting
 
     The neighbours of the hidden name are tried: public names of its module or class, or the other parameters. Where a
     text describes the API, only names are tried that it describes as well, and those of the same object or value;
-    without such a name it is no unit. Of an argument all are tried, as texts describe what is called.
-    Completions whose program did not pass in their release are no unit.
+    of an argument all are tried, as texts describe what is called. Names that only the other side of the change has
+    are tried in both releases: what passes there and fails here is an answer of who knows the other release.
+    Without a name to try it is no unit, nor are completions whose program did not pass in their release.
 
     Errors: those of `EnvironmentStore.open`.
     """
@@ -72,10 +86,18 @@ def other_answers_stage(tables: Tables, rules: MutationRules, drafting: Drafting
     rows: list[OtherAnswerRow] = []
     rejects: list[Reject] = []
     units = 0
-    for version, group in by_version.items():
-        symbols = {symbol["path"]: symbol for symbol in holding_at(tables["symbols"], version)}
+    changes = {row["id"]: row for row in tables["changes"]}
 
-        def fill(row: CompletionRow, symbols: Mapping[str, SymbolRow] = symbols) -> list[_Program]:
+    @cache
+    def symbols_of(version: str) -> Mapping[str, SymbolRow]:
+        return {symbol["path"]: symbol for symbol in holding_at(tables["symbols"], version)}
+
+    for version, group in by_version.items():
+
+        def fill(row: CompletionRow, symbols: Mapping[str, SymbolRow] = symbols_of(version)) -> list[_Program]:
+            neighbour = _other_side(changes.get(row["change_id"] or ""), row["version"])
+            there = symbols_of(neighbour) if neighbour in built else {}
+            absent = [name for name in _other_names(row, there, rules.other_names) if not _is_here(row, name, symbols)]
             others = list(_other_names(row, symbols, rules.other_names))
             draft, snippet = texts.get(row["id"]), snippets[row["snippet_id"]]
             # Of code that was written from a change, a text without the name says too little.
@@ -83,7 +105,7 @@ def other_answers_stage(tables: Tables, rules: MutationRules, drafting: Drafting
             if draft is not None and not is_vague and not _hides_argument(row):
                 described = descriptions.alike(draft["text"], row["path"], others, row["version"])
                 others = sorted({*described, *names_of_same(row["path"], symbols)})
-                if not others:
+                if not others and not absent:
                     return []
             reference = source_of(snippet)
             cases = {
@@ -91,13 +113,14 @@ def other_answers_stage(tables: Tables, rules: MutationRules, drafting: Drafting
                     displaying(snippet, reference, unmask(row["masked_code"], Granularity.TOKEN, name, name)),
                     import_names=names[row["version"]],
                 )
-                for name in (row["core_token"], *others)
+                for name in (row["core_token"], *others, *absent)
             }
-            return [_Program(row, cases.pop(row["core_token"]), cases)]
+            own, of_neighbour = {name: cases[name] for name in others}, {name: cases[name] for name in absent}
+            return [_Program(row, cases[row["core_token"]], own, neighbour, of_neighbour)]
 
         with at_release(version):
             programs, broken = parted(guarded(group, lambda row: row["id"], fill))
-            scored = attempt(version, _run, built[version], programs, runner, rules)
+            scored = attempt(version, _run, built, version, programs, names, runner, rules)
         units += len(programs) + len(broken)
         rejects += broken
         if isinstance(scored, Reject):
@@ -105,6 +128,20 @@ def other_answers_stage(tables: Tables, rules: MutationRules, drafting: Drafting
         else:
             rows += scored
     return Output({"other_answers": rows}, units_in=units, units_out=len(rows), rejects=rejects)
+
+
+def _other_side(change: ChangeRow | None, version: str) -> str | None:
+    """Return the release on the other side of a change; of a release that is on neither there is none."""
+    sides = (change["old_version"], change["new_version"]) if change else ()
+    return next((side for side in sides if side != version), None) if version in sides else None
+
+
+def _is_here(row: CompletionRow, name: str, symbols: Mapping[str, SymbolRow]) -> bool:
+    """Return whether a name may stand in the place of the hidden one by the surface of the completion's release."""
+    if _hides_argument(row):
+        symbol = symbols.get(row["path"])
+        return symbol is None or name in {parameter["name"] for parameter in symbol["parameters"]}
+    return f"{row['path'].rpartition('.')[0]}.{name}" in symbols
 
 
 def _hides_argument(row: CompletionRow) -> bool:
@@ -230,37 +267,71 @@ _BY_NAME = (ParameterKind.POSITIONAL_OR_KEYWORD, ParameterKind.KEYWORD_ONLY)
 
 
 def _run(
-    environment: EnvironmentRow, programs: Sequence[_Program], runner: Runner, rules: MutationRules
+    built: Mapping[str, EnvironmentRow],
+    version: str,
+    programs: Sequence[_Program],
+    names: Mapping[str, Sequence[str]],
+    runner: Runner,
+    rules: MutationRules,
 ) -> list[OtherAnswerRow]:
-    """Run all programs of a release together; where the reference itself takes too long, no name is known to pass."""
-    quick = hurried(runner, rules.model_copy(update={"time_s": rules.other_name_time_s}))
-    cases = [
-        replace(case, id=f"{program.completion['id']} {number}")
-        for program in programs
-        for number, case in enumerate((program.reference, *program.others.values()))
-    ]
-    opened = runner.store.open(environment)
-    results = iter(run_cases(opened, cases, quick.sandbox, quick.rules, quick.workers, memory=quick.memory))
+    """Run all programs of a release together; where the reference itself takes too long, no name is known to pass.
+
+    Names of the other release that do not pass here are run there.
+    """
+    outcomes = _outcomes(
+        built[version],
+        {
+            (program.completion["id"], name): case
+            for program in programs
+            for name, case in [("", program.reference), *program.others.items(), *program.of_neighbour.items()]
+        },
+        *(runner, rules),
+    )
+    proven = [program for program in programs if outcomes[program.completion["id"], ""] == Outcome.PASSED]
+    wrong_here: Mapping[str, dict[tuple[str, str], Case]] = defaultdict(dict)
+    for program in proven:
+        for name, case in program.of_neighbour.items():
+            key = program.completion["id"], name
+            if program.neighbour and outcomes[key] != Outcome.PASSED:
+                wrong_here[program.neighbour][key] = replace(case, import_names=names[program.neighbour])
+    there: dict[tuple[str, str], Outcome] = {}
+    for neighbour, cases in wrong_here.items():
+        there |= _outcomes(built[neighbour], cases, runner, rules)
     rows = []
     for program in programs:
-        reference, *others = [result.outcome for result in islice(results, 1 + len(program.others))]
-        passing = [
-            name for name, outcome in zip(program.others, others, strict=True) if outcome == reference == Outcome.PASSED
-        ]
-        tried = len(others) if reference == Outcome.PASSED else 0
-        rows.append(_row(program.completion, environment, tried, sorted(passing)))
+        id_ = program.completion["id"]
+        is_proven = outcomes[id_, ""] == Outcome.PASSED
+        passing = sorted(name for name in program.others if is_proven and outcomes[id_, name] == Outcome.PASSED)
+        right_there = sorted(name for name in program.of_neighbour if there.get((id_, name)) == Outcome.PASSED)
+        tried = len(program.others) if is_proven else 0
+        rows.append(_row(program, built[version], tried, passing, right_there))
     return rows
 
 
-def _row(completion: CompletionRow, environment: EnvironmentRow, tried: int, passing: list[str]) -> OtherAnswerRow:
+def _outcomes(
+    environment: EnvironmentRow, cases: Mapping[tuple[str, str], Case], runner: Runner, rules: MutationRules
+) -> dict[tuple[str, str], Outcome]:
+    """Run programs in a release, and return how they end."""
+    quick = hurried(runner, rules.model_copy(update={"time_s": rules.other_name_time_s}))
+    numbered = [replace(case, id=str(number)) for number, case in enumerate(cases.values())]
+    opened = runner.store.open(environment)
+    results = run_cases(opened, numbered, quick.sandbox, quick.rules, quick.workers, memory=quick.memory)
+    return {key: result.outcome for key, result in zip(cases, results, strict=True)}
+
+
+def _row(
+    program: _Program, environment: EnvironmentRow, tried: int, passing: list[str], right_there: list[str]
+) -> OtherAnswerRow:
     library, version, lock_id = environment["library"], environment["version"], environment["lock_id"]
     assert lock_id is not None  # what was built has one
     return {
-        "id": content_id(library, completion["id"], version, lock_id),
-        "completion_id": completion["id"],
+        "id": content_id(library, program.completion["id"], version, lock_id),
+        "completion_id": program.completion["id"],
         "library": library,
         "version": version,
         "lock_id": lock_id,
         "tried": tried,
         "passing": passing,
+        "neighbour_version": program.neighbour,
+        "neighbour_answers": right_there,
     }

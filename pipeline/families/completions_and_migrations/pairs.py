@@ -20,7 +20,7 @@ from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.completions_and_migrations.replacements import resolve
 from pipeline.families.completions_and_migrations.rules import MigrationRules
 from pipeline.lake.guard import guarded
-from pipeline.lake.rows import ChangeRow, LifecycleRow, RewriteRow, SnippetRow, UsageRow, WitnessRow
+from pipeline.lake.rows import ChangeRow, LifecycleRow, RewriteCheck, RewriteRow, SnippetRow, UsageRow, WitnessRow
 from pipeline.lake.stage import Reject
 
 
@@ -37,6 +37,11 @@ class Side:
     def code(self) -> str:
         """The whole program."""
         return source_of(self.rewrite or self.snippet)
+
+    @property
+    def checks(self) -> Sequence[RewriteCheck]:
+        """The statements of the program with what they display."""
+        return (self.rewrite or self.snippet)["checks"]
 
     @property
     def outputs(self) -> int:

@@ -96,7 +96,7 @@ def proof(resources: Resources) -> Iterator[Stage]:
     )
     yield declared(
         "other_answers",
-        reads="releases symbols snippets completions drafts documents lifecycles verdicts environments",
+        reads="releases symbols changes snippets completions drafts documents lifecycles verdicts environments",
         writes="other_answers",
         depends=lambda: [rules.mutation, rules.drafting, rules.validation],
         run=lambda tables: other_answers_stage(tables, rules.mutation, rules.drafting, resources.runner),
@@ -109,6 +109,7 @@ def proof(resources: Resources) -> Iterator[Stage]:
                 ),
             ),
             Read("lifecycles", ("path", "replacement")),
+            Read("changes", ("old_version", "new_version")),
             EXAMPLES,
             DOCSTRINGS,
         ],

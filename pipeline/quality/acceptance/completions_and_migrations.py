@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, TypedDict, cast
 
+from packaging.version import Version
+
 from pipeline.core.errors import present
 from pipeline.core.vocabularies.changes import WHOLE, ChangeKind
 from pipeline.core.vocabularies.families import Family
@@ -24,6 +26,7 @@ from pipeline.families.behaviours import by_place, retagged
 from pipeline.families.completions_and_migrations.codemods.reached import unreached_lines
 from pipeline.families.completions_and_migrations.completions import keywords_of
 from pipeline.families.completions_and_migrations.masks import MASKS
+from pipeline.families.completions_and_migrations.pairs import similarity
 from pipeline.families.completions_and_migrations.required_names import required_names
 from pipeline.families.proof import Proof, Runs, followers, prove, prove_witness
 from pipeline.lake.guard import guarded, parted
@@ -38,6 +41,7 @@ from pipeline.lake.rows import (
     InstanceHead,
     MigrationRow,
     MutationScoreRow,
+    OtherAnswerRow,
     PublishedBlockCompletionRow,
     PublishedChangeRow,
     PublishedCompletionRow,
@@ -105,7 +109,7 @@ def acceptance_stage(
         published_changes=frozenset(row["id"] for row in changes),
         mutation=mutation,
         scores={(row["subject_id"], row["version"]): row for row in tables["mutation_scores"]},
-        other_answers={row["completion_id"]: row["passing"] for row in tables["other_answers"]},
+        other_answers={row["completion_id"]: row for row in tables["other_answers"]},
     )
     completions, refused_completions = _accept_completions(tables["completions"], facts)
     migrations, refused_migrations = _accept_migrations(tables["migrations"], facts)
@@ -160,7 +164,17 @@ def _accept_migrations(
         migration_task,
         lambda row: (-(row["mutation_score"] or 0), -row["target_outputs"], len(row["source_code"])),
     )
-    return rows, [*refused, *alike]
+    # One program for one release has one answer, from whichever release it comes: the nearest, and the smallest edit.
+    order = {version: place for place, version in enumerate(sorted(facts.versions, key=Version))}
+    rows, twins = one_of_alike(
+        rows,
+        itemgetter("source_code", "target_version"),
+        lambda row: (
+            abs(order[row["version"]] - order[row["target_version"]]),
+            -similarity(row["source_code"], row["target_code"]),
+        ),
+    )
+    return rows, [*refused, *alike, *twins]
 
 
 def _accept_block_completions(
@@ -199,7 +213,7 @@ class _AcceptanceInputs:
     published_changes: frozenset[str]
     mutation: MutationRules
     scores: Mapping[tuple[str, str], MutationScoreRow]
-    other_answers: Mapping[str, Sequence[str]]
+    other_answers: Mapping[str, OtherAnswerRow]
 
     def proof_of(self, instance: InstanceHead) -> Proof:
         """Return the proof of an instance's tag by the runs."""
@@ -230,6 +244,7 @@ def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedC
     if passing := _passing_names(original, reviewed, facts):
         detail = f"its program passes with {', '.join(passing)} too"
         return Reject(instance["id"], RejectReason.SEVERAL_ANSWERS, detail[:300])
+    tried = _tried_names(original, instance, facts)
     # A part of something larger is not run; there a probe of the API tells.
     subject = instance["snippet_id"] if facts.runs.of(*runs[0]) else instance["path"]
     return {
@@ -246,6 +261,9 @@ def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedC
         and _hides_change(instance, facts)
         and not _has_same_answer(instance, proof.neighbour_version, facts.names)
         and not _is_guessable_name(instance, reviewed.description or "", proof.neighbour_version, facts),
+        "neighbour_answers": tried["neighbour_answers"]
+        if tried and tried["neighbour_version"] == proof.neighbour_version
+        else [],
     }
 
 
@@ -332,8 +350,13 @@ def _passing_names(
     """Return the other names that pass; none if a person edited the code, which was not run, or wrote a description."""
     draft = facts.drafts.get(original["id"])
     by_person = reviewed.description != (draft["text"] if draft else None)
-    is_edited = reviewed.row["masked_code"] != original["masked_code"]
-    return () if by_person or is_edited else facts.other_answers.get(original["id"], ())
+    tried = None if by_person else _tried_names(original, reviewed.row, facts)
+    return tried["passing"] if tried else ()
+
+
+def _tried_names(original: CompletionRow, edited: CompletionRow, facts: _AcceptanceInputs) -> OtherAnswerRow | None:
+    """Return what came of other names in a program; what a person edited was not run with them."""
+    return facts.other_answers.get(original["id"]) if edited["masked_code"] == original["masked_code"] else None
 
 
 def _migration(original: MigrationRow, facts: _AcceptanceInputs) -> PublishedMigrationRow | Reject:

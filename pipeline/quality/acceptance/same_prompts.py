@@ -61,7 +61,7 @@ def migration_task(row: PublishedMigrationRow) -> tuple[object, ...]:
     paths = [row["path"], row["target_path"]]
     classes = [path.rpartition(".")[0] for path in paths]
     of_classes = all(owner.rpartition(".")[2][:1].isupper() for owner in classes)
-    if of_classes and classes[0] != classes[1] and row["source_name"] == row["target_name"]:
+    if of_classes and classes[0] != classes[1] and len({path.rpartition(".")[2] for path in paths}) == 1:
         paths = classes
     # Dependents move by one change from any release to any other.
     of_dependents = row["basis"] == MigrationBasis.DEPENDENT_CHANGED

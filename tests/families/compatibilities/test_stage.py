@@ -18,7 +18,7 @@ from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.stage import Runner, validation_stage
 from pipeline.families.compatibilities.rules import CompatibilityRules
-from pipeline.families.compatibilities.stage import _alike, _uninformative, compatibilities_stage
+from pipeline.families.compatibilities.stage import _alike, compatibilities_stage
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.quality.acceptance.quality import QualityRules
@@ -134,29 +134,6 @@ def test_what_is_refused(store: Store, code: str, reason: RejectReason) -> None:
     output = tried(store, code, FETCH)
     assert [row["compatible"] for row in output.tables["compatibilities"]] == [["1.0", "1.1"]]
     assert [reject.reason for reject in output.rejects] == [reason]
-
-
-@pytest.mark.parametrize(
-    ("statements", "is_trivia"),
-    [
-        (["print(type(x).__name__)"], True),
-        (["type(x)"], True),
-        (["print(isinstance(x, int))", "print(x is not None)"], True),
-        (["not callable(x) and issubclass(x, int)"], True),
-        (["with lib.open() as x:\n    print(x is None)"], True),
-        (["print(isinstance(x, int))", "print(x)"], False),
-        (["print(type(x).__name__, x)"], False),
-        (["print(x.__name__)"], False),
-        (["print(x == 2)"], False),
-        (["isinstance"], False),
-        # what a call raises is what it does
-        (["try:\n    x()\nexcept ValueError as error:\n    print(type(error).__name__)"], False),
-        ([], False),
-    ],
-)
-def test_what_kind_of_thing_something_is_uninformative(statements: list[str], is_trivia: bool) -> None:
-    little = _uninformative([{"statement": each, "expected": "True\n", "options": []} for each in statements])
-    assert bool(little) is is_trivia
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from pipeline.lake.stage import Output
 from pipeline.llm.rules import DraftingRules
 from tests.families.completions_and_migrations.rows import document, life, releases, symbol
 from tests.families.problems.examples import MUTATION, example
-from tests.families.problems.stores import Closed, Store, bare_store, environment_row
+from tests.families.problems.stores import Closed, Store, bare_store, environment_row, store_of
 
 LIB = """
 import time
@@ -109,8 +109,9 @@ def tried(store: Store, *completions: tuple[Any, CompletionRow], text: str | Non
         "drafts": [{"subject_id": row["id"], "text": text, "redacted": False} for row in rows if text],
         "documents": [],
         "lifecycles": [],
+        "changes": [],
         "verdicts": [{"subject_id": row["snippet_id"], "version": "1.1", "outcome": Outcome.PASSED} for row in rows],
-        "environments": [environment_row("1.1", store.environments["1.1"])],
+        "environments": [environment_row(version, place) for version, place in store.environments.items()],
     }
     runner = Runner(cast(EnvironmentStore, store), find_sandbox(), load(RULES / "validation.yaml", ValidationRules))
     output = other_answers_stage(given | tables, MUTATION, DRAFTING, runner)
@@ -120,7 +121,8 @@ def tried(store: Store, *completions: tuple[Any, CompletionRow], text: str | Non
     return output
 
 
-FIRST = completion(">>> import lib\n>>> lib.smallest([1, 2])\n1\n", "lib.smallest", "smallest")
+FIRST_SAYS = ">>> import lib\n>>> lib.smallest([1, 2])\n1\n"
+FIRST = completion(FIRST_SAYS, "lib.smallest", "smallest")
 
 
 @pytest.mark.parametrize(
@@ -173,6 +175,66 @@ def test_a_text_without_the_name_says_too_little_of_code_that_was_written_from_a
     snippet, row = FIRST
     drafts = [{"subject_id": row["id"], "text": "Find the [API] of the items.", "redacted": True}]
     assert tried(store, (snippet | {"source": source}, row), drafts=drafts).units_in == count
+
+
+OLD = """
+def least(items): return min(items)
+def greatest(items): return max(items)
+def early(items): raise ValueError
+def joined(items, ending=""): return ",".join(items) + ending
+"""
+NEW = """
+def smallest(items): return min(items)
+def joined(items, end=""): return ",".join(items) + end
+def __getattr__(name):
+    if name == "early": return smallest
+    raise AttributeError(name)
+"""
+OF_BOTH = [
+    symbol("lib", "1.0", kind=SymbolKind.MODULE, parameters=[]),
+    *(symbol(f"lib.{name}", "1.0", parameters=parameters("items")) for name in ("least", "greatest", "early")),
+    symbol("lib.joined", "1.0", parameters=parameters("items", ending="''")),
+    symbol("lib.smallest", "1.1", parameters=parameters("items")),
+    symbol("lib.joined", "1.1", parameters=parameters("items", end="''")),
+]
+
+
+@pytest.mark.parametrize(
+    ("docstring", "path", "token", "versions", "expected"),
+    [
+        (FIRST_SAYS, "lib.smallest", "smallest", ("1.0", "1.1"), ("1.0", ["least"])),
+        (
+            ">>> import lib\n>>> lib.smallest([2, 2])\n2\n",
+            "lib.smallest",
+            "smallest",
+            ("1.0", "1.1"),
+            ("1.0", ["greatest", "least"]),
+        ),
+        (
+            ">>> import lib\n>>> lib.joined('ab', end='.')\n'a,b.'\n",
+            "lib.joined",
+            "end",
+            ("1.0", "1.1"),
+            ("1.0", ["ending"]),
+        ),
+        (FIRST_SAYS, "lib.smallest", "smallest", ("0.8", "0.9"), (None, [])),
+        (FIRST_SAYS, "lib.smallest", "smallest", ("0.9", "1.1"), ("0.9", [])),
+    ],
+    ids=["a name", "two names", "a parameter", "the change is of other releases", "the release has no environment"],
+)
+def test_names_that_are_right_on_the_other_side_of_the_change(
+    tmp_path_factory: pytest.TempPathFactory,
+    docstring: str,
+    path: str,
+    token: str,
+    versions: tuple[str, str],
+    expected: tuple[str | None, list[str]],
+) -> None:
+    store = store_of({"1.0": OLD, "1.1": NEW}, tmp_path_factory.mktemp)
+    changes: Any = [{"id": "change", "old_version": versions[0], "new_version": versions[1]}]
+    of_each = {"symbols": OF_BOTH, "changes": changes, "text": "Find it among the items."}
+    rows = tried(store, completion(docstring, path, token), **of_each).tables["other_answers"]
+    assert [(row["neighbour_version"], row["neighbour_answers"]) for row in rows] == ([expected] if expected[1] else [])
 
 
 TEXT = "Find the item which stands before all others."

@@ -225,6 +225,32 @@ def test_a_new_name_that_the_description_spells_does_not_discriminate(
     assert (row["description"], row["discriminating"]) == (text, discriminates)
 
 
+@pytest.mark.parametrize(("neighbour", "published_answers"), [("1.0", ["fetch"]), ("2.0", []), (None, [])])
+def test_a_completion_names_the_answers_of_the_release_that_it_is_told_from(
+    neighbour: str | None, published_answers: list[str]
+) -> None:
+    known = world()
+    instance = known.one("completions", "2.0")
+    run: OtherAnswerRow = {
+        "id": "run",
+        "completion_id": instance["id"],
+        "library": LIBRARY,
+        "version": "2.0",
+        "lock_id": "lock-2.0",
+        "tried": 0,
+        "passing": [],
+        "neighbour_version": neighbour and instance["previous_version"] if neighbour == "1.0" else neighbour,
+        "neighbour_answers": ["fetch"],
+    }
+    row = published(accept(known, other_answers=[run]), "published_completions", "2.0")
+    assert row["neighbour_answers"] == published_answers
+    # nobody has run the code that a person wrote with other names
+    edits_of_it = edits(masked_code=instance["masked_code"] + "# of it\n")
+    edit = review(known, instance, [], DecisionKind.EDIT, edits=edits_of_it)
+    edited = published(accept(known, other_answers=[run], reviews=[edit]), "published_completions", "2.0")
+    assert edited["neighbour_answers"] == []
+
+
 def test_a_completion_with_which_another_name_passes_is_refused() -> None:
     known = world()
     instance = known.one("completions", "1.1")
@@ -236,6 +262,8 @@ def test_a_completion_with_which_another_name_passes_is_refused() -> None:
         "lock_id": "lock-1.1",
         "tried": 2,
         "passing": ["fetch"],
+        "neighbour_version": None,
+        "neighbour_answers": [],
     }
     output = accept(known, other_answers=[run])
     assert [(reject.key, reject.reason) for reject in output.rejects] == [
@@ -374,9 +402,20 @@ def test_of_migrations_with_the_same_names_the_one_whose_checks_notice_most_is_p
 
 def test_migrations_of_two_changes_of_an_api_are_two() -> None:
     known = world()
-    other: Any = {**known.migrations[0], "id": "other", "change_id": None}
+    first = known.migrations[0]
+    other: Any = {**first, "id": "other", "change_id": None, "source_code": f"{first['source_code']}# other"}
     known.migrations.append(other)
     assert accept(known).rejects == []
+
+
+def test_of_one_program_for_one_release_the_smallest_edit_is_published() -> None:
+    known = world()
+    first = known.migrations[0]
+    longer: Any = {**first, "id": "longer", "change_id": None, "target_code": f"{first['target_code']}\nprint()"}
+    known.migrations.append(longer)
+    assert [(reject.key, reject.reason) for reject in accept(known).rejects] == [
+        ("longer", RejectReason.NEAR_DUPLICATE)
+    ]
 
 
 def test_evidence_by_tag() -> None:
