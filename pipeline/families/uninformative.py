@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from pipeline.core.syntax_trees import parse_python
+from pipeline.corpus.usages.text import parse_program
 from pipeline.lake.rows import RewriteCheck
 
 _KIND_CALLS = frozenset({"type", "isinstance", "issubclass", "hasattr", "callable"})
@@ -13,12 +13,18 @@ _KIND_CALLS = frozenset({"type", "isinstance", "issubclass", "hasattr", "callabl
 
 
 def uninformative(checks: Sequence[RewriteCheck]) -> str | None:
-    """Say why checks tell nothing of what the library does: blanks, what kind of thing something is, or that it is."""
-    if checks and not "".join(str(check["expected"]) for check in checks).replace("<BLANKLINE>", "").strip():
+    """Say why what a program displays tells nothing of what a library does, if so.
+
+    It is blank, or what kind of thing something is, or that it is. None for a program that states no output.
+    """
+    with_output = [check for check in checks if check["expected"]]
+    if with_output and not "".join(str(check["expected"]) for check in with_output).replace("<BLANKLINE>", "").strip():
         return "all that it prints is blank"
+    # A program that only another Python parses is not read.
+    program = parse_program("\n".join(check["statement"] for check in with_output))
+    statements = program.body if program is not None else []
     displayed: list[ast.AST] = []
-    program = parse_python("\n".join(check["statement"] for check in checks))
-    for statement in (each for each in program.body if not isinstance(each, ast.Import | ast.ImportFrom)):
+    for statement in (each for each in statements if not isinstance(each, ast.Import | ast.ImportFrom)):
         printed = [
             argument
             for node in ast.walk(statement)

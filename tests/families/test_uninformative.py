@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.families.uninformative import uninformative
+from pipeline.lake.rows import RewriteCheck
 
 
 @pytest.mark.parametrize(
@@ -29,3 +30,23 @@ from pipeline.families.uninformative import uninformative
 def test_what_kind_of_thing_something_is_uninformative(statements: list[str], is_trivia: bool) -> None:
     little = uninformative([{"statement": each, "expected": "True\n", "options": []} for each in statements])
     assert bool(little) is is_trivia
+
+
+@pytest.mark.parametrize(
+    ("statements", "is_trivia"),
+    [
+        ([("x = lib.A()", None), ("print(type(x))", "A\n")], True),
+        ([("x = lib.A()", None), ("print('')", "\n")], True),
+        ([("isinstance(x, int)", None)], False),
+        ([("assert isinstance(x, int)", None), ("print(x)", "1\n")], False),
+        ([("print x", "1\n")], False),
+    ],
+    ids=["a type", "a blank", "no output is stated", "an output", "another Python"],
+)
+def test_only_statements_that_display_something_count(
+    statements: list[tuple[str, str | None]], is_trivia: bool
+) -> None:
+    checks: list[RewriteCheck] = [
+        {"statement": statement, "expected": expected, "options": []} for statement, expected in statements
+    ]
+    assert bool(uninformative(checks)) is is_trivia

@@ -82,8 +82,8 @@ def completion(context: RebuildContext, row: PublishedCompletionRow) -> RebuiltR
 
 
 def _other_answers(row: PublishedCompletionRow) -> list[OtherAnswerRow]:
-    """Return what came of other names in the program of a completion, for acceptance: none passed in its release."""
-    if not row["neighbour_answers"]:
+    """Return what came of other names in a program, for acceptance: none passed, and they are not run again."""
+    if row["neighbour_answers"] is None:
         return []
     return [
         {

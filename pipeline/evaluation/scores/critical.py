@@ -49,8 +49,11 @@ class CriticalDiff:
         )
 
 
-def critical_diff(prediction: str, reference: str, core_token: str) -> CriticalDiff:
+def critical_diff(prediction: str, reference: str, core_token: str, new_part: str | None = None) -> CriticalDiff:
     """Compare predicted statements, at any indentation, with the reference; `core_token` is the name of the API.
+
+    `new_part` is a further name that rule 1 asks for: of a moved API, what tells its new path from the old one. The
+    paper's rule does not know it, and takes a copy of the old code.
 
     The header of a compound statement without its body counts as valid. Rules 3 (number of arguments) and 5 (keywords)
     compare the reference's first call of the core token with the most similar call of the prediction.
@@ -60,7 +63,7 @@ def critical_diff(prediction: str, reference: str, core_token: str) -> CriticalD
     first = next((call for call in expected.calls if call.name == core_token), None)
     arguments, keywords = _as_called(first, predicted.calls) if first else (None, None)
     return CriticalDiff(
-        core_token=holds(prediction, core_token),
+        core_token=holds(prediction, core_token) and (new_part is None or holds(prediction, new_part)),
         valid=predicted.valid,
         arguments=arguments,
         with_statement=predicted.has_with if expected.has_with else None,

@@ -20,6 +20,7 @@ from pipeline.evaluation.scores.similarity import (
     published_prefix_match,
     published_sequence_match,
 )
+from pipeline.families.completions_and_migrations.required_names import new_part
 from pipeline.lake.rows import (
     PublishedBlockCompletionRow,
     PublishedCompatibilityRow,
@@ -46,15 +47,17 @@ def completion(task: PublishedCompletionRow, sample: str) -> Values:
 
 def migration(task: PublishedMigrationRow, sample: str) -> Values:
     """Score a program for the target version, as a block (VersiCode, 2406.07411, section 5)."""
-    return fragment(sample, task["target_code"], task["target_name"], True)
+    target = task["target_code"]
+    new = new_part(task["source_code"], target, task["target_path"])
+    return fragment(sample, target, task["target_name"], True, new)
 
 
-def fragment(sample: str, reference: str, core_token: str, block: bool) -> Values:
-    """Score statements against those of the reference.
+def fragment(sample: str, reference: str, core_token: str, block: bool, new: str | None = None) -> Values:
+    """Score statements against those of the reference, with a part of a path that must be in them, if any.
 
     Of a block, ISM and PM are 0 where the core token is missing or the code is not valid, as VersiCode's scorer has it.
     """
-    diff = critical_diff(sample, reference, core_token)
+    diff = critical_diff(sample, reference, core_token, new)
     counts = not block or (diff.core_token and diff.valid)
     return {
         Metric.EM: diff.core_token,

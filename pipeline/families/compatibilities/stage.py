@@ -94,7 +94,7 @@ def _programs(tables: Tables, rules: CompatibilityRules, versions: Collection[st
             yield Reject(program.key, RejectReason.UNFIT_NAME, f"{private} is private by its name")
         elif len(code.strip().split("\n")) > rules.max_lines:
             yield Reject(program.key, RejectReason.TOO_LONG, f"over {rules.max_lines} lines")
-        elif little := uninformative([check for check in program.snippet["checks"] if check["expected"]]):
+        elif little := uninformative(program.snippet["checks"]):
             yield Reject(program.key, RejectReason.NO_CHECK, little)
         elif leak := rules.gives_away.search(code) or own_version.search(code):
             yield Reject(program.key, RejectReason.LEAKS_ANSWER, f"the program has {leak[0]!r}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pipeline.core.syntax_trees import parse_python
@@ -121,14 +120,14 @@ def _instance(source: Side, target: Side, direction: Direction, pair: Pair, hist
     tags = tags_of(key, source.path, source.version, history, is_about_change=is_about_change)
     if isinstance(tags, Reject):
         return tags
-    source_name, api_name = (side.path.rpartition(".")[2] for side in (source, target))
-    if source_name != api_name and api_name in _aliases(source.code):
-        return Reject(key, RejectReason.LEAKS_ANSWER, f"the source imports something as {api_name}")
+    source_name, target_name = (side.path.rpartition(".")[2] for side in (source, target))
+    if source_name != target_name and target_name in _aliases(source.code):
+        return Reject(key, RejectReason.LEAKS_ANSWER, f"the source imports something as {target_name}")
     if visible := sorted(_variables(source.code) & _new_parameters(source, target)):
         detail = f"the source has variables called as new parameters: {', '.join(visible)}"
         return Reject(key, RejectReason.LEAKS_ANSWER, detail)
-    if api_name.startswith("_") and not api_name.endswith("__"):
-        return Reject(key, RejectReason.UNFIT_NAME, f"nobody can guess a private name: {api_name}")
+    if target_name.startswith("_") and not target_name.endswith("__"):
+        return Reject(key, RejectReason.UNFIT_NAME, f"nobody can guess a private name: {target_name}")
     if private := sorted(_private_attributes(target.code) - _private_attributes(source.code)):
         return Reject(key, RejectReason.UNFIT_NAME, f"nobody can guess a private name: {', '.join(private)}")
     if why := uninformative(target.checks):
@@ -154,20 +153,8 @@ def _instance(source: Side, target: Side, direction: Direction, pair: Pair, hist
         "source_code": source.code,
         "target_code": target.code,
         "source_name": source_name,
-        "target_name": _core_name(source, target),
+        "target_name": target_name,
     }
-
-
-def _core_name(source: Side, target: Side) -> str:
-    """Return the name that tells the target code from the source code: that of the API, if the source lacks it.
-
-    Of an API that only moved it is the last part of the path that is new, as `markupsafe` for `flask.escape`; where
-    none is, the name of the API. Else the source code itself would pass for a migration.
-    """
-    required = required_names(source.code, target.code, target.path).apis
-    parts = target.path.split(".")
-    new = (name for name in reversed(parts) if name in required and not re.search(rf"\b{name}\b", source.code))
-    return next(new, parts[-1])
 
 
 def _aliases(code: str) -> frozenset[str]:

@@ -118,9 +118,8 @@ def _changed_arguments(row: MigrationRow) -> tuple[ast.Module, Mapping[str, list
     changed: dict[str, list[tuple[ast.Call, ast.AST]]] = defaultdict(list)
     if row["path"] != row["target_path"] or source is None or target is None:
         return ast.Module([], []), changed
-    api_name = row["path"].rpartition(".")[2]
-    before = {(name, value) for call in _calls(source, api_name) for name, value, _ in _arguments(call)}
-    for call in _calls(target, api_name):
+    before = {(name, value) for call in _calls(source, row["target_name"]) for name, value, _ in _arguments(call)}
+    for call in _calls(target, row["target_name"]):
         for name, value, argument in _arguments(call):
             if (name, value) not in before:
                 changed[name or value].append((call, argument))

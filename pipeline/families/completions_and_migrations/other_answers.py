@@ -55,14 +55,17 @@ class _Program:
     of_neighbour: Mapping[str, Case]
 
 
-def other_answers_stage(tables: Tables, rules: MutationRules, drafting: DraftingRules, runner: Runner) -> Output:
+def other_answers_stage(
+    tables: Tables, rules: MutationRules, drafting: DraftingRules, fails: Collection[Outcome], runner: Runner
+) -> Output:
     """Make the table `other_answers` of a library; the unit is a completion of a name that a change is about.
 
     The neighbours of the hidden name are tried: public names of its module or class, or the other parameters. Where a
     text describes the API, only names are tried that it describes as well, and those of the same object or value;
     of an argument all are tried, as texts describe what is called. Names that only the other side of the change has
-    are tried in both releases: what passes there and fails here is an answer of who knows the other release.
-    Without a name to try it is no unit, nor are completions whose program did not pass in their release.
+    are tried in both releases, with a text those that it describes there: what passes there may pass here too, or ends
+    here in one of `fails`. A completion with a text and no name to try is no unit, nor is one whose program did not
+    pass in its release.
 
     Errors: those of `EnvironmentStore.open`.
     """
@@ -96,8 +99,9 @@ def other_answers_stage(tables: Tables, rules: MutationRules, drafting: Drafting
 
         def fill(row: CompletionRow, symbols: Mapping[str, SymbolRow] = symbols_of(version)) -> list[_Program]:
             neighbour = _other_side(changes.get(row["change_id"] or ""), row["version"])
-            there = symbols_of(neighbour) if neighbour in built else {}
-            absent = [name for name in _other_names(row, there, rules.other_names) if not _is_here(row, name, symbols)]
+            neighbour = neighbour if neighbour in built else None
+            there = symbols_of(neighbour) if neighbour else {}
+            absent = _names_of_neighbour(row, symbols, there, rules.other_names)
             others = list(_other_names(row, symbols, rules.other_names))
             draft, snippet = texts.get(row["id"]), snippets[row["snippet_id"]]
             # Of code that was written from a change, a text without the name says too little.
@@ -105,6 +109,7 @@ def other_answers_stage(tables: Tables, rules: MutationRules, drafting: Drafting
             if draft is not None and not is_vague and not _hides_argument(row):
                 described = descriptions.alike(draft["text"], row["path"], others, row["version"])
                 others = sorted({*described, *names_of_same(row["path"], symbols)})
+                absent = sorted(descriptions.alike(draft["text"], row["path"], absent, neighbour)) if neighbour else []
                 if not others and not absent:
                     return []
             reference = source_of(snippet)
@@ -120,7 +125,7 @@ def other_answers_stage(tables: Tables, rules: MutationRules, drafting: Drafting
 
         with at_release(version):
             programs, broken = parted(guarded(group, lambda row: row["id"], fill))
-            scored = attempt(version, _run, built, version, programs, names, runner, rules)
+            scored = attempt(version, _run, built, version, programs, names, fails, runner, rules)
         units += len(programs) + len(broken)
         rejects += broken
         if isinstance(scored, Reject):
@@ -136,12 +141,14 @@ def _other_side(change: ChangeRow | None, version: str) -> str | None:
     return next((side for side in sides if side != version), None) if version in sides else None
 
 
-def _is_here(row: CompletionRow, name: str, symbols: Mapping[str, SymbolRow]) -> bool:
-    """Return whether a name may stand in the place of the hidden one by the surface of the completion's release."""
-    if _hides_argument(row):
-        symbol = symbols.get(row["path"])
-        return symbol is None or name in {parameter["name"] for parameter in symbol["parameters"]}
-    return f"{row['path'].rpartition('.')[0]}.{name}" in symbols
+def _names_of_neighbour(
+    row: CompletionRow, here: Mapping[str, SymbolRow], there: Mapping[str, SymbolRow], most: int
+) -> list[str]:
+    """Return the names of the other release that may stand in the place of the hidden one and that this one lacks."""
+    if not _hides_argument(row):
+        return list(_other_names(row, {path: symbol for path, symbol in there.items() if path not in here}, most))
+    own = {parameter["name"] for parameter in here[row["path"]]["parameters"]} if row["path"] in here else None
+    return [] if own is None else [name for name in _other_names(row, there, most) if name not in own]
 
 
 def _hides_argument(row: CompletionRow) -> bool:
@@ -271,14 +278,15 @@ def _run(
     version: str,
     programs: Sequence[_Program],
     names: Mapping[str, Sequence[str]],
+    fails: Collection[Outcome],
     runner: Runner,
     rules: MutationRules,
 ) -> list[OtherAnswerRow]:
     """Run all programs of a release together; where the reference itself takes too long, no name is known to pass.
 
-    Names of the other release that do not pass here are run there.
+    Names of the other release are run there too, unless what came of them here says nothing, as a time-out does.
     """
-    outcomes = _outcomes(
+    here = _outcomes(
         built[version],
         {
             (program.completion["id"], name): case
@@ -287,24 +295,24 @@ def _run(
         },
         *(runner, rules),
     )
-    proven = [program for program in programs if outcomes[program.completion["id"], ""] == Outcome.PASSED]
-    wrong_here: Mapping[str, dict[tuple[str, str], Case]] = defaultdict(dict)
-    for program in proven:
-        for name, case in program.of_neighbour.items():
-            key = program.completion["id"], name
-            if program.neighbour and outcomes[key] != Outcome.PASSED:
-                wrong_here[program.neighbour][key] = replace(case, import_names=names[program.neighbour])
+    to_run_there: Mapping[str, dict[tuple[str, str], Case]] = defaultdict(dict)
+    for program in programs:
+        id_, neighbour = program.completion["id"], program.neighbour
+        for name, case in program.of_neighbour.items() if here[id_, ""] == Outcome.PASSED else ():
+            if neighbour and (here[id_, name] == Outcome.PASSED or here[id_, name] in fails):
+                to_run_there[neighbour][id_, name] = replace(case, import_names=names[neighbour])
     there: dict[tuple[str, str], Outcome] = {}
-    for neighbour, cases in wrong_here.items():
+    for neighbour, cases in to_run_there.items():
         there |= _outcomes(built[neighbour], cases, runner, rules)
     rows = []
     for program in programs:
         id_ = program.completion["id"]
-        is_proven = outcomes[id_, ""] == Outcome.PASSED
-        passing = sorted(name for name in program.others if is_proven and outcomes[id_, name] == Outcome.PASSED)
-        right_there = sorted(name for name in program.of_neighbour if there.get((id_, name)) == Outcome.PASSED)
+        is_proven = here[id_, ""] == Outcome.PASSED
+        own = {name for name in program.others if is_proven and here[id_, name] == Outcome.PASSED}
+        right_there = {name for name in program.of_neighbour if there.get((id_, name)) == Outcome.PASSED}
+        in_both = {name for name in right_there if here[id_, name] == Outcome.PASSED}
         tried = len(program.others) if is_proven else 0
-        rows.append(_row(program, built[version], tried, passing, right_there))
+        rows.append(_row(program, built[version], tried, sorted(own | in_both), sorted(right_there - in_both)))
     return rows
 
 

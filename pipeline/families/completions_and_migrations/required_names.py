@@ -85,6 +85,16 @@ def required_names(source: str, target: str, path: str) -> RequiredNames:
     return RequiredNames(frozenset(own & used | imports), frozenset(added if gone else ()), frozenset(imports))
 
 
+def new_part(source: str, target: str, path: str) -> str | None:
+    """Return the last part of an API's path that the target code uses and the source code has nowhere, if any.
+
+    It tells the target from a copy of the source where both have the API's name: `markupsafe` for `flask.escape`.
+    """
+    required = required_names(source, target, path).apis
+    parts = reversed(path.split("."))
+    return next((part for part in parts if part in required and not re.search(rf"\b{part}\b", source)), None)
+
+
 def _apis(tree: ast.Module, nodes: Sequence[ast.AST]) -> set[str]:
     """Return the names by which nodes of a program may use an API.
 

@@ -98,8 +98,13 @@ def proof(resources: Resources) -> Iterator[Stage]:
         "other_answers",
         reads="releases symbols changes snippets completions drafts documents lifecycles verdicts environments",
         writes="other_answers",
-        depends=lambda: [rules.mutation, rules.drafting, rules.validation],
-        run=lambda tables: other_answers_stage(tables, rules.mutation, rules.drafting, resources.runner),
+        depends=lambda: [
+            *(rules.mutation, rules.drafting, rules.validation),
+            sorted(rules.quality.fails_in_target),
+        ],
+        run=lambda tables: other_answers_stage(
+            tables, rules.mutation, rules.drafting, rules.quality.fails_in_target, resources.runner
+        ),
         partly=[
             Read(
                 "symbols",

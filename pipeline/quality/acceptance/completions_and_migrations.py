@@ -61,6 +61,7 @@ from pipeline.quality.acceptance.same_prompts import (
     migration_task,
     one_answer,
     one_of_alike,
+    one_of_each,
     one_row,
     passing_versions,
     surest_first,
@@ -84,7 +85,7 @@ def acceptance_stage(
     person rejected it), FLAGGED (a flag holds it back, and nobody has decided), WEAK_TESTS (the stated outputs of a
     migration notice fewer mutants than `mutation` wants, or not that a changed argument is left out), of completions
     UNKNOWABLE (without a text, the program displays nothing but the call), DUPLICATE (the same task in another release)
-    and SEVERAL_ANSWERS (also by a run), and NEAR_DUPLICATE (only the code around differs).
+    and SEVERAL_ANSWERS (also by a run), and NEAR_DUPLICATE (only the code around differs, or of migrations the answer).
     Changes that probes refute are refused. An
     edited instance is published by the runs of its edit. The evidence of a completion is `executed` by
     `families.proof.prove`, but for one whose mask stands where nothing runs. That of a migration is, if both sides pass
@@ -158,23 +159,21 @@ def _accept_migrations(
     migrations: Iterable[MigrationRow], facts: _AcceptanceInputs
 ) -> tuple[list[PublishedMigrationRow], list[Reject]]:
     rows, refused = parted(guarded(migrations, _id, lambda row: [_migration(row, facts)]))
-    # the one whose checks notice most
-    rows, alike = one_of_alike(
-        rows,
-        migration_task,
-        lambda row: (-(row["mutation_score"] or 0), -row["target_outputs"], len(row["source_code"])),
-    )
-    # One program for one release has one answer, from whichever release it comes: the nearest, and the smallest edit.
     order = {version: place for place, version in enumerate(sorted(facts.versions, key=Version))}
-    rows, twins = one_of_alike(
+    rows, alike = one_of_each(
         rows,
-        itemgetter("source_code", "target_version"),
+        # One program for one release has one answer, from whichever release it comes.
+        (migration_task, itemgetter("source_code", "target_version")),
+        # the one whose checks notice most, then that of the nearest release, then the smallest edit
         lambda row: (
+            -(row["mutation_score"] or 0),
+            -row["target_outputs"],
             abs(order[row["version"]] - order[row["target_version"]]),
             -similarity(row["source_code"], row["target_code"]),
+            len(row["source_code"]),
         ),
     )
-    return rows, [*refused, *alike, *twins]
+    return rows, [*refused, *alike]
 
 
 def _accept_block_completions(
@@ -263,7 +262,7 @@ def _completion(original: CompletionRow, facts: _AcceptanceInputs) -> PublishedC
         and not _is_guessable_name(instance, reviewed.description or "", proof.neighbour_version, facts),
         "neighbour_answers": tried["neighbour_answers"]
         if tried and tried["neighbour_version"] == proof.neighbour_version
-        else [],
+        else None,
     }
 
 
@@ -356,7 +355,8 @@ def _passing_names(
 
 def _tried_names(original: CompletionRow, edited: CompletionRow, facts: _AcceptanceInputs) -> OtherAnswerRow | None:
     """Return what came of other names in a program; what a person edited was not run with them."""
-    return facts.other_answers.get(original["id"]) if edited["masked_code"] == original["masked_code"] else None
+    run = itemgetter("masked_code", "answer", "version")
+    return facts.other_answers.get(original["id"]) if run(edited) == run(original) else None
 
 
 def _migration(original: MigrationRow, facts: _AcceptanceInputs) -> PublishedMigrationRow | Reject:

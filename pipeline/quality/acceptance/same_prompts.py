@@ -53,6 +53,24 @@ def one_of_alike(
     return _of_groups(rows, task, lambda group: _first(group, order, RejectReason.NEAR_DUPLICATE))
 
 
+def one_of_each(
+    rows: Iterable[R], tasks: Sequence[Callable[[R], object]], order: Callable[[R], tuple[Any, ...]]
+) -> tuple[list[R], list[Reject]]:
+    """Keep the rows by the order of which no earlier one that is kept is equal in one of the tasks."""
+    first_rows: dict[tuple[int, object], str] = {}
+    rows_left: list[R] = []
+    rejects: list[Reject] = []
+    for row in sorted(rows, key=lambda row: (*order(row), row["id"])):
+        places = list(enumerate(task(row) for task in tasks))
+        other = next((first_rows[place] for place in places if place in first_rows), None)
+        if other is None:
+            first_rows |= dict.fromkeys(places, str(row["id"]))
+            rows_left.append(row)
+        else:
+            rejects.append(Reject(row["id"], RejectReason.NEAR_DUPLICATE, f"the same task, or program, as {other}"))
+    return rows_left, rejects
+
+
 def migration_task(row: PublishedMigrationRow) -> tuple[object, ...]:
     """Return what a migration asks for: from which API to which, and by which change.
 
@@ -61,7 +79,7 @@ def migration_task(row: PublishedMigrationRow) -> tuple[object, ...]:
     paths = [row["path"], row["target_path"]]
     classes = [path.rpartition(".")[0] for path in paths]
     of_classes = all(owner.rpartition(".")[2][:1].isupper() for owner in classes)
-    if of_classes and classes[0] != classes[1] and len({path.rpartition(".")[2] for path in paths}) == 1:
+    if of_classes and classes[0] != classes[1] and row["source_name"] == row["target_name"]:
         paths = classes
     # Dependents move by one change from any release to any other.
     of_dependents = row["basis"] == MigrationBasis.DEPENDENT_CHANGED

@@ -89,3 +89,17 @@ def test_whatever_the_text_there_is_an_answer(text: str) -> None:
 @pytest.mark.parametrize("text", ["(" * 9999, "-" * 99999 + "1", "a" + ".b" * 99999, "x\0", "\ud800", "lambda:" * 9999])
 def test_what_a_parser_gives_up_on_is_not_valid(text: str) -> None:
     assert not critical_diff(text, "fetch()", "fetch").valid
+
+
+@pytest.mark.parametrize(
+    ("prediction", "rules"),
+    [
+        ("from markupsafe import escape\nescape('<', True)", (True, True)),
+        ("from flask import escape\nescape('<', True)", (False, True)),
+        ("from markupsafe import escape\nescape('<')", (True, False)),
+    ],
+)
+def test_of_a_moved_api_the_new_part_of_its_path_is_asked_for(prediction: str, rules: tuple[bool, bool]) -> None:
+    reference = "from markupsafe import escape\nescape('<', True)"
+    diff = critical_diff(prediction, reference, "escape", "markupsafe")
+    assert (diff.core_token, diff.arguments) == rules

@@ -21,6 +21,7 @@ from pipeline.lake.rows import CompletionRow
 from pipeline.lake.schema import table
 from pipeline.lake.stage import Output
 from pipeline.llm.rules import DraftingRules
+from pipeline.quality.acceptance.quality import QualityRules
 from tests.families.completions_and_migrations.rows import document, life, releases, symbol
 from tests.families.problems.examples import MUTATION, example
 from tests.families.problems.stores import Closed, Store, bare_store, environment_row, store_of
@@ -97,6 +98,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
+FAILS = load(RULES / "quality.yaml", QualityRules).fails_in_target
 
 
 def tried(store: Store, *completions: tuple[Any, CompletionRow], text: str | None = None, **tables: Any) -> Output:
@@ -114,7 +116,7 @@ def tried(store: Store, *completions: tuple[Any, CompletionRow], text: str | Non
         "environments": [environment_row(version, place) for version, place in store.environments.items()],
     }
     runner = Runner(cast(EnvironmentStore, store), find_sandbox(), load(RULES / "validation.yaml", ValidationRules))
-    output = other_answers_stage(given | tables, MUTATION, DRAFTING, runner)
+    output = other_answers_stage(given | tables, MUTATION, DRAFTING, FAILS, runner)
     assert output.units_in == output.units_out + len(output.rejects)
     for row in output.tables["other_answers"]:
         table("other_answers").check(row)
@@ -180,64 +182,77 @@ def test_a_text_without_the_name_says_too_little_of_code_that_was_written_from_a
 OLD = """
 def least(items): return min(items)
 def greatest(items): return max(items)
-def early(items): raise ValueError
+def early(items): return min(items)
+def late(items): return min(items)
 def joined(items, ending=""): return ",".join(items) + ending
 """
 NEW = """
+import time
 def smallest(items): return min(items)
 def joined(items, end=""): return ",".join(items) + end
 def __getattr__(name):
     if name == "early": return smallest
+    if name == "late": time.sleep(5)
     raise AttributeError(name)
 """
 OF_BOTH = [
-    symbol("lib", "1.0", kind=SymbolKind.MODULE, parameters=[]),
-    *(symbol(f"lib.{name}", "1.0", parameters=parameters("items")) for name in ("least", "greatest", "early")),
+    symbol("lib", "1.0", "1.1", kind=SymbolKind.MODULE, parameters=[]),
+    *(symbol(f"lib.{name}", "1.0", parameters=parameters("items")) for name in ("least", "greatest", "early", "late")),
     symbol("lib.joined", "1.0", parameters=parameters("items", ending="''")),
     symbol("lib.smallest", "1.1", parameters=parameters("items")),
     symbol("lib.joined", "1.1", parameters=parameters("items", end="''")),
 ]
+TEXT = "Find the item which stands before all others."
+SAME_SAYS = ">>> import lib\n>>> lib.smallest([2, 2])\n2\n"
+JOINED_SAYS = ">>> import lib\n>>> lib.joined('ab', end='.')\n'a,b.'\n"
 
 
 @pytest.mark.parametrize(
-    ("docstring", "path", "token", "versions", "expected"),
+    ("docstring", "token", "text", "versions", "expected"),
     [
-        (FIRST_SAYS, "lib.smallest", "smallest", ("1.0", "1.1"), ("1.0", ["least"])),
-        (
-            ">>> import lib\n>>> lib.smallest([2, 2])\n2\n",
-            "lib.smallest",
-            "smallest",
-            ("1.0", "1.1"),
-            ("1.0", ["greatest", "least"]),
-        ),
-        (
-            ">>> import lib\n>>> lib.joined('ab', end='.')\n'a,b.'\n",
-            "lib.joined",
-            "end",
-            ("1.0", "1.1"),
-            ("1.0", ["ending"]),
-        ),
-        (FIRST_SAYS, "lib.smallest", "smallest", ("0.8", "0.9"), (None, [])),
-        (FIRST_SAYS, "lib.smallest", "smallest", ("0.9", "1.1"), ("0.9", [])),
+        (FIRST_SAYS, "smallest", None, ("1.0", "1.1"), (["early"], "1.0", ["least"])),
+        (SAME_SAYS, "smallest", None, ("1.0", "1.1"), (["early"], "1.0", ["greatest", "least"])),
+        (SAME_SAYS, "smallest", TEXT, ("1.0", "1.1"), ([], "1.0", ["least"])),
+        (JOINED_SAYS, "end", TEXT, ("1.0", "1.1"), ([], "1.0", ["ending"])),
+        (FIRST_SAYS, "smallest", None, ("0.8", "0.9"), ([], None, [])),
+        (FIRST_SAYS, "smallest", None, ("0.9", "1.1"), ([], None, [])),
     ],
-    ids=["a name", "two names", "a parameter", "the change is of other releases", "the release has no environment"],
+    ids=[
+        "names, one that is still here without being public, one that takes too long",
+        "a name that gives the same by chance",
+        "the name that a text describes",
+        "a parameter",
+        "the change is of other releases",
+        "the release has no environment",
+    ],
 )
 def test_names_that_are_right_on_the_other_side_of_the_change(
     tmp_path_factory: pytest.TempPathFactory,
     docstring: str,
-    path: str,
     token: str,
+    text: str | None,
     versions: tuple[str, str],
-    expected: tuple[str | None, list[str]],
+    expected: tuple[list[str], str | None, list[str]],
 ) -> None:
     store = store_of({"1.0": OLD, "1.1": NEW}, tmp_path_factory.mktemp)
     changes: Any = [{"id": "change", "old_version": versions[0], "new_version": versions[1]}]
-    of_each = {"symbols": OF_BOTH, "changes": changes, "text": "Find it among the items."}
-    rows = tried(store, completion(docstring, path, token), **of_each).tables["other_answers"]
-    assert [(row["neighbour_version"], row["neighbour_answers"]) for row in rows] == ([expected] if expected[1] else [])
+    documents = [document("lib.least", TEXT, "1.0"), document("lib.greatest", "Find the last of all.", "1.0")]
+    path = "lib.joined" if token == "end" else "lib.smallest"
+    of_both = {"symbols": OF_BOTH, "changes": changes, "documents": documents}
+    (row,) = tried(store, completion(docstring, path, token), text=text, **of_both).tables["other_answers"]
+    assert (row["passing"], row["neighbour_version"], row["neighbour_answers"]) == expected
 
 
-TEXT = "Find the item which stands before all others."
+def test_names_that_this_release_has_too_take_no_room(tmp_path_factory: pytest.TempPathFactory) -> None:
+    shared = [f"smallest_{number}" for number in range(MUTATION.other_names)]
+    symbols = [
+        *OF_BOTH,
+        *(symbol(f"lib.{name}", "1.0", "1.1", parameters=parameters("one", "two")) for name in shared),
+    ]
+    store = store_of({"1.0": OLD, "1.1": NEW}, tmp_path_factory.mktemp)
+    changes: Any = [{"id": "change", "old_version": "1.0", "new_version": "1.1"}]
+    (row,) = tried(store, FIRST, symbols=symbols, changes=changes).tables["other_answers"]
+    assert row["neighbour_answers"] == ["least"]
 
 
 @pytest.mark.parametrize(

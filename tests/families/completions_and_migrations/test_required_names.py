@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.families.completions_and_migrations.required_names import required_names
+from pipeline.families.completions_and_migrations.required_names import new_part, required_names
 
 RENAMED = ("import lib\nlib.load(func=1)\n", "import lib\nlib.load(function=1)\n", "lib.load")
 OTHER_CLASS = ("import lib\nlib.Old(1).show()\n", "import lib\nlib.New(1).show()\n", "lib.New.show")
@@ -59,3 +59,22 @@ ANSWERS = {
 def test_an_answer_lacks_what_it_evades(case: str) -> None:
     programs, answer, missing = ANSWERS[case]
     assert required_names(*programs).missing_from(answer) == missing
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "path", "part"),
+    [
+        ("from lib import fetch\nx = fetch(1)\n", "from lib import load\nx = load(1)\n", "lib.load", "load"),
+        ("from lib import fetch\nx = fetch(1)\n", "from new import fetch\nx = fetch(1)\n", "new.fetch", "new"),
+        ("import lib\nlib.Old().fetch(1)\n", "import lib\nlib.New().fetch(1)\n", "lib.New.fetch", "New"),
+        ("import lib\nlib.Old().load(1)\n", "import lib\nlib.New().fetch(1)\n", "lib.New.fetch", "fetch"),
+        # a part of another name
+        ("import lib\nlib.Newest().fetch(1)\n", "import lib\nlib.New().fetch(1)\n", "lib.New.fetch", "New"),
+        ("from lib.a import fetch\nx = fetch(1)\n", "from lib import fetch\nx = fetch(1)\n", "lib.fetch", None),
+        ("import lib\nlib.fetch(a=1)\n", "import lib\nlib.fetch(b=1)\n", "lib.fetch", None),
+    ],
+)
+def test_what_of_a_path_tells_the_target_from_a_copy_of_the_source(
+    source: str, target: str, path: str, part: str | None
+) -> None:
+    assert new_part(source, target, path) == part

@@ -225,10 +225,8 @@ def test_a_new_name_that_the_description_spells_does_not_discriminate(
     assert (row["description"], row["discriminating"]) == (text, discriminates)
 
 
-@pytest.mark.parametrize(("neighbour", "published_answers"), [("1.0", ["fetch"]), ("2.0", []), (None, [])])
-def test_a_completion_names_the_answers_of_the_release_that_it_is_told_from(
-    neighbour: str | None, published_answers: list[str]
-) -> None:
+@pytest.mark.parametrize("is_its_neighbour", [True, False])
+def test_a_completion_names_the_answers_of_the_release_that_it_is_told_from(is_its_neighbour: bool) -> None:
     known = world()
     instance = known.one("completions", "2.0")
     run: OtherAnswerRow = {
@@ -239,16 +237,17 @@ def test_a_completion_names_the_answers_of_the_release_that_it_is_told_from(
         "lock_id": "lock-2.0",
         "tried": 0,
         "passing": [],
-        "neighbour_version": neighbour and instance["previous_version"] if neighbour == "1.0" else neighbour,
+        "neighbour_version": instance["previous_version"] if is_its_neighbour else None,
         "neighbour_answers": ["fetch"],
     }
     row = published(accept(known, other_answers=[run]), "published_completions", "2.0")
-    assert row["neighbour_answers"] == published_answers
-    # nobody has run the code that a person wrote with other names
-    edits_of_it = edits(masked_code=instance["masked_code"] + "# of it\n")
-    edit = review(known, instance, [], DecisionKind.EDIT, edits=edits_of_it)
+    assert row["neighbour_answers"] == (["fetch"] if is_its_neighbour else None)
+    # nobody has run what a person wrote with other names
+    edit = review(
+        known, instance, [], DecisionKind.EDIT, edits=edits(masked_code=instance["masked_code"] + "# of it\n")
+    )
     edited = published(accept(known, other_answers=[run], reviews=[edit]), "published_completions", "2.0")
-    assert edited["neighbour_answers"] == []
+    assert edited["neighbour_answers"] is None
 
 
 def test_a_completion_with_which_another_name_passes_is_refused() -> None:

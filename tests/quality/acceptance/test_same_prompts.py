@@ -17,6 +17,7 @@ from pipeline.quality.acceptance.same_prompts import (
     migration_task,
     one_answer,
     one_of_alike,
+    one_of_each,
     one_row,
     passing_versions,
     surest_first,
@@ -78,6 +79,13 @@ def test_of_rows_that_differ_in_the_code_around_the_first_by_the_order_remains()
         ("c", RejectReason.NEAR_DUPLICATE),
         ("a", RejectReason.NEAR_DUPLICATE),
     ]
+
+
+def test_a_row_that_is_refused_for_one_task_refuses_none_for_another() -> None:
+    rows = [row("a", prompt="1", answer="x"), row("b", prompt="1", answer="y"), row("c", prompt="2", answer="y")]
+    kept, rejects = one_of_each(rows, (itemgetter("prompt"), itemgetter("answer")), lambda each: (each["id"],))
+    assert [each["id"] for each in kept] == ["a", "c"]
+    assert [(reject.key, reject.reason) for reject in rejects] == [("b", RejectReason.NEAR_DUPLICATE)]
 
 
 def migration(path: str, target_path: str) -> Any:
