@@ -13,7 +13,7 @@ from pipeline.core.errors import InputError
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.prompts import PromptInput
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.samples import Granularity
+from pipeline.corpus.witnesses.scripts import OUTPUT
 from pipeline.families.all_families import BY_NAME
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import AnyRow, ApiDocumentRow, PublishedRetrievalRow
@@ -40,8 +40,9 @@ def rows_of(
     """Yield the rows of a family with their ids, in the order of the snapshot.
 
     A context has the columns and the id of its completion too. Further inputs are in `documents`, rows of
-    `api_documents` with the best first, possibly none, in `outputs`, the text that a proven completion displays whose
-    mask hides statements, else empty, and in `attempt`, possibly None.
+    `api_documents` with the best first, possibly none, in `outputs`, the text that the program of a completion or
+    migration displays, and in `attempt`, possibly None. Outputs are empty if no run showed them, or comments of the
+    code have them.
 
     Errors: those of the snapshot's `rows`.
     """
@@ -52,8 +53,9 @@ def rows_of(
         if documents is not None:
             added["documents"] = documents.of(row_id, row)
         if PromptInput.OUTPUTS in inputs:
-            hides_statements = row["granularity"] != Granularity.TOKEN and row["reference_outcome"] == Outcome.PASSED
-            added["outputs"] = outputs.get(row["snippet_id"], "") if hides_statements else ""
+            text = outputs.get(row["snippet_id"], "") if row["reference_outcome"] == Outcome.PASSED else ""
+            code = row["source_code"] if family is Family.MIGRATION else row["masked_code"]
+            added["outputs"] = "" if all(f"{OUTPUT}{line}" in code for line in text.splitlines()) else text
         if PromptInput.ATTEMPT in inputs:
             added["attempt"] = attempts.get(row_id)
         yield row_id, {**row, **added}

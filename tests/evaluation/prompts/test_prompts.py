@@ -12,7 +12,7 @@ import yaml
 from pipeline.core.errors import InputError
 from pipeline.core.rules.load import load
 from pipeline.core.vocabularies.prompts import NoPrompt
-from pipeline.core.vocabularies.samples import Granularity
+from pipeline.core.vocabularies.samples import Direction, Granularity
 from pipeline.core.vocabularies.scenes import Scene
 from pipeline.evaluation.export.codevbench import prompt_of
 from pipeline.evaluation.prompts.make import Prompt, Without, prompts
@@ -22,7 +22,7 @@ from pipeline.snapshots.format.reader import Snapshot
 from tests.errors import raises
 from tests.evaluation.export.columns import filled
 from tests.evaluation.export.demo import scene
-from tests.evaluation.export.rows import completion, context, document, lake_tables, problem, snapshot_of
+from tests.evaluation.export.rows import completion, context, document, lake_tables, migration, problem, snapshot_of
 
 RULES = prompt_rules()
 ATTEMPT = {problem()["id"]: Attempt("    return a\n", "AssertionError")}
@@ -126,7 +126,8 @@ DISPLAYED = "[1, 2]\n"
 OUTPUTS: dict[str, tuple[Granularity, Any, bool]] = {
     "a line": (Granularity.LINE, {}, True),
     "a block": (Granularity.BLOCK, {}, True),
-    "a name, which the code around it tells": (Granularity.TOKEN, {}, False),
+    "a name": (Granularity.TOKEN, {}, True),
+    "what a comment has": (Granularity.TOKEN, {"masked_code": "[token-mask](1)  # [1, 2]\n"}, False),
     "what was not run": (Granularity.LINE, {"reference_outcome": None}, False),
     "what names the answer": (Granularity.LINE, {"checks": [("fetch(1)", "a fetch\n", [])]}, False),
     "what no statement displays": (Granularity.LINE, {"checks": [("fetch(1)", None, [])]}, False),
@@ -135,7 +136,7 @@ OUTPUTS: dict[str, tuple[Granularity, Any, bool]] = {
 
 
 @pytest.mark.parametrize("case", OUTPUTS)
-def test_prompts_for_hidden_statements_show_the_outputs_of_the_program(tmp_path: Path, case: str) -> None:
+def test_prompts_show_the_outputs_of_the_program(tmp_path: Path, case: str) -> None:
     """Its answer is run, and judged by that."""
     granularity, changed, is_shown = OUTPUTS[case]
     checks = changed.get("checks", [("fetch(1)", DISPLAYED, [])])
@@ -153,7 +154,25 @@ def test_prompts_for_hidden_statements_show_the_outputs_of_the_program(tmp_path:
     }
     (one,) = made(snapshot_of(TABLES | content, tmp_path), "versicode-completion")
     assert isinstance(one, Prompt)
-    assert one.prompt.endswith("\n\nRun as a whole, the code displays:\n[1, 2]") == is_shown
+    assert one.prompt.endswith("\n\nRun as in an interactive session, the code displays:\n[1, 2]") == is_shown
+    assert ("displays" in one.prompt) == is_shown
+
+
+@pytest.mark.parametrize(("source_code", "is_shown"), [("fetch(1)\n", True), ("fetch(1)  # [1, 2]\n", False)])
+def test_prompts_of_migrations_show_the_outputs_of_the_program(
+    tmp_path: Path, source_code: str, is_shown: bool
+) -> None:
+    checks = [{"statement": "fetch(1)", "expected": DISPLAYED, "options": []}]
+    row = migration(Direction.OLD_TO_NEW) | {
+        "snippet_id": "shown",
+        "source_code": source_code,
+        "reference_outcome": "passed",
+    }
+    snippet = filled("snippets", id="shown", library="lib", checks=checks)
+    snapshot = snapshot_of(TABLES | {"published_migrations": [row], "snippets": [snippet]}, tmp_path)
+    (one,) = made(snapshot, "versicode-migration")
+    assert isinstance(one, Prompt)
+    assert one.prompt.endswith("\n\nRun as in an interactive session, the code displays:\n[1, 2]") == is_shown
     assert ("displays" in one.prompt) == is_shown
 
 
