@@ -82,7 +82,9 @@ def _of_row(
         return Without(row_id, NoPrompt.NO_ATTEMPT, "name a file with its failed answer and the trace")
     if template.hidden and (leak := leaking(row, template.hidden, columns, ignore_case=ignore_case)):
         return Without(row_id, NoPrompt.LEAKS_ANSWER, leak)
-    if template.hidden and readable(row.get("outputs") or "", row[template.hidden], ignore_case=ignore_case):
+    # What a migration asks for is no column that must not be in its prompt: the source code may have the name.
+    name = template.hidden or ("target_name" if template.family is Family.MIGRATION else None)
+    if name and readable(row.get("outputs") or "", row[name], ignore_case=ignore_case):
         row = {**row, "outputs": ""}
     try:
         system, text = rules.render(setting, row)

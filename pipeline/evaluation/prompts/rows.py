@@ -55,7 +55,8 @@ def rows_of(
         if PromptInput.OUTPUTS in inputs:
             text = outputs.get(row["snippet_id"], "") if row["reference_outcome"] == Outcome.PASSED else ""
             code = row["source_code"] if family is Family.MIGRATION else row["masked_code"]
-            added["outputs"] = "" if all(f"{OUTPUT}{line}" in code for line in text.splitlines()) else text
+            in_comments = {line.partition(OUTPUT)[2] for line in code.splitlines()}
+            added["outputs"] = "" if in_comments.issuperset(text.splitlines()) else text
         if PromptInput.ATTEMPT in inputs:
             added["attempt"] = attempts.get(row_id)
         yield row_id, {**row, **added}

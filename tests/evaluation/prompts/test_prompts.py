@@ -128,6 +128,7 @@ OUTPUTS: dict[str, tuple[Granularity, Any, bool]] = {
     "a block": (Granularity.BLOCK, {}, True),
     "a name": (Granularity.TOKEN, {}, True),
     "what a comment has": (Granularity.TOKEN, {"masked_code": "[token-mask](1)  # [1, 2]\n"}, False),
+    "what a comment has as a part": (Granularity.TOKEN, {"masked_code": "[token-mask](1)  # [1, 2], 3\n"}, True),
     "what was not run": (Granularity.LINE, {"reference_outcome": None}, False),
     "what names the answer": (Granularity.LINE, {"checks": [("fetch(1)", "a fetch\n", [])]}, False),
     "what no statement displays": (Granularity.LINE, {"checks": [("fetch(1)", None, [])]}, False),
@@ -158,11 +159,20 @@ def test_prompts_show_the_outputs_of_the_program(tmp_path: Path, case: str) -> N
     assert ("displays" in one.prompt) == is_shown
 
 
-@pytest.mark.parametrize(("source_code", "is_shown"), [("fetch(1)\n", True), ("fetch(1)  # [1, 2]\n", False)])
+@pytest.mark.parametrize(
+    ("source_code", "displayed", "is_shown"),
+    [
+        ("fetch(1)\n", DISPLAYED, True),
+        ("fetch(1)  # [1, 2]\n", DISPLAYED, False),
+        ("fetch(1)\n", "use {target_name}\n", False),
+    ],
+    ids=["an output", "a comment has it", "it names what is asked for"],
+)
 def test_prompts_of_migrations_show_the_outputs_of_the_program(
-    tmp_path: Path, source_code: str, is_shown: bool
+    tmp_path: Path, source_code: str, displayed: str, is_shown: bool
 ) -> None:
-    checks = [{"statement": "fetch(1)", "expected": DISPLAYED, "options": []}]
+    asked = migration(Direction.OLD_TO_NEW)["target_name"]
+    checks = [{"statement": "fetch(1)", "expected": displayed.format(target_name=asked), "options": []}]
     row = migration(Direction.OLD_TO_NEW) | {
         "snippet_id": "shown",
         "source_code": source_code,

@@ -99,7 +99,7 @@ def test_what_a_parser_gives_up_on_is_not_valid(text: str) -> None:
         ("from markupsafe import escape\nescape('<')", (True, False)),
     ],
 )
-def test_of_a_moved_api_the_new_part_of_its_path_is_asked_for(prediction: str, rules: tuple[bool, bool]) -> None:
+def test_a_moved_api_needs_the_new_part_of_its_path(prediction: str, rules: tuple[bool, bool]) -> None:
     reference = "from markupsafe import escape\nescape('<', True)"
     diff = critical_diff(prediction, reference, "escape", "markupsafe")
     assert (diff.core_token, diff.arguments) == rules

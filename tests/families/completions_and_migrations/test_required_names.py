@@ -74,7 +74,7 @@ def test_an_answer_lacks_what_it_evades(case: str) -> None:
         ("import lib\nlib.fetch(a=1)\n", "import lib\nlib.fetch(b=1)\n", "lib.fetch", None),
     ],
 )
-def test_what_of_a_path_tells_the_target_from_a_copy_of_the_source(
+def test_the_part_of_a_path_that_a_copy_of_the_source_lacks(
     source: str, target: str, path: str, part: str | None
 ) -> None:
     assert new_part(source, target, path) == part

@@ -226,7 +226,7 @@ def test_a_new_name_that_the_description_spells_does_not_discriminate(
 
 
 @pytest.mark.parametrize("is_its_neighbour", [True, False])
-def test_a_completion_names_the_answers_of_the_release_that_it_is_told_from(is_its_neighbour: bool) -> None:
+def test_a_completion_has_the_answers_of_its_neighbouring_release(is_its_neighbour: bool) -> None:
     known = world()
     instance = known.one("completions", "2.0")
     run: OtherAnswerRow = {
