@@ -55,5 +55,6 @@ class Process(Term):
 
 class Variation(Term):
     HASH_SEED = "hash_seed", "another seed of Python's hashes, so another order of sets"
+    RANDOM_SEED = "random_seed", "another seed of random numbers, also of numpy and torch"
     ORDER = "order", "the tests of a module backwards"
     CLOCK = "clock", "a later day, as far as Python's own clock functions tell"

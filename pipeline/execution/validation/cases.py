@@ -131,6 +131,7 @@ def specifications(case: Case, rules: ValidationRules, repeat: int) -> list[Spec
         "module": case.module or MODULE,
         "as_module": case.module is not None,
         "cover": case.cover,
+        "seed": repeat if Variation.RANDOM_SEED in rules.vary else 0,
         "backwards": Variation.ORDER in rules.vary and repeat % 2 == 1,
         "clock_shift_s": repeat * rules.clock_shift_days * _DAY_S if Variation.CLOCK in rules.vary else 0,
     }

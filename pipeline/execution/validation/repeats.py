@@ -53,6 +53,7 @@ def _difference(first: Attempt, again: Attempt, rules: ValidationRules, repeat: 
     failed = again if first.passed else first
     changed = {
         Variation.HASH_SEED: f"hash seed {repeat}",
+        Variation.RANDOM_SEED: f"random seed {repeat}",
         Variation.ORDER: "tests backwards" if repeat % 2 else "",
         Variation.CLOCK: f"{repeat * rules.clock_shift_days} days later",
     }

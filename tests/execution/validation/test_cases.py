@@ -119,7 +119,7 @@ def test_an_outcome_that_depends_on_the_hash_seed_is_flaky(environment: Environm
     result = outcome_of(environment, code, repeats=2)
     assert (result.outcome, result.detail) == (
         Outcome.FLAKY,
-        "passed, then failed_assertion (hash seed 1)\nAssertionError",
+        "passed, then failed_assertion (hash seed 1, random seed 1)\nAssertionError",
     )
     assert outcome_of(environment, code, repeats=1).outcome == Outcome.PASSED
 
@@ -127,6 +127,18 @@ def test_an_outcome_that_depends_on_the_hash_seed_is_flaky(environment: Environm
 def test_random_numbers_are_seeded(environment: Environment, outcome_of: Run) -> None:
     first = outcome_of(environment, "import random\nraise ValueError(random.random())")
     assert first.detail == outcome_of(environment, "import random\nraise ValueError(random.random())").detail
+
+
+def test_an_outcome_that_depends_on_the_random_seed_is_flaky(environment: Environment, outcome_of: Run) -> None:
+    drawn = outcome_of(environment, "import random\nassert random.random() > 0.5", repeats=1)
+    assert drawn.outcome == Outcome.PASSED
+    displayed = [check("import random"), check("random.random() > 0.5", "True\n")]
+    for arguments in ({"code": "import random\nassert random.random() > 0.5"}, {"checks": displayed}):
+        result = outcome_of(environment, **arguments, repeats=2)
+        assert (result.outcome, result.repeats) == (Outcome.FLAKY, 2)
+        assert str(result.detail).startswith("passed, then failed_assertion (hash seed 1, random seed 1)")
+    own_seed = "import random\nrandom.seed(0)\nassert random.random() > 0.5"
+    assert outcome_of(environment, own_seed, repeats=2).outcome == Outcome.PASSED
 
 
 def test_timeout_is_not_repeated(environment: Environment, outcome_of: Run) -> None:

@@ -77,6 +77,13 @@ def test_another_seed_sees_the_same(shop: Project) -> None:
     assert both[0]["shop.prices.total"] == both[1]["shop.prices.total"]
 
 
+def test_a_test_that_hangs_on_random_numbers_differs_with_another_seed(shop: Project) -> None:
+    drawn = "import random\ndef test_random(): assert random.random() > 0.5\n"
+    project = replace(shop, tree=tree(shop.rules, {**FILES, "tests/test_random.py": drawn}))
+    runs = [traced(project), traced(project, 1)]
+    assert flaky(runs) == [f"{OF_PRICES}::test_seed", "tests/test_random.py::test_random"]
+
+
 def test_a_test_with_too_many_calls_is_ended(shop: Project) -> None:
     busy = "\ndef test_busy():\n    for _ in range(10**9): with_tax(1)\n"
     files = FILES | {OF_PRICES: FILES[OF_PRICES] + busy}

@@ -98,7 +98,7 @@ def runner_of(spec: "dict[str, Any]") -> "Callable[[dict[str, Any], Any], str | 
 
 def prepare(spec: "dict[str, Any]") -> None:
     """Set the seeds, and the clock where it is to be another."""
-    seed_all()
+    seed_all(spec["seed"])
     if spec["clock_shift_s"]:
         from .clock import shift_clock
 

@@ -1,4 +1,4 @@
-"""What is the same in every run: the seeds of random numbers, also of libraries that have their own."""
+"""What is the same in every run of a number: the seeds of random numbers, also of libraries that have their own."""
 
 import random
 import sys
@@ -7,29 +7,31 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-SEED = 0
 # Modules with random numbers of their own, and what seeds them.
 _SEEDED = {"numpy.random.mtrand": "seed", "torch": "manual_seed"}
 
 
-def seed_all() -> None:
+def seed_all(number: int) -> None:
     """Seed what is loaded, and see to it that the others are seeded as they are loaded."""
-    random.seed(SEED)
+    random.seed(number)
     for name, function in _SEEDED.items():
-        seed(sys.modules.get(name), function)
+        seed(sys.modules.get(name), function, number)
     if set(_SEEDED) - set(sys.modules):
-        sys.meta_path.insert(0, _SeedsAfterImport())
+        sys.meta_path.insert(0, _SeedsAfterImport(number))
 
 
-def seed(module: "Any", function: str) -> None:
+def seed(module: "Any", function: str, number: int) -> None:
     """Call the function that seeds a module, if it is there."""
     call = getattr(module, function, None)
     if call is not None:
-        call(SEED)
+        call(number)
 
 
 class _SeedsAfterImport:
     """Finds nothing by itself: it lets the other finders find a module, and has it seeded once it is loaded."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
 
     def find_spec(self, name: str, path: "Any" = None, target: "Any" = None) -> "Any":
         """Return the spec that the other finders give, with a loader that seeds."""
@@ -40,7 +42,7 @@ class _SeedsAfterImport:
             spec = find(name, path, target) if find else None
             if spec is not None:
                 if hasattr(spec.loader, "exec_module"):
-                    spec.loader = _Seeding(spec.loader)
+                    spec.loader = _Seeding(spec.loader, self.number)
                 return spec
         return None
 
@@ -48,8 +50,9 @@ class _SeedsAfterImport:
 class _Seeding:
     """A loader that hands on to another, puts that in its place again, and then seeds the module."""
 
-    def __init__(self, loader: "Any") -> None:
+    def __init__(self, loader: "Any", number: int) -> None:
         self.loader = loader
+        self.number = number
 
     def create_module(self, spec: "Any") -> "Any":
         """Return what the other makes."""
@@ -59,4 +62,4 @@ class _Seeding:
         """Load the module as if the other had been asked."""
         module.__spec__.loader = module.__loader__ = self.loader
         self.loader.exec_module(module)
-        seed(module, _SEEDED[module.__name__])
+        seed(module, _SEEDED[module.__name__], self.number)

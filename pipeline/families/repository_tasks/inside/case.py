@@ -55,7 +55,7 @@ def packed(outcome: "dict[str, Any]") -> bytes:
 
 def outcome_of(spec: "dict[str, Any]", begin: "Callable[[], Any]") -> "dict[str, Any]":
     """Return what became of the tests, or a `problem` where pytest does not run; tell when code of the project may."""
-    seed_all()
+    seed_all(spec["seed"])
     try:
         from .tests import run_tests
 
