@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +12,13 @@ from pipeline.core.errors import InputError
 from pipeline.core.vocabularies.evaluation import View
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.prompts import NoPrompt, PromptInput
+from pipeline.corpus.witnesses.scripts import OUTPUT
 from pipeline.evaluation.prompts.code import UnreadableCode
 from pipeline.evaluation.prompts.rows import Attempts, rows_of
-from pipeline.evaluation.prompts.rules import PromptRules, columns_of
+from pipeline.evaluation.prompts.rules import PromptRules, TemplateRule, columns_of
 from pipeline.families.all_families import BY_NAME
-from pipeline.families.completions_and_migrations.masks import readable
+from pipeline.families.completions_and_migrations.masks import mask_name, readable
+from pipeline.families.completions_and_migrations.required_names import required_names
 from pipeline.lake.rows import AnyRow
 from pipeline.snapshots.format.reader import Snapshot
 
@@ -82,10 +86,8 @@ def _of_row(
         return Without(row_id, NoPrompt.NO_ATTEMPT, "name a file with its failed answer and the trace")
     if template.hidden and (leak := leaking(row, template.hidden, columns, ignore_case=ignore_case)):
         return Without(row_id, NoPrompt.LEAKS_ANSWER, leak)
-    # What a migration asks for is no column that must not be in its prompt: the source code may have the name.
-    name = template.hidden or ("target_name" if template.family is Family.MIGRATION else None)
-    if name and readable(row.get("outputs") or "", row[name], ignore_case=ignore_case):
-        row = {**row, "outputs": ""}
+    if row.get("outputs"):
+        row = {**row, "outputs": _displayed(row, template, ignore_case=ignore_case)}
     try:
         system, text = rules.render(setting, row)
     except UnreadableCode as error:
@@ -95,6 +97,30 @@ def _of_row(
             f"{template.family} {row_id}: {error}; correct it in curation_rules/prompts", code="prompt_not_rendered"
         ) from None
     return Prompt(row_id, template.family, setting, system, text, row["canary"])
+
+
+def _displayed(row: AnyRow, template: TemplateRule, *, ignore_case: bool) -> str:
+    """Return the outputs of a row's program with its hidden name masked.
+
+    They are empty if comments of the code have all of them, or if they have a name that the row asks for.
+    """
+    outputs: str = row["outputs"]
+    if template.family is Family.MIGRATION:
+        code, names = row["source_code"], _asked_names(row, ignore_case=ignore_case)
+    else:
+        code, names = row["masked_code"], {row[template.hidden]} if template.hidden else set()
+        outputs = functools.reduce(mask_name, names, outputs)
+    in_comments = Counter(line.partition(OUTPUT)[2] for line in code.splitlines())
+    if Counter(outputs.splitlines()) <= in_comments:
+        return ""
+    return "" if any(readable(outputs, name, ignore_case=ignore_case) for name in names) else outputs
+
+
+def _asked_names(row: AnyRow, *, ignore_case: bool) -> set[str]:
+    """Return the names that an answer to a migration must have and its source code does not show."""
+    required = required_names(row["source_code"], row["target_code"], row["target_path"])
+    names = {row["target_name"], *required.apis, *required.parameters}
+    return {name for name in names if not readable(row["source_code"], name, ignore_case=ignore_case)}
 
 
 def leaking(row: AnyRow, hidden: str, columns: list[str], *, ignore_case: bool) -> str | None:

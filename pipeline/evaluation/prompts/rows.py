@@ -13,7 +13,6 @@ from pipeline.core.errors import InputError
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.prompts import PromptInput
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.corpus.witnesses.scripts import OUTPUT
 from pipeline.families.all_families import BY_NAME
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import AnyRow, ApiDocumentRow, PublishedRetrievalRow
@@ -40,9 +39,8 @@ def rows_of(
     """Yield the rows of a family with their ids, in the order of the snapshot.
 
     A context has the columns and the id of its completion too. Further inputs are in `documents`, rows of
-    `api_documents` with the best first, possibly none, in `outputs`, the text that the program of a completion or
-    migration displays, and in `attempt`, possibly None. Outputs are empty if no run showed them, or comments of the
-    code have them.
+    `api_documents` with the best first, possibly none, and in `attempt`, possibly None. `outputs` is the text that the
+    program of a completion or migration displays, empty if its run did not pass.
 
     Errors: those of the snapshot's `rows`.
     """
@@ -53,10 +51,8 @@ def rows_of(
         if documents is not None:
             added["documents"] = documents.of(row_id, row)
         if PromptInput.OUTPUTS in inputs:
-            text = outputs.get(row["snippet_id"], "") if row["reference_outcome"] == Outcome.PASSED else ""
-            code = row["source_code"] if family is Family.MIGRATION else row["masked_code"]
-            in_comments = {line.partition(OUTPUT)[2] for line in code.splitlines()}
-            added["outputs"] = "" if in_comments.issuperset(text.splitlines()) else text
+            is_run = row["reference_outcome"] == Outcome.PASSED
+            added["outputs"] = outputs.get(row["snippet_id"], "") if is_run else ""
         if PromptInput.ATTEMPT in inputs:
             added["attempt"] = attempts.get(row_id)
         yield row_id, {**row, **added}

@@ -107,6 +107,11 @@ def unmask(masked_code: str, granularity: Granularity, answer: str, core_token: 
     return code if granularity == Granularity.TOKEN else code.replace(MASKS[granularity], answer, 1)
 
 
+def mask_name(text: str, name: str) -> str:
+    """Mask a name in any text, such as what a program displays."""
+    return _word(name).sub(MASKS[Granularity.TOKEN], text)
+
+
 def readable(masked_code: str, name: str, *, ignore_case: bool) -> str | None:
     """Return how the name can still be read as a whole word in a masked program, or None.
 

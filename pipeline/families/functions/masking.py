@@ -22,16 +22,15 @@ def mask_function(
     """Mask the program of a function around the use of the core API `path` whose name is at `use`.
 
     Token and line are as in any program. Block is the body of the function that uses it, without its docstring; where a
-    definition beside the function does, everything from that definition on. A body of one statement is no block, since
-    the line asks for the same. Returns a Reject, with an empty key, where there is no such span, the name can be read
-    outside, or the span has what nobody can know: see `refuse_unknowable` and `unexplained`.
+    definition beside the function does, everything from that definition on. A body of one statement is no line and no
+    block, since problems ask for a whole body. Returns a Reject, with an empty key, where there is no such span, the
+    name can be read outside, or the span has what nobody can know: see `refuse_unknowable` and `unexplained`.
     """
     cut: Span | None = None
     if granularity != Granularity.TOKEN:
-        cut = line = line_span(source, use, rules)
-        if granularity == Granularity.BLOCK:
-            block = _body(source, use)
-            cut = block if block != line else None
+        line, block = line_span(source, use, rules), _body(source, use)
+        if line != block:
+            cut = line if granularity == Granularity.LINE else block
     if cut is None and granularity != Granularity.TOKEN:
         return Reject("", RejectReason.NO_BLOCK, f"no {granularity} around the use of the core API")
     name = source.text_of(use)

@@ -54,6 +54,7 @@ from pipeline.lake.stage import Output, Reject
 from pipeline.llm.names import spelling_words
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.changes import prove_changes
+from pipeline.quality.acceptance.displayed_calls import calls_of, displays_call, without_displayed_calls
 from pipeline.quality.acceptance.public_names import PublicNames
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, ReviewColumns, Reviewed
@@ -85,8 +86,8 @@ def acceptance_stage(
     person rejected it), FLAGGED (a flag holds it back, and nobody has decided), WEAK_TESTS (the stated outputs of a
     migration notice fewer mutants than `mutation` wants, or not that a changed argument is left out), of completions
     UNKNOWABLE (without a text, the program displays nothing but the call), DUPLICATE (the same task in another release)
-    and SEVERAL_ANSWERS (also by a run), and NEAR_DUPLICATE (only the code around differs, or of migrations the answer).
-    Changes that probes refute are refused. An
+    and SEVERAL_ANSWERS (also by a run), and NEAR_DUPLICATE (only the code around differs, of migrations the answer, of
+    lines an argument of a displayed call, where a row asks for the name). Changes that probes refute are refused. An
     edited instance is published by the runs of its edit. The evidence of a completion is `executed` by
     `families.proof.prove`, but for one whose mask stands where nothing runs. That of a migration is, if both sides pass
     in their own release and the source fails in the target's by the rules.
@@ -151,8 +152,11 @@ def _accept_completions(
     # Where an alias is right too, another release may have but one of them.
     rows, ambiguous = one_answer(rows, ("version", "granularity", "masked_code", "description"), itemgetter("answer"))
     rows, repeated = one_row(rows, ("path", "granularity", "masked_code", "answer"))
-    rows, alike = one_of_alike(rows, itemgetter(*_SAME_COMPLETION), surest_first)
-    return rows, [*refused, *repeated, *ambiguous, *alike]
+    rows, alike = one_of_alike(
+        rows, itemgetter(*_SAME_COMPLETION), lambda row: (displays_call(row), *surest_first(row))
+    )
+    rows, displayed = without_displayed_calls(rows)
+    return rows, [*refused, *repeated, *ambiguous, *alike, *displayed]
 
 
 def _accept_migrations(
@@ -278,16 +282,15 @@ def _displays_itself(code: str, name: str) -> bool:
 
 
 def _call_forms(tree: ast.Module, name: str) -> Iterator[tuple[object, ...]]:
-    """Yield the calls of a name, by whatever path, as Python compiles them: constants are computed."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and name in (getattr(node.func, "attr", None), getattr(node.func, "id", None)):
-            call = ast.Call(ast.Name(name, ast.Load()), node.args, node.keywords)
-            try:
-                compiled = compile(ast.fix_missing_locations(ast.Expression(call)), "<call>", "eval")
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                continue
-            # of equal constants, such as 1 and True, the types tell
-            yield compiled.co_code, repr(compiled.co_consts), compiled.co_names
+    """Yield the calls of a name as Python compiles them: constants are computed."""
+    for node in calls_of(tree, name):
+        call = ast.Call(ast.Name(name, ast.Load()), node.args, node.keywords)
+        try:
+            compiled = compile(ast.fix_missing_locations(ast.Expression(call)), "<call>", "eval")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        # of equal constants, such as 1 and True, the types tell
+        yield compiled.co_code, repr(compiled.co_consts), compiled.co_names
 
 
 def _is_reached(instance: CompletionRow) -> bool:

@@ -151,7 +151,7 @@ def _no_description(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> s
 def _is_determined(subject: Subject, facts: _FlagInputs, rules: FlagRules) -> bool:
     """Say whether runs exclude every other name in the place of the hidden one, and the code shows by what.
 
-    Comments show the outputs of code that was made from a change or test; other examples show none.
+    Comments show the outputs of code that was made from a change or test; those of other examples are in no column.
     """
     run = facts.other_answers.get(subject.row["id"])
     lines = [line.partition(OUTPUT) for line in subject.row["masked_code"].splitlines()]

@@ -123,23 +123,43 @@ def test_a_scene_is_shown_as_its_export_has_it(tmp_path: Path) -> None:
 
 
 DISPLAYED = "[1, 2]\n"
-OUTPUTS: dict[str, tuple[Granularity, Any, bool]] = {
-    "a line": (Granularity.LINE, {}, True),
-    "a block": (Granularity.BLOCK, {}, True),
-    "a name": (Granularity.TOKEN, {}, True),
-    "what a comment has": (Granularity.TOKEN, {"masked_code": "[token-mask](1)  # [1, 2]\n"}, False),
-    "what a comment has as a part": (Granularity.TOKEN, {"masked_code": "[token-mask](1)  # [1, 2], 3\n"}, True),
-    "what was not run": (Granularity.LINE, {"reference_outcome": None}, False),
-    "what names the answer": (Granularity.LINE, {"checks": [("fetch(1)", "a fetch\n", [])]}, False),
-    "what no statement displays": (Granularity.LINE, {"checks": [("fetch(1)", None, [])]}, False),
-    "what is not looked at": (Granularity.LINE, {"checks": [("fetch(1)", DISPLAYED, ["SKIP"])]}, False),
-}
+TWICE: list[Any] = [("fetch(1)", DISPLAYED, []), ("fetch(1)", DISPLAYED, [])]
+OUTPUTS: dict[str, tuple[Granularity, Any, str]] = {
+    "a line": (Granularity.LINE, {}, "[1, 2]"),
+    "a block": (Granularity.BLOCK, {}, "[1, 2]"),
+    "a name": (Granularity.TOKEN, {}, "[1, 2]"),
+    "what a comment has": (Granularity.TOKEN, {"masked_code": "[token-mask](1)  # [1, 2]\n"}, ""),
+    "what a comment has as a part": (Granularity.TOKEN, {"masked_code": "[token-mask](1)  # [1, 2], 3\n"}, "[1, 2]"),
+    "what a comment has once": (
+        Granularity.BLOCK, {"masked_code": "[token-mask](1)  # [1, 2]\n[block-mask]\n", "checks": TWICE}, "[1, 2]\n[1, 2]",
+    ),
+    "one line more than comments have": (
+        Granularity.BLOCK,
+        {"masked_code": "[token-mask](1)  # [1, 2]\n[block-mask]\n", "checks": [*TWICE[:1], ("fetch(2)", "3\n", [])]},
+        "[1, 2]\n3",
+    ),
+    "what was not run": (Granularity.LINE, {"reference_outcome": None}, ""),
+    "what names the answer": (
+        Granularity.LINE, {"checks": [("fetch(1)", "a fetch\n", []), *TWICE[:1]]}, "a [token-mask]\n[1, 2]",
+    ),
+    "what has the answer in a longer word": (
+        Granularity.LINE, {"checks": [("fetch(1)", "a fetched\n", [])]}, "a fetched",
+    ),
+    "what names the answer in other letters": (Granularity.LINE, {"checks": [("fetch(1)", "Fetch\n", [])]}, ""),
+    "what a masked comment has": (
+        Granularity.TOKEN,
+        {"masked_code": "[token-mask](1)  # a [token-mask]\n", "checks": [("fetch(1)", "a fetch\n", [])]},
+        "",
+    ),
+    "what no statement displays": (Granularity.LINE, {"checks": [("fetch(1)", None, [])]}, ""),
+    "what is not looked at": (Granularity.LINE, {"checks": [("fetch(1)", DISPLAYED, ["SKIP"])]}, ""),
+}  # fmt: skip
+SHOWN = "\n\nRun as in an interactive session, the code displays:\n"
 
 
 @pytest.mark.parametrize("case", OUTPUTS)
 def test_prompts_show_the_outputs_of_the_program(tmp_path: Path, case: str) -> None:
-    """Its answer is run, and judged by that."""
-    granularity, changed, is_shown = OUTPUTS[case]
+    granularity, changed, shown = OUTPUTS[case]
     checks = changed.get("checks", [("fetch(1)", DISPLAYED, [])])
     keys = ("statement", "expected", "options")
     snippet = filled(
@@ -155,34 +175,45 @@ def test_prompts_show_the_outputs_of_the_program(tmp_path: Path, case: str) -> N
     }
     (one,) = made(snapshot_of(TABLES | content, tmp_path), "versicode-completion")
     assert isinstance(one, Prompt)
-    assert one.prompt.endswith("\n\nRun as in an interactive session, the code displays:\n[1, 2]") == is_shown
-    assert ("displays" in one.prompt) == is_shown
+    assert one.prompt.partition(SHOWN)[2] == shown
+    assert ("displays" in one.prompt) == bool(shown)
 
 
-@pytest.mark.parametrize(
-    ("source_code", "displayed", "is_shown"),
-    [
-        ("fetch(1)\n", DISPLAYED, True),
-        ("fetch(1)  # [1, 2]\n", DISPLAYED, False),
-        ("fetch(1)\n", "use {target_name}\n", False),
-    ],
-    ids=["an output", "a comment has it", "it names what is asked for"],
-)
-def test_prompts_of_migrations_show_the_outputs_of_the_program(
-    tmp_path: Path, source_code: str, displayed: str, is_shown: bool
-) -> None:
-    asked = migration(Direction.OLD_TO_NEW)["target_name"]
-    checks = [{"statement": "fetch(1)", "expected": displayed.format(target_name=asked), "options": []}]
+OUTPUTS_OF_MIGRATIONS = {
+    "an output": ("fetch(1)\n", "get(1)\n", "lib.get", DISPLAYED, True),
+    "a comment has it": ("fetch(1)  # [1, 2]\n", "get(1)\n", "lib.get", DISPLAYED, False),
+    "it names what is asked for": ("fetch(1)\n", "get(1)\n", "lib.get", "use get\n", False),
+    "it names what both have": (
+        "from lib import Old\nOld.build(1)\n", "from lib import New\nNew.build(1)\n", "lib.New.build", "build\n", True,
+    ),
+    "it names the new module": (
+        "from lib import escape\nescape(1)\n", "from markup import escape\nescape(1)\n", "markup.escape",
+        "<class 'markup.Text'>\n", False,
+    ),
+    "it names the new parameter": (
+        "from lib import page\npage(size=2)\n", "from lib import page\npage(limit=2)\n", "lib.page",
+        "{'limit': 2}\n", False,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", OUTPUTS_OF_MIGRATIONS)
+def test_prompts_of_migrations_show_the_outputs_of_the_program(tmp_path: Path, case: str) -> None:
+    source_code, target_code, target_path, displayed, is_shown = OUTPUTS_OF_MIGRATIONS[case]
+    checks = [{"statement": "fetch(1)", "expected": displayed, "options": []}]
     row = migration(Direction.OLD_TO_NEW) | {
         "snippet_id": "shown",
         "source_code": source_code,
+        "target_code": target_code,
+        "target_path": target_path,
+        "target_name": target_path.rpartition(".")[2],
         "reference_outcome": "passed",
     }
     snippet = filled("snippets", id="shown", library="lib", checks=checks)
     snapshot = snapshot_of(TABLES | {"published_migrations": [row], "snippets": [snippet]}, tmp_path)
     (one,) = made(snapshot, "versicode-migration")
     assert isinstance(one, Prompt)
-    assert one.prompt.endswith("\n\nRun as in an interactive session, the code displays:\n[1, 2]") == is_shown
+    assert one.prompt.partition(SHOWN)[2] == (displayed.strip() if is_shown else "")
     assert ("displays" in one.prompt) == is_shown
 
 

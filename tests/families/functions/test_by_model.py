@@ -148,7 +148,7 @@ def test_an_example_that_states_nothing_becomes_a_function_and_kinds_that_none_g
     assert SILENT["id"] not in {reject.key for reject in output.rejects}
     assert FAILED["id"] in {reject.key for reject in output.rejects}, "what fails is no example of anything"
     rows = [row for row in published(output) if row["function_id"] == taken["id"]]
-    assert {row["granularity"] for row in rows} == {"token", "line"}
+    assert {row["granularity"] for row in rows} == {"token"}
     assert {(row["evidence"], row["other_outcome"]) for row in rows} == {(Evidence.EXECUTED, Outcome.API_MISSING)}
     assert all(row["coverage"] == 1 and not row["flags"] for row in rows)
 

@@ -45,8 +45,8 @@ def test_nobody_can_know_a_whole_program() -> None:
 
 
 def test_a_description_may_show_a_value() -> None:
-    program = "from lib import take\n\n\ndef solve(items):\n    return take(items, 'Ada')\n"
-    start, level = program.rindex("take"), Granularity.LINE
+    program = "from lib import take\n\n\ndef solve(items):\n    taken = take(items, 'Ada')\n    return taken\n"
+    start, level = program.rindex("take("), Granularity.LINE
     assert isinstance(mask_function(parse_source(program), (start, start + 4), level, MASKING), Reject)
     assert not isinstance(
         mask_function(parse_source(program), (start, start + 4), level, MASKING, "Take Ada's items."), Reject
@@ -90,7 +90,9 @@ def test_every_input_and_step_of_what_is_hidden_is_explained(body: str, pieces: 
 
 @pytest.mark.parametrize(("text", "known"), [("Take `number` items.", False), ("Take `number` sorted items.", True)])
 def test_a_description_explains_steps(text: str, known: bool) -> None:
-    program = "import lib\n\n\ndef solve(items, number):\n    return sorted(lib.take(items, number))\n"
+    program = (
+        "import lib\n\n\ndef solve(items, number):\n    taken = sorted(lib.take(items, number))\n    return taken\n"
+    )
     start = program.rindex("take(")
     masked = mask_function(parse_source(program), (start, start + 4), Granularity.LINE, MASKING, text)
     assert isinstance(masked, Reject) != known

@@ -33,6 +33,7 @@ LEAST = load(RULES / "functions.yaml", FunctionRules)
 MASKING = load(RULES / "masking.yaml", MaskingRules)
 
 ELSEWHERE = (FunctionRun.REFERENCE_ELSEWHERE, FunctionRun.OTHER_THERE)
+OF_TWO_STATEMENTS = f"{CODE.replace('return lib', 'data = lib')}    return data\n"
 PROVEN = {FunctionRun.TESTS: Outcome.PASSED, FunctionRun.EMPTIED: Outcome.FAILED_ASSERTION}
 
 
@@ -70,7 +71,7 @@ def accept(
 
 
 def test_a_function_becomes_a_row_for_each_level_whose_masking_can_be_undone() -> None:
-    code = f"{CODE.replace('return lib', 'data = lib')}    return data\n"
+    code = OF_TWO_STATEMENTS
     rows = accept(PROVEN, code=code).tables["published_functions"]
     assert {row["granularity"]: row["answer"] for row in rows} == {
         Granularity.TOKEN: "take",
@@ -186,19 +187,23 @@ def test_a_name_that_the_other_release_has_too_does_not_discriminate(place: str)
     """Its line may: that has the arguments."""
     modules = [symbol(path, "1.2", kind=SymbolKind.MODULE) for path in ("lib", "lib.sub")]
     there = [*modules, symbol(OF_THE_OTHER[place], "1.2")]
-    rows = accept(PROVEN | {FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING}, symbols=there).tables
+    runs = PROVEN | {FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING}
+    rows = accept(runs, symbols=there, code=OF_TWO_STATEMENTS).tables
     assert {row["granularity"]: row["discriminating"] for row in rows["published_functions"]} == {
         Granularity.TOKEN: place == "a class",
         Granularity.LINE: True,
+        Granularity.BLOCK: True,
     }
 
 
 def test_a_new_function_of_a_name_that_a_method_of_the_other_release_has_does_not_discriminate() -> None:
     symbols = [symbol("lib.take", "1.1"), symbol("lib.Page.take", "1.2", kind=SymbolKind.METHOD)]
-    rows = accept(PROVEN | {FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING}, symbols=symbols).tables
+    runs = PROVEN | {FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING}
+    rows = accept(runs, symbols=symbols, code=OF_TWO_STATEMENTS).tables
     assert {row["granularity"]: row["discriminating"] for row in rows["published_functions"]} == {
         Granularity.TOKEN: False,
         Granularity.LINE: True,
+        Granularity.BLOCK: True,
     }
 
 
@@ -268,19 +273,20 @@ def test_a_function_has_the_kinds_of_its_flags() -> None:
     assert accept(PROVEN, redacted=True).tables["published_functions"][0]["flags"] == []
 
 
-def test_a_body_of_one_statement_is_no_block() -> None:
+def test_a_body_of_one_statement_is_no_line_and_no_block() -> None:
+    """Problems ask for a whole body."""
     output = accept(PROVEN)
-    assert {row["granularity"] for row in output.tables["published_functions"]} == {Granularity.TOKEN, Granularity.LINE}
-    assert [(reject.key, reject.reason) for reject in output.rejects] == [("f block", RejectReason.NO_BLOCK)]
+    assert {row["granularity"] for row in output.tables["published_functions"]} == {Granularity.TOKEN}
+    assert {reject.key: reject.reason for reject in output.rejects} == dict.fromkeys(
+        ("f line", "f block"), RejectReason.NO_BLOCK
+    )
 
 
 def test_a_program_that_looks_masked_is_refused_at_each_level() -> None:
-    output = accept(PROVEN, code=f"{CODE}# [line-mask]\n")
-    assert {reject.key: reject.reason for reject in output.rejects} == {
-        "f token": RejectReason.LEAKS_ANSWER,
-        "f line": RejectReason.LEAKS_ANSWER,
-        "f block": RejectReason.NO_BLOCK,
-    }
+    output = accept(PROVEN, code=f"{OF_TWO_STATEMENTS}# [line-mask]\n")
+    assert {reject.key: reject.reason for reject in output.rejects} == dict.fromkeys(
+        ("f token", "f line", "f block"), RejectReason.LEAKS_ANSWER
+    )
 
 
 def test_a_decision_on_a_function_holds_at_every_level() -> None:

@@ -1,0 +1,63 @@
+"""Hidden lines that the code beside them displays, but for an argument."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.lake.rows import PublishedCompletionRow
+from pipeline.quality.acceptance.displayed_calls import displays_call, without_displayed_calls
+from tests.evaluation.export.rows import completion
+
+# what stands beside the line, the line, and whether that displays it
+CASES = {
+    "without one argument": ("list([token-mask](a, size=2))\n", "list(fetch(a))", True),
+    "another value": ("[token-mask](a, size=2)\n", "fetch(a, size=3)", True),
+    "another value by place": ("[token-mask](1)\n", "fetch(2)", True),
+    "into another variable": ("x = [token-mask](a)\n", "y = fetch(b)", True),
+    "in a function": ("def f():\n    return [token-mask](a)\n", "x = fetch(a)", True),
+    "another keyword": ("[token-mask](a)\n", "fetch(a, size=3)", False),
+    "one more by place": ("[token-mask](a)\n", "fetch(a, b)", False),
+    "two other values": ("[token-mask](a, b)\n", "fetch(c, d)", False),
+    "in another order": ("[token-mask](a, b)\n", "fetch(b, a)", False),
+    "without two arguments": ("[token-mask](a, b, c)\n", "fetch(a)", False),
+    "in another call": ("[token-mask](a)\n", "secret(fetch(a))", False),
+    "of another object": ("lib.Spec(a).[token-mask](b)\n", "lib.Spec(a, pre=True).fetch(b)", False),
+    "of another module": ("re.[token-mask](a)\n", "lib.fetch(a)", False),
+    "no call": ("x = [token-mask]\n", "y = fetch", False),
+    "nothing beside it": ("", "fetch(a)", False),
+    "what does not parse": ("[token-mask](a) +\n", "fetch(b)", False),
+}
+
+
+def line(beside: str, answer: str) -> PublishedCompletionRow:
+    masked_code = f"{beside}[line-mask]\n"
+    return completion(Granularity.LINE, masked_code=masked_code, answer=answer, discriminating=True)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_displays_a_call(case: str) -> None:
+    beside, answer, expected = CASES[case]
+    assert displays_call(line(beside, answer)) == expected
+
+
+@pytest.mark.parametrize(
+    ("of_name", "is_refused"),
+    [
+        ({}, True),
+        ({"discriminating": False}, False),
+        ({"version": "9"}, False),
+        ({"snippet_id": "another"}, False),
+    ],
+)
+def test_a_displayed_line_is_refused_where_a_row_asks_for_its_name(
+    of_name: dict[str, object], is_refused: bool
+) -> None:
+    row = line("[token-mask](1)\n", "fetch(2)")
+    name = completion(Granularity.TOKEN, **{"discriminating": True, **of_name})
+    left, rejects = without_displayed_calls([name, row])
+    assert left == ([name] if is_refused else [name, row])
+    assert [(reject.key, reject.reason) for reject in rejects] == [
+        (row["id"], RejectReason.NEAR_DUPLICATE)
+    ] * is_refused
