@@ -33,7 +33,10 @@ CASES = {
 
 def line(beside: str, answer: str) -> PublishedCompletionRow:
     masked_code = f"{beside}[line-mask]\n"
-    return completion(Granularity.LINE, masked_code=masked_code, answer=answer, discriminating=True)
+    row: PublishedCompletionRow = completion(
+        Granularity.LINE, masked_code=masked_code, answer=answer, discriminating=True
+    )
+    return row
 
 
 @pytest.mark.parametrize("case", CASES)
