@@ -106,7 +106,7 @@ def _displayed(row: AnyRow, template: TemplateRule, *, ignore_case: bool) -> str
     """
     outputs: str = row["outputs"]
     if template.family is Family.MIGRATION:
-        code, names = row["source_code"], _asked_names(row, ignore_case=ignore_case)
+        code, names = row["source_code"], _new_names(row, ignore_case=ignore_case)
     else:
         code, names = row["masked_code"], {row[template.hidden]} if template.hidden else set()
         outputs = functools.reduce(mask_name, names, outputs)
@@ -116,7 +116,7 @@ def _displayed(row: AnyRow, template: TemplateRule, *, ignore_case: bool) -> str
     return "" if any(readable(outputs, name, ignore_case=ignore_case) for name in names) else outputs
 
 
-def _asked_names(row: AnyRow, *, ignore_case: bool) -> set[str]:
+def _new_names(row: AnyRow, *, ignore_case: bool) -> set[str]:
     """Return the names that an answer to a migration must have and its source code does not show."""
     required = required_names(row["source_code"], row["target_code"], row["target_path"])
     names = {row["target_name"], *required.apis, *required.parameters}

@@ -28,8 +28,8 @@ def without_displayed_calls(
     rejects: list[Reject] = []
     for row in rows:
         of_name = of_names.get(place(row))
-        is_told = of_name is not None and bool(of_name["discriminating"]) >= bool(row["discriminating"])
-        if of_name and is_told and displays_call(row):
+        is_covered = of_name is not None and bool(of_name["discriminating"]) >= bool(row["discriminating"])
+        if of_name and is_covered and displays_call(row):
             detail = f"but for one argument its call is displayed, so it asks for the name, as {of_name['id']}"
             rejects.append(Reject(row["id"], RejectReason.NEAR_DUPLICATE, detail))
         else:
