@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from pipeline.core.errors import InputError
 from pipeline.core.vocabularies.evaluation import View
@@ -15,11 +15,11 @@ from pipeline.core.vocabularies.prompts import NoPrompt, PromptInput
 from pipeline.corpus.witnesses.scripts import OUTPUT
 from pipeline.evaluation.prompts.code import UnreadableCode
 from pipeline.evaluation.prompts.rows import Attempts, rows_of
-from pipeline.evaluation.prompts.rules import PromptRules, TemplateRule, columns_of
+from pipeline.evaluation.prompts.rules import PromptRules, columns_of
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.masks import mask_name, readable
 from pipeline.families.completions_and_migrations.required_names import required_names
-from pipeline.lake.rows import AnyRow
+from pipeline.lake.rows import AnyRow, PublishedMigrationRow
 from pipeline.snapshots.format.reader import Snapshot
 
 
@@ -87,7 +87,13 @@ def _of_row(
     if template.hidden and (leak := leaking(row, template.hidden, columns, ignore_case=ignore_case)):
         return Without(row_id, NoPrompt.LEAKS_ANSWER, leak)
     if row.get("outputs"):
-        row = {**row, "outputs": _displayed(row, template, ignore_case=ignore_case)}
+        if template.family is Family.MIGRATION:
+            code, names = row["source_code"], _new_names(cast(PublishedMigrationRow, row), ignore_case=ignore_case)
+            outputs = row["outputs"]
+        else:
+            code, names = row["masked_code"], {row[template.hidden]} if template.hidden else set()
+            outputs = functools.reduce(mask_name, names, row["outputs"])
+        row = {**row, "outputs": _displayed(outputs, code, names, ignore_case=ignore_case)}
     try:
         system, text = rules.render(setting, row)
     except UnreadableCode as error:
@@ -99,24 +105,15 @@ def _of_row(
     return Prompt(row_id, template.family, setting, system, text, row["canary"])
 
 
-def _displayed(row: AnyRow, template: TemplateRule, *, ignore_case: bool) -> str:
-    """Return the outputs of a row's program with its hidden name masked.
-
-    They are empty if comments of the code have all of them, or if they have a name that the row asks for.
-    """
-    outputs: str = row["outputs"]
-    if template.family is Family.MIGRATION:
-        code, names = row["source_code"], _new_names(row, ignore_case=ignore_case)
-    else:
-        code, names = row["masked_code"], {row[template.hidden]} if template.hidden else set()
-        outputs = functools.reduce(mask_name, names, outputs)
+def _displayed(outputs: str, code: str, names: Collection[str], *, ignore_case: bool) -> str:
+    """Return outputs, or nothing if comments of the code have all of them, or if they have a name that is asked for."""
     in_comments = Counter(line.partition(OUTPUT)[2] for line in code.splitlines())
     if Counter(outputs.splitlines()) <= in_comments:
         return ""
     return "" if any(readable(outputs, name, ignore_case=ignore_case) for name in names) else outputs
 
 
-def _new_names(row: AnyRow, *, ignore_case: bool) -> set[str]:
+def _new_names(row: PublishedMigrationRow, *, ignore_case: bool) -> set[str]:
     """Return the names that an answer to a migration must have and its source code does not show."""
     required = required_names(row["source_code"], row["target_code"], row["target_path"])
     names = {row["target_name"], *required.apis, *required.parameters}
