@@ -15,21 +15,21 @@ from pipeline.families.completions_and_migrations.masks import unmask
 from pipeline.lake.rows import PublishedCompletionRow
 from pipeline.lake.stage import Reject
 
-_Arguments = dict[int | str | None, str]
+_Arguments = dict[int | str, str]
 
 
 def without_displayed_calls(
     rows: Collection[PublishedCompletionRow],
 ) -> tuple[list[PublishedCompletionRow], list[Reject]]:
     """Refuse lines that ask for little more than a name, where a row of the same program asks for that name."""
-    place = itemgetter("snippet_id", "path", "version")
+    # of an argument's name the core token is another
+    place = itemgetter("snippet_id", "path", "version", "core_token")
     of_names = {place(row): row for row in rows if row["granularity"] == Granularity.TOKEN}
     rows_left: list[PublishedCompletionRow] = []
     rejects: list[Reject] = []
     for row in rows:
         of_name = of_names.get(place(row))
-        is_covered = of_name is not None and bool(of_name["discriminating"]) >= bool(row["discriminating"])
-        if of_name and is_covered and displays_call(row):
+        if of_name and bool(of_name["discriminating"]) >= bool(row["discriminating"]) and displays_call(row):
             detail = f"but for one argument its call is displayed, so it asks for the name, as {of_name['id']}"
             rejects.append(Reject(row["id"], RejectReason.NEAR_DUPLICATE, detail))
         else:
@@ -76,7 +76,9 @@ def _parts(expression: ast.expr, name: str) -> tuple[str, list[_Arguments]]:
     arguments: list[_Arguments] = []
     for call in calls_of(bare, name):
         by_place: _Arguments = dict(enumerate(map(ast.unparse, call.args)))
-        arguments.append(by_place | {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords})
+        arguments.append(
+            by_place | {keyword.arg or ast.unparse(keyword): ast.unparse(keyword.value) for keyword in call.keywords}
+        )
         call.args, call.keywords = [], []
     return ast.unparse(bare), arguments
 

@@ -154,7 +154,11 @@ OUTPUTS: dict[str, tuple[Granularity, Any, str]] = {
     "what no statement displays": (Granularity.LINE, {"checks": [("fetch(1)", None, [])]}, ""),
     "what is not looked at": (Granularity.LINE, {"checks": [("fetch(1)", DISPLAYED, ["SKIP"])]}, ""),
 }  # fmt: skip
-SHOWN = "\n\nRun as in an interactive session, the code displays:\n"
+
+
+def displayed_in(prompt: str) -> str:
+    """Return the outputs that a prompt shows."""
+    return prompt.partition("\n\nRun as in an interactive session, the code displays")[2].partition(":\n")[2]
 
 
 @pytest.mark.parametrize("case", OUTPUTS)
@@ -175,7 +179,8 @@ def test_prompts_show_the_outputs_of_the_program(tmp_path: Path, case: str) -> N
     }
     (one,) = made(snapshot_of(TABLES | content, tmp_path), "versicode-completion")
     assert isinstance(one, Prompt)
-    assert one.prompt.partition(SHOWN)[2] == shown
+    assert displayed_in(one.prompt) == shown
+    assert ("([token-mask] is the hidden name)" in one.prompt) == ("[token-mask]" in shown)
     assert ("displays" in one.prompt) == bool(shown)
 
 
@@ -213,7 +218,7 @@ def test_prompts_of_migrations_show_the_outputs_of_the_program(tmp_path: Path, c
     snapshot = snapshot_of(TABLES | {"published_migrations": [row], "snippets": [snippet]}, tmp_path)
     (one,) = made(snapshot, "versicode-migration")
     assert isinstance(one, Prompt)
-    assert one.prompt.partition(SHOWN)[2] == (displayed.strip() if is_shown else "")
+    assert displayed_in(one.prompt) == (displayed.strip() if is_shown else "")
     assert ("displays" in one.prompt) == is_shown
 
 

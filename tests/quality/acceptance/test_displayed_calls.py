@@ -25,6 +25,7 @@ CASES = {
     "in another call": ("[token-mask](a)\n", "secret(fetch(a))", False),
     "of another object": ("lib.Spec(a).[token-mask](b)\n", "lib.Spec(a, pre=True).fetch(b)", False),
     "of another module": ("re.[token-mask](a)\n", "lib.fetch(a)", False),
+    "more keywords at once": ("[token-mask](**a)\n", "fetch(**b, **a)", False),
     "no call": ("x = [token-mask]\n", "y = fetch", False),
     "nothing beside it": ("", "fetch(a)", False),
     "what does not parse": ("[token-mask](a) +\n", "fetch(b)", False),
@@ -51,6 +52,7 @@ def test_what_displays_a_call(case: str) -> None:
         ({}, True),
         ({"discriminating": False}, False),
         ({"version": "9"}, False),
+        ({"core_token": "size"}, False),
         ({"snippet_id": "another"}, False),
     ],
 )
