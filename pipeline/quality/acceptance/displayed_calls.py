@@ -76,9 +76,11 @@ def _parts(expression: ast.expr, name: str) -> tuple[str, list[_Arguments]]:
     arguments: list[_Arguments] = []
     for call in calls_of(bare, name):
         by_place: _Arguments = dict(enumerate(map(ast.unparse, call.args)))
-        arguments.append(
-            by_place | {keyword.arg or ast.unparse(keyword): ast.unparse(keyword.value) for keyword in call.keywords}
-        )
+        # `**options` has no keyword
+        keywords: _Arguments = {
+            keyword.arg or ast.unparse(keyword): ast.unparse(keyword.value) for keyword in call.keywords
+        }
+        arguments.append(by_place | keywords)
         call.args, call.keywords = [], []
     return ast.unparse(bare), arguments
 
