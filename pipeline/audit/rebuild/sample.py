@@ -107,7 +107,7 @@ def rebuild_sample(snapshot: Path, draw: Draw, report: Callable[[str, int, int],
     seed = draw.seed or reader.sha256
     drawn: dict[str, list[tuple[str, AnyRow]]] = {}
     for config in DRAWN:
-        for row in drawn_rows(reader, config, draw.rows, seed):
+        for row in _drawn(reader, config, draw.rows, seed):
             drawn.setdefault(row["library"], []).append((config, row))
     results: list[RebuildResult] = []
     for done, (library, rows) in enumerate(sorted(drawn.items())):
@@ -120,8 +120,7 @@ def rebuild_sample(snapshot: Path, draw: Draw, report: Callable[[str, int, int],
     return Sample(tuple(results), tuple(differing_basis(reader.manifest, resources.rules)))
 
 
-def drawn_rows(snapshot: Snapshot, config: str, count: int, seed: str) -> Sequence[AnyRow]:
-    """Draw at most `count` rows of a configuration by the hash of seed and id, in turn from at most two libraries."""
+def _drawn(snapshot: Snapshot, config: str, count: int, seed: str) -> Sequence[AnyRow]:
     if not snapshot.has(config):
         return []
     name = "completion_id" if config == "contexts" else "id"

@@ -11,7 +11,10 @@ class PromptInput(Term):
     BM25 = "bm25", "the documents of the version that BM25 found"
     EMBEDDING = "embedding", "the documents of the version that the embedding found"
     DOCUMENTS = "documents", "the documents of the APIs that the reference uses, as of the version"
-    OUTPUTS = "outputs", "what the program displays, unless its comments have all of it or it names what is asked for"
+    OUTPUTS = (
+        "outputs",
+        "what the program displays, unless comments have all of it or a name that is asked for cannot be masked in it",
+    )
     ATTEMPT = "attempt", "an answer that failed, and the trace of the visible test"
     CONTEXTS_ABOVE = "contexts_above", "the file above the function"
     CONTEXTS_BELOW = "contexts_below", "the file below the function"

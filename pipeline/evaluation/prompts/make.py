@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from pipeline.evaluation.prompts.code import UnreadableCode
 from pipeline.evaluation.prompts.rows import Attempts, rows_of
 from pipeline.evaluation.prompts.rules import PromptRules, columns_of
 from pipeline.families.all_families import BY_NAME
-from pipeline.families.completions_and_migrations.masks import mask_name, readable
+from pipeline.families.completions_and_migrations.masks import mask_in_output, readable
 from pipeline.families.completions_and_migrations.required_names import required_names
 from pipeline.lake.rows import AnyRow, PublishedMigrationRow
 from pipeline.snapshots.format.reader import Snapshot
@@ -91,8 +90,8 @@ def _of_row(
             code, names = row["source_code"], _new_names(cast(PublishedMigrationRow, row), ignore_case=ignore_case)
             outputs = row["outputs"]
         else:
-            code, names = row["masked_code"], {row[template.hidden]} if template.hidden else set()
-            outputs = functools.reduce(mask_name, names, row["outputs"])
+            code, names = row["masked_code"], {row["core_token"]}
+            outputs = mask_in_output(row["outputs"], row["core_token"])
         row = {**row, "outputs": _displayed(outputs, code, names, ignore_case=ignore_case)}
     try:
         system, text = rules.render(setting, row)

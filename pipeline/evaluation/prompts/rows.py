@@ -51,8 +51,8 @@ def rows_of(
         if documents is not None:
             added["documents"] = documents.of(row_id, row)
         if PromptInput.OUTPUTS in inputs:
-            is_run = row["reference_outcome"] == Outcome.PASSED
-            added["outputs"] = outputs.get(row["snippet_id"], "") if is_run else ""
+            passed = row["reference_outcome"] == Outcome.PASSED
+            added["outputs"] = outputs.get(row["snippet_id"], "") if passed else ""
         if PromptInput.ATTEMPT in inputs:
             added["attempt"] = attempts.get(row_id)
         yield row_id, {**row, **added}

@@ -107,9 +107,12 @@ def unmask(masked_code: str, granularity: Granularity, answer: str, core_token: 
     return code if granularity == Granularity.TOKEN else code.replace(MASKS[granularity], answer, 1)
 
 
-def mask_name(text: str, name: str) -> str:
-    """Mask a name in any text, such as what a program displays."""
-    return _word(name).sub(MASKS[Granularity.TOKEN], text)
+def mask_in_output(text: str, name: str) -> str:
+    """Mask a name where what a program displays has it as a representation does: before a bracket, or after a dot.
+
+    Elsewhere it is a value, such as a key, which a mask would change to something else.
+    """
+    return re.sub(rf"(?<!\w){re.escape(name)}(?=\()|(?<=\w\.){re.escape(name)}(?!\w)", MASKS[Granularity.TOKEN], text)
 
 
 def readable(masked_code: str, name: str, *, ignore_case: bool) -> str | None:

@@ -234,10 +234,11 @@ def namesakes(path: str, calls: Collection[ast.Call], symbols: Mapping[str, Symb
 
 def calls_of(tree: ast.AST, name: str) -> list[ast.Call]:
     """Return the calls of what has a name."""
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _name(node.func) == name]
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and name_of(node.func) == name]
 
 
-def _name(node: ast.expr) -> str | None:
+def name_of(node: ast.expr) -> str | None:
+    """Return the name of what is called, by whatever path; None where it has none."""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name

@@ -22,17 +22,17 @@ def mask_function(
     """Mask the program of a function around the use of the core API `path` whose name is at `use`.
 
     Token and line are as in any program. Block is the body of the function that uses it, without its docstring; where a
-    definition beside the function does, everything from that definition on. A body of one statement is no line and no
-    block, since problems ask for a whole body. Returns a Reject, with an empty key, where there is no such span, the
-    name can be read outside, or the span has what nobody can know: see `refuse_unknowable` and `unexplained`.
+    definition beside the function does, everything from that definition on. A body of one simple statement is no line
+    and no block, since problems ask for a whole body. Returns a Reject, with an empty key, where there is no such span,
+    the name can be read outside, or the span has what nobody can know: see `refuse_unknowable` and `unexplained`.
     """
     cut: Span | None = None
     if granularity != Granularity.TOKEN:
-        line, block = line_span(source, use, rules), _body(source, use)
-        if line != block:
-            cut = line if granularity == Granularity.LINE else block
-    if cut is None and granularity != Granularity.TOKEN:
-        return Reject("", RejectReason.NO_BLOCK, f"no {granularity} around the use of the core API")
+        if _is_one_statement(source, use):
+            return Reject("", RejectReason.NO_BLOCK, "the body of the function is one statement")
+        cut = line_span(source, use, rules) if granularity == Granularity.LINE else _body(source, use)
+        if cut is None:
+            return Reject("", RejectReason.NO_BLOCK, f"no {granularity} around the use of the core API")
     name = source.text_of(use)
     masked = mask_span(source, name, cut, granularity, ignore_case=rules.ignore_case)
     if isinstance(masked, Reject):
@@ -43,6 +43,13 @@ def mask_function(
     if masked.cut and (pieces := unexplained(source, masked.cut, use, path, visible, description)):
         return Reject("", RejectReason.UNKNOWABLE, f"nothing explains {', '.join(pieces)}"[:200])
     return masked
+
+
+def _is_one_statement(source: Source, use: Span) -> bool:
+    """Return whether the body of the function that uses the API is one statement that holds no others."""
+    around = source.around(use[0])
+    held = _without_docstring(around[0]) if around else ()
+    return len(held) == 1 and not held[0].held
 
 
 def _body(source: Source, use: Span) -> Span | None:

@@ -63,8 +63,8 @@ def _protected(project: Project, files: Sequence[str], replaced: Mapping[str, st
     return sorted((paths | set(files) & project.tree.files.keys()) - replaced.keys())
 
 
-def specification(project: Project, variant: Variant) -> dict[str, Any]:
-    """Return what the program inside the sandbox is to do for a variant.
+def specification(project: Project, variant: Variant, repeat: int) -> dict[str, Any]:
+    """Return what the program inside the sandbox is to do for a variant; `repeat` is the seed of random numbers.
 
     Errors: ValueError where a replaced file is not in the tree.
     """
@@ -99,4 +99,5 @@ def specification(project: Project, variant: Variant) -> dict[str, Any]:
         "test_file": None,
         "cover": False,
         "clock_shift_s": 0,
+        "seed": repeat,
     }

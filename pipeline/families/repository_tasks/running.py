@@ -41,7 +41,9 @@ def run_variants(project: Project, variants: Sequence[Variant], workers: int = 1
     if project.memory is None:
         return run(list(range(len(variants))))
     basis = _basis(project, repeat)
-    keys = [sha256_json([basis, specification(project, variant) | {"site_packages": None}]) for variant in variants]
+    keys = [
+        sha256_json([basis, specification(project, variant, repeat) | {"site_packages": None}]) for variant in variants
+    ]
     runs = remembered(project.memory, keys, TestRun, run)
     return [replace(done, id=variant.id) for done, variant in zip(runs, variants, strict=True)]
 

@@ -83,7 +83,7 @@ def run_share(project: Project, variants: Sequence[Variant], repeat: int) -> lis
     masked: tuple[str, ...] = ()
     try:
         for variant in sorted(variants, key=_replaced):
-            spec = {**specification(project, variant), "seed": repeat}
+            spec = specification(project, variant, repeat)
             if server is not None and masked != _replaced(variant):
                 server.end()
                 server = None

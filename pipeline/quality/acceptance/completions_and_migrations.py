@@ -26,6 +26,7 @@ from pipeline.families.behaviours import by_place, retagged
 from pipeline.families.completions_and_migrations.codemods.reached import unreached_lines
 from pipeline.families.completions_and_migrations.completions import keywords_of
 from pipeline.families.completions_and_migrations.masks import MASKS
+from pipeline.families.completions_and_migrations.other_answers import calls_of
 from pipeline.families.completions_and_migrations.pairs import similarity
 from pipeline.families.completions_and_migrations.required_names import required_names
 from pipeline.families.proof import Proof, Runs, followers, prove, prove_witness
@@ -54,7 +55,6 @@ from pipeline.lake.stage import Output, Reject
 from pipeline.llm.names import spelling_words
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.changes import prove_changes
-from pipeline.quality.acceptance.displayed_calls import calls_of, displays_call, without_displayed_calls
 from pipeline.quality.acceptance.public_names import PublicNames
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, ReviewColumns, Reviewed
@@ -68,6 +68,7 @@ from pipeline.quality.acceptance.same_prompts import (
     surest_first,
 )
 from pipeline.quality.acceptance.sourced import source_columns
+from pipeline.quality.acceptance.visible_calls import without_visible_calls
 from pipeline.quality.flags.reviews import block_description
 
 
@@ -87,7 +88,7 @@ def acceptance_stage(
     migration notice fewer mutants than `mutation` wants, or not that a changed argument is left out), of completions
     UNKNOWABLE (without a text, the program displays nothing but the call), DUPLICATE (the same task in another release)
     and SEVERAL_ANSWERS (also by a run), and NEAR_DUPLICATE (only the code around differs, of migrations the answer, of
-    lines an argument of a displayed call, where a row asks for the name). Changes that probes refute are refused. An
+    lines an argument of a visible call, where a row asks for the name). Changes that probes refute are refused. An
     edited instance is published by the runs of its edit. The evidence of a completion is `executed` by
     `families.proof.prove`, but for one whose mask stands where nothing runs. That of a migration is, if both sides pass
     in their own release and the source fails in the target's by the rules.
@@ -152,11 +153,9 @@ def _accept_completions(
     # Where an alias is right too, another release may have but one of them.
     rows, ambiguous = one_answer(rows, ("version", "granularity", "masked_code", "description"), itemgetter("answer"))
     rows, repeated = one_row(rows, ("path", "granularity", "masked_code", "answer"))
-    rows, alike = one_of_alike(
-        rows, itemgetter(*_SAME_COMPLETION), lambda row: (displays_call(row), *surest_first(row))
-    )
-    rows, displayed = without_displayed_calls(rows)
-    return rows, [*refused, *repeated, *ambiguous, *alike, *displayed]
+    rows, alike = one_of_alike(rows, itemgetter(*_SAME_COMPLETION), surest_first)
+    rows, visible = without_visible_calls(rows)
+    return rows, [*refused, *repeated, *ambiguous, *alike, *visible]
 
 
 def _accept_migrations(

@@ -16,6 +16,7 @@ from pipeline.core.vocabularies.samples import Evidence, MigrationBasis
 from pipeline.families.proof import Runs
 from pipeline.lake.rows import AnyRow, PublishedCompletionRow, PublishedMigrationRow, R
 from pipeline.lake.stage import Reject
+from pipeline.quality.acceptance.visible_calls import has_visible_call
 
 _TAGS = (
     # The last release of an API is rare, and asks for the most.
@@ -91,10 +92,10 @@ def migration_task(row: PublishedMigrationRow) -> tuple[object, ...]:
 def surest_first(row: PublishedCompletionRow) -> tuple[Any, ...]:
     """Order completions that are alike: labels by runs first, then those that wait for nobody, then long code.
 
-    Long code shows more of what is hidden, and contexts are made of it.
+    Long code shows more of what is hidden, and contexts are made of it. A line whose call is visible comes later.
     """
-    is_static = row["evidence"] != Evidence.EXECUTED
-    return is_static, row["review_status"] == ReviewStatus.PENDING, -len(row["code"]), Version(row["version"])
+    is_static, is_pending = row["evidence"] != Evidence.EXECUTED, row["review_status"] == ReviewStatus.PENDING
+    return is_static, is_pending, has_visible_call(row), -len(row["code"]), Version(row["version"])
 
 
 def passing_versions(runs: Runs, subject: str, versions: Iterable[str]) -> list[str]:

@@ -139,8 +139,15 @@ OUTPUTS: dict[str, tuple[Granularity, Any, str]] = {
         "[1, 2]\n3",
     ),
     "what was not run": (Granularity.LINE, {"reference_outcome": None}, ""),
-    "what names the answer": (
-        Granularity.LINE, {"checks": [("fetch(1)", "a fetch\n", []), *TWICE[:1]]}, "a [token-mask]\n[1, 2]",
+    "what represents an object of its name": (
+        Granularity.LINE, {"checks": [("fetch(1)", "fetch(1)\n", []), *TWICE[:1]]}, "[token-mask](1)\n[1, 2]",
+    ),
+    "what represents a class of its name": (
+        Granularity.TOKEN, {"checks": [("fetch(1)", "<class 'lib.fetch'>\n", [])]}, "<class 'lib.[token-mask]'>",
+    ),
+    "what has its name as a value": (Granularity.TOKEN, {"checks": [("fetch(1)", "{'fetch': 1}\n", [])]}, ""),
+    "a mask that is cut off": (
+        Granularity.TOKEN, {"checks": [("fetch(1)", "x\n" * 1000 + "fetch(1)\n", [])]}, ("x\n" * 1000).strip(),
     ),
     "what has the answer in a longer word": (
         Granularity.LINE, {"checks": [("fetch(1)", "a fetched\n", [])]}, "a fetched",
@@ -148,7 +155,7 @@ OUTPUTS: dict[str, tuple[Granularity, Any, str]] = {
     "what names the answer in other letters": (Granularity.LINE, {"checks": [("fetch(1)", "Fetch\n", [])]}, ""),
     "what a masked comment has": (
         Granularity.TOKEN,
-        {"masked_code": "[token-mask](1)  # a [token-mask]\n", "checks": [("fetch(1)", "a fetch\n", [])]},
+        {"masked_code": "[token-mask](1)  # [token-mask](1)\n", "checks": [("fetch(1)", "fetch(1)\n", [])]},
         "",
     ),
     "what no statement displays": (Granularity.LINE, {"checks": [("fetch(1)", None, [])]}, ""),

@@ -390,6 +390,23 @@ def test_of_completions_that_differ_in_the_code_around_the_one_that_shows_most_i
     assert [(reject.key, reject.reason) for reject in output.rejects] == [(instance["id"], RejectReason.NEAR_DUPLICATE)]
 
 
+def test_a_line_is_refused_whose_call_the_visible_code_has() -> None:
+    known = world()
+    name = known.one("completions", "1.1")
+    line: Any = {
+        **name,
+        "id": "line",
+        "granularity": Granularity.LINE,
+        "masked_code": f"{MASKS[Granularity.TOKEN]}(2)\n{MASKS[Granularity.LINE]}\n",
+        "answer": f"{name['core_token']}(1)",
+    }
+    known.completions.append(line)
+    known.drafts.append({**next(row for row in known.drafts if row["subject_id"] == name["id"]), "subject_id": "line"})
+    output = accept(known)
+    assert [(reject.key, reject.reason) for reject in output.rejects] == [("line", RejectReason.NEAR_DUPLICATE)]
+    assert name["id"] in output.rejects[0].detail
+
+
 def test_of_migrations_with_the_same_names_the_one_whose_checks_notice_most_is_published() -> None:
     known = world()
     instance = known.migrations[0]

@@ -10,7 +10,7 @@ import pytest
 from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
 from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.samples import Evidence
+from pipeline.core.vocabularies.samples import Evidence, Granularity
 from pipeline.families.proof import Runs
 from pipeline.lake.rows import VerdictRow
 from pipeline.quality.acceptance.same_prompts import (
@@ -29,6 +29,7 @@ def row(id_: str, version: str = "1.0", answer: str = "take", **columns: Any) ->
         "id": id_,
         "version": version,
         "prompt": "[token-mask](x)",
+        "granularity": Granularity.TOKEN,
         "answer": answer,
         "evidence": Evidence.EXECUTED,
         "libevolutioneval_tag": LibEvolutionEvalTag.UNCHANGED,
@@ -113,14 +114,22 @@ def test_methods_of_a_class_that_got_another_name_ask_for_the_same(
 
 def test_of_completions_that_are_alike_a_run_counts_more_than_a_review_and_that_more_than_long_code() -> None:
     pending, unflagged = ReviewStatus.PENDING, ReviewStatus.UNFLAGGED
+    shown = {
+        "granularity": Granularity.LINE,
+        "masked_code": "[token-mask](1)\n[line-mask]\n",
+        "answer": "fetch(2)",
+        "core_token": "fetch",
+    }
     rows = [
         row("static", code="s()", evidence=Evidence.STATIC, review_status=unflagged),
         row("pending", code="s()", evidence=Evidence.EXECUTED, review_status=pending),
         row("later", version="1.10", code="long()", evidence=Evidence.EXECUTED, review_status=unflagged),
         row("first", version="1.9", code="long()", evidence=Evidence.EXECUTED, review_status=ReviewStatus.ACCEPTED),
         row("longest", code="longest()", evidence=Evidence.EXECUTED, review_status=unflagged),
+        row("shown", code="the longest()", evidence=Evidence.EXECUTED, review_status=unflagged, **shown),
     ]
-    assert [each["id"] for each in sorted(rows, key=surest_first)] == ["longest", "first", "later", "pending", "static"]
+    order = ["longest", "first", "later", "shown", "pending", "static"]
+    assert [each["id"] for each in sorted(rows, key=surest_first)] == order
 
 
 @pytest.mark.parametrize(("basis", "alike"), [("dependent_changed", True), ("test_changed", False)])

@@ -1,4 +1,4 @@
-"""What is the same in every run of a number: the seeds of random numbers, also of libraries that have their own."""
+"""Seeds of random numbers, also of libraries that have their own: runs with the same number have the same seeds."""
 
 import random
 import sys

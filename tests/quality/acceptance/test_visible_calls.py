@@ -1,4 +1,4 @@
-"""Hidden lines that the code beside them displays, but for an argument."""
+"""Hidden lines whose call the visible code has, but for an argument."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pytest
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.lake.rows import PublishedCompletionRow
-from pipeline.quality.acceptance.displayed_calls import displays_call, without_displayed_calls
+from pipeline.quality.acceptance.visible_calls import has_visible_call, without_visible_calls
 from tests.evaluation.export.rows import completion
 
-# what stands beside the line, the line, and whether that displays it
+# what stands beside the line, the line, and whether its call is visible there
 CASES = {
     "without one argument": ("list([token-mask](a, size=2))\n", "list(fetch(a))", True),
     "another value": ("[token-mask](a, size=2)\n", "fetch(a, size=3)", True),
@@ -22,6 +22,11 @@ CASES = {
     "two other values": ("[token-mask](a, b)\n", "fetch(c, d)", False),
     "in another order": ("[token-mask](a, b)\n", "fetch(b, a)", False),
     "without two arguments": ("[token-mask](a, b, c)\n", "fetch(a)", False),
+    "a value that visible code works out": ("[token-mask](g(1))\n", "fetch(g(2))", True),
+    "a value that another function works out": ("[token-mask](a)\n", "fetch(secret(a))", False),
+    "two statements": ("[token-mask](a)\n", "x = fetch(b); y = 1", False),
+    "added to a variable": ("[token-mask](a)\n", "y += fetch(b)", False),
+    "to a place that is worked out": ("[token-mask](a)\n", "x[secret(1)] = fetch(b)", False),
     "in another call": ("[token-mask](a)\n", "secret(fetch(a))", False),
     "of another object": ("lib.Spec(a).[token-mask](b)\n", "lib.Spec(a, pre=True).fetch(b)", False),
     "of another module": ("re.[token-mask](a)\n", "lib.fetch(a)", False),
@@ -41,9 +46,9 @@ def line(beside: str, answer: str) -> PublishedCompletionRow:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_displays_a_call(case: str) -> None:
+def test_what_is_visible(case: str) -> None:
     beside, answer, expected = CASES[case]
-    assert displays_call(line(beside, answer)) == expected
+    assert has_visible_call(line(beside, answer)) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,17 +56,15 @@ def test_what_displays_a_call(case: str) -> None:
     [
         ({}, True),
         ({"discriminating": False}, False),
-        ({"version": "9"}, False),
+        ({"version": "9", "snippet_id": "another"}, True),
+        ({"path": "lib.other"}, False),
         ({"core_token": "size"}, False),
-        ({"snippet_id": "another"}, False),
     ],
 )
-def test_a_displayed_line_is_refused_where_a_row_asks_for_its_name(
-    of_name: dict[str, object], is_refused: bool
-) -> None:
+def test_a_line_is_refused_where_a_row_asks_for_its_name(of_name: dict[str, object], is_refused: bool) -> None:
     row = line("[token-mask](1)\n", "fetch(2)")
     name = completion(Granularity.TOKEN, **{"discriminating": True, **of_name})
-    left, rejects = without_displayed_calls([name, row])
+    left, rejects = without_visible_calls([name, row])
     assert left == ([name] if is_refused else [name, row])
     assert [(reject.key, reject.reason) for reject in rejects] == [
         (row["id"], RejectReason.NEAR_DUPLICATE)
