@@ -63,7 +63,7 @@ def compare_parameters(
         return
     left, right = _by_key(old), _by_key(new)
     accepted = dict(_still_accepted(left, right))
-    guessed = {a: b for a, b in _same_place(old, new, left, right) if _names_agree(left[a], b, rules)}
+    guessed = {a: b for a, b in _same_place(old, new, left, right) if _names_agree(left[a], right[b], rules)}
     renamed = {**guessed, **accepted}
     moved = _out_of_order(old, new, renamed)
     for key, parameter in left.items():
@@ -123,9 +123,10 @@ def _positions(parameters: Sequence[SymbolParameter]) -> dict[str, int]:
     return {p["name"]: n for n, p in enumerate(q for q in parameters if q["kind"] in _POSITIONAL)}
 
 
-def _names_agree(before: SymbolParameter, after: str, rules: LifecycleRules) -> bool:
-    ratio = difflib.SequenceMatcher(None, before["name"], after).ratio()
-    return before["default"] is None or ratio >= rules.similar_parameter_names
+def _names_agree(before: SymbolParameter, after: SymbolParameter, rules: LifecycleRules) -> bool:
+    ratio = difflib.SequenceMatcher(None, before["name"], after["name"]).ratio()
+    is_certain = before["default"] is None and after["kind"] in _POSITIONAL
+    return is_certain or ratio >= rules.similar_parameter_names
 
 
 def _same_place(
@@ -134,8 +135,11 @@ def _same_place(
     left: dict[str, SymbolParameter],
     right: dict[str, SymbolParameter],
 ) -> Iterator[tuple[str, str]]:
-    """Pair a positional parameter that went with one that came in its place: same position and default."""
-    there = {n: name for name, n in _positions(new).items()}
+    """Pair a positional parameter that went with one that came in its place: same position and default.
+
+    What must be given by name now stands behind the positional ones: the order still tells.
+    """
+    there = {n: name for n, name in enumerate(p["name"] for p in new if p["kind"] not in _VARIADIC)}
     for name, position in _positions(old).items():
         other = there.get(position)
         if other is None or name in right or other in left:

@@ -28,6 +28,9 @@ _LITTLE = EMPTY | {"True", "False"}
 _KIND = re.compile(r"<(bound method|member|property|function|method|slot wrapper|attribute|(\w+\.)*cached_property) ")
 """How texts begin that say what kind of thing is printed, and give its name."""
 
+_EMPTY_OBJECT = re.compile(r"[\w.]+\((''|b''|\[\]|\(\)|\{\})?\)")
+"""What an object prints that holds nothing: `Markup('')`."""
+
 _OF_TYPE = re.compile(r"print\(type\(.*\)\.__name__\)$")
 """A line that prints of what type something is."""
 
@@ -97,7 +100,8 @@ def is_distinctive(side: ChangeSide, program: UsingProgram, printed: Sequence[st
     text = "".join(printed).strip()
     is_call = program.core.form is UsageForm.CALL
     is_written = program.test is None
-    if is_written and ((is_call and text in EMPTY) or _OF_TYPE.match(program.lines[-1].text)):
+    is_empty = is_call and (text in EMPTY or _EMPTY_OBJECT.fullmatch(text))
+    if is_written and (is_empty or _OF_TYPE.match(program.lines[-1].text)):
         return False
     if is_call and side.keyword is not None:
         return not all(_hands_back(program, side.keyword, each.strip()) for each in printed if each.strip())

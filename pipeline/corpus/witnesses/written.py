@@ -31,6 +31,8 @@ _FILES = frozenset({"io.StringIO", "io.BytesIO"})
 _FILE_OF = {"str": "TextIO", "bytes": "BinaryIO"}
 """The types of `typing` that stand for `IO[str]` and `IO[bytes]`."""
 _ABSENT = frozenset({"None", "NoneType"})
+_DECORATED_FUNCTION = "@{}\ndef joined(*parts):\n    return ' and '.join(map(str, parts))"
+_DECORATED_METHOD = "class Example:\n    @{}\n    def value(self):\n        return 'some text'"
 _TYPE_VARIABLE = re.compile(r"_?[A-Z]{1,2}\d?(_co|_contra)?|_T\w*|[A-Z]\w*T")
 
 
@@ -137,14 +139,26 @@ class ProgramWriter:
             return
         imported = _import(owner, name)
         if row["kind"] == SymbolKind.CLASS:
-            yield from self._of_class(side, api, row)
+            yield from self._of_class(side, api, row, side.path)
         elif row["kind"] in _CALLED:
             for arguments in self._arguments(row, side.parameter, side.home):
                 yield [imported], f"{name}({arguments})"
+            if row["kind"] == SymbolKind.FUNCTION and side.parameter is None:
+                yield from self._decorating(row, imported, name)
         else:
             if row["kind"] in _UNREAD:
                 yield from (([imported], f"{name}({value})") for value in self.rules.values.get("Any", ()))
             yield [imported], name
+
+    def _decorating(self, row: SymbolState, imported: Line, name: str) -> Iterator[tuple[Sequence[Line], str]]:
+        """Yield uses of what takes one function: it decorates a function, and a method that is asked for as a value."""
+        required = [each for each in row["parameters"] if each["default"] is None and each["kind"] not in _COLLECTING]
+        if len(required) != 1 or required[0]["kind"] not in BY_POSITION:
+            return
+        types = [*type_names(required[0]["annotation"]), self.rules.type_of(required[0]["name"])]
+        if "Callable" in types:
+            yield [imported, _line(_DECORATED_FUNCTION.format(name))], "joined('some text', 'other words')"
+            yield [imported, _line(_DECORATED_METHOD.format(name))], "Example().value"
 
     def _of_member(
         self, side: ChangeSide, api: Api, row: SymbolState, owner: str
@@ -161,17 +175,22 @@ class ProgramWriter:
         )
 
     def _of_module(self, side: ChangeSide, api: Api) -> Iterator[tuple[Sequence[Line], str]]:
-        """Yield calls of the functions in a module, imported from it."""
+        """Yield uses of the functions and classes in a module, imported from it."""
         for path, row in sorted(api.symbols.items()):
             module, _, name = path.rpartition(".")
             held = api.symbols.get(api.preferred(path), row)
-            if module == side.path and held["kind"] == SymbolKind.FUNCTION and not name.startswith("_"):
+            if module != side.path or name.startswith("_"):
+                continue
+            if held["kind"] == SymbolKind.FUNCTION:
                 for arguments in self._arguments(held, None, side.home):
                     yield [_import(module, name)], f"{name}({arguments})"
+            elif held["kind"] == SymbolKind.CLASS:
+                yield from self._of_class(side, api, held, path)
 
-    def _of_class(self, side: ChangeSide, api: Api, row: SymbolState) -> Iterator[tuple[Sequence[Line], str]]:
-        """Yield what members of an object give that can be asked for as they are."""
-        path = side.path
+    def _of_class(
+        self, side: ChangeSide, api: Api, row: SymbolState, path: str
+    ) -> Iterator[tuple[Sequence[Line], str]]:
+        """Yield what members of an object give that can be asked for as they are, then the object, then what it decorates."""
         importing, name = _imported(path, api)
         members = [
             (member.rpartition(".")[2], each)
@@ -192,6 +211,11 @@ class ProgramWriter:
             part = f"{member}({of_call})" if each["kind"] in _CALLED else member
             for arguments in self._arguments(row, side.parameter, side.home):
                 yield [importing], f"{name}({arguments}).{part}"
+        if side.parameter is None:
+            optional = next((each["name"] for each in row["parameters"] if each["default"] is not None), None)
+            calls = list(self._arguments(row, optional, side.home)) or self._arguments(row, None, side.home)
+            yield from (([importing], f"repr({name}({arguments}))") for arguments in calls)
+            yield from self._decorating(row, importing, name)
 
     def _objects(self, owner: str, version: str) -> Iterator[tuple[Sequence[Line], str]]:
         """Yield lines that make an object of a class, and the name that it has.

@@ -6,7 +6,7 @@ import copy
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipeline.core.vocabularies.changes import CALLED_OTHERWISE, RELOCATED, REPLACEABLE_APIS, ChangeKind
 from pipeline.core.vocabularies.samples import Direction, MigrationBasis, UsageForm
@@ -158,12 +158,19 @@ class Transition:
         """Return the part of a path that has moved, and where it is; a second path of the same definition too."""
         for part in _prefixes(path):
             if followed := self._moves.get(part):
-                return part, followed
+                return part, self._beside(part, followed)
             state = self.history.definition(part, self.source)
             other = self._definitions.get(state["canonical_path"]) if state else None
             if other is not None and not self.history.is_public(part, self.target):
-                return part, other
+                return part, self._beside(part, other)
         return None
+
+    def _beside(self, path: str, followed: Followed) -> Followed:
+        """Return the same API of the class or module of a path, where that has it too: a class has what its bases have."""
+        beside = f"{path.rpartition('.')[0]}.{followed.path.rpartition('.')[2]}"
+        there, here = (self.history.definition(each, self.target) for each in (followed.path, beside))
+        is_same = there is not None and here is not None and there["canonical_path"] == here["canonical_path"]
+        return replace(followed, path=beside) if is_same else followed
 
     def _refusal(self, before: SymbolRow, new: str) -> str | None:
         """Say why code cannot use the new path in place of the old one, as far as the surface of the target tells."""

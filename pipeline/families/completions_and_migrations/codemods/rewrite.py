@@ -134,6 +134,9 @@ class _UseEditor(cst.CSTTransformer):
     def concerns(self, statement: Statement) -> bool:
         """Say whether a statement holds a use that is to be written anew."""
         start, end = self.program.span(statement)
+        if isinstance(statement, cst.FunctionDef | cst.ClassDef) and statement.decorators:
+            # libcst begins them behind their decorators.
+            start = self.program.span(statement.decorators[0])[0]
         return any(start <= span[0] and span[1] <= end for span in self.tasks)
 
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:  # noqa: N802 - libcst calls it so
