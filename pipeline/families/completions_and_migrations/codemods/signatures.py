@@ -112,8 +112,11 @@ def adapt(
 
     Errors: Unfit.
     """
-    bound = bind(arguments, before)
     target = _Target(after)
+    bound = [
+        "*" if argument.keyword is None and target.collects(at, renamed.get(name, name)) else name
+        for at, (argument, name) in enumerate(zip(arguments, bind(arguments, before), strict=True))
+    ]
     values = dict(_passed_on(arguments, bound, before, target, renamed))
     values |= dict(_missing(values, before, after, renamed))
     by_position = list(_by_position(values, arguments, target))
@@ -148,6 +151,10 @@ class _Target:
         self.places = [p.name for p in signature if p.kind in _BY_POSITION]
         self.only_by_position = {p.name for p in signature if p.kind == ParameterKind.POSITIONAL_ONLY}
         self.kinds = {p.kind for p in signature}
+
+    def collects(self, at: int, name: str) -> bool:
+        """Say whether `*args` take what is given at a place to a parameter that is gone."""
+        return name not in self.by_name and ParameterKind.VAR_POSITIONAL in self.kinds and at >= len(self.places)
 
 
 def _passed_on(

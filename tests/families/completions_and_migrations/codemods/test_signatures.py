@@ -73,6 +73,8 @@ CASES: dict[str, tuple[str, str, Mapping[str, str], str, str]] = {
     "None stands for what is not given": ("a, b=None", "a, b=2", {}, "0", "0"),
     "collected": ("a, *rest", "a, *rest", {}, "0, 1, 2", "0, 1, 2"),
     "collected, by any name": ("a, **more", "a, **more", {}, "0, z=1", "0, z=1"),
+    "gone, and collected by position": ("a", "*names", {}, "0", "0"),
+    "gone, and collected behind others": ("a, b, *rest", "a, *rest", {}, "0, 1, 2", "0, 1, 2"),
     "a name of its own at last": ("a, **more", "a, z=0", {}, "0, z=1", "0, z=1"),
 }
 
@@ -92,6 +94,8 @@ REFUSED = {
     "collected, and nowhere to go": ("a, *rest", "a", {}, "0, 1"),
     "collected, behind what came": ("a, *rest", "a, b=1, *rest", {}, "0, 1"),
     "by position only, behind a gap": ("a=0, b=1", "a=0, b=1, /", {}, "b=2"),
+    "gone, and collected before it": ("a, b", "b, *rest", {}, "0, 2"),
+    "gone, given by name, and collected by position": ("a", "*names", {}, "a=0"),
     "two become one": ("a, b=1", "a, **more", {"b": "a"}, "0, b=2"),
     "no such parameter": ("a", "a, b=1", {}, "0, b=2"),
     "too many": ("a", "a, b=1", {}, "0, 2"),
