@@ -65,6 +65,7 @@ from pipeline.quality.acceptance.same_prompts import (
     one_of_each,
     one_row,
     passing_versions,
+    replaced_names,
     surest_first,
 )
 from pipeline.quality.acceptance.sourced import source_columns
@@ -166,7 +167,7 @@ def _accept_migrations(
     rows, alike = one_of_each(
         rows,
         # One program for one release has one answer, from whichever release it comes.
-        (migration_task, itemgetter("source_code", "target_version")),
+        (migration_task, replaced_names, itemgetter("source_code", "target_version")),
         # the one whose checks notice most, then that of the nearest release, then the smallest edit
         lambda row: (
             -(row["mutation_score"] or 0),

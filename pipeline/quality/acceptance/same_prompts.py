@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
@@ -25,6 +26,9 @@ _TAGS = (
     LibEvolutionEvalTag.MODIFIED,
     LibEvolutionEvalTag.UNCHANGED,
 )
+
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def one_answer(rows: Iterable[R], prompt: Sequence[str], answer: Callable[[R], str]) -> tuple[list[R], list[Reject]]:
@@ -87,6 +91,17 @@ def migration_task(row: PublishedMigrationRow) -> tuple[object, ...]:
     versions = () if of_dependents else (row["version"], row["target_version"])
     # Two parameters of an API are two changes.
     return *paths, *versions, row["basis"], row["change_id"]
+
+
+def replaced_names(row: PublishedMigrationRow) -> tuple[object, ...]:
+    """Return which names of a program give way to which others; the row itself where the API is not just called anew.
+
+    Of functions that got the same new parameter, such as the decorators of one module, each asks for that name.
+    """
+    if row["basis"] != MigrationBasis.PARAMETERS:
+        return (row["id"],)
+    old, new = (frozenset(_NAME.findall(row[side])) for side in ("source_code", "target_code"))
+    return old - new, new - old, row["version"], row["target_version"]
 
 
 def surest_first(row: PublishedCompletionRow) -> tuple[Any, ...]:
