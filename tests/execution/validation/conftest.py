@@ -52,6 +52,15 @@ def __getattr__(name):
     raise AttributeError(name)
 """,
     "lib/shapes.py": "class Circle:\n    radius = 1\n",
+    "lib/moving.py": """
+class Moved(ImportError): pass
+def asked(name):
+    if name.startswith("__"): raise AttributeError(name)
+    if name == "Extra": import extra_that_nobody_has
+    raise Moved(name + " has moved")
+__getattr__ = asked
+def needs(): raise ImportError("install an extra")
+""",
     "lib/broken.py": "import nothing_of_that_name\n",
     "lib/wrong.py": "x = (\n",
     "lib/old.py": "import warnings\nwarnings.warn('lib.old will go', DeprecationWarning, stacklevel=2)\n",

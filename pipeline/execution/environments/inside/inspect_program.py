@@ -75,11 +75,26 @@ def reach(path: str, described: "Callable[[Description], None]" = ignore) -> "Re
         except AttributeError as error:
             missing = missing if missing != "no such name" else str(error)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the name is there and broken
+            if is_refused(module, error):
+                return "api_missing", str(error), None
             return "import_error", f"{path}: {type(error).__name__}: {error}", None
         else:
             put(description, "deprecated", warned and length == len(parts))
             return "passed", "", description
     return "api_missing", missing, None
+
+
+def is_refused(module: types.ModuleType, error: BaseException) -> bool:
+    """Say whether the function that a module asks for names it does not have (PEP 562) says by ImportError that it is none.
+
+    One that comes from below may be of a module that this name needs.
+    """
+    lookup = vars(module).get("__getattr__")
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    is_own = trace is not None and trace.tb_frame.f_code is getattr(lookup, "__code__", None)
+    return isinstance(error, ImportError) and error.name is None and is_own
 
 
 def imported(name: str) -> "tuple[types.ModuleType, bool]":

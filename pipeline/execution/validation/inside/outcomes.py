@@ -104,13 +104,29 @@ def forbidden(error: "BaseException | None") -> bool:
 
 def not_in_library(error: ImportError, frames: "Frames", after: "Frames", import_names: "list[str]") -> bool:
     """Say whether an import of the case's own asks the library for what it does not have."""
-    if any(not is_machinery(frame.filename) and frame.name not in _THROUGH for frame in after):
+    refusals = lookups(import_names)
+    passed = [frame for frame in after if not is_machinery(frame.filename)]
+    if any(frame.name not in _THROUGH and (frame.filename, frame.name) not in refusals for frame in passed):
         return False
+    if error.name is None and any((frame.filename, frame.name) in refusals for frame in passed):
+        return True
     name = error.name
     if name is None and frames:  # Python 3.6 does not say which module lacks the name
         match = re.search(r"from\s+([\w.]+)\s+import", frames[len(frames) - len(after) - 1].line or "")
         name = match.group(1) if match else ""
     return top(name or "") in import_names
+
+
+def lookups(import_names: "list[str]") -> "set[tuple[str, str]]":
+    """Return file and name of the functions that modules of the library ask for names they do not have (PEP 562).
+
+    The function may have any name, and raise any ImportError of its own: `pydantic` 2 has `wrapper`, and says that a
+    name was removed.
+    """
+    modules = [module for key, module in list(sys.modules.items()) if top(key) in import_names]
+    functions = [vars(module).get("__getattr__") for module in modules if isinstance(module, types.ModuleType)]
+    codes = [function.__code__ for function in functions if isinstance(function, types.FunctionType)]
+    return {(code.co_filename, code.co_name) for code in codes}
 
 
 def about_library(error: AttributeError, import_names: "list[str]") -> bool:
