@@ -139,7 +139,7 @@ def _same_place(
 
     What must be given by name now stands behind the positional ones: the order still tells.
     """
-    there = {n: name for n, name in enumerate(p["name"] for p in new if p["kind"] not in _VARIADIC)}
+    there = dict(enumerate(p["name"] for p in new if p["kind"] not in _VARIADIC))
     for name, position in _positions(old).items():
         other = there.get(position)
         if other is None or name in right or other in left:

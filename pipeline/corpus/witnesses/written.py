@@ -176,21 +176,21 @@ class ProgramWriter:
 
     def _of_module(self, side: ChangeSide, api: Api) -> Iterator[tuple[Sequence[Line], str]]:
         """Yield uses of the functions and classes in a module, imported from it."""
-        for path, row in sorted(api.symbols.items()):
+        held = {path: api.symbols.get(api.preferred(path), row) for path, row in api.symbols.items()}
+        for path in sorted(held, key=lambda each: (held[each]["kind"] != SymbolKind.FUNCTION, each)):
             module, _, name = path.rpartition(".")
-            held = api.symbols.get(api.preferred(path), row)
             if module != side.path or name.startswith("_"):
                 continue
-            if held["kind"] == SymbolKind.FUNCTION:
-                for arguments in self._arguments(held, None, side.home):
+            if held[path]["kind"] == SymbolKind.FUNCTION:
+                for arguments in self._arguments(held[path], None, side.home):
                     yield [_import(module, name)], f"{name}({arguments})"
-            elif held["kind"] == SymbolKind.CLASS:
-                yield from self._of_class(side, api, held, path)
+            elif held[path]["kind"] == SymbolKind.CLASS:
+                yield from self._of_class(side, api, held[path], path)
 
     def _of_class(
         self, side: ChangeSide, api: Api, row: SymbolState, path: str
     ) -> Iterator[tuple[Sequence[Line], str]]:
-        """Yield what members of an object give that can be asked for as they are, then the object, then what it decorates."""
+        """Yield what members of an object give that can be asked for as they are, then the object, then decorations."""
         importing, name = _imported(path, api)
         members = [
             (member.rpartition(".")[2], each)

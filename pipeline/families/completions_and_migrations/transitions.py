@@ -166,7 +166,7 @@ class Transition:
         return None
 
     def _beside(self, path: str, followed: Followed) -> Followed:
-        """Return the same API of the class or module of a path, where that has it too: a class has what its bases have."""
+        """Return the same API below the parent of a path, where that has it too: a class has what its bases have."""
         beside = f"{path.rpartition('.')[0]}.{followed.path.rpartition('.')[2]}"
         there, here = (self.history.definition(each, self.target) for each in (followed.path, beside))
         is_same = there is not None and here is not None and there["canonical_path"] == here["canonical_path"]

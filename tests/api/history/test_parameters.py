@@ -51,6 +51,12 @@ CASES = [
     ("_key, b", "key, b", [("parameter_renamed", "_key", False)]),
     ("a, *, _b", "a, *, b", [("parameter_added_required", "b", True), ("parameter_removed", "_b", True)]),
     ("errors=None", "error=None", [("parameter_renamed", "errors", True)]),
+    (
+        "f, in_rows=1",
+        "f, *, in_columns=1",
+        [("parameter_kind", "in_rows", True), ("parameter_renamed", "in_rows", True)],
+    ),
+    ("f, a, b=1", "f, *, b=1", [("parameter_kind", "b", True), ("parameter_removed", "a", True)]),
     ("a: int", "b: str", [("parameter_added_required", "b", True), ("parameter_removed", "a", True)]),
     ("a, b", "b, a", [("parameter_moved", "a", True)]),
     ("a, b", "a, *, b", [("parameter_kind", "b", True)]),

@@ -302,3 +302,12 @@ def test_a_call_with_a_changed_parameter_does_not_return_its_argument(call: str,
     for test in (None, own_test("1.0", "f")):
         program = UsingProgram(test, lines, ((), (core,)), core)
         assert is_distinctive(side, program, ["", f"{printed}\n"]) is expected
+
+
+@pytest.mark.parametrize(("printed", "expected"), [("Text('')", False), ("Text()", False), ("Text('a')", True)])
+def test_an_object_that_holds_nothing_shows_little(printed: str, expected: bool) -> None:
+    change: Any = {"kind": ChangeKind.REMOVED}
+    core: Any = SimpleNamespace(form=UsageForm.CALL)
+    lines = tuple(map(line_of, ast.parse("from demo import Text\nprint(repr(Text()))").body))
+    program = UsingProgram(None, lines, ((), (core,)), core)
+    assert is_distinctive(ChangeSide(change, "1.0", "2.0", "demo.Text", None), program, ["", printed]) is expected

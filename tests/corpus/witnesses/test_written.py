@@ -66,10 +66,14 @@ SYMBOLS = [
     symbol("demo.Square", SymbolKind.CLASS, parameter("size", "int")) | {"bases": ["core.Shape[int]"]},
     symbol("demo.Square.area", SymbolKind.METHOD) | {"canonical_path": "demo.Shape.area"},
     symbol("demo.draw", SymbolKind.FUNCTION, parameter("what", "Shape")),
+    symbol("demo.Note", SymbolKind.CLASS, parameter("text", default="''")),
+    symbol("demo.mark", SymbolKind.FUNCTION, parameter("function")),
+    symbol("demo.Kept", SymbolKind.CLASS, parameter("getter", "Callable[[Any], str]")),
+    symbol("demo.apply", SymbolKind.FUNCTION, parameter("function"), parameter("x", "int")),
 ]
 API = Api({row["path"]: row for row in SYMBOLS}, ["demo"], {})
 VALUES = {"int": ("3",), "Index": ("3", "5"), "str": ("'some text'",), "date": ("datetime.date(2024, 5, 17)",)}
-NAMES = {"str": frozenset({"label"})}
+NAMES = {"str": frozenset({"label"}), "Callable": frozenset({"function"})}
 NAMED = {"label": ("'a label'",)}
 RULES = RULE.written.model_copy(
     update={"others": ("'z'",), "calls": 2, "values": VALUES, "names": NAMES, "named": NAMED}
@@ -89,6 +93,8 @@ def written(
     return [text_of(each.lines) for each in writer.programs(sides_of(change(path, kind, None, parameter))[0])]
 
 
+JOINED = "def joined(*parts):\n    return ' and '.join(map(str, parts))\n"
+VALUE = "    def value(self):\n        return 'some text'\n"
 MADE = own_test("box = demo.Box(7)\nassert box.width == 7") | {"apis": ["demo.Box"]}
 LONGER = own_test("size = 8\nbox = demo.Box(size)\nother = demo.Box(7)\nassert box.width == 8") | {"apis": ["demo.Box"]}
 FILLED = own_test("box = demo.Box(7)\nbox.put(1)\nlabel = 'a'\nbox['a'] = 2\nassert box.width == 7\nbox.put(3)") | {
@@ -197,7 +203,27 @@ WRITTEN: dict[str, tuple[Any, list[str]]] = {
             "from demo import Box\n\nprint(Box(3).make(3))\n",
             "from demo import Box\n\nprint(Box(3).open())\n",
             "from demo import Box\n\nprint(Box(3).width)\n",
+            "from demo import Box\n\nprint(repr(Box(3)))\n",
         ],
+    ),
+    "a class by an object with something in it": (
+        written("demo.Note"),
+        ["from demo import Note\n\nprint(repr(Note(text='some text')))\n"],
+    ),
+    "a decorator of functions and methods": (
+        written("demo.mark"),
+        [
+            f"from demo import mark\n\n@mark\n{JOINED}\nprint(joined('some text', 'other words'))\n",
+            f"from demo import mark\n\nclass Example:\n\n    @mark\n{VALUE}\nprint(Example().value)\n",
+        ],
+    ),
+    "a class that decorates": (
+        written("demo.Kept")[-1:],
+        [f"from demo import Kept\n\nclass Example:\n\n    @Kept\n{VALUE}\nprint(Example().value)\n"],
+    ),
+    "what takes more than a function decorates nothing": (
+        written("demo.apply"),
+        [],
     ),
     "a parameter of a class by what its objects give": (
         written("demo.Box", (), ChangeKind.PARAMETER_REMOVED, "size"),
@@ -214,9 +240,12 @@ WRITTEN: dict[str, tuple[Any, list[str]]] = {
             "from demo import Box\n\nlid = Box.Lid()\nprint(lid.colour)\n",
         ],
     ),
-    "a module by the functions in it, imported from it": (
+    "a module by the functions in it, then its classes, imported from it": (
         written("demo.inner"),
-        ["from demo.inner import fit\n\nprint(fit(3))\n"],
+        [
+            "from demo.inner import fit\n\nprint(fit(3))\n",
+            "from demo.inner import Box\n\nprint(repr(Box()))\n",
+        ],
     ),
     "a module without functions": (written("demo.empty"), []),
     "a value of the standard library with its import": (

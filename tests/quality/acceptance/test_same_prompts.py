@@ -20,6 +20,7 @@ from pipeline.quality.acceptance.same_prompts import (
     one_of_each,
     one_row,
     passing_versions,
+    replaced_names,
     surest_first,
 )
 
@@ -138,3 +139,25 @@ def test_dependents_that_moved_by_one_change_ask_for_the_same(basis: str, alike:
     other = one | {"version": "1.1", "target_version": "2.1"}
     assert (migration_task(one) == migration_task(other)) == alike
     assert migration_task(one) != migration_task(one | {"change_id": "b"})
+
+
+RENAMED = {
+    "source_code": "@demo.after(many=True)\ndef f(): ...",
+    "target_code": "@demo.after(group=True)\ndef f(): ...",
+}
+
+
+@pytest.mark.parametrize(
+    ("basis", "other", "alike"),
+    [
+        ("parameters", {"source_code": "demo.before(many=1)", "target_code": "demo.before(group=1)"}, True),
+        ("parameters", {"source_code": "demo.before(many=1)", "target_code": "demo.before(one=1)"}, False),
+        ("parameters", RENAMED | {"target_version": "3.0"}, False),
+        # The same name may stand for two APIs that went.
+        ("renamed", RENAMED, False),
+    ],
+)
+def test_calls_that_give_the_same_new_parameter_ask_for_the_same(basis: str, other: Any, alike: bool) -> None:
+    one = migration("demo.after", "demo.after") | RENAMED | {"basis": basis}
+    another = migration("demo.before", "demo.before") | {"basis": basis} | other
+    assert (replaced_names(one) == replaced_names(another)) == alike

@@ -85,7 +85,7 @@ def reach(path: str, described: "Callable[[Description], None]" = ignore) -> "Re
 
 
 def is_refused(module: types.ModuleType, error: BaseException) -> bool:
-    """Say whether the function that a module asks for names it does not have (PEP 562) says by ImportError that it is none.
+    """Say whether the function that a module asks for names it does not have (PEP 562) refuses one by ImportError.
 
     One that comes from below may be of a module that this name needs.
     """

@@ -50,6 +50,12 @@ METHOD = "class Page:\n" + "".join(
 )
 METHODS = module(METHOD), module(METHOD.replace("fetch", "load"))
 
+LEAF = "class Leaf(Page): pass\n"
+SUBCLASSES = module(METHOD + LEAF), module(METHOD.replace("fetch", "load") + LEAF)
+WARNS = """    if how is not None:
+        warnings.warn("The 'how' argument is deprecated. Use 'way' instead.", DeprecationWarning, stacklevel=2)
+"""
+
 CASES = {
     "a rename, by the module": Case(*RENAMED, "import lib\nx = lib.fetch('a')\n", "import lib\nx = lib.load('a')\n"),
     "a rename, by a short name of the module": Case(
@@ -76,6 +82,14 @@ CASES = {
     ),
     "a method renamed": Case(
         *METHODS, "import lib\np = lib.Page()\nx = p.fetch('a')\n", "import lib\np = lib.Page()\nx = p.load('a')\n"
+    ),
+    "a rename, as a decorator": Case(
+        *RENAMED,
+        "from lib import fetch\n@fetch\ndef x(): return 1\nx = len(x)\n",
+        "from lib import load\n@load\ndef x(): return 1\nx = len(x)\n",
+    ),
+    "a method renamed, of a class that inherits it": Case(
+        *SUBCLASSES, "import lib\np = lib.Leaf()\nx = p.fetch('a')\n", "import lib\np = lib.Leaf()\nx = p.load('a')\n"
     ),
     "a move, imported": Case(
         *MOVED, "from lib.a import fetch\nx = fetch('a')\n", "from lib.b import fetch\nx = fetch('a')\n"
@@ -105,6 +119,18 @@ CASES = {
     "a parameter renamed": Case(
         module("def fetch(name, how): return name, how\n"),
         module("def fetch(name, way): return name, way\n"),
+        "import lib\nx = lib.fetch('a', how=1)\n",
+        "import lib\nx = lib.fetch('a', way=1)\n",
+    ),
+    "a parameter renamed, by name only": Case(
+        module("def fetch(name, in_rows=False): return [name, in_rows]\n"),
+        module("def fetch(name, *, in_columns=False): return [name, in_columns]\n"),
+        "import lib\nx = lib.fetch('a', in_rows=True)\n",
+        "import lib\nx = lib.fetch('a', in_columns=True)\n",
+    ),
+    "a parameter gone for one that the library names": Case(
+        module(f"import warnings\ndef fetch(name, how=None, way=None):\n{WARNS}    return name, way or how\n"),
+        module("def fetch(name, way=None): return name, way\n"),
         "import lib\nx = lib.fetch('a', how=1)\n",
         "import lib\nx = lib.fetch('a', way=1)\n",
     ),
