@@ -201,17 +201,17 @@ class Transition:
 def _recall(before: SymbolRow, after: SymbolRow, renamed: Mapping[str, str], *, may_keep: bool = False) -> Recall:
     old = signature_of(before["parameters"], current=False)
     new = signature_of(after["parameters"], current=True)
-    return Recall(old, new, {**_stated_names(before, after), **renamed}, may_keep)
+    return Recall(old, new, {**_replaced_parameters(before, after), **renamed}, may_keep)
 
 
-def _stated_names(before: SymbolRow, after: SymbolRow) -> dict[str, str]:
+def _replaced_parameters(before: SymbolRow, after: SymbolRow) -> dict[str, str]:
     """Return the parameters that are gone, with those that the library told to give instead and that take the same.
 
     A replacement need not take the same values: one with the same default and annotation does.
     """
     had = {each["name"]: each for each in before["parameters"]}
     has = {each["name"] for each in after["parameters"]}
-    stated = {
+    replacements = {
         name: str(each["deprecation"]["replacement"])
         for name, each in had.items()
         if name not in has and each["deprecation"] and each["deprecation"]["replacement"] in has & had.keys()
@@ -220,7 +220,7 @@ def _stated_names(before: SymbolRow, after: SymbolRow) -> dict[str, str]:
     def kind(name: str) -> tuple[str | None, str | None]:
         return had[name]["default"], had[name]["annotation"]
 
-    return {name: other for name, other in stated.items() if kind(name) == kind(other)}
+    return {name: other for name, other in replacements.items() if kind(name) == kind(other)}
 
 
 def _prefixes(path: str) -> Iterator[str]:
