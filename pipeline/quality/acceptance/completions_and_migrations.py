@@ -59,6 +59,7 @@ from pipeline.quality.acceptance.public_names import PublicNames
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import LibraryReviews, ReviewColumns, Reviewed
 from pipeline.quality.acceptance.same_prompts import (
+    few_of_each_move,
     migration_task,
     one_answer,
     one_of_alike,
@@ -177,7 +178,8 @@ def _accept_migrations(
             len(row["source_code"]),
         ),
     )
-    return rows, [*refused, *alike]
+    rows, moved = few_of_each_move(rows, facts.reviews.rules.per_move)
+    return rows, [*refused, *alike, *moved]
 
 
 def _accept_block_completions(

@@ -22,6 +22,7 @@ class QualityRules(Rule):
     modified_proven_by: frozenset[Outcome]
     fails_in_target: frozenset[Outcome]
     same_code_fails: frozenset[Outcome]
+    per_move: int = Field(ge=1, description="migrations of what moved from one place to another")
     common_functions: Mapping[str, frozenset[str]] = Field(description="by where they are known from")
     canary: str = Field(min_length=16)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import Any
@@ -102,6 +103,34 @@ def replaced_names(row: PublishedMigrationRow) -> tuple[object, ...]:
         return (row["id"],)
     old, new = (frozenset(_NAME.findall(row[side])) for side in ("source_code", "target_code"))
     return old - new, new - old, row["version"], row["target_version"]
+
+
+def few_of_each_move(
+    rows: Iterable[PublishedMigrationRow], most: int
+) -> tuple[list[PublishedMigrationRow], list[Reject]]:
+    """Keep the first so many migrations, by their order, of what moved together from one place to another."""
+    counts: Counter[object] = Counter()
+    rows_left: list[PublishedMigrationRow] = []
+    rejects: list[Reject] = []
+    for row in rows:
+        move = _move(row)
+        counts[move] += 1
+        if move is None or counts[move] <= most:
+            rows_left.append(row)
+        else:
+            detail = f"{most} others move from {move[0] or '(top)'} to {move[1] or '(top)'} too"
+            rejects.append(Reject(row["id"], RejectReason.NEAR_DUPLICATE, detail))
+    return rows_left, rejects
+
+
+def _move(row: PublishedMigrationRow) -> tuple[str, str, str, str] | None:
+    """Return the places before what both paths have, and the releases; None where the name is another, or no other."""
+    old, new = row["path"].split("."), row["target_path"].split(".")
+    pairs = zip(reversed(old), reversed(new), strict=False)
+    same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+    if not same or old == new:
+        return None
+    return ".".join(old[:-same]), ".".join(new[:-same]), row["version"], row["target_version"]
 
 
 def surest_first(row: PublishedCompletionRow) -> tuple[Any, ...]:

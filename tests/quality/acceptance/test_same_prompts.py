@@ -14,6 +14,7 @@ from pipeline.core.vocabularies.samples import Evidence, Granularity
 from pipeline.families.proof import Runs
 from pipeline.lake.rows import VerdictRow
 from pipeline.quality.acceptance.same_prompts import (
+    few_of_each_move,
     migration_task,
     one_answer,
     one_of_alike,
@@ -161,3 +162,21 @@ def test_calls_that_give_the_same_new_parameter_ask_for_the_same(basis: str, oth
     one = migration("demo.after", "demo.after") | RENAMED | {"basis": basis}
     another = migration("demo.before", "demo.before") | {"basis": basis} | other
     assert (replaced_names(one) == replaced_names(another)) == alike
+
+
+def test_of_what_moved_together_a_few_migrations_remain() -> None:
+    moves = [
+        ("lib.errors.A", "lib.v1.errors.A"),
+        ("lib.errors.A.code", "lib.v1.errors.A.code"),
+        ("lib.errors.B", "lib.v1.errors.B"),
+        # another name, another place, the same path, and the way back
+        ("lib.errors.C", "lib.v1.errors.D"),
+        ("lib.errors.E", "lib.faults.E"),
+        ("lib.call", "lib.call"),
+        ("lib.v1.errors.B", "lib.errors.B"),
+    ]
+    rows = [migration(*move) for move in moves]
+    kept, rejects = few_of_each_move(rows, 2)
+    assert [each["path"] for each in kept] == [old for number, (old, _) in enumerate(moves) if number != 2]
+    assert [(reject.key, reject.reason) for reject in rejects] == [("lib.errors.B", RejectReason.NEAR_DUPLICATE)]
+    assert few_of_each_move([*rows[:2], rows[2] | {"target_version": "3.0"}], 2)[1] == []
