@@ -71,7 +71,10 @@ def compare_parameters(
         if other not in right:
             yield from _removed(parameter, old, new)
             continue
-        if other != key and parameter["kind"] != ParameterKind.POSITIONAL_ONLY:
+        is_named = (
+            parameter["kind"] != ParameterKind.POSITIONAL_ONLY or right[other]["kind"] == ParameterKind.KEYWORD_ONLY
+        )
+        if other != key and is_named:
             yield _rename(parameter, right[other], accepted=key in accepted)
         yield from _same(parameter, right[other], old, new, rules)
         if key in moved:
@@ -137,9 +140,12 @@ def _same_place(
 ) -> Iterator[tuple[str, str]]:
     """Pair a positional parameter that went with one that came in its place: same position and default.
 
-    What must be given by name now stands behind the positional ones: the order still tells.
+    What must be given by name now stands behind the positional ones. There the order tells if one went and one came.
     """
-    there = dict(enumerate(p["name"] for p in new if p["kind"] not in _VARIADIC))
+    went, came = ([name for name in one if name not in other] for one, other in ((left, right), (right, left)))
+    is_single = len(went) == len(came) == 1 and right[came[0]]["known_from"] == ParameterSource.SIGNATURE
+    names = [p["name"] for p in new if p["kind"] in _POSITIONAL or (is_single and p["kind"] not in _VARIADIC)]
+    there = dict(enumerate(names))
     for name, position in _positions(old).items():
         other = there.get(position)
         if other is None or name in right or other in left:

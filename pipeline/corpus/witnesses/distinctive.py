@@ -22,6 +22,9 @@ EMPTY = frozenset({"", "[]", "()", "{}", "set()", "None", "((),)", "[[]]"})
 LONGEST_OUTPUT = 120
 """Characters of an output that a comment may hold."""
 
+UNDECORATED = frozenset({"some text", "some text and other words"})
+"""Outputs of written programs with a decorator that the same programs have without it."""
+
 _LITTLE = EMPTY | {"True", "False"}
 """Outputs by which a test hardly tells its API from others."""
 
@@ -100,7 +103,10 @@ def is_distinctive(side: ChangeSide, program: UsingProgram, printed: Sequence[st
     text = "".join(printed).strip()
     is_call = program.core.form is UsageForm.CALL
     is_written = program.test is None
-    is_empty = is_call and (text in EMPTY or _EMPTY_OBJECT.fullmatch(text))
+    is_decorator = program.core.form is UsageForm.DECORATOR
+    is_empty = (is_call or is_decorator) and (text in EMPTY or _EMPTY_OBJECT.fullmatch(text))
+    if is_written and is_decorator and text in UNDECORATED:
+        return False
     if is_written and (is_empty or _OF_TYPE.match(program.lines[-1].text)):
         return False
     if is_call and side.keyword is not None:

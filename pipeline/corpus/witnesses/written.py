@@ -155,7 +155,9 @@ class ProgramWriter:
         required = [each for each in row["parameters"] if each["default"] is None and each["kind"] not in _COLLECTING]
         if len(required) != 1 or required[0]["kind"] not in BY_POSITION:
             return
-        types = [*type_names(required[0]["annotation"]), self.rules.type_of(required[0]["name"])]
+        types = type_names(required[0]["annotation"])
+        if not types or any(_TYPE_VARIABLE.fullmatch(each) for each in types):
+            types = [self.rules.type_of(required[0]["name"])]
         if "Callable" in types:
             yield [imported, _line(_DECORATED_FUNCTION.format(name))], "joined('some text', 'other words')"
             yield [imported, _line(_DECORATED_METHOD.format(name))], "Example().value"
@@ -184,6 +186,7 @@ class ProgramWriter:
             if held[path]["kind"] == SymbolKind.FUNCTION:
                 for arguments in self._arguments(held[path], None, side.home):
                     yield [_import(module, name)], f"{name}({arguments})"
+                yield from self._decorating(held[path], _import(module, name), name)
             elif held[path]["kind"] == SymbolKind.CLASS:
                 yield from self._of_class(side, api, held[path], path)
 
@@ -212,9 +215,10 @@ class ProgramWriter:
             for arguments in self._arguments(row, side.parameter, side.home):
                 yield [importing], f"{name}({arguments}).{part}"
         if side.parameter is None:
-            optional = next((each["name"] for each in row["parameters"] if each["default"] is not None), None)
-            calls = list(self._arguments(row, optional, side.home)) or self._arguments(row, None, side.home)
-            yield from (([importing], f"repr({name}({arguments}))") for arguments in calls)
+            by_name = [each for each in row["parameters"] if each["kind"] != ParameterKind.POSITIONAL_ONLY]
+            optional = (each["name"] for each in by_name if each["default"] is not None and each["name"][:1] != "_")
+            for given in dict.fromkeys((next(optional, None), None)):
+                yield from (([importing], f"repr({name}({each}))") for each in self._arguments(row, given, side.home))
             yield from self._decorating(row, importing, name)
 
     def _objects(self, owner: str, version: str) -> Iterator[tuple[Sequence[Line], str]]:

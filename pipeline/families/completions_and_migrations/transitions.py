@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from pipeline.api.history.normalize import literal
 from pipeline.core.vocabularies.changes import CALLED_OTHERWISE, RELOCATED, REPLACEABLE_APIS, ChangeKind
 from pipeline.core.vocabularies.samples import Direction, MigrationBasis, UsageForm
 from pipeline.core.vocabularies.surface import ParameterDeprecation, SymbolKind
@@ -166,11 +167,13 @@ class Transition:
         return None
 
     def _beside(self, path: str, followed: Followed) -> Followed:
-        """Return the same API below the parent of a path, where that has it too: a class has what its bases have."""
-        beside = f"{path.rpartition('.')[0]}.{followed.path.rpartition('.')[2]}"
-        there, here = (self.history.definition(each, self.target) for each in (followed.path, beside))
+        """Return the same API below the class of a path, where that has it too: a class has what its bases have."""
+        owner = path.rpartition(".")[0]
+        beside = f"{owner}.{followed.path.rpartition('.')[2]}"
+        there, here, class_ = (self.history.definition(each, self.target) for each in (followed.path, beside, owner))
         is_same = there is not None and here is not None and there["canonical_path"] == here["canonical_path"]
-        return replace(followed, path=beside) if is_same else followed
+        is_inherited = is_same and class_ is not None and class_["kind"] == SymbolKind.CLASS
+        return replace(followed, path=beside) if is_inherited and beside != path else followed
 
     def _refusal(self, before: SymbolRow, new: str) -> str | None:
         """Say why code cannot use the new path in place of the old one, as far as the surface of the target tells."""
@@ -207,7 +210,8 @@ def _recall(before: SymbolRow, after: SymbolRow, renamed: Mapping[str, str], *, 
 def _replaced_parameters(before: SymbolRow, after: SymbolRow) -> dict[str, str]:
     """Return the parameters that are gone, with those that the library told to give instead and that take the same.
 
-    A replacement need not take the same values: one with the same default and annotation does.
+    A replacement need not take the same values, and may mean the opposite. One with the same annotation and the same
+    default does, if that is a value of the library: a literal such as None or False says little.
     """
     had = {each["name"]: each for each in before["parameters"]}
     has = {each["name"] for each in after["parameters"]}
@@ -220,7 +224,11 @@ def _replaced_parameters(before: SymbolRow, after: SymbolRow) -> dict[str, str]:
     def kind(name: str) -> tuple[str | None, str | None]:
         return had[name]["default"], had[name]["annotation"]
 
-    return {name: other for name, other in replacements.items() if kind(name) == kind(other)}
+    return {
+        name: other
+        for name, other in replacements.items()
+        if kind(name) == kind(other) and had[name]["default"] is not None and literal(had[name]["default"]) is None
+    }
 
 
 def _prefixes(path: str) -> Iterator[str]:

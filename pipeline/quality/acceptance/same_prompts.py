@@ -95,13 +95,15 @@ def migration_task(row: PublishedMigrationRow) -> tuple[object, ...]:
 
 
 def replaced_names(row: PublishedMigrationRow) -> tuple[object, ...]:
-    """Return which names of a program give way to which others; the row itself where the API is not just called anew.
+    """Return which names of a program give way to which others; the row itself where none does in calls of one API.
 
     Of functions that got the same new parameter, such as the decorators of one module, each asks for that name.
     """
     if row["basis"] != MigrationBasis.PARAMETERS:
         return (row["id"],)
     old, new = (frozenset(_NAME.findall(row[side])) for side in ("source_code", "target_code"))
+    if not old - new or not new - old:
+        return (row["id"],)
     return old - new, new - old, row["version"], row["target_version"]
 
 

@@ -56,6 +56,14 @@ CASES = [
         "f, *, in_columns=1",
         [("parameter_kind", "in_rows", True), ("parameter_renamed", "in_rows", True)],
     ),
+    ("f, in_rows=1, g=2", "f, *, in_columns=1", [
+        ("parameter_added_optional", "in_columns", False),
+        ("parameter_removed", "g", True),
+        ("parameter_removed", "in_rows", True),
+    ]),
+    ("f, b=1, /", "f, *, bb=1", [
+        ("parameter_kind", "b", True), ("parameter_kind", "f", False), ("parameter_renamed", "b", True)
+    ]),
     ("f, a, b=1", "f, *, b=1", [("parameter_kind", "b", True), ("parameter_removed", "a", True)]),
     ("a: int", "b: str", [("parameter_added_required", "b", True), ("parameter_removed", "a", True)]),
     ("a, b", "b, a", [("parameter_moved", "a", True)]),

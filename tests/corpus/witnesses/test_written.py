@@ -208,7 +208,10 @@ WRITTEN: dict[str, tuple[Any, list[str]]] = {
     ),
     "a class by an object with something in it": (
         written("demo.Note"),
-        ["from demo import Note\n\nprint(repr(Note(text='some text')))\n"],
+        [
+            "from demo import Note\n\nprint(repr(Note(text='some text')))\n",
+            "from demo import Note\n\nprint(repr(Note()))\n",
+        ],
     ),
     "a decorator of functions and methods": (
         written("demo.mark"),

@@ -57,9 +57,15 @@ class Moved(ImportError): pass
 def asked(name):
     if name.startswith("__"): raise AttributeError(name)
     if name == "Extra": import extra_that_nobody_has
+    if name == "Optional":
+        try: import extra_that_nobody_has
+        except ImportError as error: raise ImportError("install an extra") from error
     raise Moved(name + " has moved")
 __getattr__ = asked
-def needs(): raise ImportError("install an extra")
+def made():
+    def asked(): raise ImportError("install an extra")
+    return asked
+needs = made()
 """,
     "lib/broken.py": "import nothing_of_that_name\n",
     "lib/wrong.py": "x = (\n",

@@ -38,6 +38,7 @@ PROGRAMS = [
     ("from lib.shapes import Square", Outcome.API_MISSING, "Square"),
     ("from lib.moving import Old", Outcome.API_MISSING, "Old"),
     ("import lib.moving\nlib.moving.Old", Outcome.API_MISSING, "Old"),
+    ("import lib.moving, sys\nsys.modules[3] = 2\nlib.moving.Old", Outcome.API_MISSING, "Old"),
     ("import lib.moving\nlib.moving.needs()", Outcome.IMPORT_ERROR, "install an extra"),
     ("from lib import Square", Outcome.API_MISSING, "Square"),
     ("import lib\nlib.gone", Outcome.API_MISSING, "gone"),
@@ -109,6 +110,13 @@ CHECKS = [
 def test_checks(old_and_new: Environment, outcome_of: Run, checks: list[dict[str, object]], outcome: Outcome) -> None:
     result = outcome_of(old_and_new, checks=checks, repeats=1)
     assert result.outcome == outcome, result.detail
+
+
+@pytest.mark.parametrize("code", ["import lib.moving\nlib.moving.Optional", "import lib.moving\nlib.moving.Extra"])
+def test_what_a_lookup_cannot_import_is_not_missing_in_the_library(
+    environment: Environment, outcome_of: Run, code: str
+) -> None:
+    assert outcome_of(environment, code, repeats=1).outcome == Outcome.IMPORT_ERROR
 
 
 def test_preamble_comes_first(environment: Environment, outcome_of: Run) -> None:

@@ -27,6 +27,7 @@ PATHS = {
     "lib.moving.Old": Outcome.API_MISSING,
     "lib.moving.Old.deeper": Outcome.API_MISSING,
     "lib.moving.Extra": Outcome.IMPORT_ERROR,
+    "lib.moving.Optional": Outcome.IMPORT_ERROR,
     "lib.gone": Outcome.API_MISSING,
     "lib.Box.gone": Outcome.API_MISSING,
     "lib.gone.deeper": Outcome.API_MISSING,
@@ -61,7 +62,7 @@ def with_library(old_and_new: Environment, library: Path, sandbox: Sandbox) -> t
 
 def test_every_path_gets_its_own_outcome(with_library: tuple[Environment, Sandbox], rules: ValidationRules) -> None:
     environment, sandbox = with_library
-    no_lookups = dict.fromkeys(["lib.lazy", "lib.moving.Extra"], Outcome.API_MISSING)  # PEP 562
+    no_lookups = dict.fromkeys(["lib.lazy", "lib.moving.Extra", "lib.moving.Optional"], Outcome.API_MISSING)  # PEP 562
     expected = PATHS | (no_lookups if environment.python_version == "3.6" else {})
     found = probe(environment, [*PATHS, "lib"], sandbox, rules)
     assert {path: result.outcome for path, result in found.items()} == expected

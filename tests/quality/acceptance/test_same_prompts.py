@@ -154,6 +154,7 @@ RENAMED = {
         ("parameters", {"source_code": "demo.before(many=1)", "target_code": "demo.before(group=1)"}, True),
         ("parameters", {"source_code": "demo.before(many=1)", "target_code": "demo.before(one=1)"}, False),
         ("parameters", RENAMED | {"target_version": "3.0"}, False),
+        ("parameters", {"source_code": "demo.before(1, 2)", "target_code": "demo.before(1)"}, False),
         # The same name may stand for two APIs that went.
         ("renamed", RENAMED, False),
     ],
@@ -180,3 +181,12 @@ def test_of_what_moved_together_a_few_migrations_remain() -> None:
     assert [each["path"] for each in kept] == [old for number, (old, _) in enumerate(moves) if number != 2]
     assert [(reject.key, reject.reason) for reject in rejects] == [("lib.errors.B", RejectReason.NEAR_DUPLICATE)]
     assert few_of_each_move([*rows[:2], rows[2] | {"target_version": "3.0"}], 2)[1] == []
+
+
+def test_calls_in_which_no_name_gives_way_ask_for_different_things() -> None:
+    calls = [("demo.sort([2, 1], 7)", "demo.sort([2, 1])"), ("demo.read('x', 3)", "demo.read('x', n=3)")]
+    rows = [
+        migration(f"demo.{old[5:9]}", f"demo.{old[5:9]}") | {"source_code": old, "target_code": new}
+        for old, new in calls
+    ]
+    assert len({replaced_names(row | {"basis": "parameters"}) for row in [*rows, rows[0] | {"id": "other"}]}) == 3

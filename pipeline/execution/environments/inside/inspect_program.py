@@ -89,12 +89,15 @@ def is_refused(module: types.ModuleType, error: BaseException) -> bool:
 
     One that comes from below may be of a module that this name needs.
     """
-    lookup = vars(module).get("__getattr__")
+    if not isinstance(error, ImportError) or error.name is not None or not issubclass(type(module), types.ModuleType):
+        return False
+    if isinstance(error.__cause__ or error.__context__, ImportError):
+        return False
+    lookup = (vars(types.ModuleType)["__dict__"].__get__(module) or {}).get("__getattr__")
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    is_own = trace is not None and trace.tb_frame.f_code is getattr(lookup, "__code__", None)
-    return isinstance(error, ImportError) and error.name is None and is_own
+    return trace is not None and trace.tb_frame.f_code is getattr(lookup, "__code__", None)
 
 
 def imported(name: str) -> "tuple[types.ModuleType, bool]":

@@ -1,5 +1,6 @@
 """What an exception of a case means: an outcome, from where it was raised and what it is about."""
 
+import dis
 import errno
 import re
 import sys
@@ -26,6 +27,7 @@ _SIGNATURE = re.compile(
     r"|got some positional-only|takes no|expected \d+ arguments?)|missing a required (?:keyword-only )?argument"
     r"|too many positional arguments|is an invalid keyword argument|missing required argument"
 )
+_NAMES_OF = vars(types.ModuleType)["__dict__"].__get__
 _FORBIDDEN = (errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH, errno.ENOSPC, errno.EFBIG)
 
 
@@ -106,10 +108,11 @@ def not_in_library(error: ImportError, frames: "Frames", after: "Frames", import
     """Say whether an import of the case's own asks the library for what it does not have."""
     refusals = lookups(import_names)
     passed = [frame for frame in after if not is_machinery(frame.filename)]
-    if any(frame.name not in _THROUGH and (frame.filename, frame.name) not in refusals for frame in passed):
+    if any(frame.name not in _THROUGH and place_of(frame) not in refusals for frame in passed):
         return False
-    if error.name is None and any((frame.filename, frame.name) in refusals for frame in passed):
-        return True
+    if passed and place_of(passed[-1]) in refusals and error.name is None:
+        # What led to it may be an import of its own: then something is missing that the name needs.
+        return not isinstance(error.__cause__ or error.__context__, ImportError)
     name = error.name
     if name is None and frames:  # Python 3.6 does not say which module lacks the name
         match = re.search(r"from\s+([\w.]+)\s+import", frames[len(frames) - len(after) - 1].line or "")
@@ -117,16 +120,26 @@ def not_in_library(error: ImportError, frames: "Frames", after: "Frames", import
     return top(name or "") in import_names
 
 
-def lookups(import_names: "list[str]") -> "set[tuple[str, str]]":
-    """Return file and name of the functions that modules of the library ask for names they do not have (PEP 562).
+def place_of(frame: "traceback.FrameSummary") -> "tuple[str, int | None]":
+    """Return the file and line of a frame."""
+    return frame.filename, frame.lineno
 
-    The function may have any name, and raise any ImportError of its own: `pydantic` 2 has `wrapper`, and says that a
-    name was removed.
+
+def lookups(import_names: "list[str]") -> "set[tuple[str, int | None]]":
+    """Return file and lines of the functions that modules of the library ask for names they do not have (PEP 562).
+
+    Such a function may have any name, which others of its file may have too, and raise an ImportError of its own:
+    `pydantic` 2 has `wrapper`, and says that a name was removed.
     """
-    modules = [module for key, module in list(sys.modules.items()) if top(key) in import_names]
-    functions = [vars(module).get("__getattr__") for module in modules if isinstance(module, types.ModuleType)]
+    modules = [
+        module
+        for key, module in list(sys.modules.items())
+        if type(key) is str and top(key) in import_names and issubclass(type(module), types.ModuleType)
+    ]
+    # A module may load itself, or run code, where it is asked for its names in another way.
+    functions = [(_NAMES_OF(module) or {}).get("__getattr__") for module in modules]
     codes = [function.__code__ for function in functions if isinstance(function, types.FunctionType)]
-    return {(code.co_filename, code.co_name) for code in codes}
+    return {(code.co_filename, line) for code in codes for _, line in dis.findlinestarts(code)}
 
 
 def about_library(error: AttributeError, import_names: "list[str]") -> bool:

@@ -113,10 +113,7 @@ def adapt(
     Errors: Unfit.
     """
     target = _Target(after)
-    bound = [
-        "*" if argument.keyword is None and target.collects(at, renamed.get(name, name)) else name
-        for at, (argument, name) in enumerate(zip(arguments, bind(arguments, before), strict=True))
-    ]
+    bound = _collected_now(arguments, bind(arguments, before), before, target, renamed)
     values = dict(_passed_on(arguments, bound, before, target, renamed))
     values |= dict(_missing(values, before, after, renamed))
     by_position = list(_by_position(values, arguments, target))
@@ -152,9 +149,27 @@ class _Target:
         self.only_by_position = {p.name for p in signature if p.kind == ParameterKind.POSITIONAL_ONLY}
         self.kinds = {p.kind for p in signature}
 
-    def collects(self, at: int, name: str) -> bool:
-        """Say whether `*args` take what is given at a place to a parameter that is gone."""
-        return name not in self.by_name and ParameterKind.VAR_POSITIONAL in self.kinds and at >= len(self.places)
+
+def _collected_now(
+    arguments: Sequence[WrittenArgument],
+    bound: Sequence[str],
+    before: Sequence[Parameter],
+    target: _Target,
+    renamed: Mapping[str, str],
+) -> list[str]:
+    """Return what takes each argument, where new `*args` take what parameters behind all others took, and are gone."""
+    defaults = {p.name: p.default for p in before}
+    rest = list(bound)
+    if ParameterKind.VAR_POSITIONAL not in target.kinds or any(p.kind == ParameterKind.VAR_POSITIONAL for p in before):
+        return rest
+    for at, (argument, name) in enumerate(zip(arguments, bound, strict=True)):
+        other = renamed.get(name, name)
+        if argument.keyword is not None or (other in target.by_name and other not in target.places):
+            break
+        is_default = defaults.get(name) is not None and same_value(argument.value, defaults[name])
+        if other not in target.by_name and at >= len(target.places) and not is_default:
+            rest[at] = "*"
+    return rest
 
 
 def _passed_on(
@@ -179,6 +194,8 @@ def _passed_on(
         if other not in target.by_name and not collects:
             if not same_value(argument.value, defaults[name]):
                 raise Unfit(f"{name} is gone, and {argument.value} is not what is taken without it")
+            continue
+        if other != name and other in bound and same_value(argument.value, defaults[name]):
             continue
         if other in assigned:
             raise Unfit(f"{other} would be given twice")

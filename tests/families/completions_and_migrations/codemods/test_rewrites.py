@@ -52,8 +52,10 @@ METHODS = module(METHOD), module(METHOD.replace("fetch", "load"))
 
 LEAF = "class Leaf(Page): pass\n"
 SUBCLASSES = module(METHOD + LEAF), module(METHOD.replace("fetch", "load") + LEAF)
-WARNS = """    if how is not None:
+WARNS = """    if how is not UNSET:
         warnings.warn("The 'how' argument is deprecated. Use 'way' instead.", DeprecationWarning, stacklevel=2)
+        if way is UNSET:
+            way = how
 """
 
 CASES = {
@@ -129,8 +131,10 @@ CASES = {
         "import lib\nx = lib.fetch('a', in_columns=True)\n",
     ),
     "a parameter gone for one that the library names": Case(
-        module(f"import warnings\ndef fetch(name, how=None, way=None):\n{WARNS}    return name, way or how\n"),
-        module("def fetch(name, way=None): return name, way\n"),
+        module(
+            f"import warnings\nUNSET = set()\ndef fetch(name, how=UNSET, way=UNSET):\n{WARNS}    return name, way or how\n"
+        ),
+        module("UNSET = set()\ndef fetch(name, way=UNSET): return name, way\n"),
         "import lib\nx = lib.fetch('a', how=1)\n",
         "import lib\nx = lib.fetch('a', way=1)\n",
     ),
@@ -217,6 +221,12 @@ def test_what_only_the_new_release_documents_is_written_backwards(name: str) -> 
 
 
 REFUSED = {
+    "a parameter gone for its opposite": (
+        module(f"import warnings\ndef fetch(name, how=False, way=False):\n{WARNS}    return name, way or not how\n"),
+        module("def fetch(name, way=False): return name, way\n"),
+        "import lib\nlib.fetch('a', how=True)\n",
+        "how is gone, and True is not what is taken without it",
+    ),
     "the value of what is gone": (
         module("def fetch(name, how=None): ...\n"),
         module("def fetch(name): ...\n"),

@@ -74,7 +74,8 @@ CASES: dict[str, tuple[str, str, Mapping[str, str], str, str]] = {
     "collected": ("a, *rest", "a, *rest", {}, "0, 1, 2", "0, 1, 2"),
     "collected, by any name": ("a, **more", "a, **more", {}, "0, z=1", "0, z=1"),
     "gone, and collected by position": ("a", "*names", {}, "0", "0"),
-    "gone, and collected behind others": ("a, b, *rest", "a, *rest", {}, "0, 1, 2", "0, 1, 2"),
+    "gone, its default, and not collected": ("a, b=None", "a, *rest", {}, "0, None", "0"),
+    "gone for another one, its default": ("a, b=None, c=3", "a, c=3", {"b": "c"}, "0, b=None, c=2", "0, c=2"),
     "a name of its own at last": ("a, **more", "a, z=0", {}, "0, z=1", "0, z=1"),
 }
 
@@ -94,6 +95,8 @@ REFUSED = {
     "collected, and nowhere to go": ("a, *rest", "a", {}, "0, 1"),
     "collected, behind what came": ("a, *rest", "a, b=1, *rest", {}, "0, 1"),
     "by position only, behind a gap": ("a=0, b=1", "a=0, b=1, /", {}, "b=2"),
+    "gone, and collected behind others": ("a, b, *rest", "a, *rest", {}, "0, 1, 2"),
+    "gone, and collected behind what is given by name now": ("a, b, c", "a, *rest, b", {}, "0, 1, 2"),
     "gone, and collected before it": ("a, b", "b, *rest", {}, "0, 2"),
     "gone, given by name, and collected by position": ("a", "*names", {}, "a=0"),
     "two become one": ("a, b=1", "a, **more", {"b": "a"}, "0, b=2"),
