@@ -142,8 +142,8 @@ def _same_place(
 
     What must be given by name now stands behind the positional ones. There the order tells if one went and one came.
     """
-    went, came = ([name for name in one if name not in other] for one, other in ((left, right), (right, left)))
-    is_single = len(went) == len(came) == 1 and right[came[0]]["known_from"] == ParameterSource.SIGNATURE
+    gone, added = ([name for name in one if name not in other] for one, other in ((left, right), (right, left)))
+    is_single = len(gone) == len(added) == 1 and right[added[0]]["known_from"] == ParameterSource.SIGNATURE
     names = [p["name"] for p in new if p["kind"] in _POSITIONAL or (is_single and p["kind"] not in _VARIADIC)]
     there = dict(enumerate(names))
     for name, position in _positions(old).items():

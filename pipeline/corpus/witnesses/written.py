@@ -217,8 +217,8 @@ class ProgramWriter:
         if side.parameter is None:
             by_name = [each for each in row["parameters"] if each["kind"] != ParameterKind.POSITIONAL_ONLY]
             optional = (each["name"] for each in by_name if each["default"] is not None and each["name"][:1] != "_")
-            for given in dict.fromkeys((next(optional, None), None)):
-                yield from (([importing], f"repr({name}({each}))") for each in self._arguments(row, given, side.home))
+            for keyword in dict.fromkeys((next(optional, None), None)):
+                yield from (([importing], f"repr({name}({each}))") for each in self._arguments(row, keyword, side.home))
             yield from self._decorating(row, importing, name)
 
     def _objects(self, owner: str, version: str) -> Iterator[tuple[Sequence[Line], str]]:
