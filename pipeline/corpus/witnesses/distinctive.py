@@ -14,6 +14,7 @@ from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.witnesses.changed_uses import ChangeSide, UsingProgram
 from pipeline.corpus.witnesses.scripts import Line, line_of
+from pipeline.corpus.witnesses.written import UNDECORATED
 from pipeline.lake.rows import SymbolParameter
 
 EMPTY = frozenset({"", "[]", "()", "{}", "set()", "None", "((),)", "[[]]"})
@@ -21,9 +22,6 @@ EMPTY = frozenset({"", "[]", "()", "{}", "set()", "None", "((),)", "[[]]"})
 
 LONGEST_OUTPUT = 120
 """Characters of an output that a comment may hold."""
-
-UNDECORATED = frozenset({"some text", "some text and other words"})
-"""Outputs of written programs with a decorator that the same programs have without it."""
 
 _LITTLE = EMPTY | {"True", "False"}
 """Outputs by which a test hardly tells its API from others."""
@@ -104,10 +102,9 @@ def is_distinctive(side: ChangeSide, program: UsingProgram, printed: Sequence[st
     is_call = program.core.form is UsageForm.CALL
     is_written = program.test is None
     is_decorator = program.core.form is UsageForm.DECORATOR
-    is_empty = (is_call or is_decorator) and (text in EMPTY or _EMPTY_OBJECT.fullmatch(text))
-    if is_written and is_decorator and text in UNDECORATED:
-        return False
-    if is_written and (is_empty or _OF_TYPE.match(program.lines[-1].text)):
+    is_little = (is_call or is_decorator) and (text in EMPTY or _EMPTY_OBJECT.fullmatch(text))
+    is_little = is_little or (is_decorator and text in UNDECORATED)
+    if is_written and (is_little or _OF_TYPE.match(program.lines[-1].text)):
         return False
     if is_call and side.keyword is not None:
         return not all(_hands_back(program, side.keyword, each.strip()) for each in printed if each.strip())

@@ -33,6 +33,8 @@ _FILE_OF = {"str": "TextIO", "bytes": "BinaryIO"}
 _ABSENT = frozenset({"None", "NoneType"})
 _DECORATED_FUNCTION = "@{}\ndef joined(*parts):\n    return ' and '.join(map(str, parts))"
 _DECORATED_METHOD = "class Example:\n    @{}\n    def value(self):\n        return 'some text'"
+UNDECORATED = frozenset({"some text and other words", "some text"})
+"""What programs with a decorator print if that leaves its function as it is."""
 _TYPE_VARIABLE = re.compile(r"_?[A-Z]{1,2}\d?(_co|_contra)?|_T\w*|[A-Z]\w*T")
 
 

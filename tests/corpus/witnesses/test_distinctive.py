@@ -17,7 +17,8 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.core.vocabularies.surface import ParameterKind
 from pipeline.corpus.usages.api import Api
-from pipeline.corpus.witnesses.changed_uses import ChangeSide, UsingProgram
+from pipeline.corpus.witnesses.candidates import text_of
+from pipeline.corpus.witnesses.changed_uses import ChangeSide, TestScripts, UsingProgram
 from pipeline.corpus.witnesses.distinctive import (
     emptiness,
     is_distinctive,
@@ -29,6 +30,8 @@ from pipeline.corpus.witnesses.distinctive import (
 from pipeline.corpus.witnesses.script_runs import marked
 from pipeline.corpus.witnesses.scripts import line_of
 from pipeline.corpus.witnesses.stage import witnesses_stage
+from pipeline.corpus.witnesses.values_of_tests import ValuesOfTests
+from pipeline.corpus.witnesses.written import ProgramWriter
 from tests.corpus.own_tests.suites import RULE
 from tests.corpus.own_tests.test_stage import USAGE
 from tests.corpus.witnesses.libraries import run_in_folders
@@ -311,3 +314,19 @@ def test_an_object_that_holds_nothing_shows_little(printed: str, expected: bool)
     lines = tuple(map(line_of, ast.parse("from demo import Text\nprint(repr(Text()))").body))
     program = UsingProgram(None, lines, ((), (core,)), core)
     assert is_distinctive(ChangeSide(change, "1.0", "2.0", "demo.Text", None), program, ["", printed]) is expected
+
+
+@pytest.mark.parametrize(("body", "expected"), [("return f", False), ("return lambda *a: f(*a).upper()", True)])
+def test_a_decorator_that_leaves_its_function_as_it_is_shows_little(body: str, expected: bool) -> None:
+    parameters: Any = [{"name": "f", "annotation": "Callable", "default": None, "kind": "positional_or_keyword"}]
+    api = Api({"demo.mark": symbol("demo.mark", "function", "1.0", "1.0") | {"parameters": parameters}}, ["demo"], {})
+    change: Any = {"kind": ChangeKind.REMOVED}
+    side = ChangeSide(change, "1.0", "2.0", "demo.mark", None)
+    writer = ProgramWriter(
+        TestScripts([], {"1.0": api}, ("1.0", "2.0")), {"1.0": api}, ValuesOfTests([], [], VALUES), VALUES
+    )
+    decorating = [program for program in writer.programs(side) if "@mark" in text_of(program.lines)]
+    program = next(each for each in decorating if "joined" in text_of(each.lines))
+    code = text_of(program.lines).replace("from demo import mark", f"def mark(f): {body}")
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert is_distinctive(side, program, [printed]) is expected

@@ -54,17 +54,17 @@ def __getattr__(name):
     "lib/shapes.py": "class Circle:\n    radius = 1\n",
     "lib/moving.py": """
 class Moved(ImportError): pass
-def asked(name):
+def lookup(name):
     if name.startswith("__"): raise AttributeError(name)
     if name == "Extra": import extra_that_nobody_has
     if name == "Optional":
         try: import extra_that_nobody_has
         except ImportError as error: raise ImportError("install an extra") from error
     raise Moved(name + " has moved")
-__getattr__ = asked
+__getattr__ = lookup
 def made():
-    def asked(): raise ImportError("install an extra")
-    return asked
+    def lookup(): raise ImportError("install an extra")
+    return lookup
 needs = made()
 """,
     "lib/broken.py": "import nothing_of_that_name\n",
