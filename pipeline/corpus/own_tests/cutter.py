@@ -212,6 +212,8 @@ class _Case:
             raise Refused(RejectReason.INTERNAL_ERROR, problem)
         if not _asserts(preamble, code, self.suite.rules.asserting):
             raise Refused(RejectReason.NO_CHECK, "it states nothing that could fail")
+        if _races(preamble + code):
+            raise Refused(RejectReason.FLICKERS, "it starts threads and sleeps: what comes first hangs on the machine")
         return CutTest(test, self.name, preamble, code)
 
     def _set_up_names(self) -> Iterator[tuple[str, ast.stmt]]:
@@ -609,6 +611,12 @@ def _asserts(preamble: str, code: str, asserting: re.Pattern[str]) -> bool:
         for place in places
         for node in ast.walk(place)
     )
+
+
+def _races(text: str) -> bool:
+    """Say whether a program starts threads and sleeps until others are done, which a busy machine makes too short."""
+    words = {getattr(node, "id", getattr(node, "attr", None)) for node in ast.walk(parse_python(text))}
+    return words >= {"sleep", "Thread"}
 
 
 def _states(node: ast.AST, asserting: re.Pattern[str]) -> bool:

@@ -73,7 +73,10 @@ class ProgramWriter:
     def listed(self, side: ChangeSide, program: UsingProgram) -> UsingProgram | None:
         """Return a written program that prints the first things of an iterator, of which the other prints the place."""
         *before, printing = program.lines
-        first_ones = f"list(islice({ast.unparse(_printed(printing))}, {self.rules.items}))"
+        printed = _printed(printing)
+        # A text has no items that say anything: those of the object that it represents may.
+        things = printed.args[0] if isinstance(printed, ast.Call) and ast.unparse(printed.func) == "repr" else printed
+        first_ones = f"list(islice({ast.unparse(things)}, {self.rules.items}))"
         return self._program(side, [_import("itertools", "islice"), *before], first_ones)
 
     def changed(self, side: ChangeSide, program: UsingProgram) -> Iterator[UsingProgram]:
@@ -195,8 +198,10 @@ class ProgramWriter:
     def _of_class(
         self, side: ChangeSide, api: Api, row: SymbolState, path: str
     ) -> Iterator[tuple[Sequence[Line], str]]:
-        """Yield what members of an object give that can be asked for as they are, then the object, then decorations."""
+        """Yield decorations, then what members of an object give that can be asked for as they are, then the object."""
         importing, name = _imported(path, api)
+        if side.parameter is None:
+            yield from self._decorating(row, importing, name)
         members = [
             (member.rpartition(".")[2], each)
             for member, each in api.symbols.items()
@@ -221,7 +226,6 @@ class ProgramWriter:
             optional = (each["name"] for each in by_name if each["default"] is not None and each["name"][:1] != "_")
             for keyword in dict.fromkeys((next(optional, None), None)):
                 yield from (([importing], f"repr({name}({each}))") for each in self._arguments(row, keyword, side.home))
-            yield from self._decorating(row, importing, name)
 
     def _objects(self, owner: str, version: str) -> Iterator[tuple[Sequence[Line], str]]:
         """Yield lines that make an object of a class, and the name that it has.

@@ -362,6 +362,8 @@ def test_too_many_cases_are_the_same_ones_each_time() -> None:
         ("def test_it():\n" + "    x = 1\n" * 200 + "    assert x\n", RejectReason.TOO_LONG),
         ("from broken import x\ndef test_it():\n    assert x\n", RejectReason.UNPARSED_SOURCE),
         ("from other import helper\nLIMIT = 1\ndef test_it():\n    assert helper() == LIMIT\n", RejectReason.NAME_CONFLICT),
+        ("import threading, time\ndef test_it():\n    threading.Thread(target=print).start()\n    time.sleep(0.1)\n"
+         "    assert print\n", RejectReason.FLICKERS),
     ],
 )  # fmt: skip
 def test_what_cannot_stand_alone_is_refused(source: str, reason: RejectReason) -> None:

@@ -7,6 +7,7 @@ import pytest
 from pipeline.corpus.own_tests.lineage import match
 
 TEXT = "def test_total():\n    assert total([1, 2]) == 3\n    assert total([]) == 0\n"
+LISTED = "def test_listed():\n    assert {}.__name__ in validators.__all__\n"
 
 
 @pytest.mark.parametrize(
@@ -21,6 +22,11 @@ TEXT = "def test_total():\n    assert total([1, 2]) == 3\n    assert total([]) =
         ),
         ({"a.py::test_x": TEXT}, {"a.py::test_y": "def test_y():\n    raise ValueError\n"}, {}),
         ({"a.py::test_total": TEXT}, {"b.py::test_other": TEXT}, {}),
+        (
+            {"a.py::Provides::test_listed": LISTED.format("provides"), "a.py::And::test_listed": LISTED.format("and_")},
+            {"a.py::Or::test_listed": LISTED.format("or_"), "a.py::And::test_listed": LISTED.format("and_")},
+            {"a.py::And::test_listed": "a.py::And::test_listed"},
+        ),
     ],
 )
 def test_match(old: dict[str, str], new: dict[str, str], expected: dict[str, str]) -> None:

@@ -11,7 +11,7 @@ from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
 from pipeline.corpus.own_tests.rules import WrittenRules
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.witnesses.candidates import text_of
-from pipeline.corpus.witnesses.changed_uses import TestScripts, sides_of
+from pipeline.corpus.witnesses.changed_uses import TestScripts, UsingProgram, sides_of
 from pipeline.corpus.witnesses.values_of_tests import ValuesOfTests
 from pipeline.corpus.witnesses.written import ProgramWriter, type_names
 from tests.corpus.own_tests.suites import RULE
@@ -221,7 +221,7 @@ WRITTEN: dict[str, tuple[Any, list[str]]] = {
         ],
     ),
     "a class that decorates": (
-        written("demo.Kept")[-1:],
+        written("demo.Kept")[1:2],
         [f"from demo import Kept\n\nclass Example:\n\n    @Kept\n{VALUE}\nprint(Example().value)\n"],
     ),
     "what takes more than a function decorates nothing": (
@@ -280,7 +280,10 @@ def further(path: str, way: str, tests: Any = (), **values: tuple[str, ...]) -> 
         TestScripts(tests, {"1.0": API}, ("1.0", "2.0")), {"1.0": API}, ValuesOfTests(tests, SYMBOLS, rules), rules
     )
     side = sides_of(change(path, ChangeKind.REMOVED, None, None))[0]
-    return [text_of(each.lines) for program in writer.programs(side) for each in getattr(writer, way)(side, program)]
+    programs = [getattr(writer, way)(side, program) for program in writer.programs(side)]
+    return [
+        text_of(each.lines) for more in programs for each in ([more] if isinstance(more, UsingProgram) else more or [])
+    ]
 
 
 def test_a_call_that_gives_nothing_prints_what_it_changed() -> None:
@@ -291,6 +294,12 @@ def test_a_call_that_gives_nothing_prints_what_it_changed() -> None:
         "import io\nfrom demo import total\n\ngiven = io.StringIO('a')\ntotal(given)\nprint(given.getvalue())\n",
     ]
     assert further("demo.LIMIT", "changed") == []
+
+
+def test_what_an_object_gives_is_printed_and_not_the_letters_of_its_text() -> None:
+    assert further("demo.Box", "listed")[-1] == (
+        "from itertools import islice\nfrom demo import Box\n\nprint(list(islice(Box(3), 8)))\n"
+    )
 
 
 ENTERING = {
