@@ -7,7 +7,7 @@ import functools
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypedDict
@@ -15,7 +15,7 @@ from typing import TypedDict
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.tags import Tags
 from pipeline.core.syntax_trees import parse_python
-from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
+from pipeline.core.vocabularies.changes import OFFERED, LibEvolutionEvalTag
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Access, Drafter, DraftField
 from pipeline.core.vocabularies.surface import SymbolKind
@@ -63,7 +63,7 @@ def controlled_stage(
     *,
     ignore_case: bool,
 ) -> Output:
-    """Make the table `controlled_completions`; the unit is a documented API in a meaningful version.
+    """Make the table `controlled_completions`; the unit is a documented API that is offered, in a meaningful version.
 
     These versions are the first that can be compared with the one before, and each in which the API is new, about to
     go or modified (LibEvolutionEval, 2412.04478, section 2.1 and appendix B). Refused are NO_TEXT (no sentence of the
@@ -79,9 +79,11 @@ def controlled_stage(
     )
     twins = functools.cache(lambda version: _by_question(documentation.collection(version)))
     maker = _Maker(history, classes, twins, rules, ignore_case)
+    # What a library offers may fit the description of what it does not as well.
+    not_offered = {change["path"] for change in tables["changes"] if change["reach"] not in OFFERED}
     results = list(
         guarded(
-            _candidates(documentation, history),
+            _candidates(documentation, history, not_offered),
             lambda candidate: f"{candidate[0]['path']} {candidate[1]}",
             lambda candidate: [maker.candidate(*candidate)],
         )
@@ -111,7 +113,9 @@ def controlled_stage(
     )
 
 
-def _candidates(documentation: Documentation, history: History) -> Iterator[tuple[ApiDocumentRow, str]]:
+def _candidates(
+    documentation: Documentation, history: History, not_offered: Container[str]
+) -> Iterator[tuple[ApiDocumentRow, str]]:
     """Yield the documents of callables with their meaningful versions."""
     compared = [version for version in history.releases if history.previous(version)]
     begun: set[str] = set()
@@ -119,7 +123,8 @@ def _candidates(documentation: Documentation, history: History) -> Iterator[tupl
         for document in documentation.collection(version):
             path = document["path"]
             name = path.rpartition(".")[2]
-            if document["kind"] not in _CALLABLE or document["signature"] is None or name.startswith("_"):
+            is_called = document["kind"] in _CALLABLE and document["signature"] is not None
+            if not is_called or name.startswith("_") or path in not_offered:
                 continue
             if path not in begun or (history.tags(path, version) or PLAIN) != PLAIN:
                 begun.add(path)
