@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 
 import libcst as cst
 
@@ -14,28 +15,43 @@ from pipeline.families.completions_and_migrations.codemods.signatures import Unf
 from pipeline.lake.rows import UsageRow
 
 
+class Taking(Enum):
+    """How a function takes the object whose method it replaces, and the arguments by position."""
+
+    ALONE = auto()
+    """`obj.do(a)` becomes `do(obj, a)`."""
+    IN_LIST = auto()
+    """`obj.do(a)` becomes `do([obj, a])`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
     """A path that has another one in the other release, where it lies in the module `module`, or is one.
 
-    `refusal` says why no program can follow it, if so.
+    `taking` says how a function that replaces a method takes the object, where it does. `refusal` says why no program
+    can follow it, if so.
     """
 
     old: str
     new: str
     module: str
     is_module: bool = False
+    taking: Taking | None = None
     refusal: str | None = None
 
 
 class Mover:
-    """Plans what uses of moved paths become: `texts` by the bytes of an expression, `imports` for the statements."""
+    """Plans what uses of moved paths become: `texts` by the bytes of an expression, `imports` for the statements.
+
+    `functions` are those that replace a method, by the bytes of what is called.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.used_names = frozenset(program.used | program.bound.keys())
         self.texts: dict[Span, str] = {}
         self.attributes: dict[Span, str] = {}
+        self.functions: dict[Span, tuple[str, Taking]] = {}
         self.imports = ImportPlan()
 
     def follow_all(self, uses: Sequence[tuple[UsageRow, Move]]) -> None:
@@ -94,6 +110,12 @@ class Mover:
 
     def _indirect(self, span: Span, move: Move, below: int) -> None:
         if below:
+            return
+        if move.taking is not None:
+            reached = reach(move.new, move.module, self.program.bound, self.used_names, by_module=True)
+            if reached.missing is not None:
+                self.imports.added.add(reached.missing)
+            self.functions[span] = reached.text, move.taking
             return
         if _parent(move.old) != _parent(move.new):
             raise Unfit(f"{move.old} is reached through an object, which has no {move.new}")

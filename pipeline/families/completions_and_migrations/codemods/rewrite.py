@@ -11,12 +11,13 @@ import libcst as cst
 from pipeline.core.vocabularies.samples import Codemod
 from pipeline.families.completions_and_migrations.codemods.calls import (
     ArgumentEdit,
+    code_of,
     edits_of,
     written,
     written_arguments,
 )
 from pipeline.families.completions_and_migrations.codemods.imports import ImportEditor
-from pipeline.families.completions_and_migrations.codemods.moves import Move, Mover
+from pipeline.families.completions_and_migrations.codemods.moves import Move, Mover, Taking
 from pipeline.families.completions_and_migrations.codemods.program import Pieces, Program, Span, Statement, names_of
 from pipeline.families.completions_and_migrations.codemods.signatures import Parameter, Unfit, adapt, bind, is_unchanged
 from pipeline.lake.rows import RewriteEdit, UsageRow
@@ -154,9 +155,12 @@ class _UseEditor(cst.CSTTransformer):
 
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:  # noqa: N802 - libcst calls it so
         """Write the arguments of a call anew."""
-        task = self.tasks.get(self.program.span(original_node.func))
+        span = self.program.span(original_node.func)
+        task = self.tasks.get(span)
         if task is None or task.recall is None:
             return updated_node
+        if span in self.mover.functions:
+            return self._as_function(original_node, updated_node, task, *self.mover.functions[span])
         recall, arguments = task.recall, written_arguments(original_node)
         try:
             bound = bind(arguments, recall.before)
@@ -169,6 +173,27 @@ class _UseEditor(cst.CSTTransformer):
             return updated_node
         self._note_arguments(original_node, task, edits_of(original_node, bound, passed))
         return written(updated_node, passed)
+
+    def _as_function(
+        self, original: cst.Call, updated: cst.Call, task: Task, function: str, taking: Taking
+    ) -> cst.Call:
+        """Write the call of a method as one of a function that takes the object. Errors: Unfit."""
+        assert isinstance(updated.func, cst.Attribute)
+        assert task.recall is not None
+        by_name = [argument for argument in updated.args if argument.keyword]
+        by_position = [argument for argument in updated.args if not argument.keyword]
+        taken = {parameter.name for parameter in task.recall.after}
+        if any(argument.star for argument in updated.args):
+            raise Unfit("arguments that are unpacked cannot be given to a function in place of a method")
+        if unknown := [word.value for word in (each.keyword for each in by_name) if word and word.value not in taken]:
+            raise Unfit(f"{function} takes no {', '.join(unknown)}")
+        values = [updated.func.value, *(argument.value for argument in by_position)]
+        if taking is Taking.IN_LIST:
+            values = [cst.List([cst.Element(value) for value in values])]
+        args = [cst.Arg(value) for value in values] + by_name
+        line, path = self.program.line(original), task.usage["path"]
+        self.edits.append(_edit(Codemod.NAME, line, path, None, code_of(original.func), function))
+        return updated.with_changes(func=cst.parse_expression(function), args=args)
 
     def _use(self, original: cst.Name | cst.Attribute, updated: cst.Name | cst.Attribute) -> cst.BaseExpression:
         text = self.mover.texts.get(self.program.span(original))

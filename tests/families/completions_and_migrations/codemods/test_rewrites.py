@@ -322,6 +322,40 @@ def test_a_stated_replacement_under_another_name_needs_an_output() -> None:
     assert up["basis"] == "replacement"
 
 
+DEPRECATED = """    def append(self, other, size=1):
+        '''Put two pages together.
+
+        .. deprecated:: 2
+            Use :func:`{}` instead.
+        '''
+        return (self.n, other.n)
+"""
+PAGE = "class Page:\n    def __init__(self, n=1): self.n = n\n"
+FUNCTIONS = """
+def join(pages: Iterable[Page], size=1): return tuple(page.n for page in pages)
+def pair(page: Page, other: Page, size=1): return page.n, other.n
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "call", "expected"),
+    [
+        ("join", "p.append(lib.Page(2))", "lib.join([p, lib.Page(2)])"),
+        ("join", "p.append(lib.Page(2), size=3)", "lib.join([p, lib.Page(2)], size=3)"),
+        ("pair", "p.append(lib.Page(2))", "lib.pair(p, lib.Page(2))"),
+        ("pair", "p.append(other=lib.Page(2))", "lib.pair(p, other=lib.Page(2))"),
+        ("join", "p.append(other=lib.Page(2))", None),
+        ("pair", "p.append(*[lib.Page(2)])", None),
+    ],
+)
+def test_a_function_that_replaces_a_method_takes_the_object(function: str, call: str, expected: str | None) -> None:
+    new = module(f"from typing import Iterable\n{PAGE}{FUNCTIONS}")
+    old = module(f"from typing import Iterable\n{PAGE}{DEPRECATED.format(function)}{FUNCTIONS}")
+    code = f"import lib\np = lib.Page()\n{call}\n"
+    rows = rewritten(old, new, example(code, "2", outputs=("(1, 2)\n",)))
+    assert [row["code"] for row in rows] == ([f"p = lib.Page()\n{expected}\n"] if expected else [])
+
+
 def test_a_member_that_the_replacement_of_its_class_does_not_have_is_not_written() -> None:
     """Flask says that `Flask.json` replaces `flask.json.JSONEncoder`: there is no `Flask.json.default`."""
     mark = 'import warnings\nwarnings.warn("Page is deprecated, use Sheet instead", DeprecationWarning)\n'
