@@ -321,6 +321,13 @@ def test_the_failure_names_what_changed(
     assert is_symptom(changed, "demo.total", keyword, outcome, message, "print(total(2))") is expected
 
 
+def test_a_test_that_waits_for_a_warning_in_vain_shows_nothing() -> None:
+    changed = change("demo.total", ChangeKind.ATTRIBUTE_VALUE, None)
+    text = "import demo\nwith demo._testing.assert_produces_warning(FutureWarning):\n    demo.total(2)\n"
+    assert not is_symptom(changed, "demo.total", None, Outcome.FAILED_ASSERTION, "", text)
+    assert is_symptom(changed, "demo.total", None, Outcome.WRONG_EXCEPTION, "", text)
+
+
 def test_other_bases_show_where_a_program_asks_for_them() -> None:
     changed = change("demo.total", ChangeKind.BASES, None)
     assert is_symptom(changed, "demo.total", None, Outcome.FAILED_ASSERTION, "", "print(isinstance(x, total))")
