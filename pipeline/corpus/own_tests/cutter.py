@@ -213,7 +213,9 @@ class _Case:
         if not _asserts(preamble, code, self.suite.rules.asserting):
             raise Refused(RejectReason.NO_CHECK, "it states nothing that could fail")
         if _races(preamble + code):
-            raise Refused(RejectReason.FLICKERS, "it starts threads and sleeps: what comes first hangs on the machine")
+            raise Refused(
+                RejectReason.FLICKERS, "it starts threads and sleeps: its result depends on how busy the machine is"
+            )
         return CutTest(test, self.name, preamble, code)
 
     def _set_up_names(self) -> Iterator[tuple[str, ast.stmt]]:

@@ -112,7 +112,7 @@ class Mover:
         if below:
             return
         if move.taking is not None:
-            reached = reach(move.new, move.module, self.program.bound, self.used_names, by_module=True)
+            reached = reach(move.new, move.module, self.program.bound, self.used_names)
             if reached.missing is not None:
                 self.imports.added.add(reached.missing)
             self.functions[span] = reached.text, move.taking

@@ -22,6 +22,8 @@ from pipeline.families.completions_and_migrations.codemods.program import Pieces
 from pipeline.families.completions_and_migrations.codemods.signatures import Parameter, Unfit, adapt, bind, is_unchanged
 from pipeline.lake.rows import RewriteEdit, UsageRow
 
+_DEFAULT = cst.MaybeSentinel.DEFAULT
+
 
 @dataclass(frozen=True, slots=True)
 class Recall:
@@ -182,14 +184,16 @@ class _UseEditor(cst.CSTTransformer):
         assert task.recall is not None
         by_name = [argument for argument in updated.args if argument.keyword]
         by_position = [argument for argument in updated.args if not argument.keyword]
-        taken = {parameter.name for parameter in task.recall.after}
+        names = {parameter.name for parameter in task.recall.after}
         if any(argument.star for argument in updated.args):
             raise Unfit("arguments that are unpacked cannot be given to a function in place of a method")
-        if unknown := [word.value for word in (each.keyword for each in by_name) if word and word.value not in taken]:
+        if unknown := [word.value for word in (each.keyword for each in by_name) if word and word.value not in names]:
             raise Unfit(f"{function} takes no {', '.join(unknown)}")
         values = [updated.func.value, *(argument.value for argument in by_position)]
         if taking is Taking.IN_LIST:
-            values = [cst.List([cst.Element(value) for value in values])]
+            # A method that takes several things too is given a list of them.
+            lists = [value.elements if isinstance(value, cst.List) else [cst.Element(value)] for value in values]
+            values = [cst.List([element.with_changes(comma=_DEFAULT) for inner in lists for element in inner])]
         args = [cst.Arg(value) for value in values] + by_name
         line, path = self.program.line(original), task.usage["path"]
         self.edits.append(_edit(Codemod.NAME, line, path, None, code_of(original.func), function))

@@ -341,6 +341,7 @@ def pair(page: Page, other: Page, size=1): return page.n, other.n
     ("function", "call", "expected"),
     [
         ("join", "p.append(lib.Page(2))", "lib.join([p, lib.Page(2)])"),
+        ("join", "p.append([lib.Page(2), p])", "lib.join([p, lib.Page(2), p])"),
         ("join", "p.append(lib.Page(2), size=3)", "lib.join([p, lib.Page(2)], size=3)"),
         ("pair", "p.append(lib.Page(2))", "lib.pair(p, lib.Page(2))"),
         ("pair", "p.append(other=lib.Page(2))", "lib.pair(p, other=lib.Page(2))"),
@@ -354,6 +355,10 @@ def test_a_function_that_replaces_a_method_takes_the_object(function: str, call:
     code = f"import lib\np = lib.Page()\n{call}\n"
     rows = rewritten(old, new, example(code, "2", outputs=("(1, 2)\n",)))
     assert [row["code"] for row in rows] == ([f"p = lib.Page()\n{expected}\n"] if expected else [])
+    without = "from lib import Page\n" + code.removeprefix("import lib\n").replace("lib.", "")
+    rows = rewritten(old, new, example(without, "2", outputs=("(1, 2)\n",)))
+    imports = f"from lib import Page\nfrom lib import {function}\n"
+    assert [row["preamble"] for row in rows] == ([imports] if expected else [])
 
 
 def test_a_member_that_the_replacement_of_its_class_does_not_have_is_not_written() -> None:
